@@ -1,6 +1,6 @@
-"""`hockney …` as a program that notes what its launches answer: `python program.py real|fake measure …`.
+"""`hockney …` as a program that notes what its launches answer: `python program.py real measure …`.
 
-`fake`: its launches are those of the fake runner.
+Another word than `real` is a kind of the fake runner: its launches are those of it.
 """
 
 from __future__ import annotations
@@ -15,5 +15,6 @@ from tests.faults.tool import fake_launches, noted
 
 from hockney.cli import main
 
-with noted(), fake_launches() if sys.argv.pop(1) == "fake" else nullcontext():
+kind = sys.argv.pop(1)
+with noted(), nullcontext() if kind == "real" else fake_launches(kind):
     main()

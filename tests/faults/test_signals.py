@@ -53,7 +53,7 @@ def end_and_go_on(tool: Tool, number: signal.Signals) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
 def test_a_signal_ends_a_campaign_in_good_order(tmp_path: Path, mark: str, number: signal.Signals) -> None:
-    end_and_go_on(Tool(tmp_path / "c", mark, fake=True), number)
+    end_and_go_on(Tool(tmp_path / "c", mark, fake="stubborn"), number)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_terminal_that_closes_ends_a_campaign_in_good_order(tmp_path: Path, ma
     """It sends SIGHUP, and what is written to it from then on fails."""
     ours, theirs = pty.openpty()
     streams: dict[str, Any] = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    tool = Tool(tmp_path / "c", mark, fake=True, under=("setsid", "--ctty", "--wait"), **streams)
+    tool = Tool(tmp_path / "c", mark, fake="good", under=("setsid", "--ctty", "--wait"), **streams)
     os.close(theirs)
     assert tool.wait_until(lambda: tool.whole_lines().count(b"\n") >= RECORDS)
     os.close(ours)

@@ -44,7 +44,7 @@ LEFT_S = 10.0
 class Tool:
     """A campaign of `hockney measure` under way in `folder`.
 
-    `fake`: its launches are the fake runner's. `notes`: what they answer is noted as it comes (`events`).
+    `fake`: its launches are the fake runner's, of that kind. `notes`: what they answer is noted (`events`).
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Tool:
         folder: Path,
         mark: str,
         *words: str,
-        fake: bool = False,
+        fake: str = "",
         notes: bool = False,
         resumes: bool = False,
         under: Sequence[str] = (),
@@ -62,7 +62,7 @@ class Tool:
         self.mark = mark
         self.fake = fake
         self.choices = ["--resume"] if resumes else ["--ranks", "2", *OPTIONS, *words]
-        ours = [str(Path(__file__).with_name("program.py")), "fake" if fake else "real"]
+        ours = [str(Path(__file__).with_name("program.py")), fake or "real"]
         program = ours if fake or notes else ["-m", "hockney"]
         self._events = folder.with_name(f"{folder.name}.events")
         # What runs in the background of a shell ignores SIGINT, and so would its children.
@@ -152,11 +152,11 @@ def noted() -> Iterator[None]:
 
 
 @contextmanager
-def fake_launches() -> Iterator[None]:
+def fake_launches(kind: str = "good") -> Iterator[None]:
     """Within, `hockney measure` launches the fake runner."""
     # What the verb imports when it is called is there before one of it is replaced.
     loading.load()
-    with patch.object(measure, "prepare", lambda _: [fake_launch("good")]):
+    with patch.object(measure, "prepare", lambda _: [fake_launch(kind)]):
         yield
 
 
@@ -166,7 +166,7 @@ def finished(tool: Tool) -> Any:
     A folder without a record has nothing to go on with: the campaign begins again.
     """
     how = ["--resume"] if tool.records.exists() else tool.choices
-    with fake_launches() if tool.fake else nullcontext():
+    with fake_launches(tool.fake) if tool.fake else nullcontext():
         return campaign_answer(run_hockney("measure", "-o", str(tool.folder), *how, "--json"))
 
 
