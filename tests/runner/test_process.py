@@ -20,6 +20,7 @@ from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.process import Ended, Process
+from hockney.runner.session import LaunchFailed, Session
 from hockney.runner.supervisor import descendants, segments
 
 SOON_S = 20.0
@@ -295,6 +296,17 @@ def test_shared_memory_of_a_launch_that_was_killed_is_removed(launch: Marked, tm
         with pytest.raises(Ended):
             process.lines(soon())
         assert name.exists()
+    assert not name.exists()
+
+
+def test_shared_memory_of_a_launch_that_was_killed_before_its_hello_is_removed(tmp_path: Path) -> None:
+    """Its ranks are gone before anybody can ask them."""
+    name = Path(f"/dev/shm/hockney-test-{os.getpid()}-{tmp_path.name}")
+    program = tmp_path / "launcher.py"
+    ending = MAPS.replace("time.sleep(1000)", "time.sleep(2)\n    os.kill(os.getpid(), 9)")
+    program.write_text(textwrap.dedent(ending), encoding="utf-8")
+    with pytest.raises(LaunchFailed, match="exit code -9"):
+        Session([sys.executable, "-S", str(program), str(name)], {}, SOON_S)
     assert not name.exists()
 
 
