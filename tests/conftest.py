@@ -21,7 +21,7 @@ from hockney.errors import HockneyError
 from hockney.runner.find import find, find_all
 from hockney.runner.mpi import KINDS, TITLES, Mpi
 
-pytest_plugins = ["tests.known_campaign", "tests.processes", "tests.two_hosts"]
+pytest_plugins = ["tests.known_campaign", "tests.processes", "tests.two_hosts", "tests.faults.counts"]
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,25 @@ def left_after(mark: str, limit_s: float) -> dict[int, str]:
     while (pids := holding(mark)) and time.monotonic() < end:
         time.sleep(0.05)
     return {pid: command_line(pid) for pid in pids}
+
+
+def began(pid: int) -> str:
+    """When a process that lives began, in ticks since the machine did; "" where none lives."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in (b"Z", b"X") else fields[19].decode()
+
+
+def outliving(known: Mapping[int, str], limit_s: float) -> dict[int, str]:
+    """Command lines of those known processes, with when each `began`, that still live after `limit_s` seconds."""
+    end = time.monotonic() + limit_s
+    while (
+        left := [pid for pid, when in known.items() if when and began(pid) == when]
+    ) and time.monotonic() < end:
+        time.sleep(0.05)
+    return {pid: command_line(pid) for pid in left}
 
 
 def command_line(pid: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 from collections.abc import Iterator
@@ -94,9 +95,12 @@ def test_a_journal_grows_by_whole_lines(tmp_path: Path) -> None:
     assert path.read_bytes() == b"1\n2\n3\n4\n"
 
 
-def test_a_private_file_is_for_this_user(tmp_path: Path) -> None:
-    writing.replace(tmp_path / "key", b"k", is_private=True)
+def test_a_private_file_is_for_this_user_and_the_first_one_stays(tmp_path: Path) -> None:
+    writing.make_private(tmp_path / "key", b"first")
     assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
+    writing.make_private(tmp_path / "key", b"second")
+    assert (tmp_path / "key").read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [tmp_path / "key"]
 
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
@@ -118,7 +122,48 @@ def test_a_journal_that_is_a_link_is_not_written_through(tmp_path: Path) -> None
     assert other.read_text() == "mine\n"
 
 
-def test_a_private_file_is_private_from_the_beginning(tmp_path: Path) -> None:
-    with writing.replacing(tmp_path / "key", is_private=True):
-        (temporary,) = tmp_path.iterdir()
-        assert temporary.stat().st_mode & 0o077 == 0
+def test_a_private_file_is_made_where_there_are_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes = []
+
+    def refuse(_: Path, target: Path) -> None:
+        modes.append(target.stat().st_mode & 0o777)
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    writing.make_private(tmp_path / "key", b"k")
+    assert (tmp_path / "key").read_bytes() == b"k"
+    assert modes == [0o600], "private from the beginning"
+    assert list(tmp_path.iterdir()) == [tmp_path / "key"]
+
+
+def test_a_journal_is_on_disk_before_its_writer_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, synced = tmp_path / "j", list[bytes]()
+    monkeypatch.setattr(os, "fsync", lambda _: synced.append(path.read_bytes()))
+    writing.append(path, ["1", "2"])
+    assert synced == [b"1\n2\n"]
+
+
+def test_whether_a_file_could_be_written_is_asked_without_a_trace(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    writing.expect_writable(path)
+    writing.expect_writable(tmp_path / "new")
+    assert [(one, one.read_text()) for one in tmp_path.iterdir()] == [(path, "old")]
+    with pytest.raises(NotWritten, match=r"^cannot write .*: Is a directory$"):
+        writing.expect_writable(tmp_path)
+    with pytest.raises(NotWritten, match="No such file"):
+        writing.expect_writable(tmp_path / "none" / "a")
+
+
+def test_a_folder_is_moved_as_a_whole_and_over_no_other(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(name)
+    with pytest.raises(NotWritten, match="b: Directory not empty"):
+        writing.move_folder(tmp_path / "a", tmp_path / "b")
+    assert [(tmp_path / name / "file").read_text() for name in "ab"] == ["a", "b"]
+    writing.move_folder(tmp_path / "a", tmp_path / "c")
+    assert [(path.name, (path / "file").read_text()) for path in sorted(tmp_path.iterdir())] == [
+        ("b", "b"),
+        ("c", "a"),
+    ]

@@ -7,6 +7,7 @@ write; `tests/test_house.py` holds them to it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -39,10 +40,23 @@ _HINT = "choose another place, or make room"
 
 
 @contextlib.contextmanager
-def replacing(path: Path, hint: str = _HINT, *, is_private: bool = False) -> Iterator[BinaryIO]:
+def _beside(path: Path, rights: int) -> Iterator[tuple[Path, BinaryIO]]:
+    """A new file in the same folder, removed at the end unless it was moved away."""
+    # Not made of the name, which may be as long as names can be.
+    temporary = path.with_name(f".hockney-{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights), "wb") as file:
+            yield temporary, file
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+@contextlib.contextmanager
+def replacing(path: Path, hint: str = _HINT) -> Iterator[BinaryIO]:
     """A new file in the place of `path`: a reader, or a kill, sees the old one or the whole new one.
 
-    A device or a pipe is written to. `is_private`: only this user may read the file. NotWritten where that fails.
+    A device or a pipe is written to. NotWritten where that fails.
     """
     with _naming(path, hint):
         try:
@@ -54,23 +68,33 @@ def replacing(path: Path, hint: str = _HINT, *, is_private: bool = False) -> Ite
             with path.open("wb") as file:
                 yield file
             return
-        # Not made of the name, which may be as long as names can be.
-        temporary = path.with_name(f".hockney-{os.getpid()}-{os.urandom(4).hex()}")
-        try:
-            rights = 0o600 if is_private else 0o666
-            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights), "wb") as file:
-                yield file
+        with _beside(path, 0o666) as (temporary, file):
+            yield file
+            file.close()
             temporary.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
 
 
-def replace(path: Path, content: str | bytes, hint: str = _HINT, *, is_private: bool = False) -> None:
+def replace(path: Path, content: str | bytes, hint: str = _HINT) -> None:
     """Write a file whole, as `replacing` does."""
-    with replacing(path, hint, is_private=is_private) as file:
+    with replacing(path, hint) as file:
         file.write(content.encode() if isinstance(content, str) else content)
+
+
+def make_private(path: Path, content: bytes, hint: str = _HINT) -> None:
+    """Write a file that only this user may read, unless one is there.
+
+    Of several writers at once the first one's stays, on a file system without links the last one's. NotWritten
+    where that fails.
+    """
+    with _naming(path, hint), _beside(path, 0o600) as (temporary, file):
+        file.write(content)
+        file.flush()
+        try:
+            path.hardlink_to(temporary)
+        except FileExistsError:
+            pass
+        except OSError:
+            temporary.replace(path)
 
 
 @contextlib.contextmanager
@@ -112,6 +136,21 @@ def append(path: Path, lines: Iterable[str], hint: str = _HINT) -> None:
             with contextlib.suppress(OSError):
                 file.truncate(end)
             raise
+
+
+def expect_writable(path: Path, hint: str = _HINT) -> None:
+    """NotWritten where no file of that name could be written, before anything is done for its sake."""
+    with _naming(path, hint):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with _beside(path, 0o600):
+            pass
+
+
+def move_folder(path: Path, to: Path, hint: str = _HINT) -> None:
+    """Move a folder as a whole to where there is none, on the same file system; NotWritten where that fails."""
+    with _naming(to, hint):
+        path.rename(to)
 
 
 def make_folder(path: Path, hint: str = _HINT) -> None:

@@ -24,7 +24,7 @@ def test_two_processes_do_not_run_into_one_folder(tmp_path: Path) -> None:
     plan = Launching(ranks=2)
     folder = opened(tmp_path / "runs", plan.model_dump())
     assert folder is not None
-    with Campaign(folder.path).locked(), pytest.raises(RequestError, match="another process is measuring"):
+    with Campaign(folder.path).locked(), pytest.raises(RequestError, match="another process is writing"):
         each([], plan, folder, print, print, asking_nothing)
     assert each([], plan, folder, print, print, asking_nothing) == []
 

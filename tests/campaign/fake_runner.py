@@ -5,7 +5,8 @@ shares, stillborn, once (starts where there is no file AFTER, and makes it), dri
 AFTER-th point), rises (twice as slow from there on), late FILE LAUNCHES (twice as slow in so many launches, which
 the file counts; −n: in all but the first n), flips (every other point of AFTER bytes or more takes 1.4 times as
 long, its references do not), vanishes SIZE VISITS [POINT] (so many visits of that size give no time; dies at that
-point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40 ranks.
+point), stubborn (has a process in a session of its own that only SIGKILL ends, and does not end with its asker).
+Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40 ranks.
 HOCKNEY_FAKE_RANKS: how many ranks there are.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -130,8 +132,19 @@ def effect(request: dict[str, str]) -> dict[str, object]:
     return {"type": "record", "time_s": 1e-6 * number, "verified": number != 103}
 
 
-def main() -> None:
-    """Serve requests until told to quit, or misbehave."""
+def _leave_an_orphan() -> None:
+    """A process without a parent, in a session of its own, that does not listen to SIGTERM."""
+    if os.fork() == 0:
+        os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if os.fork() == 0:
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+
+
+def main() -> bool:
+    """Serve requests until told to quit, or misbehave; whether it was told."""
     kind = sys.argv[1]
     after = int(sys.argv[2]) if len(sys.argv) > 2 and kind not in ("once", "late") else 0
     if kind == "silent":
@@ -141,6 +154,8 @@ def main() -> None:
         sys.exit(213)
     if kind == "once":
         Path(sys.argv[2]).touch()
+    if kind == "stubborn":
+        _leave_an_orphan()
     if kind == "stillborn":
         print("mpirun: error: not enough slots available", file=sys.stderr)
         sys.exit(213)
@@ -156,7 +171,7 @@ def main() -> None:
     fatal = int(sys.argv[4]) if len(sys.argv) > 4 else -1
     for number, line in enumerate(sys.stdin):
         if line.strip() == "quit":
-            return
+            return True
         words = dict(word.split("=", 1) for word in line.split()[1:])
         if kind == "chatty":
             print("[n1:123] warning from the library", flush=True)
@@ -185,6 +200,13 @@ def main() -> None:
         slower = 2.0 if is_slow else 1.0
         flips = kind == "flips" and int(words["bytes"]) >= after and number % 2
         say(measurement(words, slower, 1.4 if flips else 1.0))
+    return False
 
 
-main()
+is_told = False
+try:
+    is_told = main()
+finally:
+    # At the end of the input, or where nobody reads the answers.
+    if sys.argv[1] == "stubborn" and not is_told:
+        time.sleep(600)

@@ -249,5 +249,5 @@ def test_another_processor_is_another_machine(tmp_path: Path) -> None:
 def test_two_processes_do_not_measure_into_one_folder(tmp_path: Path) -> None:
     asked = plan(sizes_B=[8])
     campaign = Campaign.create(tmp_path / "c", asked.model_dump())
-    with campaign.locked(), pytest.raises(RequestError, match="another process is measuring"):
+    with campaign.locked(), pytest.raises(RequestError, match="another process is writing"):
         measured(tmp_path / "c", asked)

@@ -130,6 +130,25 @@ def test_deaths_in_a_row_end_it_and_an_answer_between_them_does_not(tmp_path: Pa
     assert between.left == []
 
 
+def test_an_interrupt_while_a_launch_ends_is_raised_before_the_next_one_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = Campaign.create(tmp_path / "c", {})
+    closed = Session.close
+
+    def interrupted(session: Session) -> None:
+        closed(session)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Session, "close", interrupted)
+    asked, _ = loop(campaign)
+    assert asked.run(launch(), 0, Numbers(1, 2).asking) == campaign.effects()
+    assert len(campaign.effects()) == 2
+    with pytest.raises(KeyboardInterrupt):
+        asked.run(launch(), 1, Numbers(3).asking)
+    assert len(campaign.effects()) == 2
+
+
 def test_a_launch_that_never_starts_is_not_tried_again() -> None:
     asked, _ = loop(None)
     assert asked.run(launch("stillborn"), 0, Numbers(1).asking) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from tests.command_line import run_hockney
 
 from hockney.campaign.plan import Plan
-from hockney.campaign.trust import SEAL, doubt, seal
+from hockney.campaign.trust import KEY_B, SEAL, doubt, seal
 from hockney.records.folder import PLAN, RECORDS, Campaign
 from hockney.runner.find import canonical
 
@@ -99,6 +100,24 @@ def test_the_key_is_private_and_counts_only_while_it_is(begin: Begin, tmp_path: 
     assert key.stat().st_mode & 0o777 == 0o600
     key.chmod(0o640)
     assert "A=1" in doubt_of(path)
+
+
+def test_two_first_campaigns_at_once_are_sealed_with_one_key(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (begin(name, sealed=False, variants=["x: A=1"]) for name in ("first", "second"))
+    drawn = iter([b"1" * KEY_B, b"2" * KEY_B])
+
+    def draw(_: int) -> bytes:
+        """Between the moment when the first finds no key and the one when it writes its own, the second comes."""
+        key = next(drawn)
+        if key[:1] == b"1":
+            seal(second)
+        return key
+
+    monkeypatch.setattr(secrets, "token_bytes", draw)
+    seal(first)
+    assert [doubt_of(first), doubt_of(second)] == ["", ""]
 
 
 def test_where_no_key_can_be_kept_a_campaign_begins_all_the_same(

@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 import pty
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import pandas as pd
 import pytest
-from tests.faults.tool import LEFT_S, Tool, finished
+from tests.command_line import run_hockney
+from tests.faults.tool import LEFT_S, OPTIONS, SIZES_B, Tool, fake_launches, finished
 from tests.processes import left_after
 
 from hockney.records import table
-from hockney.records.folder import Campaign
+from hockney.records.folder import TABLE, Campaign
 from hockney.runner.mpi import Mpi
 from hockney.terminal.signals import ENDING
+from hockney.writing import NotWritten
 
 RECORDS = 3
 
@@ -48,7 +53,7 @@ def end_and_go_on(tool: Tool, number: signal.Signals) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
 def test_a_signal_ends_a_campaign_in_good_order(tmp_path: Path, mark: str, number: signal.Signals) -> None:
-    end_and_go_on(Tool(tmp_path / "c", mark, fake=True), number)
+    end_and_go_on(Tool(tmp_path / "c", mark, fake="stubborn"), number)
 
 
 @pytest.mark.parametrize(
@@ -81,11 +86,54 @@ def test_a_signal_ends_the_compilers(
     assert not left_after(mark, LEFT_S)
 
 
+@contextmanager
+def before_the_table(strike: Callable[[], object]) -> Iterator[None]:
+    """Within, something is done each time before a table is written."""
+    write = table.write
+
+    def struck(frame: pd.DataFrame, path: Path) -> None:
+        strike()
+        write(frame, path)
+
+    with patch.object(table, "write", struck):
+        yield
+
+
+@pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
+def test_a_signal_after_the_last_measurement_changes_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    with fake_launches(), before_the_table(lambda: os.kill(os.getpid(), number)):
+        done = run_hockney("measure", "-o", str(tmp_path / "c"), "--ranks", "2", *OPTIONS)
+    assert (done.returncode, done.stderr.strip()) == (0, "")
+    assert f"{len(SIZES_B)} measurements made now" in done.stdout
+    assert len(table.load(tmp_path / "c" / TABLE)) == len(SIZES_B)
+
+
+def test_what_is_not_written_at_the_end_is_said_with_who_writes_it(tmp_path: Path) -> None:
+    def full() -> None:
+        raise NotWritten("cannot write samples.csv: No space left on device")
+
+    folder = tmp_path / "c"
+    with fake_launches(), before_the_table(full):
+        done = run_hockney("measure", "-o", str(folder), "--ranks", "2", *OPTIONS)
+    error, hint = [line for line in done.stderr.splitlines() if line]
+    assert (done.returncode, error) == (
+        4,
+        "error: cannot write samples.csv: No space left on device; all is measured and kept in "
+        f"{folder}: {len(SIZES_B)} records and 0 answers about effects",
+    )
+    assert hint == f"hint: make room; `hockney measure -o {folder} --resume` writes it"
+    records = (folder / "records.jsonl").read_bytes()
+    with fake_launches():
+        assert run_hockney("measure", "-o", str(folder), "--resume").returncode == 0
+    assert (folder / "records.jsonl").read_bytes() == records
+    assert len(table.load(folder / TABLE)) == len(SIZES_B)
+
+
 def test_a_terminal_that_closes_ends_a_campaign_in_good_order(tmp_path: Path, mark: str) -> None:
     """It sends SIGHUP, and what is written to it from then on fails."""
     ours, theirs = pty.openpty()
     streams: dict[str, Any] = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    tool = Tool(tmp_path / "c", mark, fake=True, under=("setsid", "--ctty", "--wait"), **streams)
+    tool = Tool(tmp_path / "c", mark, fake="good", under=("setsid", "--ctty", "--wait"), **streams)
     os.close(theirs)
     assert tool.wait_until(lambda: tool.whole_lines().count(b"\n") >= RECORDS)
     os.close(ours)

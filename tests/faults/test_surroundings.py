@@ -42,7 +42,7 @@ def _goes_on(tool: Tool) -> None:
 @pytest.mark.thorough
 def test_a_full_disk_keeps_what_is_finished(tmp_path: Path, mark: str) -> None:
     with file_system(tmp_path / "small", "size=24k") as small:
-        tool = Tool(small / "c", mark, fake=True)
+        tool = Tool(small / "c", mark, fake="good")
         err = _ends_well(tool, 4)
         assert "records.jsonl" in err
         assert "--resume" in err
@@ -53,7 +53,7 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path: Path, mark: str) -> None:
 
 @pytest.mark.thorough
 def test_a_file_that_may_not_grow_keeps_what_is_finished(tmp_path: Path, mark: str) -> None:
-    tool = Tool(tmp_path / "c", mark, fake=True, under=("prlimit", "--fsize=9000"))
+    tool = Tool(tmp_path / "c", mark, fake="good", under=("prlimit", "--fsize=9000"))
     assert "records.jsonl" in _ends_well(tool, 4)
     assert 0 < tool.whole_lines().count(b"\n") < len(SIZES_B)
     _goes_on(tool)
@@ -62,11 +62,11 @@ def test_a_file_that_may_not_grow_keeps_what_is_finished(tmp_path: Path, mark: s
 @pytest.mark.thorough
 def test_a_read_only_folder_is_said_and_left_as_it_is(tmp_path: Path, mark: str) -> None:
     with file_system(tmp_path / "kept", "size=4m") as folder:
-        tool = Tool(folder / "c", mark, fake=True)
+        tool = Tool(folder / "c", mark, fake="good")
         _ends_well(tool, 0)
         before = {path.name: path.read_bytes() for path in tool.folder.iterdir()}
         remount(folder, "ro")
-        again = Tool(folder / "c", mark, fake=True, resumes=True)
+        again = Tool(folder / "c", mark, fake="good", resumes=True)
         code, err = again.ended()
         assert (code, "Read-only file system" in err) == (4, True), err
         assert {path.name: path.read_bytes() for path in tool.folder.iterdir()} == before
@@ -75,7 +75,7 @@ def test_a_read_only_folder_is_said_and_left_as_it_is(tmp_path: Path, mark: str)
 @pytest.mark.thorough
 def test_a_new_campaign_is_not_begun_in_a_read_only_folder(tmp_path: Path, mark: str) -> None:
     with file_system(tmp_path / "empty", "ro") as folder:
-        assert "Read-only file system" in _ends_well(Tool(folder / "c", mark, fake=True), 2)
+        assert "Read-only file system" in _ends_well(Tool(folder / "c", mark, fake="good"), 2)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_new_campaign_is_not_begun_in_a_read_only_folder(tmp_path: Path, mark:
 )
 def test_low_limits_are_said_and_lose_nothing(tmp_path: Path, mark: str, limit: str) -> None:
     """Of open files and of memory: those of a shell (`ulimit`), for the tool and all it starts."""
-    tool = Tool(tmp_path / "c", mark, fake=True, under=("prlimit", limit))
+    tool = Tool(tmp_path / "c", mark, fake="good", under=("prlimit", limit))
     _ends_well(tool, 0, 4)
     _goes_on(tool)
 
@@ -105,7 +105,7 @@ def test_a_low_limit_of_processes_is_said_and_loses_nothing(tmp_path: Path, mark
         under = ["setpriv", f"--reuid={SOMEBODY}", f"--inh-caps=+{reads}", f"--ambient-caps=+{reads}", *under]
         if subprocess.run([*under, "true"], capture_output=True, check=False).returncode != 0:
             pytest.skip(lacking("a user with a limit of processes", "this is root, and setpriv is refused"))
-    tool = Tool(tmp_path / "c", mark, fake=True, under=under)
+    tool = Tool(tmp_path / "c", mark, fake="good", under=under)
     _ends_well(tool, 0, 3, 4)
 
 

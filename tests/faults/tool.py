@@ -17,10 +17,15 @@ from tests.command_line import campaign_answer, run_hockney
 from tests.processes import MARK, POLL_S, command_line, holding
 
 from hockney.cli import measure
+from hockney.records.answers import Measurement
 from hockney.runner.build import BINARY
+from hockney.runner.session import Session
 from hockney.runner.supervisor import segments
 from hockney.terminal import loading
 from hockney.terminal.signals import ENDING
+
+EVENTS = "HOCKNEY_TEST_EVENTS"
+"""Variable of the file that what a campaign's launches answer is noted in."""
 
 SIZES_B = list(range(0, 320, 8))
 OPTIONS = (
@@ -37,14 +42,18 @@ LEFT_S = 10.0
 
 
 class Tool:
-    """A campaign of `hockney measure` under way in `folder`; `fake`: its launches are the fake runner's."""
+    """A campaign of `hockney measure` under way in `folder`.
+
+    `fake`: its launches are the fake runner's, of that kind. `notes`: what they answer is noted (`events`).
+    """
 
     def __init__(
         self,
         folder: Path,
         mark: str,
         *words: str,
-        fake: bool = False,
+        fake: str = "",
+        notes: bool = False,
         resumes: bool = False,
         under: Sequence[str] = (),
         **streams: Any,
@@ -53,13 +62,15 @@ class Tool:
         self.mark = mark
         self.fake = fake
         self.choices = ["--resume"] if resumes else ["--ranks", "2", *OPTIONS, *words]
-        program = [str(Path(__file__).with_name("fake_tool.py"))] if fake else ["-m", "hockney"]
+        ours = [str(Path(__file__).with_name("program.py")), fake or "real"]
+        program = ours if fake or notes else ["-m", "hockney"]
+        self._events = folder.with_name(f"{folder.name}.events")
         # What runs in the background of a shell ignores SIGINT, and so would its children.
         listens = ["env", *(f"--default-signal={number.name[3:]}" for number in ENDING)]
         argv = [*listens, sys.executable, *program, "measure", "-o", str(folder), *self.choices]
         self.process = subprocess.Popen(
             [*under, *argv],
-            env={**os.environ, "NO_COLOR": "1", MARK: mark},
+            env={**os.environ, "NO_COLOR": "1", MARK: mark, **({EVENTS: str(self._events)} if notes else {})},
             text=True,
             **({"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams),
         )
@@ -75,6 +86,15 @@ class Tool:
             return self.records.read_bytes().rpartition(b"\n")[0]
         except FileNotFoundError:
             return b""
+
+    def records_kept(self) -> int:
+        """How many records are finished."""
+        return len(self.whole_lines().splitlines())
+
+    @property
+    def events(self) -> str:
+        """`?` for each request to a launch and `!` for each measurement that came back, in order."""
+        return self._events.read_text(encoding="ascii") if self._events.exists() else ""
 
     def wait_until(self, condition: Callable[[], Any]) -> Any:
         """What the condition comes to, once it is true; None where the tool ended before."""
@@ -111,12 +131,32 @@ def _parent(pid: int) -> int:
         return 0
 
 
+def _note(event: str) -> None:
+    with Path(os.environ[EVENTS]).open("a", encoding="ascii") as file:
+        file.write(event)
+
+
 @contextmanager
-def fake_launches() -> Iterator[None]:
+def noted() -> Iterator[None]:
+    """Within, the file that `EVENTS` names grows as `Tool.events` has it, if the variable is set."""
+    ask = Session.measure
+
+    def measure(session: Session, time_limit_s: float, **request: object) -> Measurement:
+        _note("?")
+        answer = ask(session, time_limit_s, **request)
+        _note("!")
+        return answer
+
+    with patch.object(Session, "measure", measure) if EVENTS in os.environ else nullcontext():
+        yield
+
+
+@contextmanager
+def fake_launches(kind: str = "good") -> Iterator[None]:
     """Within, `hockney measure` launches the fake runner."""
     # What the verb imports when it is called is there before one of it is replaced.
     loading.load()
-    with patch.object(measure, "prepare", lambda _: [fake_launch("good")]):
+    with patch.object(measure, "prepare", lambda _: [fake_launch(kind)]):
         yield
 
 
@@ -126,7 +166,7 @@ def finished(tool: Tool) -> Any:
     A folder without a record has nothing to go on with: the campaign begins again.
     """
     how = ["--resume"] if tool.records.exists() else tool.choices
-    with fake_launches() if tool.fake else nullcontext():
+    with fake_launches(tool.fake) if tool.fake else nullcontext():
         return campaign_answer(run_hockney("measure", "-o", str(tool.folder), *how, "--json"))
 
 

@@ -61,7 +61,7 @@ def test_points_are_told_apart_by_it_everywhere(column: Column, tmp_path: Path) 
     assert (imported[0] != imported[1]) == (column.identifies != "repetition")
     for number, record in enumerate((first, second)):
         Campaign.create(tmp_path / str(number), {}).append(record)
-    merged = merge.merge([tmp_path / "0", tmp_path / "1"], tmp_path / "m").records()
+    merged = merge.merge([tmp_path / "0", tmp_path / "1"], tmp_path / "m").records
     # Another point keeps the number of its repetition; of the same point it is a further one.
     is_same_point = column.identifies in ("repetition", "condition", "visit")
     assert merged[1].repetition == second.repetition + is_same_point

@@ -40,9 +40,9 @@ def test_repeats_become_further_repetitions(tmp_path: Path) -> None:
     b = make(tmp_path / "b", (8, 0, 4e-6), (128, 0, 5e-6))
     before = (a / RECORDS).read_bytes()
     merged = merge([a, b], tmp_path / "c")
-    found = {(record.bytes, record.repetition): record.value for record in merged.records()}
+    found = {(record.bytes, record.repetition): record.value for record in merged.records}
     assert found == {(8, 0): 1e-6, (8, 1): 2e-6, (64, 0): 3e-6, (8, 2): 4e-6, (128, 0): 5e-6}
-    assert [launch["id"] for launch in merged.launches()] == ["a", "b"]
+    assert [launch["id"] for launch in merged.launches] == ["a", "b"]
     assert (a / RECORDS).read_bytes() == before
 
 
@@ -51,21 +51,21 @@ def test_a_shared_record_is_taken_once(tmp_path: Path) -> None:
     b = make(tmp_path / "b", (16, 0, 1e-6))
     ab = merge([a, b], tmp_path / "ab").path
     again = merge([ab, a], tmp_path / "aba")
-    assert len(again.records()) == 2
-    assert len(again.launches()) == 2
+    assert len(again.records) == 2
+    assert len(again.launches) == 2
 
 
 def test_a_shared_record_that_was_numbered_on_is_taken_once(tmp_path: Path) -> None:
     a, b = (make(tmp_path / name, (8, 0, 1e-6)) for name in ("a", "b"))
     ab = merge([a, b], tmp_path / "ab").path
     again = merge([ab, b], tmp_path / "abb")
-    assert [(record.launch, record.repetition) for record in again.records()] == [("a", 0), ("b", 1)]
+    assert [(record.launch, record.repetition) for record in again.records] == [("a", 0), ("b", 1)]
 
 
 def test_repetitions_of_one_source_that_are_alike_are_all_kept(tmp_path: Path) -> None:
     a = make(tmp_path / "a", (8, 0, 1e-6), (8, 1, 1e-6))
     b = make(tmp_path / "b", (16, 0, 1e-6))
-    assert len(merge([a, b], tmp_path / "ab").records()) == 3
+    assert len(merge([a, b], tmp_path / "ab").records) == 3
 
 
 def test_runs_and_answers_about_effects_are_kept_too(tmp_path: Path) -> None:
@@ -81,11 +81,11 @@ def test_runs_and_answers_about_effects_are_kept_too(tmp_path: Path) -> None:
         )
         paths.append(campaign.path)
     merged = merge(paths, tmp_path / "c")
-    assert [run.launch for run in merged.apps()] == ["a", "b"]
-    assert [(answer.launch, answer.repetition) for answer in merged.effects()] == [("a", 0), ("b", 1)]
+    assert [run.launch for run in merged.apps] == ["a", "b"]
+    assert [(answer.launch, answer.repetition) for answer in merged.effects] == [("a", 0), ("b", 1)]
     again = merge([merged.path, tmp_path / "b"], tmp_path / "d")
-    assert [run.launch for run in again.apps()] == ["a", "b"]
-    assert len(again.effects()) == 2
+    assert [run.launch for run in again.apps] == ["a", "b"]
+    assert len(again.effects) == 2
 
 
 def test_what_cannot_be_merged_is_said(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.process import Ended, Process
+from hockney.runner.session import LaunchFailed, Session
 from hockney.runner.supervisor import descendants, segments
 
 SOON_S = 20.0
@@ -183,6 +184,20 @@ def test_orphans_of_a_launch_that_ended_are_ended_too(launch: Marked, mark: str)
         assert child not in holding(mark)
 
 
+def test_an_interrupt_while_a_launch_is_closed_ends_it_at_once(
+    launch: Marked, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    process = launch(HANG)
+    _ready(process)
+    monkeypatch.setattr(Process, "lines", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        process.close()
+    assert not holding(mark)
+
+
 def test_an_interrupt_ends_the_launch(launch: Marked, mark: str) -> None:
     def interrupted() -> None:
         with launch(HANG) as process:
@@ -231,12 +246,42 @@ def test_the_death_of_the_supervisor_ends_the_launch(launch: Marked, mark: str, 
         assert not holding(mark)
 
 
-def test_shared_memory_of_ranks_ended_by_force_is_removed(launch: Marked, tmp_path: Path) -> None:
+RANK_MAPS = """
+    import mmap, os, sys, time
+    print("ready", flush=True)
+    sys.stdin.readline()
+    if os.fork() == 0:
+        file = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+        os.ftruncate(file, 4096)
+        held = mmap.mmap(file, 4096)
+        print("mapped", flush=True)
+        time.sleep(1000)
+    sys.stdin.readline()
+"""
+"""A rank maps what it is given, on a word; on another the launcher ends and leaves the rank."""
+ENDINGS = ["killed", "noted and killed", "by itself"]
+
+
+def _end(process: Process, how: str) -> None:
+    """End a launch of RANK_MAPS in one of these ways."""
+    if how == "by itself":
+        process.send("end")
+        with pytest.raises(Ended):
+            process.lines(soon())
+        return
+    if how == "noted and killed":
+        process.note_shared_memory()
+    process.kill(0.1)
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_shared_memory_of_ranks_that_were_ended_is_removed(launch: Marked, tmp_path: Path, how: str) -> None:
     name = Path(f"/dev/shm/hockney-test-{os.getpid()}-{tmp_path.name}")
-    with launch(MAPS, str(name)) as process:
-        assert process.lines(soon()) == "ready"
+    with launch(RANK_MAPS, str(name)) as process:
+        process.send("map")
+        assert [process.lines(soon()), process.lines(soon())] == ["ready", "mapped"]
         assert name.exists()
-        process.kill(0.1)
+        _end(process, how)
     assert not name.exists()
 
 
@@ -254,23 +299,28 @@ def test_shared_memory_of_a_launch_that_was_killed_is_removed(launch: Marked, tm
     assert not name.exists()
 
 
-def test_a_segment_that_another_program_has_mapped_is_left(launch: Marked, tmp_path: Path) -> None:
+def test_shared_memory_of_a_launch_that_was_killed_before_its_hello_is_removed(tmp_path: Path) -> None:
+    """Its ranks are gone before anybody can ask them."""
     name = Path(f"/dev/shm/hockney-test-{os.getpid()}-{tmp_path.name}")
-    code = """
-        import mmap, os, sys, time
-        print("ready", flush=True)
-        sys.stdin.readline()
-        held = mmap.mmap(os.open(sys.argv[1], os.O_RDWR), 4096)
-        print("mapped", flush=True)
-        time.sleep(1000)
-    """
-    with launch(code, str(name)) as process:
+    program = tmp_path / "launcher.py"
+    ending = MAPS.replace("time.sleep(1000)", "time.sleep(2)\n    os.kill(os.getpid(), 9)")
+    program.write_text(textwrap.dedent(ending), encoding="utf-8")
+    with pytest.raises(LaunchFailed, match="exit code -9"):
+        Session([sys.executable, "-S", str(program), str(name)], {}, SOON_S)
+    assert not name.exists()
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_a_segment_that_another_program_has_mapped_is_left(launch: Marked, tmp_path: Path, how: str) -> None:
+    name = Path(f"/dev/shm/hockney-test-{os.getpid()}-{tmp_path.name}")
+    with launch(RANK_MAPS, str(name)) as process:
         assert process.lines(soon()) == "ready"
         name.write_bytes(b"\0" * 4096)
         with name.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
-            process.send("go")
+            process.send("map")
             assert process.lines(soon()) == "mapped"
-            process.kill(0.1)
+            _end(process, how)
+            process.close()
             assert name.exists()
     name.unlink()
 

@@ -48,6 +48,11 @@ class Outcome:
     """Effects that the campaign's time did not allow, or not as a whole."""
     warnings: list[str] = field(default_factory=list)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is nothing that going on could measure."""
+        return not (self.failures or self.vanished or self.left_out or self.effects_left_out)
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -110,6 +115,7 @@ class Loop:
         self.watcher = watcher
         self.outcome = Outcome()
         self._deadline = None if time_s is None else time.monotonic() + time_s
+        self._interrupt: KeyboardInterrupt | None = None
 
     def left_s(self) -> float:
         """Time the campaign still has; inf where it has no limit."""
@@ -130,16 +136,28 @@ class Loop:
             self.watcher.warning(text)
 
     def run(self, launch: Launch, index: int, asker: Asker[Kept]) -> list[Kept]:
-        """Ask until the asker ends, launching again after failures; returns what was kept."""
+        """Ask until the asker ends, launching again after failures; returns what was kept.
+
+        An interrupt that comes after the last answer, while the launch ends, is raised before the next launch: if
+        there is none, it interrupts nothing.
+        """
         kept: list[Kept] = []
-        failures, has_begun = 0, False
+        failures, has_begun, is_over = 0, False, False
         while failures < MOST_FAILURES and self.left_s() > 0:
+            if self._interrupt is not None:
+                raise self._interrupt
             running: Running | None = None
             try:
                 with self._started(launch, index) as running:
                     has_begun = True
                     for records in self._answers(running, asker(running)):
                         kept += records
+                    is_over = True
+                return kept
+            except KeyboardInterrupt as error:
+                if not is_over:
+                    raise
+                self._interrupt = error
                 return kept
             except LaunchFailed as error:
                 failures = 1 if running is not None and running.answered else failures + 1

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel
 
@@ -14,6 +14,7 @@ from hockney.options import Argument, Option
 from hockney.registry import unit_files
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
+from hockney.terminal.signals import interruptible, undisturbed
 
 with later():
     from hockney.importers import _collect
@@ -49,17 +50,21 @@ hockney import osu_bcast.txt -o c --ranks 64 --ppn 32 --mapping core --algorithm
 hockney import table.csv.gz -o c && hockney fit c -o machine.json
 """,
 )
+@interruptible()
 def import_(options: ImportOptions, given: Given, json: JsonOption = False) -> None:
     """Read results of other benchmarks and tidy tables into a campaign.
 
     Folders are walked. What is no benchmark result is named and skipped; if nothing could be read, nothing
     is written.
     """
-    output = options.output
     collection = _collect.collect(options.files, given, options.format_name)
-    _collect.write(collection, output, given)
-    summary = _collect.summary(collection, output)
-    if json:
+    _collect.write(collection, options.output, given)
+    with undisturbed():
+        _say(_collect.summary(collection, options.output), options.output, json)
+
+
+def _say(summary: dict[str, Any], output: Path, as_json: bool) -> None:
+    if as_json:
         say.json(summary)
         return
     for file in summary["files"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from hockney.options import options as options_of
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
-from hockney.terminal.signals import Interrupted, interruptible
+from hockney.terminal.signals import Interrupted, interruptible, undisturbed
 from hockney.writing import NotWritten
 
 with later():
@@ -79,31 +79,43 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     bar = say.PointsBar(quiet=json)
     watcher = Terminal(bar)
-    why, outcome = "", Outcome()
+    why = ""
+    outcome: Outcome | None = None
+    with ExitStack() as closing:
+        try:
+            with bar.bar:
+                outcome = run(campaign, plan, prepared, watcher, Adaptive)
+                closing.enter_context(undisturbed())
+        except Interrupted as error:
+            # With an outcome there is nothing left to end.
+            why = "" if outcome is not None else f"{error.name} ended the campaign"
+        except NotWritten as error:
+            why = error.message
+        except Exception:
+            with suppress(NotWritten):
+                _table(campaign, plan)
+            raise
+        took = Took(ready_s - began_s, time.monotonic() - ready_s)
+        _close(campaign, plan, why, outcome, took, json)
+
+
+def _close(campaign: Campaign, plan: Plan, why: str, outcome: Outcome | None, took: Took, as_json: bool) -> None:
+    """Write the table, whatever ended the campaign (`why`, or nothing did), and say what there is."""
+    lost = ""
     try:
-        with bar.bar:
-            outcome = run(campaign, plan, prepared, watcher, Adaptive)
-    except Interrupted as error:
-        why = f"{error.name} ended the campaign"
-    except NotWritten as error:
-        why = error.message
-    except Exception:
-        with suppress(NotWritten):
-            _table(campaign, plan)
-        raise
-    try:
-        # Whatever ended it, there is a table of what there is.
         records = _table(campaign, plan)
     except NotWritten as error:
-        records, why = campaign.records(), why or error.message
+        records, lost = campaign.records(), error.message
     answers = sum(1 for record in campaign.effects() if record.answer or record.not_measurable)
-    if why:
-        raise Incomplete(
-            f"{why}; kept in {output}: {len(records)} records and {answers} answers about effects",
-            f"`hockney measure -o {output} --resume` goes on",
-        )
-    took = Took(ready_s - began_s, time.monotonic() - ready_s)
-    _finish(output, plan, outcome, records, answers, took, json)
+    kept = f"kept in {campaign.path}: {len(records)} records and {answers} answers about effects"
+    resume = f"`hockney measure -o {campaign.path} --resume`"
+    if outcome is None:
+        raise Incomplete("; ".join(filter(None, (why, lost, kept))), f"{resume} goes on")
+    if lost and outcome.is_whole:
+        raise Incomplete(f"{lost}; all is measured and {kept}", f"make room; {resume} writes it")
+    if lost:
+        raise Incomplete(f"{lost}; {kept}", f"make room; {resume} goes on, and writes it")
+    _finish(campaign.path, plan, outcome, records, answers, took, as_json)
 
 
 def _table(campaign: Campaign, plan: Plan) -> list[Record]:

@@ -12,10 +12,11 @@ from hockney.errors import RequestError
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
+from hockney.terminal.signals import interruptible, undisturbed
 
 with later():
-    from hockney.records import table
-    from hockney.records.contents import Contents, read
+    from hockney.records.contents import Contents
+    from hockney.records.folder import TABLE
     from hockney.records.merge import merge as join
 
 
@@ -29,17 +30,22 @@ class MergeOptions(BaseModel):
 @verb(
     "merge", examples="hockney merge monday tuesday -o both\nhockney merge openmpi mpich -o side-by-side --json"
 )
+@interruptible()
 def merge(options: MergeOptions, json: JsonOption = False) -> None:
     """Join campaigns. The sources stay as they are; repeats of a point become further repetitions."""
     campaigns, output = options.campaigns, options.output
     if len(campaigns) < 2:
         raise RequestError("one campaign cannot be merged", "name at least two campaign folders")
-    merged = join(campaigns, output)
-    contents = read(output)
+    contents = join(campaigns, output)
+    with undisturbed():
+        _say(options, contents, json)
+
+
+def _say(options: MergeOptions, contents: Contents, as_json: bool) -> None:
+    campaigns, output = options.campaigns, options.output
     records, runs, answers = contents.records, contents.apps, contents.effects
-    table.write(contents.frame, merged.table)
-    warnings = [*merged.warnings, *_left_out(contents, merged.table)]
-    if json:
+    warnings = [*contents.warnings, *_left_out(contents)]
+    if as_json:
         say.json(
             {
                 "campaign": str(output),
@@ -60,14 +66,14 @@ def merge(options: MergeOptions, json: JsonOption = False) -> None:
     say.line(f"{', '.join(parts)} of {len(campaigns)} campaigns in {output}; {step}")
 
 
-def _left_out(contents: Contents, written: Path) -> list[str]:
+def _left_out(contents: Contents) -> list[str]:
     """What the table lacks of the records: launches that met other levels of the machine than the common one."""
     left_out = contents.settled.left_out
     if not left_out:
         return []
     launches = {record.launch or record.repetition for record in left_out}
     return [
-        f"Fit the folder to have the other levels too: {written.name} is of the machine's common level, and "
+        f"Fit the folder to have the other levels too: {TABLE} is of the machine's common level, and "
         f"leaves out {len(left_out)} measurements of {len(launches)} launch{'es' if len(launches) > 1 else ''} "
         "that did not meet them at it, where others did; their samples are in the records"
     ]

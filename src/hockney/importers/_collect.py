@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
@@ -27,7 +26,7 @@ from hockney.records import table
 from hockney.records.answers import first_problem
 from hockney.records.columnar import RecordColumns, codes, prefixed, words
 from hockney.records.columns import RECORD
-from hockney.records.folder import LAUNCHES, PLAN, RECORDS, TABLE, Campaign
+from hockney.records.folder import PLAN, RECORDS, Campaign
 
 
 @dataclass
@@ -284,26 +283,16 @@ def write(collection: Collection, folder: Path, given: Given) -> Campaign:
 
     RequestError where a campaign is there already, or the folder cannot be written.
     """
-    there_before = folder.exists()
     plan = {
         "imported": [str(file.path) for file in collection.files],
         "given": {name: value for name, value in given.model_dump().items() if value},
     }
-    campaign = Campaign.create(folder, plan)
-    try:
+    with Campaign.whole(folder, plan) as campaign:
         launches = [_launch(file, len(records)) for file, records in collection.by_file()]
         for launch in launches:
             campaign.append_launch(launch)
         campaign.append_lines(collection.records.lines())
-        table.write(table.from_imported(collection.records, launches), folder / TABLE)
-    except BaseException:
-        for name in (PLAN, LAUNCHES, RECORDS, TABLE):
-            with suppress(OSError):
-                (folder / name).unlink()
-        if not there_before:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+        table.write(table.from_imported(collection.records, launches), campaign.table)
     return campaign
 
 

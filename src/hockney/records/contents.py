@@ -59,7 +59,11 @@ def read(path: Path) -> Contents:
     """
     if not path.is_dir():
         return Contents(path, table.load(path))
-    campaign = Campaign.open(path)
+    return contents_of(Campaign.open(path))
+
+
+def contents_of(campaign: Campaign) -> Contents:
+    """The contents of a campaign folder; damaged lines are warnings."""
     records, apps, effects = campaign.records(), campaign.apps(), campaign.effects()
     launches, failures = campaign.launches(), campaign.failures()
     levels = with_causes(levels_of(records), records)
@@ -68,7 +72,7 @@ def read(path: Path) -> Contents:
     modes = find_modes(records, levels, choice)
     settled, frame = _settled(records, launches, levels, choice)
     return Contents(
-        path,
+        campaign.path,
         frame,
         records,
         settled,

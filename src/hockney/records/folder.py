@@ -7,6 +7,7 @@
     effects.jsonl    one answer about an effect a line
     failures.jsonl   points that could not be measured, with the reason
     samples.csv      the tidy table, made anew from the records
+    unfinished       there while an import or a merge writes the folder
 
 Only whole lines are appended, so a process killed at any instant loses at most the line in flight. A damaged
 line is reported and left where it is; all others are read.
@@ -38,6 +39,8 @@ EFFECTS = "effects.jsonl"
 FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
 LOCK = ".lock"
+UNFINISHED = "unfinished"
+CONTENT = (PLAN, LAUNCHES, RECORDS, APPS, EFFECTS, FAILURES, TABLE)
 
 Stored = Record | AppRecord | EffectRecord
 FILES: dict[type[Stored], str] = {Record: RECORDS, AppRecord: APPS, EffectRecord: EFFECTS}
@@ -62,18 +65,48 @@ class Campaign:
 
         A plan without records or launches, left by a request that was refused, is replaced.
         """
-        if any((path / name).exists() for name in (RECORDS, APPS, EFFECTS, LAUNCHES)):
-            raise RequestError(
-                f"{path} already holds a campaign",
-                "add --resume to go on with it, or choose another folder; nothing in it was changed",
-            )
+        _expect_finished(path)
+        _expect_new(path)
         writing.make_folder(path, "choose another folder")
+        return cls._begun(path, plan)
+
+    @classmethod
+    def _begun(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
         writing.replace(path / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
         return cls(path)
 
     @classmethod
+    @contextlib.contextmanager
+    def whole(cls, path: Path, plan: Mapping[str, Any]) -> Iterator[Campaign]:
+        """A new campaign that the block writes, and that can be opened only once the block has ended.
+
+        Nothing of it is left where the block fails; what a kill leaves is replaced by the next such block.
+        RequestError where something measured is already there, or another process writes.
+        """
+        if not (path / UNFINISHED).exists():
+            _expect_new(path)
+        there_before = path.exists()
+        writing.make_folder(path, "choose another folder")
+        with cls(path).locked():
+            # Another process may have ended in between.
+            if (path / UNFINISHED).exists():
+                _remove(path, CONTENT)
+            _expect_new(path)
+            try:
+                writing.replace(path / UNFINISHED, "")
+                yield cls._begun(path, plan)
+                (path / UNFINISHED).unlink()
+            except BaseException:
+                _remove(path, (*CONTENT, UNFINISHED, LOCK))
+                if not there_before:
+                    with contextlib.suppress(OSError):
+                        path.rmdir()
+                raise
+
+    @classmethod
     def open(cls, path: Path) -> Campaign:
-        """RequestError where `path` is no campaign folder."""
+        """RequestError where `path` is no campaign folder, or one that is not whole."""
+        _expect_finished(path)
         if not any((path / name).is_file() for name in (RECORDS, APPS, EFFECTS, PLAN)):
             raise RequestError(
                 f"{path} is not a campaign folder (no {RECORDS})",
@@ -83,11 +116,11 @@ class Campaign:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """While one process measures, no other may; RequestError for the second."""
+        """While one process writes, no other may; RequestError for the second."""
         with writing.locked(self.path / LOCK) as is_free:
             if not is_free:
                 raise RequestError(
-                    f"another process is measuring into {self.path}", "wait for it, or choose another folder"
+                    f"another process is writing into {self.path}", "wait for it, or choose another folder"
                 )
             yield
 
@@ -160,3 +193,25 @@ class Campaign:
     def failures(self) -> list[dict[str, Any]]:
         """Points and launches that failed, oldest first, as `FailureLine` has it; else as of `launches`."""
         return [line.model_dump() for line in self._models(FAILURES, FailureLine)]
+
+
+def _expect_new(path: Path) -> None:
+    if any((path / name).exists() for name in (RECORDS, APPS, EFFECTS, LAUNCHES)):
+        raise RequestError(
+            f"{path} already holds a campaign",
+            "add --resume to go on with it, or choose another folder; nothing in it was changed",
+        )
+
+
+def _expect_finished(path: Path) -> None:
+    if (path / UNFINISHED).exists():
+        raise RequestError(
+            f"{path} is not whole: an import or a merge is writing it, or was ended in the middle",
+            "if none runs any more, give the same `hockney import` or `hockney merge` again: it begins anew",
+        )
+
+
+def _remove(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        with contextlib.suppress(OSError):
+            (folder / name).unlink()

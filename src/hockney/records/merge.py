@@ -7,15 +7,17 @@ from operator import attrgetter
 from pathlib import Path
 
 from hockney.errors import RequestError
+from hockney.records import table
 from hockney.records.columns import POINT
+from hockney.records.contents import Contents, contents_of
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 
 _point = attrgetter(*POINT)
 
 
-def merge(sources: Sequence[Path], target: Path) -> Campaign:
-    """A new campaign with everything that the sources hold; the sources stay unchanged.
+def merge(sources: Sequence[Path], target: Path) -> Contents:
+    """A new campaign with everything that the sources hold, and its table; the sources stay unchanged.
 
     A record that two sources share (one was made from the other) is taken once, whatever its repetition. Where
     two sources measured the same point or the same effect, the later source's repetitions continue the numbering
@@ -25,19 +27,29 @@ def merge(sources: Sequence[Path], target: Path) -> Campaign:
     opened = [Campaign.open(path) for path in sources]
     if len({path.resolve() for path in sources}) < len(sources):
         raise RequestError("a campaign is named twice", "name each source once")
-    contents = [(campaign, campaign.records()) for campaign in opened]
-    for campaign, records in contents:
+    records_of = [(campaign, campaign.records()) for campaign in opened]
+    for campaign, records in records_of:
         if not records and not campaign.apps() and not campaign.effects():
             raise RequestError(f"{campaign.path} holds no records", "leave it out")
-    target_campaign = Campaign.create(
-        target, {"merged": [{"from": str(c.path), "plan": c.plan()} for c in opened]}
-    )
+    plan = {"merged": [{"from": str(c.path), "plan": c.plan()} for c in opened]}
+    with Campaign.whole(target, plan) as target_campaign:
+        if merged := _merged(records_of):
+            target_campaign.append_all(merged)
+        _merge_launches(opened, target_campaign)
+        _merge_runs(opened, target_campaign)
+        # Some files of the sources were read twice.
+        target_campaign.warnings += dict.fromkeys(text for campaign in opened for text in campaign.warnings)
+        contents = contents_of(target_campaign)
+        table.write(contents.frame, target_campaign.table)
+    return contents
+
+
+def _merged(records_of: Sequence[tuple[Campaign, Sequence[Record]]]) -> list[Record]:
+    """The records of all sources, numbered on."""
     taken: set[str] = set()
-    launches: set[str] = set()
     highest: dict[Hashable, int] = {}
     merged: list[Record] = []
-    for campaign, records in contents:
-        target_campaign.warnings += campaign.warnings
+    for _, records in records_of:
         offsets = dict(highest)
         texts = [record.model_dump_json(exclude={"repetition"}) for record in records]
         for record, text in zip(records, texts, strict=True):
@@ -48,16 +60,19 @@ def merge(sources: Sequence[Path], target: Path) -> Campaign:
             highest[point] = max(highest.get(point, -1), repetition)
             merged.append(record.model_copy(update={"repetition": repetition}))
         taken.update(texts)
+    return merged
+
+
+def _merge_launches(sources: Sequence[Campaign], target: Campaign) -> None:
+    """Provenance, and what could not be measured."""
+    launches: set[str] = set()
+    for campaign in sources:
         for launch in campaign.launches():
             if str(launch.get("id")) not in launches:
                 launches.add(str(launch.get("id")))
-                target_campaign.append_launch(launch)
+                target.append_launch(launch)
         for failure in campaign.failures():
-            target_campaign.append_failure(failure)
-    if merged:
-        target_campaign.append_all(merged)
-    _merge_runs(opened, target_campaign)
-    return target_campaign
+            target.append_failure(failure)
 
 
 def _merge_runs(sources: Sequence[Campaign], target: Campaign) -> None:

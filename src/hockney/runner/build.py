@@ -304,8 +304,8 @@ def _settle(scratch: Path, target: Path, whole: Sequence[str]) -> None:
     if target.exists() and not _is_sound(target, whole):
         shutil.rmtree(target)
     try:
-        scratch.rename(target)
-    except OSError:
+        writing.move_folder(scratch, target)
+    except writing.NotWritten:
         if not _is_sound(target, whole):
             raise
 

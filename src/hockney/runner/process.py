@@ -259,10 +259,12 @@ class Process:
         if self._control < 0:
             return
         deadline = time.monotonic() + grace_s
-        with contextlib.suppress(TimeoutError, Ended):
-            while True:
-                self.lines(deadline)
-        self.kill()
+        try:
+            with contextlib.suppress(TimeoutError, Ended):
+                while True:
+                    self.lines(deadline)
+        finally:
+            self.kill()
 
     def _release(self, deadline: float) -> None:
         """Read on so that no process blocks on a full pipe, wait for the supervisor, close everything."""

@@ -27,6 +27,10 @@ MARK = "@hockney "
 PROTOCOL = 1
 GRACE_S = 10.0
 """Time for a regular end: MPI_Finalize and the launcher's own clean-up."""
+LOOK_S = 0.02
+"""Least time between looks at what a launch that starts has mapped: once it is killed nothing else tells."""
+LOOK_SHARE = 0.2
+"""Of the time, at most: with thousands of processes a look takes long."""
 
 
 class LaunchFailed(HockneyError):
@@ -63,7 +67,7 @@ class Session:
         except EnvironmentLack as error:
             raise LaunchFailed(error.message, error.hint) from error
         try:
-            hello = self._answer("starting the launch", time_limit_s, Hello)
+            hello = self._answer("starting the launch", time_limit_s, Hello, is_starting=True)
             if not isinstance(hello, Hello) or hello.protocol != PROTOCOL:
                 raise LaunchFailed(f"the runner did not say hello: {hello}", "delete the cache and try again")
             self.hello = hello
@@ -140,11 +144,13 @@ class Session:
             )
         raise Limitation(answer.message, "see `hockney schedule list`" if word == "collective" else "")
 
-    def _answer(self, what: str, limit_s: float, kind: type[SaidType]) -> SaidType | Refusal | Mistake:
+    def _answer(
+        self, what: str, limit_s: float, kind: type[SaidType], *, is_starting: bool = False
+    ) -> SaidType | Refusal | Mistake:
         deadline = time.monotonic() + limit_s
         try:
             while True:
-                line = self._process.lines(deadline)
+                line = self._line_of_start(deadline) if is_starting else self._process.lines(deadline)
                 # Launchers may put a prefix before a rank's output.
                 _, mark, text = line.partition(MARK)
                 if mark:
@@ -167,6 +173,20 @@ class Session:
                 f"the launch ended ({how}) while {what}" + (f": {last}" if last else ""),
                 "run `hockney doctor --run` to see whether this MPI works at all",
             ) from None
+
+    def _line_of_start(self, deadline: float) -> str:
+        """`Process.lines`, with looks at the shared memory until there is one."""
+        pause_s = LOOK_S
+        while True:
+            soon = min(deadline, time.monotonic() + pause_s)
+            try:
+                return self._process.lines(soon)
+            except TimeoutError:
+                if soon == deadline:
+                    raise
+            began_s = time.monotonic()
+            self._process.note_shared_memory()
+            pause_s = max(LOOK_S, (time.monotonic() - began_s) / LOOK_SHARE)
 
     def close(self) -> None:
         """End the conversation by request; by force where that does not help."""

@@ -9,8 +9,8 @@ CONTROL_FD reports end-of-file (the asker closed it, or died), or names the seco
 STATUS_FD gets `started`, then the launcher's return code, or `failed REASON`.
 
 Ranks ended by force leave their shared-memory segments in /dev/shm (MPICH 5 even after SIGTERM); those that were
-made during the launch and that a rank had mapped are removed. The asker knows of further ones, and where this
-process is killed it ends the launch itself.
+made during the launch, that a rank had mapped and that no process maps afterwards are removed. The asker knows of
+further ones, and where this process is killed it ends the launch itself.
 """
 
 from __future__ import annotations
@@ -75,8 +75,9 @@ def segments_present() -> set[str]:
 
 
 def remove(paths: set[str]) -> None:
-    """Remove files, those that are gone already left aside."""
-    for path in paths:
+    """Remove what a launch that ended had mapped. What a living process has mapped is another program's, too."""
+    left = {path for path in paths if os.path.exists(path)}  # noqa: PTH110
+    for path in left - segments(processes()) if left else left:
         with contextlib.suppress(OSError):
             os.unlink(path)  # noqa: PTH108
 
@@ -110,9 +111,7 @@ def sweep(grace_s: float) -> None:
 
 def stop(launcher: subprocess.Popen[bytes], grace_s: float, present: set[str]) -> None:
     """End a launch under way. The launcher first: it knows its remote ranks and cleans up its files."""
-    ours = descendants(os.getpid())
-    # What another process has mapped as well may be another program's.
-    mapped = segments(ours) - present - segments(processes() - ours)
+    mapped = segments(descendants(os.getpid())) - present
     with contextlib.suppress(OSError):
         launcher.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -47,6 +48,24 @@ def interruptible() -> Iterator[None]:
                 signal.signal(number, before[number])
 
 
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """None of these signals ends the block: all is done, and what is left is to write it down and to say so."""
+
+    def go_on(_: int, __: FrameType | None) -> None:
+        _leave_closed_terminal()
+
+    before = {number: signal.getsignal(number) for number in ENDING}
+    listened = [number for number in ENDING if before[number] != signal.SIG_IGN]
+    for number in listened:
+        signal.signal(number, go_on)
+    try:
+        yield
+    finally:
+        for number in listened:
+            signal.signal(number, before[number])
+
+
 def send_nowhere(stream: TextIO) -> None:
     """Drop from now on what is written to a stream: nobody reads it, and writing would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -57,5 +76,7 @@ def _leave_closed_terminal() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             os.write(stream.fileno(), b"")
+        except io.UnsupportedOperation:
+            pass  # a text in memory, which nobody closes
         except OSError:
             send_nowhere(stream)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,6 @@ from hockney.apps.launched import Repetitions
 from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, RENAMED, TOPOLOGIES
 from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
-from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
@@ -134,15 +132,7 @@ def _check_files(csv: Path | None, figure: Path | None) -> None:
     if figure is not None:
         checked_ending(figure)
     for path in filter(None, (csv, figure)):
-        try:
-            if path.is_dir():
-                raise IsADirectoryError(21, "Is a directory")
-            with tempfile.TemporaryFile(dir=path.parent):
-                pass
-        except OSError as error:
-            raise RequestError(
-                f"cannot write {path}: {error.strerror or error}", "choose another place"
-            ) from error
+        writing.expect_writable(path, "choose another place")
 
 
 def _write_csv(path: Path, curves: Sequence[RingSeries]) -> None:

@@ -1,0 +1,108 @@
+"""An import or a merge that is ended in the middle leaves nothing, or what nobody takes for a whole campaign."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+
+import pytest
+from tests.command_line import outcome
+
+from hockney.errors import RequestError
+from hockney.records import table
+from hockney.records.folder import PLAN, RECORDS, TABLE, UNFINISHED, Campaign
+from hockney.terminal.signals import ENDING
+
+DATA = Path(__file__).parents[1] / "importers" / "data"
+SOURCES = {"a": "osu_latency_5.txt", "b": "osu_bw_7.1.txt"}
+LEAST_STEPS = 8
+"""Of writing a folder: lock, mark, plan, launches, records and table, some of which are made beside and moved."""
+
+
+@pytest.fixture(params=["import", pytest.param("merge", marks=pytest.mark.thorough)])
+def words(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """An import or a merge, without its --output."""
+    files = [str(DATA / name) for name in SOURCES.values()]
+    if request.param == "import":
+        return ["import", *files]
+    for name, file in zip(SOURCES, files, strict=True):
+        assert outcome("import", file, "-o", tmp_path / name)[0] == 0
+    return ["merge", *(str(tmp_path / name) for name in SOURCES)]
+
+
+def _strike(
+    step: int, number: signal.Signals, folder: Path, words: list[str]
+) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, str(Path(__file__).with_name("struck.py")), str(step), str(int(number))]
+    listens = ["env", *(f"--default-signal={one.name[3:]}" for one in ENDING)]
+    argv = [*listens, *program, str(folder), *words, "-o", str(folder)]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def _content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name in (PLAN, RECORDS, TABLE)}
+
+
+def test_what_a_kill_leaves_is_refused_until_the_same_command_has_ended(words: list[str], tmp_path: Path) -> None:
+    """One step after the other, so that each also begins with what the kill before it left."""
+    folder = tmp_path / "c"
+    for step in count(1):
+        done = _strike(step, signal.SIGKILL, folder, words)
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        if (folder / UNFINISHED).exists():
+            with pytest.raises(RequestError, match="not whole"):
+                Campaign.open(folder)
+        else:
+            assert not _content(folder)
+    assert step > LEAST_STEPS
+    assert outcome(*words, "-o", tmp_path / "undisturbed")[0] == 0
+    assert _content(folder) == _content(tmp_path / "undisturbed")
+    assert len(table.load(folder / TABLE)) == len(Campaign.open(folder).records())
+
+
+def test_a_folder_that_is_not_whole_says_how_to_go_on(tmp_path: Path) -> None:
+    folder, made = tmp_path / "c", tmp_path / "fit.json"
+    words = ["import", str(DATA / SOURCES["a"])]
+    _strike(LEAST_STEPS, signal.SIGKILL, folder, words)
+    verbs: list[list[str | Path]] = [
+        ["fit", folder, "-o", made],
+        ["report", folder],
+        ["measure", "-o", folder, "--resume"],
+    ]
+    for verb in verbs:
+        code, _, err = outcome(*verb)
+        assert code == 2
+        assert "is not whole" in err
+        assert "give the same `hockney import`" in " ".join(err.split())
+    assert not made.exists()
+    assert outcome(*words, "-o", folder)[0] == 0
+    assert outcome("fit", folder, "-o", made)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(n, marks=() if n == signal.SIGTERM else pytest.mark.thorough, id=n.name) for n in ENDING],
+)
+def test_a_signal_leaves_nothing(words: list[str], tmp_path: Path, number: signal.Signals) -> None:
+    folder = tmp_path / "c"
+    done = _strike(LEAST_STEPS, number, folder, words)
+    assert done.returncode == 4
+    assert done.stderr.endswith("error: interrupted\nhint: give the same command to run it again\n")
+    assert not folder.exists()
+    assert _strike(0, number, folder, words).returncode == 0
+
+
+def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    words = ["import", str(DATA / SOURCES["a"]), "-o", str(tmp_path / "c")]
+    with Campaign.whole(tmp_path / "c", {}) as first:
+        code, _, err = outcome(*words)
+        assert (code, "another process is writing" in err) == (2, True)
+        with pytest.raises(RequestError, match="not whole"):
+            Campaign.open(first.path)
+        assert (first.path / PLAN).exists(), "the second left it alone"
+    assert Campaign.open(tmp_path / "c").plan() == {}
