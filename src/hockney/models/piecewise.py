@@ -14,6 +14,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from hockney._core import Regimes
 from hockney.errors import RequestError
 from hockney.models._bootstrap import ROUNDS, Break, recurring
 from hockney.models._linear import (
@@ -24,21 +25,18 @@ from hockney.models._linear import (
     reciprocal,
 )
 from hockney.models._quality import assess
-from hockney.models._segments import LEAST_SIZES, Curve, SizeSegment, lines_of
+from hockney.models._segments import Curve, SizeSegment, lines_of
 from hockney.models.base import JOIN, Fit, Regime, models
 from hockney.records.series import Series
 from hockney.statistics import Array, standard_error
 from hockney.units import format_bytes
 
-MOST_POINTS = 96
-"""The search takes memory and time as the cube of the points; of a longer series an even choice is fitted."""
-
 
 def _thinned(size_B: Array) -> NDArray[np.intp]:
-    """The points that are fitted."""
-    if size_B.size <= MOST_POINTS:
+    """The points that are fitted: of a long series an even choice, as the search takes the cube of the points."""
+    if size_B.size <= Regimes.MOST_POINTS:
         return np.arange(size_B.size)
-    return np.unique(np.linspace(0, size_B.size - 1, MOST_POINTS).round().astype(int))
+    return np.unique(np.linspace(0, size_B.size - 1, Regimes.MOST_POINTS).round().astype(int))
 
 
 def _curve(size_B: Array, time_s: Array, series: Series) -> Curve:
@@ -92,7 +90,7 @@ def _notes_of_joins(curve: Curve, segments: Sequence[SizeSegment]) -> Iterator[s
             yield f"between {low} and {high} nothing was measured: the line there only joins its neighbours"
         else:
             yield (
-                f"between {low} and {high} no regime rests on {LEAST_SIZES} sizes: "
+                f"between {low} and {high} no regime rests on {Regimes.LEAST_SIZES} sizes: "
                 "the lines there only join the measured sizes"
             )
 
