@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -47,14 +48,6 @@ class SizeSegment(Stretch):
         return [point for point in range(self.first, self.last + 1) if point != self.aside]
 
 
-def lines_of(segments: Sequence[SizeSegment]) -> PiecewiseLine:
-    return PiecewiseLine(
-        np.array([segment.upper_B for segment in segments]),
-        np.array([segment.alpha_s for segment in segments]),
-        np.array([segment.beta_s_per_B for segment in segments]),
-    )
-
-
 class Curve:
     """A curve of N ≤ `Regimes.MOST_POINTS` points, sizes increasing, with the `best` cut of it.
 
@@ -67,7 +60,16 @@ class Curve:
         self.size_B, self.time_s, self.noise, self.eager_limit_B = size_B, time_s, noise, eager_limit_B
         self._regimes = Regimes(size_B, time_s, noise, eager_limit_B)
         self.sigma = self._regimes.sigma
-        self.best = [Stretch(*stretch) for stretch in self._regimes.best]
+
+    @cached_property
+    def best(self) -> list[Stretch]:
+        """The cut of least cost."""
+        return [Stretch(*stretch) for stretch in self._regimes.best]
+
+    def best_lines(self) -> PiecewiseLine:
+        """The lines of the best cut."""
+        _, _, _, alpha_s, beta_s_per_B, upper_B, _ = zip(*self._regimes.pieces(self._regimes.best), strict=True)
+        return PiecewiseLine(np.array(upper_B), np.array(alpha_s), np.array(beta_s_per_B))
 
     def like(self, time_s: Array) -> Curve:
         """The curve of other times at the same sizes, with the same noise and eager limit."""
