@@ -492,8 +492,8 @@ class Calls:
         curve = self.call("Regimes", self.core.Regimes, size_B, time_s, noise, limit_B)
         if curve is not None:
             assert self.call("Regimes.pieces", curve.pieces, curve.best)
-            cut = [tuple(self.spoiled(stretch, 0.05)) for stretch in self.spoiled(curve.best)]
-            self.call("Regimes.pieces", curve.pieces, cut)
+            cut = [tuple(self.spoiled(stretch, 0.05)) for stretch in curve.best]
+            self.call("Regimes.pieces", curve.pieces, self.spoiled(cut))
             places = sorted(self.dice.randrange(len(sizes)) for _ in range(4)) if sizes else [0] * 4
             self.call("Regimes.gain", curve.gain, *self.spoiled(places), self.dice.choice([0, 2, -1, 0.5]))
         rows = self.dice.choice([1, 3])
