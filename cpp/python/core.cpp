@@ -9,4 +9,5 @@ NB_MODULE(_core, module) {
     hockney::register_schedule(module);
     hockney::register_simulate(module);
     hockney::register_statistics(module);
+    hockney::register_fit(module);
 }

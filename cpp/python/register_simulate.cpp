@@ -13,6 +13,7 @@
 #include "../simulate/simulate.hpp"
 #include "../simulate/written.hpp"
 #include "arguments.hpp"
+#include "arrays.hpp"
 #include "list.hpp"
 #include "register.hpp"
 
@@ -24,11 +25,8 @@ NB_MAKE_OPAQUE(std::vector<hockney::RankSchedule>)
 namespace hockney {
 namespace {
 
-using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ids = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Numbers = List<std::int32_t>;
-using Answer = nb::ndarray<nb::numpy, double>;
 
 // (collective, algorithm, problem)
 using Asked = std::tuple<std::string, std::string, Problem>;
@@ -109,18 +107,11 @@ Noise noise_of(std::vector<double>&& mean_s, std::uint64_t seed, int ranks) {
     return {std::move(mean_s), seed};
 }
 
-Answer array(std::vector<double>&& values, std::vector<std::size_t> shape) {
-    auto* owned = new std::vector<double>(std::move(values));
-    const nb::capsule owner(owned,
-                            [](void* data) noexcept { delete static_cast<std::vector<double>*>(data); });
-    return {owned->data(), shape.size(), shape.data(), owner};
-}
-
-std::vector<double> values(const Table& table, const RecordedTrace& trace) {
+std::vector<double> costs_in(const Table& table, const RecordedTrace& trace) {
     if (table.shape(0) != trace.size_B().size() || table.shape(1) != trace.row())
         throw std::invalid_argument("the costs must have a row for each size");
     for (std::size_t i = 0; i < table.size(); ++i) expect_time(table.data()[i]);
-    return {table.data(), table.data() + table.size()};
+    return values(table);
 }
 
 // Sizes and times of a curve.
@@ -275,7 +266,7 @@ void register_simulate(nb::module_& module) {
         .def(
             "finish_s",
             [](const RecordedTrace& trace, const Table& costs) {
-                std::vector<double> table_s = values(costs, trace), finish_s;
+                std::vector<double> table_s = costs_in(costs, trace), finish_s;
                 {
                     const nb::gil_scoped_release others_may_run;
                     finish_s = trace.finish_s(std::move(table_s));
@@ -288,8 +279,8 @@ void register_simulate(nb::module_& module) {
             [](const RecordedTrace& trace, const Table& costs, const Row& weights) {
                 if (weights.size() != trace.phases() * trace.ranks())
                     throw std::invalid_argument("there must be a weight for each rank and phase");
-                std::vector<double> table_s = values(costs, trace), finish_s, counts;
-                const std::vector<double> weight(weights.data(), weights.data() + weights.size());
+                std::vector<double> table_s = costs_in(costs, trace), finish_s, counts;
+                const std::vector<double> weight = values(weights);
                 for (const double value : weight) expect_time(value);
                 {
                     const nb::gil_scoped_release others_may_run;

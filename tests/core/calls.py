@@ -432,6 +432,7 @@ class Calls:
             core.count(schedule),
             core.moves(schedule)[0],
             core.Network(node_of_rank=[0, 1], torus=[2]),
+            core.Regimes(np.array([0.0, 1.0]), np.ones(2), np.zeros(2)),
             self.costs(1),
         ]
         for name, value in vars(core).items():
@@ -466,8 +467,9 @@ class Calls:
             gc.collect()
             assert all(repr(part) for part in parts)
             assert sum(len(mine.steps) for mine in iterator) >= 0
-        kind = self.dice.choice([core.Schedule, core.Step, core.Problem, core.Network, core.Counts])
-        for function in (core.count, core.moves, core.Schedule, core.RankSchedule, len):
+        kinds = [core.Schedule, core.Step, core.Problem, core.Network, core.Counts, core.Regimes]
+        kind = self.dice.choice(kinds)
+        for function in (core.count, core.moves, core.Schedule, core.RankSchedule, core.Regimes.pieces, len):
             self.call("unbegun", function, kind.__new__(kind))
 
     def statistics(self) -> None:
@@ -477,10 +479,38 @@ class Calls:
         vanishing += [Vanishing(vanishing), 1.0, 2.0]
         self.call("median_interval", self.core.median_interval, vanishing)
 
+    def regimes(self) -> None:
+        """A curve and its cut, then other cuts, of which most cover it."""
+        count = self.dice.choice([1, 2, 3, 4, 7, 20])
+        if self.maybe(0.02):
+            count = self.dice.choice([0, 96, 97])
+        sizes = sorted(self.dice.sample(range(200), count))
+        times_s = [self.dice.random() + 1e-9 for _ in sizes]
+        columns: list[list[Any]] = [sizes, times_s, [self.dice.random() * 0.1 for _ in sizes]]
+        size_B, time_s, noise = (self.column(self.spoiled(values, 0.05)) for values in columns)
+        limit_B = self.dice.choice([None, None, 20.0, hostile.scalar(self.dice)])
+        curve = self.call("Regimes", self.core.Regimes, size_B, time_s, noise, limit_B)
+        if curve is not None:
+            assert self.call("Regimes.pieces", curve.pieces, curve.best)
+            cut = [tuple(self.spoiled(stretch, 0.05)) for stretch in curve.best]
+            self.call("Regimes.pieces", curve.pieces, self.spoiled(cut))
+            places = sorted(self.dice.randrange(len(sizes)) for _ in range(4)) if sizes else [0] * 4
+            self.call("Regimes.gain", curve.gain, *self.spoiled(places), self.dice.choice([0, 2, -1, 0.5]))
+        rows = self.dice.choice([1, 3])
+        tables = [self.column([values] * rows) for values in (sizes, self.spoiled(times_s, 0.05))]
+        self.call("nonnegative_lines", self.core.nonnegative_lines, *tables)
+
+    def column(self, values: Sequence[Any]) -> Any:
+        """An array of the values, now and then of another type; the values where they make none."""
+        try:
+            return np.array(values, dtype=np.float64 if self.maybe(0.95) else None)
+        except (TypeError, ValueError, OverflowError):
+            return values
+
     def run(self, accepted: int) -> None:
         """Until so many calls of each kind were accepted."""
         every = [self.schedules, self.simulations, self.simulations, self.by_class, self.hostile_problems]
-        every += [self.broken_schedules, self.traces, self.forgotten, self.statistics]
+        every += [self.broken_schedules, self.traces, self.forgotten, self.statistics, self.regimes]
         while min(self.total(SIMULATE), self.total(SCHEDULE)) < accepted:
             for act in every:
                 act()

@@ -48,11 +48,20 @@ def simulate(
     )
 
 
+def regimes(sizes: Sequence[float], times: Sequence[float], noise: Sequence[float]) -> _core.Regimes:
+    return _core.Regimes(np.array(sizes), np.array(times), np.array(noise))
+
+
+def lines(sizes: Sequence[Sequence[float]], times: Sequence[Sequence[float]]) -> object:
+    return _core.nonnegative_lines(np.array(sizes), np.array(times))
+
+
 def curves(sizes: list[float], times: list[float]) -> CostCurves:
     return CostCurves([[(sizes, times)] * len(TERMS)], ([], []), ([], []))
 
 
 SEND, RECEIVE = Kind.send, Kind.receive
+PAIR = regimes([0.0, 1.0], [1.0, 2.0], [0.0, 0.0])
 REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: _core.generate_rank(*BARRIER, 4), IndexError, "rank 4 is none of 0 to 3"),
     (lambda: _core.generate_rank(*BARRIER, -1), IndexError, "rank -1 is none of 0 to 3"),
@@ -147,6 +156,26 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     ),
     (lambda: _core.median_interval([1.0, math.nan]), ValueError, "no time"),
     (lambda: _core.median_interval([]), ValueError, "no values"),
+    (lambda: regimes([], [], []), ValueError, "there must be a size"),
+    (lambda: regimes(range(97), [1.0] * 97, [0.0] * 97), ValueError, "at most 96 points"),
+    (lambda: regimes([0.0, 1.0], [1.0], [0.0, 0.0]), ValueError, "a time for each size"),
+    (lambda: regimes([0.0, 1.0], [1.0, 1.0], [0.0]), ValueError, "a noise for each size"),
+    (lambda: regimes([1.0, 1.0], [1.0, 1.0], [0.0, 0.0]), ValueError, "sizes must increase"),
+    (lambda: regimes([-1.0], [1.0], [0.0]), ValueError, "at least 0"),
+    (lambda: regimes([math.inf], [1.0], [0.0]), ValueError, "at least 0"),
+    (lambda: regimes([1.0], [0.0], [0.0]), ValueError, "times must be positive"),
+    (lambda: regimes([1.0], [math.nan], [0.0]), ValueError, "times must be numbers"),
+    (lambda: regimes([1.0], [1.0], [math.nan]), ValueError, "noise must be"),
+    (lambda: PAIR.pieces([]), ValueError, "to its end"),
+    (lambda: PAIR.pieces([(0, 0, False)]), ValueError, "to its end"),
+    (lambda: PAIR.pieces([(0, 2, False)]), ValueError, "in order"),
+    (lambda: PAIR.pieces([(0, 0, True), (1, 1, False)]), ValueError, "in order"),
+    (lambda: PAIR.pieces([(0, 0, False), (1, 1, False)]), ValueError, "in order"),
+    (lambda: PAIR.gain(0, 1, 1, 2, 0), IndexError, "point 2 is none of 1 to 1"),
+    (lambda: PAIR.gain(1, 0, 1, 1, 0), IndexError, "point 0 is none of 1 to 1"),
+    (lambda: lines([[]], [[]]), ValueError, "there must be a size"),
+    (lambda: lines([[1.0]], [[1.0], [1.0]]), ValueError, "a time for each size"),
+    (lambda: lines([[1.0]], [[math.inf]]), ValueError, "times must be numbers"),
 ]
 
 

@@ -304,4 +304,17 @@ def test_progress_is_told_every_entry(tmp_path: Path) -> None:
     told: list[str] = []
     build(campaign(tmp_path, [*sweep(), *sweep(variant="tcp")]), told.append)
     assert len(told) == 2
+    assert told[0].startswith("1 of 2: ")
+    assert told[1].startswith("2 of 2: ")
     assert "tcp" in told[1]
+
+
+def test_samples_are_those_of_the_rows_that_say(tmp_path: Path) -> None:
+    columns = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,samples"
+    rows = [(8, 0, "3"), (8, 1, ""), (8, 2, "4"), (16, 0, ""), (16, 1, "")]
+    start = "s,m,pingpong,default,core,1,2,2"
+    lines = [f"{start},{size_B},one_way,1.5,{number},{samples}" for size_B, number, samples in rows]
+    (tmp_path / "t.csv").write_text("\n".join([columns, *lines, ""]), encoding="utf-8")
+    first, second = only(build(tmp_path / "t.csv")).measurements.points
+    assert (first.records, first.samples) == (3, 7)
+    assert (second.records, second.samples) == (2, None)

@@ -8,7 +8,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
-from hockney.machine.select import matching, parse_where, select_effect, select_entry, title, words
+from hockney.machine.select import matching, parse_where, select_effect, select_entry, title, titles, words
 from hockney.models.effects.base import Effect
 
 
@@ -90,6 +90,7 @@ def test_title_and_words_of_an_entry(machine: Machine) -> None:
     assert title(bandwidth) == "bandwidth, locality package, cache warm"
     everything = machine.point_to_point
     assert title(bandwidth, everything) == "bandwidth, locality package, variant default, cache warm, window 1"
+    assert titles(everything) == [title(each, everything) for each in everything]
 
 
 def test_parse_where() -> None:

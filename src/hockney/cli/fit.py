@@ -53,8 +53,9 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     topology = parse_spec(options.topology).spec if options.topology else ""
     with say.status("fitting …") as status:
         machine = build(campaign, progress=lambda name: status(f"fitting {name}"))
-    machine.topology = topology or machine.topology
-    save(machine, output)
+        machine.topology = topology or machine.topology
+        status(f"writing {output}")
+        save(machine, output)
     for warning in machine.provenance.warnings:
         say.warn(warning)
     if as_json:

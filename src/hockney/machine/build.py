@@ -26,6 +26,7 @@ from hockney.records.keys import OVERHEADS, POINT_TO_POINT, TRANSFERS
 from hockney.records.record import LOCALITIES, Record
 from hockney.records.series import Series, series, texts
 from hockney.records.table import DIRECTIONS, RATES, rows_of
+from hockney.statistics import Array
 
 _FIXED = tuple(name for name in SERIES if name not in POOLED)
 _SHOWN = ("operation", "locality", "variant", "cache", "mapping")
@@ -35,13 +36,36 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True)
+class _Rows:
+    """The one-way rows of an entry: sizes in bytes, samples behind each (NaN: unknown), both of shape (rows,).
+
+    `oversubscribed`: whether any row was, None where no row says.
+    """
+
+    size_B: Array
+    samples: Array
+    oversubscribed: bool | None
+
+    def counts(self) -> dict[int, tuple[int, int | None]]:
+        """By size: how many rows there are, and how many samples behind them, None where no row says."""
+        sizes, place, counts = np.unique(self.size_B, return_inverse=True, return_counts=True)
+        known = ~np.isnan(self.samples)
+        saying = np.bincount(place[known], minlength=sizes.size)
+        samples = np.bincount(place[known], self.samples[known], minlength=sizes.size)
+        return {
+            int(size): (int(count), int(total) if says else None)
+            for size, count, says, total in zip(sizes, counts, saying, samples, strict=True)
+        }
+
+
+@dataclass(frozen=True)
 class _Source:
     """What was measured, by entry: the records (none for a table) and the rows of the table."""
 
     path: Path
     frame: pd.DataFrame
     records: Mapping[Words, Sequence[Record]]
-    rows: Mapping[Words, pd.DataFrame]
+    rows: Mapping[Words, _Rows]
     elsewhere: frozenset[int] = frozenset()
     """The identities of records that stand at another level than their entry."""
     last_cache_B: int | None = None
@@ -76,8 +100,8 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
 def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None) -> Machine:
     """Fit every model to every operation × locality × variant × cache × mapping of `contents`.
 
-    `progress` receives the name of each entry before it is fitted. An entry names in `notes` the models that
-    cannot be fitted to it, and why. RequestError where no point-to-point operation was measured.
+    `progress` receives the place and the name of each entry before it is fitted. An entry names in `notes` the
+    models that cannot be fitted to it, and why. RequestError where no point-to-point operation was measured.
     """
     answers, launches = contents.effects, contents.launches
 
@@ -86,8 +110,9 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     ) -> dict[Words, Entry]:
         source = _source(contents, frame, records, elsewhere, _last_cache_B(system))
         by_words = {}
-        for group in _groups(source):
-            progress(group[0].name())
+        groups = _groups(source)
+        for place, group in enumerate(groups, 1):
+            progress(f"{place:,} of {len(groups):,}: {group[0].name()}")
             by_words[_fixed(group[0])] = _entry(group, source)
         return by_words
 
@@ -162,13 +187,21 @@ def _texts(frame: pd.DataFrame, names: Sequence[str]) -> list[Words]:
     return list(zip(*(texts(frame, name) for name in names), strict=True))
 
 
-def _split(frame: pd.DataFrame) -> dict[Words, pd.DataFrame]:
+def _split(frame: pd.DataFrame) -> dict[Words, _Rows]:
     """The one-way rows of each entry."""
     timed = frame[frame["statistic"] == "one_way"]
+    size_B = timed["bytes"].to_numpy(dtype=np.float64)
+    unknown = pd.Series(np.nan, timed.index)
+    samples = np.asarray(timed.get("samples", unknown), dtype=np.float64)
+    shared = timed.get("oversubscribed", unknown)
+    says, is_shared = shared.notna().to_numpy(), shared.isin([True]).to_numpy()
     places: dict[Words, list[int]] = {}
     for place, words in enumerate(_texts(timed, _FIXED)):
         places.setdefault(words, []).append(place)
-    return {words: timed.iloc[rows] for words, rows in places.items()}
+    return {
+        words: _Rows(size_B[at], samples[at], bool(is_shared[at].any()) if says[at].any() else None)
+        for words, at in places.items()
+    }
 
 
 def _by_words(records: Iterable[Record]) -> dict[Words, list[Record]]:
@@ -251,7 +284,7 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
             "other": other,
             "pairs": sorted({member.key["pair"] for member in group} - {""}, key=_pair_order),
             "eager_limit_B": pooled.eager_limit_B,
-            "oversubscribed": _oversubscribed(source.rows[words]),
+            "oversubscribed": source.rows[words].oversubscribed,
             "fits": fits,
             "notes": notes,
             "measurements": measurements,
@@ -260,19 +293,17 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
 
 
 def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
-    rows = source.rows[words]
-    counts = rows["bytes"].value_counts()
+    counts = source.rows[words].counts()
     records: dict[int, list[Record]] = {}
     for record in source.records.get(words, []):
         records.setdefault(record.bytes, []).append(record)
-    samples = rows.groupby("bytes")["samples"].sum(min_count=1) if "samples" in rows.columns else None
     points = []
     freedoms = np.full(pooled.size_B.size, np.nan) if pooled.freedom is None else pooled.freedom
     columns = pooled.size_B, pooled.time_s, pooled.low_s, pooled.high_s, freedoms
     for size, time, low, high, freedom in zip(*columns, strict=True):
         of_size = records.get(int(size), [])
         known = [record.disturbed for record in of_size if record.disturbed is not None]
-        taken = None if samples is None else samples.get(size)
+        count, samples = counts.get(int(size), (0, None))
         points.append(
             Point(
                 size_B=int(size),
@@ -280,21 +311,14 @@ def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
                 low_s=float(low) if low < high else None,
                 high_s=float(high) if low < high else None,
                 freedom=None if math.isnan(freedom) else round(float(freedom), 1),
-                records=int(counts.get(size, 0)),
-                samples=None if taken is None or pd.isna(taken) else int(taken),
+                records=count,
+                samples=samples,
                 disturbed=sum(known) if known else None,
                 stop=sorted({record.stop for record in of_size} - {""}),
                 elsewhere=any(id(record) in source.elsewhere for record in of_size),
             )
         )
     return points
-
-
-def _oversubscribed(rows: pd.DataFrame) -> bool | None:
-    """True if any row was oversubscribed, None if no row has a value."""
-    if "oversubscribed" not in rows.columns or rows["oversubscribed"].isna().all():
-        return None
-    return bool(rows["oversubscribed"].any())
 
 
 def _pair_order(pair: str) -> tuple[list[int], str]:

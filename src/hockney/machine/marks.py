@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from hockney.machine.file import Entry, Point
-from hockney.machine.select import title
+from hockney.machine.select import titles
 from hockney.records.answers import Answer, Timed
 from hockney.records.columns import POINT, VISITED
 from hockney.records.contents import Contents
@@ -75,8 +75,8 @@ class MeasuredTime:
 
 def of_messages(entries: Sequence[Entry]) -> Iterator[MeasuredTime]:
     """The points of messages between two ranks, and of the processor's time for them."""
-    for entry in entries:
-        name, measured = title(entry, entries), entry.measurements
+    for entry, name in zip(entries, titles(entries), strict=True):
+        measured = entry.measurements
         for of, points in {name: measured.points, **measured.overheads}.items():
             where = name if of == name else f"{name}, {of}"
             yield from (of_point(point, where) for point in points)

@@ -18,7 +18,7 @@ from hockney.machine.marks import (
     of_collectives,
     of_runs,
 )
-from hockney.machine.select import title
+from hockney.machine.select import titles
 from hockney.records.columns import CONTRADICTION, POINT, SERIES, VISITED
 from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES
@@ -122,10 +122,14 @@ def _bare(entries: Sequence[Entry]) -> str:
 
 
 def _wide(entries: Sequence[Entry]) -> str:
-    points = [(entry, point) for entry in entries for point in entry.measurements.points]
+    points = [
+        (name, point)
+        for entry, name in zip(entries, titles(entries), strict=True)
+        for point in entry.measurements.points
+    ]
     wide = [
-        ((point.high_s - point.low_s) / 2 / point.time_s, point.size_B, title(entry, entries))
-        for entry, point in points
+        ((point.high_s - point.low_s) / 2 / point.time_s, point.size_B, name)
+        for name, point in points
         if "budget" in point.stop and point.low_s is not None and point.high_s is not None
     ]
     if not wide:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TypeVar
 
 from hockney.errors import RequestError
@@ -49,7 +49,16 @@ _SILENT = {"locality": UNKNOWN, "variant": "default"}
 
 def title(entry: Entry | Effect, among: Sequence[Entry | Effect] = ()) -> str:
     """`pingpong, locality package, variant tcp, cache warm`, and what else distinguishes it from `among`."""
-    differing = differences([entry, *among])
+    return _titled(entry, differences([entry, *among]))
+
+
+def titles(entries: Sequence[Entry | Effect]) -> list[str]:
+    """The title of each among all of them; of many at once, as each takes a look at all."""
+    differing = differences(entries)
+    return [_titled(entry, differing) for entry in entries]
+
+
+def _titled(entry: Entry | Effect, differing: Container[str]) -> str:
     shown = [
         f"{name} {word}"
         for name, word in words(entry).items()

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from hockney.models._segments import Curve, Stretch
+from hockney.statistics import MOST_REACH
 
 ROUNDS = 20
 """Curves drawn."""
@@ -43,11 +44,9 @@ def recurring(curve: Curve) -> tuple[list[Stretch], list[Break]]:
     doubtful = [pair for pair in _breaks(stretches) if _is_doubtful(curve, stretches, pair)]
     if not doubtful or not np.any(curve.noise > 0):
         return stretches, []
-    random = np.random.default_rng(0)
-    drawn = [
-        curve.like(curve.time_s * np.exp(curve.noise * random.standard_normal(curve.noise.size))).best
-        for _ in range(ROUNDS)
-    ]
+    deviations = curve.noise * np.random.default_rng(0).standard_normal((ROUNDS, curve.noise.size))
+    times_s = curve.time_s * np.exp(np.clip(deviations, -MOST_REACH, MOST_REACH))
+    drawn = [curve.like(time_s).best for time_s in times_s]
     judged = []
     for before, after in doubtful:
         hits = sum(_has_break(cut, before.last - 1, after.first + 1) for cut in drawn)

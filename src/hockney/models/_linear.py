@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hockney._core import nonnegative_lines
 from hockney.models.base import Parameter, Regime
 from hockney.records.series import Series
 from hockney.statistics import Array, least_squares, standard_error, t_reach
@@ -29,57 +30,10 @@ class PiecewiseLine:
         return np.asarray(self.alpha_s[place] + self.beta_s_per_B[place] * size_B)
 
 
-@dataclass(frozen=True)
-class SegmentLines:
-    """Best line through points i … j for all i ≤ j; `cost` is the sum of squared relative residuals.
-
-    Arrays of shape (…, N, N); what stands below the diagonal has infinite cost.
-    """
-
-    alpha_s: Array
-    beta_s_per_B: Array
-    cost: Array
-
-
-def nonnegative_lines(size_B: Array, time_s: Array, weight: Array | None = None) -> SegmentLines:
-    """Least squares of (α + βn − T)/T with α, β ≥ 0 over every stretch of N points, as arrays (…, N, N).
-
-    In closed form: the unconstrained solution where it is physical, else the better one of the two edges.
-    `weight` (…, N) is that of each squared residual, 0 where a point does not count; left out, all weigh 1.
-    """
-    upper = np.triu(np.ones((size_B.size, size_B.size)))
-    weighted = upper if weight is None else upper * weight[..., None, :]
-
-    def total(value: Array) -> Array:
-        # Sums restart at every i instead of being differences of one running sum, whose large terms of
-        # small messages would swallow the small ones of large messages.
-        return np.asarray(np.cumsum(weighted * value, axis=-1))
-
-    rate = 1.0 / time_s
-    scaled = size_B * rate
-    count, w, s = total(np.ones_like(rate)), total(rate), total(scaled)
-    ww, ws, ss = total(rate * rate), total(rate * scaled), total(scaled * scaled)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        determinant = ww * ss - ws * ws
-        alpha = (w * ss - s * ws) / determinant
-        beta = (s * ww - w * ws) / determinant
-        flat, steep = w / ww, np.where(ss > 0, s / ss, 0.0)
-        flat_cost, steep_cost = count - flat * w, count - steep * s
-        # No latency at all is no answer where an empty message was timed.
-        steep_cost = np.where((ss > 0) & (size_B[:, None] > 0), steep_cost, np.inf)
-        inside = (determinant > 1e-12 * ww * ss) & (alpha >= 0) & (beta >= 0)
-        steeper = steep_cost < flat_cost
-        alpha = np.where(inside, alpha, np.where(steeper, 0.0, flat))
-        beta = np.where(inside, beta, np.where(steeper, steep, 0.0))
-        cost = np.where(inside, count - alpha * w - beta * s, np.minimum(flat_cost, steep_cost))
-    cost = np.where(upper > 0, np.maximum(cost, 0.0), np.inf)
-    return SegmentLines(alpha, beta, cost)
-
-
 def nonnegative_line(size_B: Array, time_s: Array) -> tuple[float, float]:
-    """α and β of `nonnegative_lines` through all points."""
-    lines = nonnegative_lines(size_B, time_s)
-    return float(lines.alpha_s[0, -1]), float(lines.beta_s_per_B[0, -1])
+    """α and β ≥ 0 with the least squares of (α + βn − T)/T."""
+    alpha_s, beta_s_per_B = nonnegative_lines(size_B[None], time_s[None])
+    return float(alpha_s[0]), float(beta_s_per_B[0])
 
 
 def measured_noise(series: Series) -> float:

@@ -6,10 +6,11 @@ Latency = mean time of the 1–4 B messages, bandwidth = mean of n/T over the la
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.models._linear import PiecewiseLine, half_bandwidth_size, one_regime, reciprocal
-from hockney.models._quality import assess
+from hockney.models._linear import half_bandwidth_size, one_regime, reciprocal
+from hockney.models._quality import assess_lines
 from hockney.models.base import Fit, Parameter, models
 from hockney.records.series import Series
 from hockney.statistics import Array, mean_reach
@@ -21,24 +22,24 @@ LARGEST_FACTOR = 8.0
 """The bandwidth is the mean over sizes within this factor of the largest (32–256 MiB in the source)."""
 
 
-def _latency_times(size_B: Array, time_s: Array) -> Array:
+def _is_small(size_B: Array) -> NDArray[np.bool_]:
     small = (size_B >= LATENCY_B[0]) & (size_B <= LATENCY_B[1])
     # A table that starts at 8 B has nothing better than its first size.
-    return time_s[small] if small.any() else time_s[:1]
+    small[..., 0] |= ~small.any(axis=-1)
+    return small
 
 
-def _rates(size_B: Array, time_s: Array) -> Array:
-    large = (size_B > 0) & (size_B >= size_B[-1] / LARGEST_FACTOR)
-    if size_B.size > 2:
+def _is_large(size_B: Array) -> NDArray[np.bool_]:
+    large = (size_B > 0) & (size_B >= size_B[..., -1:] / LARGEST_FACTOR)
+    if size_B.shape[-1] > 2:
         # One size may be disturbed: the next smaller one has a say too, however far away.
-        large[-2:] = size_B[-2:] > 0
-    return np.asarray(size_B[large] / time_s[large])
+        large[..., -2:] = size_B[..., -2:] > 0
+    return large
 
 
-def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:
-    return PiecewiseLine.single(
-        float(_latency_times(size_B, time_s).mean()), 1.0 / float(_rates(size_B, time_s).mean())
-    )
+def _lines(size_B: Array, time_s: Array) -> tuple[Array, Array]:
+    latency_s = time_s.mean(axis=-1, where=_is_small(size_B))
+    return latency_s, 1.0 / (size_B / time_s).mean(axis=-1, where=_is_large(size_B))
 
 
 def _mean(values: Array, unit: str) -> Parameter:
@@ -59,8 +60,8 @@ def fit(series: Series) -> Fit:
     size, time = series.size_B, series.time_s
     if size.size < 2:
         raise RequestError("asymptotic needs at least two message sizes", "measure or import more sizes")
-    latency = _mean(_latency_times(size, time), "s")
-    bandwidth = _mean(_rates(size, time), "B/s")
+    latency = _mean(time[_is_small(size)], "s")
+    bandwidth = _mean((size / time)[_is_large(size)], "B/s")
     beta = reciprocal(bandwidth, "s/B")
     if beta is None:
         raise RequestError("asymptotic found no bandwidth", "measure or import larger messages")
@@ -73,6 +74,6 @@ def fit(series: Series) -> Fit:
         regimes=regimes,
         parameters={"latency_s": latency, "bandwidth_B_per_s": bandwidth},
         n_half_B=half_bandwidth_size(regimes),
-        quality=assess(size, time, _estimate, 1),
+        quality=assess_lines(size, time, _lines, 1),
         notes=notes,
     )

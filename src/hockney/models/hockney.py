@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from hockney._core import nonnegative_lines
 from hockney.errors import RequestError
 from hockney.models._linear import (
-    PiecewiseLine,
     half_bandwidth_size,
     line_parameters,
     measured_noise,
@@ -14,14 +14,9 @@ from hockney.models._linear import (
     one_regime,
     reciprocal,
 )
-from hockney.models._quality import assess
+from hockney.models._quality import assess_lines
 from hockney.models.base import Fit, models
 from hockney.records.series import Series
-from hockney.statistics import Array
-
-
-def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:
-    return PiecewiseLine.single(*nonnegative_line(size_B, time_s))
 
 
 @models.register("hockney")
@@ -33,11 +28,11 @@ def fit(series: Series) -> Fit:
     size, time = series.size_B, series.time_s
     if size.size < 2:
         raise RequestError("hockney needs at least two message sizes", "measure or import more sizes")
-    line = _estimate(size, time)
+    alpha_s, beta_s_per_B = nonnegative_line(size, time)
     freedom = size.size - 2
-    scatter = float(np.sqrt(np.sum((line.at(size) / time - 1) ** 2) / max(freedom, 1)))
+    scatter = float(np.sqrt(np.sum(((alpha_s + beta_s_per_B * size) / time - 1) ** 2) / max(freedom, 1)))
     noise = max(scatter, measured_noise(series))
-    alpha, beta = line_parameters(size, time, float(line.alpha_s[0]), float(line.beta_s_per_B[0]), noise, freedom)
+    alpha, beta = line_parameters(size, time, alpha_s, beta_s_per_B, noise, freedom)
     regimes = one_regime(alpha, beta)
     bandwidth = reciprocal(beta, "B/s")
     return Fit(
@@ -45,5 +40,5 @@ def fit(series: Series) -> Fit:
         regimes=regimes,
         parameters={"latency_s": alpha} | ({"bandwidth_B_per_s": bandwidth} if bandwidth else {}),
         n_half_B=half_bandwidth_size(regimes),
-        quality=assess(size, time, _estimate, 1),
+        quality=assess_lines(size, time, nonnegative_lines, 1),
     )

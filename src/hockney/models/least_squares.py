@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models._linear import PiecewiseLine, half_bandwidth_size, one_regime, reciprocal
-from hockney.models._quality import assess
+from hockney.models._linear import half_bandwidth_size, one_regime, reciprocal
+from hockney.models._quality import assess_lines
 from hockney.models.base import Fit, Parameter, models
 from hockney.records.series import Series
 from hockney.statistics import Array, LeastSquares, least_squares, t_reach
@@ -19,9 +19,11 @@ def _solved(size_B: Array, time_s: Array) -> LeastSquares:
     return least_squares(np.column_stack([np.ones_like(size_B), size_B]), time_s)
 
 
-def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:
-    alpha_s, beta_s_per_B = _solved(size_B, time_s).value
-    return PiecewiseLine.single(float(alpha_s), float(beta_s_per_B))
+def _lines(size_B: Array, time_s: Array) -> tuple[Array, Array]:
+    mean_B, mean_s = size_B.mean(axis=-1), time_s.mean(axis=-1)
+    away_B = size_B - mean_B[:, None]
+    slope_s_per_B = np.sum(away_B * (time_s - mean_s[:, None]), axis=-1) / np.sum(away_B**2, axis=-1)
+    return mean_s - slope_s_per_B * mean_B, slope_s_per_B
 
 
 @models.register("least_squares")
@@ -47,6 +49,6 @@ def fit(series: Series) -> Fit:
         parameters={"latency_s": alpha} | ({"bandwidth_B_per_s": bandwidth} if bandwidth else {}),
         nonphysical=bool(negative),
         n_half_B=half_bandwidth_size(regimes),
-        quality=assess(size, time, _estimate, 1),
+        quality=assess_lines(size, time, _lines, 1),
         notes=[f"the {word} is negative, which no message can be" for word in negative],
     )

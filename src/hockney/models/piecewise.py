@@ -12,8 +12,8 @@ from functools import partial
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hockney._core import Regimes
 from hockney.errors import RequestError
 from hockney.models._bootstrap import ROUNDS, Break, recurring
 from hockney.models._linear import (
@@ -24,34 +24,29 @@ from hockney.models._linear import (
     reciprocal,
 )
 from hockney.models._quality import assess
-from hockney.models._segments import LEAST_SIZES, Curve, SizeSegment, lines_of
+from hockney.models._segments import Curve, SizeSegment
 from hockney.models.base import JOIN, Fit, Regime, models
 from hockney.records.series import Series
 from hockney.statistics import Array, standard_error
 from hockney.units import format_bytes
 
-MOST_POINTS = 96
-"""The search takes memory and time as the cube of the points; of a longer series an even choice is fitted."""
+
+def _noise(series: Series) -> Array:
+    """The relative standard error of each point."""
+    return standard_error(series.low_s, series.high_s) / series.time_s
 
 
-def _thinned(size_B: Array) -> NDArray[np.intp]:
-    """The points that are fitted."""
-    if size_B.size <= MOST_POINTS:
-        return np.arange(size_B.size)
-    return np.unique(np.linspace(0, size_B.size - 1, MOST_POINTS).round().astype(int))
+def _curve(size_B: Array, time_s: Array, series: Series, noise: Array) -> Curve:
+    """The points of a curve at sizes of `series`, which has that noise, as uncertain as there."""
+    if size_B.size > Regimes.MOST_POINTS:
+        # The search takes the cube of the points: of a long series an even choice is fitted.
+        kept = np.unique(np.linspace(0, size_B.size - 1, Regimes.MOST_POINTS).round().astype(int))
+        size_B, time_s = size_B[kept], time_s[kept]
+    return Curve(size_B, time_s, np.interp(size_B, series.size_B, noise), series.eager_limit_B)
 
 
-def _curve(size_B: Array, time_s: Array, series: Series) -> Curve:
-    """The points of a curve at sizes of `series`, as uncertain as there."""
-    kept = _thinned(size_B)
-    noise = standard_error(series.low_s, series.high_s) / series.time_s
-    noise_there = np.interp(size_B[kept], series.size_B, noise)
-    return Curve(size_B[kept], time_s[kept], noise_there, series.eager_limit_B)
-
-
-def _estimate(size_B: Array, time_s: Array, series: Series) -> PiecewiseLine:
-    curve = _curve(size_B, time_s, series)
-    return lines_of(curve.segments(curve.best))
+def _estimate(size_B: Array, time_s: Array, series: Series, noise: Array) -> PiecewiseLine:
+    return _curve(size_B, time_s, series, noise).best_lines()
 
 
 @models.register("piecewise")
@@ -59,7 +54,8 @@ def fit(series: Series) -> Fit:
     """Fit at most six regimes, and joins between them; RequestError for fewer than two sizes."""
     if series.size_B.size < 2:
         raise RequestError("piecewise needs at least two message sizes", "measure or import more sizes")
-    curve = _curve(series.size_B, series.time_s, series)
+    noise = _noise(series)
+    curve = _curve(series.size_B, series.time_s, series, noise)
     stretches, judged = recurring(curve)
     segments = curve.segments(stretches)
     regimes = _regimes(curve, segments, series)
@@ -75,7 +71,7 @@ def fit(series: Series) -> Fit:
         quality=assess(
             series.size_B,
             series.time_s,
-            partial(_estimate, series=series),
+            partial(_estimate, series=series, noise=noise),
             3 * len(segments) - 2,
         ),
         notes=notes,
@@ -92,7 +88,7 @@ def _notes_of_joins(curve: Curve, segments: Sequence[SizeSegment]) -> Iterator[s
             yield f"between {low} and {high} nothing was measured: the line there only joins its neighbours"
         else:
             yield (
-                f"between {low} and {high} no regime rests on {LEAST_SIZES} sizes: "
+                f"between {low} and {high} no regime rests on {Regimes.LEAST_SIZES} sizes: "
                 "the lines there only join the measured sizes"
             )
 

@@ -181,21 +181,22 @@ def _pooled(
     limit: NDArray[np.float64],
 ) -> Series:
     order = np.argsort(size, kind="stable")
-    sizes, place, counts = np.unique(size[order], return_inverse=True, return_counts=True)
-    members = np.split(order, np.cumsum(counts)[:-1])
     limits = set(limit[~np.isnan(limit)].tolist())
+    # Launches that disagree say nothing about their median.
+    limit_B = limits.pop() if len(limits) == 1 else None
     low, high = np.minimum(low, time), np.maximum(high, time)
+    sizes, place, counts = np.unique(size[order], return_inverse=True, return_counts=True)
+    if order.size == sizes.size:
+        return Series(key, sizes, time[order], low[order], high[order], limit_B)
+    members = np.split(order, np.cumsum(counts)[:-1])
     whole = Series(
         key,
         sizes,
         np.array([np.median(time[rows]) for rows in members]),
         np.array([low[rows].min() for rows in members]),
         np.array([high[rows].max() for rows in members]),
-        # Launches that disagree say nothing about their median.
-        limits.pop() if len(limits) == 1 else None,
+        limit_B,
     )
-    if order.size == sizes.size:
-        return whole
     # Rows of one launch and size, as some programs print, are launches of their own.
     number = np.concatenate([np.arange(count) for count in counts])
     names, column = np.unique(launch[order].astype(str), return_inverse=True)

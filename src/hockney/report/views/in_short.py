@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hockney.machine.file import Entry, Machine
 from hockney.machine.levels import level_remark
 from hockney.machine.reservations import percent
-from hockney.machine.select import title
+from hockney.machine.select import titles
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.units import format_bytes, format_rate, format_time
@@ -16,7 +16,8 @@ from hockney.units import format_bytes, format_rate, format_time
 def as_summary(machine: Machine) -> str:
     """A heading and five lines for each entry that has a model: the preferred one of those that it has."""
     blocks = []
-    for entry in machine.point_to_point:
+    entries = machine.point_to_point
+    for entry, of in zip(entries, titles(entries), strict=True):
         name = preferred_model(entry.fits)
         if name is None:
             continue
@@ -30,7 +31,7 @@ def as_summary(machine: Machine) -> str:
             "trust": _trust(machine, entry, entry.fits[name]),
         }
         texts = [f"  {what:<12} {text}" for what, text in lines.items()]
-        blocks.append("\n".join([f"{title(entry, machine.point_to_point)} — {name}", *texts]))
+        blocks.append("\n".join([f"{of} — {name}", *texts]))
     return "\n\n".join(blocks)
 
 

@@ -14,7 +14,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
 from hockney.machine.levels import level_remark
-from hockney.machine.select import title, words
+from hockney.machine.select import titles, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, inverse, latency, published
 from hockney.models.base import Fit, Parameter, Quality, preferred_model
 from hockney.models.effects.base import Cell
@@ -62,11 +62,13 @@ def overview(machine: Machine) -> dict[str, Any]:
 
 def oversubscription(machine: Machine) -> list[str]:
     """A warning for every entry measured with more ranks than cores."""
-    return [
-        f"{title(entry, machine.point_to_point)}: {OVERSUBSCRIBED}"
-        for entry in machine.point_to_point
-        if entry.oversubscribed
-    ]
+    return [f"{name}: {OVERSUBSCRIBED}" for entry, name in _titled(machine) if entry.oversubscribed]
+
+
+def _titled(machine: Machine) -> Iterator[tuple[Entry, str]]:
+    """Every entry with its title."""
+    entries = machine.point_to_point
+    return zip(entries, titles(entries), strict=True)
 
 
 def as_formulas(machine: Machine, figures: bool = False) -> str:
@@ -76,8 +78,7 @@ def as_formulas(machine: Machine, figures: bool = False) -> str:
     """
     libraries = ", ".join(library.name or library.library for library in machine.mpi)
     blocks = [": ".join(filter(None, [machine.system.name, libraries]))]
-    for entry in machine.point_to_point:
-        heading = title(entry, machine.point_to_point)
+    for entry, heading in _titled(machine):
         remark = f" ({OVERSUBSCRIBED})" if entry.oversubscribed else ""
         for name, fit in entry.fits.items():
             lines = [f"{heading} — {name}{remark}", *(f"  {line}" for line in formulas(fit))]
@@ -98,11 +99,11 @@ def as_formulas(machine: Machine, figures: bool = False) -> str:
 def as_latex(machine: Machine, more: Sequence[str] = ()) -> str:
     """A complete LaTeX document: one displayed equation for each entry and model, then the lines of `more`."""
     lines = [r"\documentclass{article}", r"\usepackage{amsmath}", r"\begin{document}"]
-    for entry in machine.point_to_point:
+    for entry, heading in _titled(machine):
         for name, fit in entry.fits.items():
             lines += [
                 "",
-                rf"\noindent {latex_text(f'{title(entry, machine.point_to_point)}: {name}')}",
+                rf"\noindent {latex_text(f'{heading}: {name}')}",
                 rf"\[ {latex(fit)} \]",
             ]
     return "\n".join([*lines, *more, "", r"\end{document}", ""])
@@ -110,9 +111,9 @@ def as_latex(machine: Machine, more: Sequence[str] = ()) -> str:
 
 def as_tables(machine: Machine) -> Iterator[Table]:
     """Two tables for each entry: all models side by side with their quality, then regimes and parameters."""
-    for entry in machine.point_to_point:
+    for entry, heading in _titled(machine):
         remark = f"\n{OVERSUBSCRIBED}" if entry.oversubscribed else ""
-        yield _models_table(entry, f"{title(entry, machine.point_to_point)}{remark}")
+        yield _models_table(entry, f"{heading}{remark}")
         yield _parameters_table(entry)
 
 

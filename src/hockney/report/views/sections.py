@@ -10,7 +10,7 @@ from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Machine
 from hockney.machine.formula import interval, stated
-from hockney.machine.select import UNKNOWN, title
+from hockney.machine.select import UNKNOWN, titles
 from hockney.machine.summary import OVERSUBSCRIBED
 from hockney.models.base import Fit, Parameter
 from hockney.models.collectives.base import CollectiveModel, collective_models
@@ -42,13 +42,14 @@ class ModelSection:
 def of_fits(machine: Machine, congestions: Congestions | None) -> list[ModelSection]:
     """Sections on every fit of every entry; their data are the views."""
     sections = []
-    for entry in machine.point_to_point:
+    entries = machine.point_to_point
+    for entry, of in zip(entries, titles(entries), strict=True):
         for name, fit in entry.fits.items():
             views = views_of(entry, fit, congestions.at(entry) if congestions else None)
             lines = ["not physical: a parameter is negative"] if fit.nonphysical else []
             if entry.oversubscribed:
                 lines.append(OVERSUBSCRIBED)
-            heading = f"{title(entry, machine.point_to_point)} — {name}"
+            heading = f"{of} — {name}"
             sections.append(
                 ModelSection(heading, views, views.model_dump(mode="json"), lines=lines, missing=_no_bounds(fit))
             )

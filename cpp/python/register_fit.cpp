@@ -1,0 +1,152 @@
+// Lines and regimes of timed messages. Arrays are copied before they are looked at: they are the caller's.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "../fit/lines.hpp"
+#include "../fit/regimes.hpp"
+#include "arrays.hpp"
+#include "list.hpp"
+#include "register.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace hockney {
+namespace {
+
+void expect_numbers(const std::vector<double>& size_B, const std::vector<double>& time_s) {
+    for (std::size_t i = 0; i < size_B.size(); ++i) {
+        if (!(size_B[i] >= 0) || std::isinf(size_B[i]))
+            throw std::invalid_argument("sizes must be numbers of at least 0");
+        if (!std::isfinite(time_s[i])) throw std::invalid_argument("times must be numbers");
+    }
+}
+
+TimedSizes timed_sizes(const Row& size_B, const Row& time_s, const Row& noise,
+                       std::optional<double> eager_limit_B) {
+    if (size_B.size() > most_points)
+        throw std::invalid_argument("at most " + std::to_string(most_points) +
+                                    " points are cut into regimes");
+    if (noise.size() != size_B.size()) throw std::invalid_argument("there must be a noise for each size");
+    if (size_B.size() == 0) throw std::invalid_argument("there must be a size");
+    if (time_s.size() != size_B.size()) throw std::invalid_argument("there must be a time for each size");
+    TimedSizes points{values(size_B), values(time_s), values(noise), eager_limit_B};
+    expect_numbers(points.size_B, points.time_s);
+    for (const double each_s : points.time_s)
+        if (each_s <= 0) throw std::invalid_argument("times must be positive");
+    for (std::size_t i = 1; i < points.count(); ++i)
+        if (points.size_B[i] <= points.size_B[i - 1]) throw std::invalid_argument("sizes must increase");
+    for (const double each : points.noise)
+        if (!(each >= 0)) throw std::invalid_argument("noise must be a number of at least 0");
+    return points;
+}
+
+// The stretches, which cover the curve in order.
+std::vector<Stretch> covering(const std::vector<std::tuple<std::size_t, std::size_t, bool>>& listed,
+                              const Regimes& regimes) {
+    std::vector<Stretch> stretches;
+    const std::size_t end = regimes.points().count() - 1;
+    for (const auto& [first, last, joins] : listed) {
+        const bool begins = stretches.empty()
+                                ? first == 0
+                                : first == stretches.back().last || first == stretches.back().last + 1;
+        const bool is_long = stretches.empty() && !joins ? first <= last : first < last;
+        if (!begins || !is_long || last > end)
+            throw std::invalid_argument("stretches must cover the curve in order");
+        stretches.push_back({first, last, joins});
+    }
+    if (stretches.empty() || stretches.back().last != end)
+        throw std::invalid_argument("stretches must cover the curve to its end");
+    return stretches;
+}
+
+void expect_ordered(std::initializer_list<std::size_t> places, const Regimes& regimes) {
+    std::size_t before = 0;
+    for (const std::size_t place : places) {
+        if (place < before || place >= regimes.points().count())
+            throw std::out_of_range("point " + std::to_string(place) + " is none of " +
+                                    std::to_string(before) + " to " +
+                                    std::to_string(regimes.points().count() - 1));
+        before = place;
+    }
+}
+
+}  // namespace
+
+void register_fit(nb::module_& module) {
+    module.def(
+        "nonnegative_lines",
+        [](const Table& size_B, const Table& time_s) {
+            const std::size_t curves = size_B.shape(0), count = size_B.shape(1);
+            if (count == 0) throw std::invalid_argument("there must be a size");
+            if (time_s.shape(0) != curves || time_s.shape(1) != count)
+                throw std::invalid_argument("there must be a time for each size");
+            const std::vector<double> sizes_B = values(size_B), times_s = values(time_s);
+            expect_numbers(sizes_B, times_s);
+            std::vector<double> alpha_s, beta_s_per_B;
+            for (std::size_t first = 0; first < sizes_B.size(); first += count) {
+                RelativeSums sums(sizes_B[first]);
+                for (std::size_t i = first; i < first + count; ++i) sums.add(sizes_B[i], times_s[i], 1);
+                const NonnegativeLine line = sums.line();
+                alpha_s.push_back(line.alpha_s);
+                beta_s_per_B.push_back(line.beta_s_per_B);
+            }
+            return std::make_tuple(array(std::move(alpha_s), {curves}),
+                                   array(std::move(beta_s_per_B), {curves}));
+        },
+        "size_B"_a, "time_s"_a);
+
+    nb::class_<Regimes> kind(module, "Regimes");
+    kind.attr("MOST_POINTS") = most_points;
+    kind.attr("LEAST_SIZES") = least_sizes;
+    kind.def(
+            "__init__",
+            [](Regimes* self, const Row& size_B, const Row& time_s, const Row& noise,
+               std::optional<double> eager_limit_B) {
+                TimedSizes points = timed_sizes(size_B, time_s, noise, eager_limit_B);
+                new (self) Regimes(std::move(points));
+            },
+            "size_B"_a, "time_s"_a, "noise"_a, "eager_limit_B"_a = nb::none())
+        .def_prop_ro("sigma", &Regimes::sigma)
+        .def_prop_ro("best",
+                     [](const Regimes& regimes) {
+                         std::vector<std::tuple<std::size_t, std::size_t, bool>> best;
+                         for (const Stretch& stretch : regimes.best())
+                             best.emplace_back(stretch.first, stretch.last, stretch.joins);
+                         return best;
+                     })
+        .def(
+            "pieces",
+            [](const Regimes& regimes, const List<std::tuple<std::size_t, std::size_t, bool>>& listed) {
+                std::vector<
+                    std::tuple<std::size_t, std::size_t, bool, double, double, double, std::optional<int>>>
+                    pieces;
+                for (const Piece& piece : regimes.pieces(covering(listed.values, regimes)))
+                    pieces.emplace_back(piece.stretch.first, piece.stretch.last, piece.stretch.joins,
+                                        piece.alpha_s, piece.beta_s_per_B, piece.upper_B,
+                                        piece.aside < 0 ? std::nullopt : std::optional<int>(piece.aside));
+                return pieces;
+            },
+            "stretches"_a)
+        .def(
+            "gain",
+            [](const Regimes& regimes, std::size_t first, std::size_t last, std::size_t next_first,
+               std::size_t next_last, double joins) {
+                expect_ordered({first, last, next_first, next_last}, regimes);
+                return regimes.gain(first, last, next_first, next_last, joins);
+            },
+            "first"_a, "last"_a, "next_first"_a, "next_last"_a, "joins"_a);
+}
+
+}  // namespace hockney
