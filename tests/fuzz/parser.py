@@ -50,7 +50,7 @@ class Parser:
     read: Callable[[bytes, Path], str]
     commands: Sequence[str] = ()
     each: int = 1
-    turn: int = 100
+    turn: int = 20
 
 
 parsers: Registry[Parser] = Registry("parser", "tests.fuzz.parsers", "")

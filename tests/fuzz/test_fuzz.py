@@ -34,6 +34,11 @@ def test_seeds_are_read(name: str, tmp_path: Path) -> None:
     assert refused == (3 if name == "results" else 0)
 
 
+@pytest.mark.parametrize("name", ["campaign", "machine", "system", "table"])
+def test_what_holds_most_gets_one_input_of_25(name: str) -> None:
+    assert 25 * parsers.get(name).turn >= sum(parser.turn for _, parser in parsers)
+
+
 def fragile(error: Exception) -> Parser:
     """It takes objects, and fails where one of them holds a number above 1000."""
 

@@ -6,11 +6,14 @@ import json
 import sys
 import time
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import BinaryIO
+from unittest.mock import patch
 
+import typer
 from tests.fuzz import branches
 from tests.fuzz.parser import Parser, command_of, judged, keep, limit_memory, minimised, parsers, written
 
@@ -98,7 +101,9 @@ def fuzz(seed: str, time_s: float, folder: Path, only: list[str]) -> None:
     # Processes begin with different parsers, so that a short run gets to all of them.
     Random(seed).shuffle(work)
     until_s = time.monotonic() + time_s
-    with (folder / "present").open("wb", buffering=0) as present:
+    # Typer makes all verbs from their functions anew for each command, which takes longer than most of them run.
+    made_once = patch.object(typer.main, "get_command", cache(typer.main.get_command))
+    with made_once, (folder / "present").open("wb", buffering=0) as present:
         for fuzzed in cycle(work):
             fuzzed.turn(present)
             counts = folder / "counts.part"

@@ -65,6 +65,11 @@ ROW = r"effects\.0\.points\.0\."
         ("fit.n_half_B", {"value": 0, "low": 5, "high": -5, "unit": "B"}, FIT + "n_half_B: low 5"),
         ("point.high_s", 1e-9, r"measurements\.points\.0: low_s 1e-08 is above high_s 1e-09"),
         (
+            "measured.points",
+            [{"size_B": size_B, "time_s": 1e-6} for size_B in (0, 8, 8)],
+            r"measurements\.points\.2: size_B 8 follows 8, but sizes increase",
+        ),
+        (
             "effect.parameters",
             {"a": {"value": 0, "low": 5, "high": -5, "unit": "s"}},
             r"effects\.0\.parameters\.a",
@@ -94,6 +99,7 @@ def test_what_no_fit_writes_is_refused_by_its_path(path: str, value: object, mes
         "regime": regime,
         "alpha": regime["alpha_s"],
         "beta": regime["beta_s_per_B"],
+        "measured": entry["measurements"],
         "point": point,
         "effect": effect,
         "row": effect["points"][0],

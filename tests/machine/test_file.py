@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -100,11 +102,12 @@ points = st.builds(
     disturbed=maybe(count),
     stop=st.lists(text, max_size=1),
 )
+size_B = attrgetter("size_B")
 measurements = st.builds(
     Measurements,
     campaign=text,
     launches=st.lists(text, max_size=2),
-    points=st.lists(points, max_size=2),
+    points=st.lists(points, max_size=2, unique_by=size_B).map(partial(sorted, key=size_B)),
     overheads=st.dictionaries(text, st.lists(points, max_size=1), max_size=1),
 )
 entries = st.builds(

@@ -256,7 +256,12 @@ def _faults(machine: Machine) -> Iterator[Fault]:
                 yield from fit_faults(fit, f"{where}.other_levels.{place}.fits.{name}")
         at_levels = {f"other_levels.{place}": other.points for place, other in enumerate(others)}
         for name, points in {"points": measured.points, **overheads, **at_levels}.items():
+            before_B = -1
             for place, point in enumerate(points):
+                if point.size_B <= before_B:
+                    what = f"size_B {point.size_B} follows {before_B}, but sizes increase"
+                    yield f"{where}.measurements.{name}.{place}", what
+                before_B = point.size_B
                 if point.low_s is not None and point.high_s is not None and point.low_s > point.high_s:
                     what = f"low_s {point.low_s:g} is above high_s {point.high_s:g}"
                     yield f"{where}.measurements.{name}.{place}", what

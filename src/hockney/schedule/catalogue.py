@@ -76,14 +76,21 @@ class ScheduleRequest:
         """All ranks' steps; _core.TooLarge where they are more than are held at once."""
         return _core.generate(self.algorithm.collective, self.algorithm.name, self.problem)
 
+    def expect_steps(self, most: int, purpose: str, hint: str) -> None:
+        """RequestError, too many `purpose`, where all ranks together have more than `most` steps."""
+        steps = _core.count_steps(self.algorithm.collective, self.algorithm.name, self.problem, most)
+        if steps > most:
+            raise RequestError(
+                f"{self.problem.ranks} ranks have more than {most} steps, too many {purpose}", hint
+            )
+
     def printable_ranks(self) -> Sequence[int]:
         """All ranks; RequestError where together they have more than `MOST_SHOWN_STEPS` steps."""
-        steps = _core.count_steps(self.algorithm.collective, self.algorithm.name, self.problem, MOST_SHOWN_STEPS)
-        if steps > MOST_SHOWN_STEPS:
-            raise RequestError(
-                f"{self.problem.ranks} ranks have more than {MOST_SHOWN_STEPS} steps, too many to print",
-                "show one rank's with `hockney schedule show … --rank R`, or `hockney simulate` them",
-            )
+        self.expect_steps(
+            MOST_SHOWN_STEPS,
+            "to print",
+            "show one rank's with `hockney schedule show … --rank R`, or `hockney simulate` them",
+        )
         return range(self.problem.ranks)
 
 

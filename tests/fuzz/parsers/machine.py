@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.fuzz.mutation import Json
 from tests.fuzz.parser import Parser, parsers
@@ -15,6 +16,7 @@ from hockney.machine.file import load
 
 ROOT = INPUTS.parents[2]
 MOST_ENTRIES = 2
+MOST_POINTS = 8
 """Of a seed: more of them only take longer."""
 
 
@@ -22,13 +24,19 @@ def seeds() -> Sequence[bytes]:
     """The published machines and the files of older versions, each cut to its first entries."""
     texts = [path.read_bytes() for path in sorted((ROOT / "machines").glob("*.json"))]
     texts += [gzip.decompress((INPUTS / name).read_bytes()) for name in ("machine.json.gz", "version1.json.gz")]
-    machines = [json.loads(text) for text in texts]
+    machines = [json.loads(text, object_hook=_thinned) for text in texts]
     for machine in machines:
         del machine["point_to_point"][MOST_ENTRIES:]
         # An effect of each kind, and a model of each collective.
         machine["effects"] = list({effect["effect"]: effect for effect in machine.get("effects", [])}.values())
         machine["collectives"] = machine.get("collectives", [])[:MOST_ENTRIES]
     return [json.dumps(machine).encode() for machine in machines]
+
+
+def _thinned(part: dict[str, Any]) -> dict[str, Any]:
+    """An object of a machine file with the first of its measured points."""
+    points = part.get("points")
+    return part | {"points": points[:MOST_POINTS]} if isinstance(points, list) else part
 
 
 def read(data: bytes, folder: Path) -> str:

@@ -50,6 +50,6 @@ parsers.register("results")(
         read,
         ("import FILE -o c --json", "import FILE -o c --nodes 2 --ppn 1 && fit c -o m.json"),
         each=16,
-        turn=30,
+        turn=10,
     )
 )

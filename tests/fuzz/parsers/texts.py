@@ -26,6 +26,7 @@ def _file(
     read: Callable[[Path], object],
     *commands: str,
     of: Format | None = None,
+    turn: int = 15,
 ) -> None:
     def read_stored(data: bytes, folder: Path) -> str:
         path = folder / file
@@ -33,11 +34,11 @@ def _file(
         read(path)
         return file
 
-    parsers.register(name)(Parser(lambda: seeds, of or Text(), read_stored, commands, each=16, turn=30))
+    parsers.register(name)(Parser(lambda: seeds, of or Text(), read_stored, commands, each=16, turn=turn))
 
 
 _LSCPU = b"# CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n0,0,0,0,,0,0,0,0\n1,1,0,0,,1,1,1,0\n"
-_file("platform", "p.xml", [(INPUTS / "platform.xml").read_bytes()], host_names)
+_file("platform", "p.xml", [(INPUTS / "platform.xml").read_bytes()], host_names, turn=50)
 _file(
     "edges",
     "n.txt",
@@ -60,7 +61,7 @@ _file(
     lambda path: topology.read(str(path)),
     "run pinning --ranks 4 --threads 2 --spread socket --plan --topology FILE --json",
 )
-_file("hosts", "h.txt", [b"# hosts\nn1:4\nn2 slots=2\nn3,n4\nfe80::1\n"], check_hostfile)
+_file("hosts", "h.txt", [b"# hosts\nn1:4\nn2 slots=2\nn3,n4\nfe80::1\n"], check_hostfile, turn=70)
 _file(
     "times",
     "t.csv",
@@ -69,6 +70,7 @@ _file(
     "scaling fit FILE --json",
     "scaling fit FILE --weak",
     of=Table(),
+    turn=10,
 )
 
 
@@ -85,5 +87,6 @@ parsers.register("solution")(
         lambda: [joined({"u.json": json.dumps(_DESCRIBED).encode() + b"\n", "u": bytes(32)})],
         Folder({"u.json": Json(), "u": Text()}),
         _read_solution,
+        turn=50,
     )
 )

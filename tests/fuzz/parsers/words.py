@@ -65,7 +65,7 @@ _words(
         *(units.parse_bytes, units.parse_rate, units.parse_positive_rate, units.parse_time, units.parse_per_byte),
         *(message_size, link_rate),
     ],
-    turn=150,
+    turn=60,
 )
 _words(
     "options",
@@ -78,7 +78,7 @@ _words(
         *(parse_grid, parse_cells, parse_unknowns, parse_ranks, Peak.parse, parse_variant, topology.parse),
         lambda text: parse_where([text]),
     ],
-    turn=100,
+    turn=70,
 )
 _words(
     "conditions",
@@ -89,7 +89,7 @@ _words(
         "not (bytes < 9)",
     ],
     [lambda text: select(POINTS, text)],
-    turn=30,
+    turn=40,
 )
 _words(
     "networks",
@@ -100,5 +100,5 @@ _words(
         *("jacobi:8x8x4", "ring:64", "alltoall:8", "collective:allgather:ring:16"),
     ],
     [parse_spec, lambda text: parse_pattern(text, Volumes())],
-    turn=30,
+    turn=15,
 )

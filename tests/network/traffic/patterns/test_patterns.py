@@ -107,6 +107,8 @@ def test_what_is_wrong_in_a_matrix_is_said(tmp_path: Path, text: str, said: str)
         ("alltoall:5000", NOTHING_SAID, "more than 16777216"),
         ("collective:bcast", NOTHING_SAID, "not NAME:ALGORITHM:RANKS"),
         ("collective:bcast:binomal:8", NOTHING_SAID, "unknown algorithm of bcast"),
+        ("collective:bcast:binomial:1048577", NOTHING_SAID, "more than 1048576 ranks"),
+        ("collective:alltoall:pairwise:5000", NOTHING_SAID, "more than 33554432 steps, too many to map"),
         ("matrix:/nowhere/at/all", NOTHING_SAID, "does not exist"),
     ],
 )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from hockney import _core
+from hockney._core import Kind
 from hockney.errors import RequestError
-from hockney.network.traffic.base import Demand
+from hockney.network.traffic.base import MOST_PAIRS, Demand
 from hockney.network.traffic.patterns.base import Pattern, PatternKind, Volumes, patterns, rank_count
-from hockney.schedule.catalogue import ask
+from hockney.schedule.catalogue import ScheduleRequest, ask
+
+MOST_RANKS = 2**20
+"""One rank's schedule, which may have a message to every other, then fits the memory of a small machine."""
 
 
 def collective(text: str, volumes: Volumes) -> Pattern:
@@ -20,10 +26,23 @@ def collective(text: str, volumes: Volumes) -> Pattern:
         )
     name, algorithm, ranks = parts[0], parts[1], rank_count(parts[2])
     request = ask(name, algorithm, ranks=ranks, size_B=int(1024 if volumes.size_B is None else volumes.size_B))
-    moves = _core.moves(request.generate())
-    table = np.array([(move.sender, move.receiver, move.length_B) for move in moves]).reshape(-1, 3)
+    if ranks > MOST_RANKS:
+        raise RequestError(f"collective:{text} has more than {MOST_RANKS} ranks", "ask for fewer ranks")
+    # A message is a step of its sender and one of its receiver.
+    request.expect_steps(2 * MOST_PAIRS, "to map", "ask for fewer ranks")
+    table = np.fromiter(_messages(request), np.dtype((np.int64, 3)))
     demand = Demand.of(table[:, 0], table[:, 1], table[:, 2]).summed(ranks)
     return Pattern(f"collective:{text}", (ranks,), demand, "B")
+
+
+def _messages(request: ScheduleRequest) -> Iterator[tuple[int, int, int]]:
+    """Sender, receiver and bytes. One rank's schedule is held at a time: all together take gigabytes."""
+    algorithm = request.algorithm
+    for rank in range(request.problem.ranks):
+        of_rank = _core.generate_rank(algorithm.collective, algorithm.name, request.problem, rank)
+        for step in of_rank.steps:
+            if step.kind == Kind.send:
+                yield rank, step.peer, step.source.length_B
 
 
 patterns.register("collective")(
