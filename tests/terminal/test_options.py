@@ -27,6 +27,7 @@ class Cooking(BaseModel):
     )
     heat: Annotated[Literal["low", "high"], Option("low or high.")] = "low"
     lid: Annotated[bool, Option("Put it on.")] = True
+    oven: Annotated[str, Option("Which one.", panel="The kitchen")] = "gas"
     hidden: str = "not an option"
 
 
@@ -102,6 +103,8 @@ def test_a_default_that_is_written_counts_as_written() -> None:
 
 def test_the_help_says_what_the_models_say() -> None:
     text = run("--help").output
+    assert text.index("The kitchen") < text.index("Which one.")
+    assert text.index("Repeat for several.") < text.index("The kitchen"), "headings come after what has none"
     for said in ("DISH", "How long. [default: 60s]", "1<=x<=9", "Repeat for several.", "Who eat.", "Sing."):
         assert said in text
     assert "--lid" not in text, "the verb sets it itself"

@@ -99,7 +99,7 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.Parameter:
     default = inspect.Parameter.empty if info.is_required() else _shown(info, option)
     # What Typer makes of the words: what the field holds, or text where the option or the model reads it.
-    kind: Any = str if option.read or _is_of_words(info.annotation) else info.annotation
+    kind: Any = str if option.read or _words(info.annotation) else info.annotation
     kind = list[str] if option.repeat else kind
     annotation: Any = kind if default is not None else kind | None
     ends = [
@@ -108,22 +108,39 @@ def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.P
     ]
     least, most = ends if option.read is None else (None, None)
     called = flag(field, option)
+    more: dict[str, Any] = {"min": least, "max": most, "autocompletion": _completion(info, option)}
+    more |= {"rich_help_panel": option.panel} if option.panel else {}
     declared: Any
     if isinstance(option, Argument):
-        declared = typer.Argument(help=escape(option.help), metavar=called, min=least, max=most)
+        declared = typer.Argument(help=escape(option.help), metavar=called, **more)
     else:
         flags = option.flags or ((f"{called}/--no-{called[2:]}",) if kind is bool else (called,))
         # A switch takes no word.
         metavar = "" if kind is bool else option.metavar
-        declared = typer.Option(*flags, help=escape(option.help), metavar=metavar, min=least, max=most)
+        declared = typer.Option(*flags, help=escape(option.help), metavar=metavar, **more)
     return _parameter(name, Annotated[annotation, declared], default)
 
 
-def _is_of_words(annotation: Any) -> bool:
-    """Whether a type is a `Literal`, or one or None."""
+def _words(annotation: Any) -> list[str]:
+    """The words of a `Literal`, or of one or None; empty for other types."""
     if get_origin(annotation) in (Union, UnionType):
-        return any(map(_is_of_words, get_args(annotation)))
-    return get_origin(annotation) is Literal
+        return [word for one in get_args(annotation) for word in _words(one)]
+    return list(get_args(annotation)) if get_origin(annotation) is Literal else []
+
+
+def _completion(info: FieldInfo, option: Option) -> Callable[[str], list[str]] | None:
+    """What a shell makes of the beginning of a word, or of the last of several with commas between."""
+    own = _words(info.annotation)
+    if option.known is None and not own:
+        return None
+    known = option.known or (lambda: own)
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        words = dict.fromkeys(word for word in known() if word.startswith(begun))
+        return [f"{before}{comma}{word}" for word in words]
+
+    return complete
 
 
 def _shown(info: FieldInfo, option: Option) -> Any:
