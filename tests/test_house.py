@@ -250,3 +250,12 @@ def test_files_are_opened_by_the_reader_and_the_writer_alone() -> None:
     assert [call for name, path in files.items() if name not in MAY_OPEN for call in _opens(path)] == []
     # The rule sees the ones that may.
     assert all(list(_opens(files[name])) for name in MAY_OPEN)
+
+
+def test_nothing_is_to_be_installed_that_no_index_has() -> None:
+    """Hockney has no distribution: it is installed from its clone."""
+    advice = re.compile(r"pip install (?:--\S+ )?['\"]?hockney")
+    texts = [*SOURCE.rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    assert [
+        str(path.relative_to(ROOT)) for path in texts if advice.search(path.read_text(encoding="utf-8"))
+    ] == []
