@@ -156,3 +156,11 @@ def test_an_error_names_the_option_as_it_is_written(written: dict[str, str], mes
     with pytest.raises(RequestError) as error:
         checked(Cooking, {"dish": "soup", **written}, "dinner")
     assert error.value.message == message
+
+
+def test_a_path_without_a_name_is_not_the_present_folder() -> None:
+    done = run("")
+    assert isinstance(done.exception, RequestError)
+    assert done.exception.message == "DISH: '' names nothing"
+    assert run(".").exit_code == 0
+    assert seen["cooking"].dish == Path()
