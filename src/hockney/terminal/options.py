@@ -65,7 +65,8 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
             is_empty = values[parameter] == "" and getattr(models[name], "empty_means_default", False)
             if values[parameter] == "" and parameter in paths and not is_empty:
                 # A path without a name would be the present folder.
-                raise RequestError(f"{paths[parameter]}: '' names nothing", "write a name, or . for the present folder")
+                named = f"{paths[parameter]}: '' names nothing"
+                raise RequestError(named, "write a name, or . for the present folder")
             if _is_written(context, parameter) and not is_empty:
                 written[name][field] = values[parameter]
         verb = " ".join(context.command_path.split()[1:])
