@@ -358,3 +358,12 @@ def test_a_call_that_opens_a_file_is_seen(line: str) -> None:
 )
 def test_a_call_that_opens_none_is_not(line: str) -> None:
     assert not list(_opens(line))
+
+
+def test_nothing_is_to_be_installed_that_no_index_has() -> None:
+    """Hockney has no distribution: it is installed from its clone."""
+    advice = re.compile(r"pip install (?:--\S+ )?['\"]?hockney")
+    texts = [*SOURCE.rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    assert [
+        str(path.relative_to(ROOT)) for path in texts if advice.search(path.read_text(encoding="utf-8"))
+    ] == []

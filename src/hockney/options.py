@@ -10,7 +10,7 @@ command line is parsed: models of any room may say what their options are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -31,7 +31,8 @@ class Option:
     `flags` is how it is called, by default like the field; a switch with one flag cannot be switched off. `read`
     makes the value of the text that was written, or, where the option may be given several times (`repeat`), of
     each; without it the text is a word, a number, a path or a list of words, one for each time. `show` writes a
-    default for the help; None hides it.
+    default for the help; None hides it. `known` are words that a shell completes; those of a `Literal` are known.
+    `panel` is the heading under which the help has the option.
     """
 
     help: str
@@ -40,6 +41,8 @@ class Option:
     read: Callable[[str], Any] | None = None
     repeat: bool = False
     show: Callable[[Any], str] | None = str
+    known: Callable[[], Iterable[str]] | None = None
+    panel: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Container
 from typing import NamedTuple
@@ -90,9 +91,12 @@ def parse_per_byte(text: str) -> float:
     if number == 0:
         raise RequestError(f"{text!r} moves nothing", f"write for example {examples}, or 0ns for no time at all")
     try:
-        return 1 / parse_rate(text)
+        time_s_per_B = 1 / parse_rate(text)
     except RequestError:
         raise RequestError(f"{text!r} is not a time for each byte", f"write for example {examples}") from None
+    if not math.isfinite(time_s_per_B):
+        raise RequestError(f"{text!r} is too little for any byte to arrive", f"write for example {examples}")
+    return time_s_per_B
 
 
 class Extents(NamedTuple):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.campaign.fake_campaign import fake_launch, measured, plan, sizes
 
-from hockney.campaign.work import unmeasured
+from hockney.campaign.work import Work, unmeasured
 from hockney.errors import RequestError
 
 
@@ -39,6 +40,24 @@ def test_several_launches_repeat_the_same_sizes(tmp_path: Path) -> None:
     campaign, _, _ = measured(tmp_path / "c", plan(launches=3), fake_launch("good"))
     assert sizes(campaign, repetition=0) == sizes(campaign, repetition=1) == sizes(campaign, repetition=2)
     assert len(campaign.launches()) == 3
+
+
+def test_launches_for_which_there_is_no_time_are_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[Any] = []
+    resume = Work.resume
+
+    def counted(*about: Any) -> Work:
+        looked_at.append(about)
+        return resume(*about)
+
+    monkeypatch.setattr(Work, "resume", counted)
+    asked = plan(launches=10_000, time_s=1.0, sizes_B=[0, 8])
+    _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    # A second is over after a few hundred launches of a process each.
+    assert 0 < len(looked_at) < 1000
+    assert outcome.measured <= 2 * len(looked_at)
 
 
 def test_visits_of_a_point_lie_far_apart(tmp_path: Path) -> None:
@@ -183,7 +202,7 @@ def test_a_time_that_vanished_is_named_where_the_launch_is_given_up(
 def test_a_size_that_refinement_asks_for_may_vanish(tmp_path: Path) -> None:
     # The switch after 4096 B is bracketed from the middle of 4 KiB and 16 KiB.
     campaign, outcome, _ = measured(tmp_path / "c", plan(), fake_launch("vanishes", "8192", "99"))
-    assert outcome.vanished == ["pingpong cache, 8192 B: vanishes in the noise"]
+    assert outcome.vanished == ["pingpong cache, 8 KiB: vanishes in the noise"]
     assert 8192 not in sizes(campaign)
 
 

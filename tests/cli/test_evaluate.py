@@ -154,3 +154,11 @@ def test_series_that_are_too_short_are_counted_or_refused(hockney: Any, tidy: Pa
     code, _, err = hockney(str(tidy))
     assert code == 2
     assert "message sizes" in err
+
+
+def test_a_table_without_a_statistic_takes_the_one_that_is_asked_for(hockney: Any, tidy: Path) -> None:
+    tidy.write_text(tidy.read_text().replace(",statistic,", ",").replace(",one_way,", ","))
+    assert hockney(str(tidy))[0] == 2
+    code, out, _ = hockney(str(tidy), "--statistic", "one_way", "--json")
+    assert code == 0
+    assert json.loads(out)["statistic"] == "one_way"

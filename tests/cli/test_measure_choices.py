@@ -79,6 +79,17 @@ def test_a_wrong_number_is_told_with_its_option(refused: Run, option: str, text:
     assert refused(option, text).startswith(f"error: {option}: ")
 
 
+@pytest.mark.parametrize("option", ["--launches", "--visits", "--window"])
+def test_more_than_anybody_waits_or_has_memory_for_is_refused(refused: Run, option: str) -> None:
+    told = refused(option, "1000000000")
+    assert option in told
+    assert "less than or equal to" in told
+
+
+def test_a_folder_without_a_name_is_not_the_present_one(refused: Run) -> None:
+    assert "--output: '' names nothing" in refused("-o", "")
+
+
 def test_that_there_is_no_campaign_to_resume_is_said_first(refused: Run) -> None:
     assert "x is not a campaign folder" in refused("--quick", "--resume")
 

@@ -91,7 +91,7 @@ def test_sizes_and_counts_have_limits(hockney: Any, words: list[str], message: s
 def test_an_edge_list_and_its_picture(hockney: Any, tmp_path: Path) -> None:
     path, picture = tmp_path / "network.txt", tmp_path / "network.svg"
     path.write_text("switch s\na s\nb s\nc s\n", encoding="utf-8")
-    code, out, _ = hockney("edge-list", str(path), "--link", "1Gbit/s", "--svg", str(picture), "--json")
+    code, out, _ = hockney("edge-list", str(path), "--link", "1Gbit/s", "--figure", str(picture), "--json")
     assert code == 0
     data = json.loads(out)
     assert (data["bisection_links"], data["figure"]) == (1, str(picture))
@@ -118,7 +118,7 @@ def test_what_is_not_proven_is_not_presented_as_exact(hockney: Any) -> None:
         ([*COOLMUC3, "--allocation-nodes", "140-150"], "150 is none of 0 to 147"),
         (["torus", "--shape", "4x4", "--allocation-nodes", ""], "names nothing"),
         (["torus", "--shape", "4x4", "--allocation-nodes", "2,0,1-2"], "names node 2 more than once"),
-        ([*COOLMUC3, "--svg", "network.pdf"], "cannot draw a figure"),
+        ([*COOLMUC3, "--figure", "network.pdf"], "cannot draw a figure"),
         ([*COOLMUC3, "--time-limit", "soon"], "is not a time"),
         (["torus", "--shape", "4x-1"], "is not a list of extents"),
         (["hypercube", "--dimension", "0"], "is not a whole number"),

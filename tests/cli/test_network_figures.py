@@ -24,7 +24,7 @@ VERBS = (
     ("predict", "ring", "--ranks", "8"),
     ("predict", "sum3d", "240", "10", "10", "--ranks", "8", "--memory-bandwidth", "10GB/s"),
     (*SIMULATE, "64"),
-    (*SIMULATE, "64", "--node-size", "8", "--node-bandwidth", "10GB/s"),
+    (*SIMULATE, "64", "--ppn", "8", "--node-bandwidth", "10GB/s"),
 )
 SPREAD = ("--system", "marenostrum5", "--nodes", "256", "--ppn", "1")
 
@@ -75,7 +75,7 @@ def test_a_network_that_is_given_is_named(run: Run, words: tuple[str, ...]) -> N
 
 def test_a_given_network_is_what_messages_cost(run: Run) -> None:
     # Two ranks on two nodes: one message of 2 µs, and 8 B at 12.5 GB/s.
-    _, answer = run(*SIMULATE, "2", *MACHINE, *GIVEN, "--node-size", "1", "--node-bandwidth", "1e6GB/s")
+    _, answer = run(*SIMULATE, "2", *MACHINE, *GIVEN, "--ppn", "1", "--node-bandwidth", "1e6GB/s")
     assert answer["makespan_s"] == pytest.approx(2e-6 + 8 / 12.5e9, rel=1e-6)
 
 

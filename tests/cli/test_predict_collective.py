@@ -159,10 +159,10 @@ def test_tables_that_cannot_be_used(run: Run, tmp_path: Path, held: dict[str, An
     ("held", "said"),
     [
         ({"sizes": (8,)}, "a single size (8 B)"),
-        ({"sizes": (8,)}, "512 B, training ends at 8 (64 times)"),
-        ({"sizes": (1024,)}, "512 B, training begins at 1024 (2 times)"),
+        ({"sizes": (8,)}, "512 B, training ends at 8 B (64 times)"),
+        ({"sizes": (1024,)}, "512 B, training begins at 1 KiB (2 times)"),
         ({"ranks": (8,)}, "a single number of ranks (8)"),
-        ({}, "64 ranks, training ends at 16 (4 times)"),
+        ({}, "64 ranks, training ends at 16 ranks (4 times)"),
         ({"factors": (1, 10)}, "differ by more than a factor of 3"),
     ],
 )

@@ -72,12 +72,12 @@ def test_a_point_that_failed_is_named_last_until_it_is_measured(run: Run, campai
     for size, reason in ((4096, why), (8192, {"reason": "it died"}), (8, why)):
         folder.append_failure({"variant": "", "index": 0, "series": series, "bytes": size, **reason})
     told = (
-        "Not measured: pingpong cache, 4096 B: vanishes in the noise and 1 more; "
+        "Not measured: pingpong cache, 4 KiB: vanishes in the noise and 1 more; "
         f"`hockney measure -o {campaign} --resume` tries again."
     )
     code, _, err = run(campaign)
     assert (code, err.splitlines()) == (0, [f"warning: {told}"])
-    assert "pingpong cache, 4096 B: vanishes in the noise and 1 more" in Path("report.html").read_text()
+    assert "pingpong cache, 4 KiB: vanishes in the noise and 1 more" in Path("report.html").read_text()
 
 
 def test_half_the_bandwidth_is_at_one_size_in_fit_show_and_report(tmp_path: Path) -> None:

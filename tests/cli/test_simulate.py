@@ -73,8 +73,8 @@ def test_noise_is_seeded() -> None:
 def test_shared_links_take_longer(network: list[str]) -> None:
     asked = ["alltoall", "--algorithm", "pairwise", "--ranks", "16", "--bytes", "64KiB", *LOGGP]
     free = told(*asked)
-    nodes = told(*asked, "--node-size", "2", "--node-bandwidth", "100MB/s")
-    links = told(*asked, "--node-size", "2", "--link-bandwidth", "50MB/s", *network)
+    nodes = told(*asked, "--ppn", "2", "--node-bandwidth", "100MB/s")
+    links = told(*asked, "--ppn", "2", "--link-bandwidth", "50MB/s", *network)
     assert free["makespan_s"] < nodes["makespan_s"] < links["makespan_s"]
 
 
@@ -136,7 +136,7 @@ def test_localities_by_placement(machine: Path) -> None:
 
 def test_messages_larger_than_the_measured_ones_are_said(machine: Path) -> None:
     far = told("bcast", "--algorithm", "binomial", "--ranks", "2", "--bytes", "1MiB", "--machine", str(machine))
-    assert any("262144 B (4 times): extrapolated" in warning for warning in far["warnings"])
+    assert any("256 KiB (4 times): extrapolated" in warning for warning in far["warnings"])
     near = told(*PAIR, "--machine", str(machine))
     assert not any("extrapolated" in warning for warning in near["warnings"])
 
@@ -154,7 +154,7 @@ def test_parameters_that_are_given_are_told_as_such() -> None:
         (["--machine", "absent.json"], "absent.json"),
         (["--latency", "1us", "--mapping", "core"], "--mapping needs --system"),
         (
-            ["--system", "orfeo-epyc", "--mapping", "core", "--node-size", "8", "--node-bandwidth", "1GB/s"],
+            ["--system", "orfeo-epyc", "--mapping", "core", "--ppn", "8", "--node-bandwidth", "1GB/s"],
             "shared",
         ),
         (["--system", "orfeo-epyc", "--mapping", "core", "--trace", "x.csv"], "places"),
@@ -184,10 +184,10 @@ def test_wrong_sources(words: list[str], what: str) -> None:
         (["--root", "8"], "root 8 is none"),
         (["--seed", "-1", "--noise", "1us"], "--seed': Input should be greater than or equal to 0"),
         (
-            ["--node-size", "0", "--node-bandwidth", "1GB/s"],
-            "--node-size': Input should be greater than or equal to 1",
+            ["--ppn", "0", "--node-bandwidth", "1GB/s"],
+            "--ppn': Input should be greater than or equal to 1",
         ),
-        (["--node-size", "2"], "changes nothing"),
+        (["--ppn", "2"], "changes nothing"),
         (["--torus", "4x2"], "bandwidth of its links"),
         (["--link-bandwidth", "1GB/s"], "bandwidth of its links"),
         (["--torus", "4x0", "--link-bandwidth", "1GB/s"], "'4x0' has a direction without nodes"),

@@ -159,3 +159,12 @@ def test_damaged_parquet(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(RequestError, match=r"t\.parquet"):
         read(path)
+
+
+def test_a_table_without_a_statistic_takes_the_one_that_is_given(tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER.replace("statistic,", ""), ROW.replace("mean_over_ranks,", ""))
+    with pytest.raises(RequestError, match="no column statistic"):
+        read(path)
+    columns = module.read(path, load_text(path), Given(statistic="completion")).columns
+    assert columns is not None
+    assert [record.statistic for record in columns] == ["completion"]

@@ -124,10 +124,10 @@ def test_how_far_test_lies_beyond_training(bcast: Callable[..., pd.DataFrame]) -
     assert beyond(train, made(ranks=[4, 16, 64], sizes=[8, 64])) == []
     words = " ".join(beyond(train, made(ranks=[2, 256], sizes=[1, 2048])))
     for told in (
-        "256 ranks, training ends at 64 (4 times)",
-        "2 ranks, training begins at 4 (2 times)",
-        "2048 B",
-        "1 B, training begins at 8 (8 times)",
+        "256 ranks, training ends at 64 ranks (4 times)",
+        "2 ranks, training begins at 4 ranks (2 times)",
+        "2 KiB",
+        "1 B, training begins at 8 B (8 times)",
     ):
         assert told in words
-    assert "ends at 0:" in beyond(made(sizes=[0]), made(sizes=[8]))[0]
+    assert "ends at 0 B:" in beyond(made(sizes=[0]), made(sizes=[8]))[0]

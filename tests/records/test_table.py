@@ -259,3 +259,19 @@ def test_rows_longer_than_the_header_are_refused(tmp_path: Path) -> None:
 def test_absurd_numbers_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(RequestError, match=message):
         table.load(file(tmp_path, HEADER, ROW.replace(old, new)))
+
+
+def test_a_table_that_does_not_say_which_times_it_holds_may_be_told(tmp_path: Path) -> None:
+    at = table.HEADER.index("statistic")
+    lines = [
+        ",".join(word for number, word in enumerate(line.split(",")) if number != at) for line in (HEADER, ROW)
+    ]
+    path = file(tmp_path, *lines)
+    with pytest.raises(RequestError, match="no column statistic") as error:
+        table.load(path)
+    assert "one_way" in error.value.hint
+    assert list(table.load(path, "completion")["statistic"]) == ["completion"]
+    with pytest.raises(RequestError, match="statistic 'mean' is unknown"):
+        table.load(path, "mean")
+    # What the table says is not overridden.
+    assert set(table.load(file(tmp_path, HEADER, ROW), "min_over_ranks")["statistic"]) == {ROW.split(",")[at]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -215,3 +216,17 @@ def test_variants_of_one_algorithm_share_a_figure_and_unknown_ranks_are_said(
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["variant tcp", "variant ucx"]
     assert drawing.title == "bcast by configuration, ranks unknown, allocation core."
+
+
+@pytest.mark.parametrize(("counts", "scale"), [(range(2, 66), "linear"), ([2**k for k in range(1, 12)], "log")])
+def test_numbers_of_ranks_that_would_crowd_have_a_logarithmic_axis(
+    counts: Sequence[int], scale: str, tmp_path: Path
+) -> None:
+    """Powers of two: on a linear axis all but the last three would stand on the left eighth."""
+    row = {"system": "s", "mpi": "m", "operation": "bcast", "mapping": "core", "nodes": 1, "bytes": 8}
+    row |= {"statistic": "completion", "repetition": 0, "algorithm": "linear"}
+    rows = [{**row, "ppn": ranks, "ranks": ranks, "time_s": 1e-6 * ranks} for ranks in counts]
+    table.write(pd.DataFrame(rows), tmp_path / "t.csv")
+    (section,) = make(tmp_path / "t.csv").sections
+    (drawing,) = [figure for figure in section.figures if figure.name == "bcast-against-ranks-8"]
+    assert [panel.get_xscale() for panel in drawing.figure.axes] == [scale]

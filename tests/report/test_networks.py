@@ -87,6 +87,23 @@ def test_the_legend_says_what_is_cut_and_not_drawn() -> None:
 
 
 @pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("hypercube:3", "link"),
+        # Sixteen uplinks of a leaf to four spines, and two links from each node to its leaf.
+        (
+            "fat-tree:nodes=48,links-per-node=2,leaf-ports=32:16,spines=4,spine-ports=48",
+            "2 to 4 links: the wider the more",
+        ),
+        ("fat-tree:nodes=48,links-per-node=4,leaf-ports=64:16,spines=4,spine-ports=48", "4 links"),
+    ],
+)
+def test_the_legend_says_how_many_links_a_line_stands_for(spec: str, words: str) -> None:
+    figure, _ = drawn(spec)
+    assert words in [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize(
     "text", ["a b\n", "a b\nb c\nc a\n", "switch s\nnode a\na s\n", "switch s t\na s\ns t\nt b\n"]
 )
 def test_small_edge_lists(tmp_path: Path, text: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import matplotlib as mpl
 
 from hockney.models.base import models
+from hockney.report.page import template
 from hockney.report.style import drawing_style, model_styles, styles
 
 
@@ -28,3 +31,35 @@ def test_global_settings_are_left_as_they_were() -> None:
     with drawing_style():
         assert mpl.rcParams["svg.fonttype"] == "none"
     assert dict(mpl.rcParams) == before
+
+
+def colours(css: str) -> list[dict[str, str]]:
+    """The named colours of each `:root`: by day, then in the dark."""
+    return [dict(re.findall(r"(--\w+): (#\w+)", one)) for one in re.findall(r":root \{([^}]*)\}", css)]
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours, as WCAG 2 defines it: 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+        parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_a_page_can_be_read_by_day_and_in_the_dark() -> None:
+    _, css = template("hockney.report", "page")
+    by_day, in_the_dark = colours(css)
+    assert by_day.keys() == in_the_dark.keys()
+    assert not re.search(r"#[0-9a-f]{3,6}", re.sub(r":root \{[^}]*\}", "", css)), (
+        "a colour that stays in the dark"
+    )
+    for colour in (by_day, in_the_dark):
+        # What WCAG 2 asks for between letters and paper.
+        assert min(contrast(colour[name], colour["--paper"]) for name in ("--ink", "--quiet", "--accent")) >= 4.5
+        assert contrast(colour["--alarming"], colour["--alarmed"]) >= 4.5
+        assert contrast(colour["--ink"], colour["--alarmed"]) >= 4.5

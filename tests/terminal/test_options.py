@@ -27,6 +27,7 @@ class Cooking(BaseModel):
     )
     heat: Annotated[Literal["low", "high"], Option("low or high.")] = "low"
     lid: Annotated[bool, Option("Put it on.")] = True
+    oven: Annotated[str, Option("Which one.", panel="The kitchen")] = "gas"
     hidden: str = "not an option"
 
 
@@ -102,6 +103,8 @@ def test_a_default_that_is_written_counts_as_written() -> None:
 
 def test_the_help_says_what_the_models_say() -> None:
     text = run("--help").output
+    assert text.index("The kitchen") < text.index("Which one.")
+    assert text.index("Repeat for several.") < text.index("The kitchen"), "headings come after what has none"
     for said in ("DISH", "How long. [default: 60s]", "1<=x<=9", "Repeat for several.", "Who eat.", "Sing."):
         assert said in text
     assert "--lid" not in text, "the verb sets it itself"
@@ -153,3 +156,11 @@ def test_an_error_names_the_option_as_it_is_written(written: dict[str, str], mes
     with pytest.raises(RequestError) as error:
         checked(Cooking, {"dish": "soup", **written}, "dinner")
     assert error.value.message == message
+
+
+def test_a_path_without_a_name_is_not_the_present_folder() -> None:
+    done = run("")
+    assert isinstance(done.exception, RequestError)
+    assert done.exception.message == "DISH: '' names nothing"
+    assert run(".").exit_code == 0
+    assert seen["cooking"].dish == Path()

@@ -19,7 +19,7 @@ from hockney import cli
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.runner.mpi import Mpi
-from hockney.terminal import say
+from hockney.terminal import application, say
 
 NAMES = ("q[/b]", "run[red]", "[bold]", ":smile:")
 """Rich takes the first for a closing tag (an error), the second and third for styles, the last for a picture."""
@@ -170,6 +170,19 @@ def test_commands_are_advised_as_they_can_be_typed(
 @pytest.mark.parametrize("verb", [(), ("predict",), ("predict", "bcast")])
 def test_help_is_asked_for_in_short(verb: tuple[str, ...]) -> None:
     assert run_hockney(*verb, "-h").stdout == run_hockney(*verb, "--help").stdout
+
+
+def test_the_help_of_groups_has_examples_and_promises_no_verb_that_is_not_there() -> None:
+    top = application()
+    groups = [str(group.name) for group in top.registered_groups]
+    assert len(groups) > 4
+    for name in groups:
+        assert f"$ hockney {name} " in " ".join(run_hockney(name, "-h").stdout.split()), name
+    text = " ".join(run_hockney("-h").stdout.split())
+    assert "$ hockney measure" in text
+    promised = set(re.findall(r"\w+(?= →)|(?<=→ )\w+", text))
+    assert len(promised) > 2
+    assert promised <= {str(verb.name) for verb in top.registered_commands} | {*groups}
 
 
 def test_a_switch_takes_no_word() -> None:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import count
+from itertools import chain, count, takewhile
 
 from hockney.campaign import collectives
 from hockney.campaign.effect_runs import ask_effects
@@ -26,6 +26,7 @@ from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
+from hockney.units import format_bytes
 
 VANISHES = "vanishes in the noise"
 """Why a point of a kernel that subtracts has no time: see `_Offer._of_pair`."""
@@ -84,7 +85,9 @@ def _measure_points(
     elsewhere = {launch.only[1] for launch in launches if launch.only is not None}
     if plan.adaptive and chooser is None:
         raise TypeError("an adaptive plan needs a chooser")
-    for index in count():
+    # Those planned, as long as there is time; then, perhaps, further ones.
+    planned = takewhile(lambda _: loop.left_s() > 0, range(plan.launches))
+    for index in chain(planned, count(plan.launches)):
         due = _due(loop, plan, records, launches, index)
         if not due:
             break
@@ -97,7 +100,9 @@ def _measure_points(
             records += loop.run(launch, index, points.asking)
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
-                loop.fail(error, launch, index, _subject(key, size_B, name=f"{key.where}, {size_B} B"))
+                loop.fail(
+                    error, launch, index, _subject(key, size_B, name=f"{key.where}, {format_bytes(size_B)}")
+                )
             for levels in with_causes(work.so_far.levels, records).values():
                 if len(levels) > 1:
                     loop.warn(f"the machine changed its speed while it was measured; {in_words(levels)}")
@@ -206,7 +211,7 @@ class _Points:
             request = Request(
                 partial(offer.visit, key, size_B, budget_s),
                 _subject(key, size_B),
-                self._pace.progress(work, f"{key.where} {size_B} B"),
+                self._pace.progress(work, f"{key.where} {format_bytes(size_B)}"),
             )
             try:
                 records = yield request
@@ -220,7 +225,7 @@ class _Points:
             except Vanished as error:
                 if work.vanish(*point):
                     self._write_down({"limitation": error.message, **request.subject.words}, running)
-                    loop.outcome.vanished.append(f"{key.where}, {size_B} B: {error.message}")
+                    loop.outcome.vanished.append(f"{key.where}, {format_bytes(size_B)}: {error.message}")
                 continue
             except Refused as error:
                 work.fail(*point)
@@ -232,7 +237,8 @@ class _Points:
             else:
                 # The record stays, marked; the table leaves it out.
                 work.fail(*point)
-                wrong = Refused(f"{key.where}, {size_B} B: wrong data", "do not use it; report it to the library")
+                told = f"{key.where}, {format_bytes(size_B)}: wrong data"
+                wrong = Refused(told, "do not use it; report it to the library")
                 loop.fail(wrong, running.launch, running.index, request.subject)
 
     def _budget_s(self) -> float:

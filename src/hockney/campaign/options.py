@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from hockney.campaign.effects.base import effects
-from hockney.campaign.plan import Plan
+from hockney.campaign.plan import HOW, LAUNCH, WHAT, Plan
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import COLLECTIVES
@@ -41,7 +41,7 @@ class MeasureOptions(Plan):
 
     output: Annotated[Path, Option("Campaign folder.", flags=("--output", "-o")), Field(exclude=True)]
     quick: Annotated[
-        bool, Option("A first model in about half a minute.", flags=("--quick",)), Field(exclude=True)
+        bool, Option("A first model in about half a minute.", flags=("--quick",), panel=HOW), Field(exclude=True)
     ] = False
     resume: Annotated[
         bool, Option("Go on with a campaign; its plan is kept.", flags=("--resume",)), Field(exclude=True)
@@ -53,12 +53,14 @@ class MeasureOptions(Plan):
     ] = False
     off_cache: Annotated[
         bool,
-        Option("Measure with buffers outside the caches, too.", flags=("--off-cache",)),
+        Option("Measure with buffers outside the caches, too.", flags=("--off-cache",), panel=WHAT),
         Field(exclude=True),
     ] = False
     # Both depend on what else is asked for: _completed sets them.
-    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host.", show=None), Field(ge=2)] = 0
-    system: Annotated[str, Option("Name of the system; default the host's name.")] = Field(
+    ranks: Annotated[
+        int, Option("Ranks to launch; default the cores of this host.", show=None, panel=LAUNCH), Field(ge=2)
+    ] = 0
+    system: Annotated[str, Option("Name of the system; default the host's name.", panel=LAUNCH)] = Field(
         default_factory=gethostname
     )
 

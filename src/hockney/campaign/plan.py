@@ -11,17 +11,26 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from hockney.errors import RequestError
 from hockney.options import Option
-from hockney.records.keys import COLLECTIVES
-from hockney.records.record import Cache, Start, Wanted
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.records.record import LOCALITIES, Cache, Start, Wanted
 from hockney.registry import unit_files
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import BindTo, MapBy
+from hockney.runner.mpi import KINDS
+from hockney.schedule.catalogue import algorithm_names
 from hockney.units import parse_bytes, parse_time
 from hockney.words import listed, segment, whole, words, written
 
+LAUNCH, WHAT, HOW = "Launch", "What is measured", "How well and how long"
+"""Headings of options."""
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
 """Larger than any buffer. The runner checks each point against the memory and what the library can count."""
+
+
+def operation_words() -> list[str]:
+    """What `--operations` takes."""
+    return [*POINT_TO_POINT, *COLLECTIVES, *unit_files("hockney.campaign.effects"), "collectives", "effects"]
 
 
 def message_size(text: str) -> int:
@@ -38,25 +47,38 @@ class Launching(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     mpi: Annotated[
-        str, Option("auto, openmpi, mpich, intel, smpi, a prefix or a wrapper (see `hockney doctor`).")
+        str,
+        Option(
+            "auto, openmpi, mpich, intel, smpi, a prefix or a wrapper (see `hockney doctor`).",
+            panel=LAUNCH,
+            known=lambda: ("auto", *KINDS, "smpi"),
+        ),
     ] = "auto"
-    ranks: Annotated[int, Option("Ranks to launch."), Field(ge=1)]
+    ranks: Annotated[int, Option("Ranks to launch.", panel=LAUNCH), Field(ge=1)]
     threads: int | None = Field(
         default=None, ge=1, description="OpenMP threads of a rank, a core for each; none: as the environment says"
     )
-    hosts: Annotated[list[str], Option("Comma-separated NAME or NAME:SLOTS.", read=words)] = Field(
+    hosts: Annotated[list[str], Option("Comma-separated NAME or NAME:SLOTS.", read=words, panel=LAUNCH)] = Field(
         default_factory=list
     )
-    hostfile: Annotated[str, Option("Host file in the launcher's own format.")] = ""
-    launcher: Annotated[str, Option(f"{LAUNCHERS}; default the one found with the MPI.")] = ""
-    platform: Annotated[str, Option("Platform file (XML) of a simulated cluster: --mpi smpi.")] = ""
-    map_by: Annotated[MapBy, Option(f"{listed(get_args(MapBy))}.")] = "core"
-    bind_to: Annotated[BindTo, Option(f"{listed(get_args(BindTo))}.")] = "core"
+    hostfile: Annotated[str, Option("Host file in the launcher's own format.", panel=LAUNCH)] = ""
+    launcher: Annotated[
+        str,
+        Option(
+            f"{LAUNCHERS}; default the one found with the MPI.",
+            panel=LAUNCH,
+            known=lambda: unit_files("hockney.runner.launchers"),
+        ),
+    ] = ""
+    platform: Annotated[str, Option("Platform file (XML) of a simulated cluster: --mpi smpi.", panel=LAUNCH)] = ""
+    map_by: Annotated[MapBy, Option(f"{listed(get_args(MapBy))}.", panel=LAUNCH)] = "core"
+    bind_to: Annotated[BindTo, Option(f"{listed(get_args(BindTo))}.", panel=LAUNCH)] = "core"
     variants: Annotated[
         list[str],
         Option(
             "'NAME: launcher arguments and NAME=VALUE settings'; repeat to compare transports.",
             flags=("--variant",),
+            panel=LAUNCH,
         ),
     ] = Field(default_factory=list)
     time_limit_s: Annotated[
@@ -66,10 +88,11 @@ class Launching(BaseModel):
             flags=("--time-limit",),
             read=parse_time,
             show="{:g}s".format,
+            panel=LAUNCH,
         ),
         Field(gt=0),
     ] = 120.0
-    system: Annotated[str, Option("Name of the system; default the host's name.")] = ""
+    system: Annotated[str, Option("Name of the system; default the host's name.", panel=LAUNCH)] = ""
     cpus: list[list[int]] = Field(
         default_factory=list, description="of each rank of this host, in place of map_by"
     )
@@ -89,10 +112,10 @@ class AppLaunching(Launching):
         Option("Folder that the run is added to, for `hockney report`.", flags=("--output", "-o")),
         Field(exclude=True),
     ] = None
-    ranks: Annotated[int, Option("Ranks to launch. [default: the cores of this host]"), Field(ge=1)] = Field(
-        default_factory=lambda: inventory().cores
-    )
-    system: Annotated[str, Option("Name of the system; default the host's name.")] = Field(
+    ranks: Annotated[
+        int, Option("Ranks to launch. [default: the cores of this host]", panel=LAUNCH), Field(ge=1)
+    ] = Field(default_factory=lambda: inventory().cores)
+    system: Annotated[str, Option("Name of the system; default the host's name.", panel=LAUNCH)] = Field(
         default_factory=gethostname
     )
 
@@ -101,7 +124,7 @@ class Plan(Launching):
     """Every choice that decides what is measured. Stored whole, so that a resumed campaign asks the same."""
 
     schema_version: Literal[1] = 1
-    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host."), Field(ge=2)]
+    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host.", panel=LAUNCH), Field(ge=2)]
     operations: Annotated[
         list[str],
         Option(
@@ -109,6 +132,8 @@ class Plan(Launching):
             "`collectives` for all collectives, `effects` for all that a ping-pong hides; default all "
             "between pairs of ranks.",
             read=words,
+            known=operation_words,
+            panel=WHAT,
         ),
     ] = Field(default_factory=list, description="empty: all that the runner knows")
     effects: list[str] = Field(default_factory=list, description="overlap, matching, …; measured after the rest")
@@ -116,24 +141,37 @@ class Plan(Launching):
         list[str],
         Option(
             "Algorithms of collectives: default, all, library, ours, or names, comma-separated.",
+            known=lambda: ("default", "all", "library", "ours", *algorithm_names()),
             read=words,
             show=",".join,
+            panel=WHAT,
         ),
     ] = Field(default=["default"])
     localities: Annotated[
-        list[str], Option("Comma-separated; default all that the placement has.", read=words)
+        list[str],
+        Option(
+            "Comma-separated; default all that the placement has.",
+            read=words,
+            known=lambda: LOCALITIES,
+            panel=WHAT,
+        ),
     ] = Field(default_factory=list)
-    pairs: Annotated[int, Option("Pairs of ranks measured in each locality."), Field(ge=1)] = 1
+    pairs: Annotated[int, Option("Pairs of ranks measured in each locality.", panel=WHAT), Field(ge=1)] = 1
     rank_counts: Annotated[
         list[int],
         Option(
             "Numbers of ranks that collectives use, comma-separated; default several, up to all ranks.",
             read=lambda text: sorted({whole(word) for word in words(text)}),
+            panel=WHAT,
         ),
     ] = Field(default_factory=list)
     root: Annotated[
         int | None,
-        Option("Root of collectives, or `rotate`.", read=lambda text: None if text == "rotate" else whole(text)),
+        Option(
+            "Root of collectives, or `rotate`.",
+            read=lambda text: None if text == "rotate" else whole(text),
+            panel=WHAT,
+        ),
         Field(ge=0),
     ] = 0
     segments_B: Annotated[
@@ -143,6 +181,7 @@ class Plan(Launching):
             flags=("--segments",),
             read=lambda text: [segment(word) for word in words(text)],
             show=lambda sizes_B: ",".join(map(written, sizes_B)),
+            panel=WHAT,
         ),
     ] = Field(default=[0])
     radices: Annotated[
@@ -151,17 +190,19 @@ class Plan(Launching):
             "Fan-outs or radices for the algorithms that take one.",
             read=lambda text: [whole(word) for word in words(text)],
             show=None,
+            panel=WHAT,
         ),
     ] = Field(default=[0], description="0: the algorithm's default")
-    start: Annotated[Start, Option("How repetitions of collectives start: window (agreed time) or barrier.")] = (
-        "window"
-    )
+    start: Annotated[
+        Start, Option("How repetitions of collectives start: window (agreed time) or barrier.", panel=WHAT)
+    ] = "window"
     time_s: Annotated[
         float | None,
         Option(
             "Time for the whole campaign; the most informative points come first.",
             flags=("--time",),
             read=parse_time,
+            panel=HOW,
         ),
         Field(gt=0),
     ] = None
@@ -170,6 +211,7 @@ class Plan(Launching):
         Option(
             "Measure only those points of collectives on which the choice of algorithm depends.",
             flags=("--adaptive",),
+            panel=HOW,
         ),
     ] = False
     decision_tolerance: float = Field(
@@ -181,17 +223,26 @@ class Plan(Launching):
             "Comma-separated sizes; default chosen adaptively.",
             flags=("--sizes",),
             read=lambda text: sorted({message_size(word) for word in words(text)}),
+            panel=WHAT,
         ),
     ] = Field(default_factory=list)
     largest_B: Annotated[
-        int, Option("Largest message.", flags=("--largest",), read=message_size, show=written), Field(ge=0)
+        int,
+        Option("Largest message.", flags=("--largest",), read=message_size, show=written, panel=WHAT),
+        Field(ge=0),
     ] = 4 * 2**20
     caches: list[Cache] = Field(default=["warm"])
-    window: Annotated[int, Option("Messages in flight for bandwidth and bidirectional."), Field(ge=1)] = 64
-    launches: Annotated[int, Option("Spread every point over this many launches."), Field(ge=1)] = 1
-    visits: Annotated[int, Option("Visits of each point at that level, far apart."), Field(ge=1)] = 3
+    window: Annotated[
+        int, Option("Messages in flight for bandwidth and bidirectional.", panel=WHAT), Field(ge=1, le=2**16)
+    ] = 64
+    launches: Annotated[
+        int, Option("Spread every point over this many launches.", panel=HOW), Field(ge=1, le=10_000)
+    ] = 1
+    visits: Annotated[
+        int, Option("Visits of each point at that level, in random order.", panel=HOW), Field(ge=1, le=1000)
+    ] = 3
     level: Annotated[
-        Wanted, Option("Level of the machine at which a point is complete: common, quietest or all.")
+        Wanted, Option("Level of the machine at which a point is complete: common, quietest or all.", panel=HOW)
     ] = "common"
     budget_s: Annotated[
         float,
@@ -200,17 +251,21 @@ class Plan(Launching):
             flags=("--budget",),
             read=parse_time,
             show=None,
+            panel=HOW,
         ),
         Field(gt=0),
     ] = 1.0
     tolerance: Annotated[
         float,
-        Option("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None),
+        Option("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None, panel=HOW),
         Field(gt=0),
     ] = 0.01
-    seed: Annotated[int, Option("Seed of what effects draw at random."), Field(ge=0)] = 0
+    seed: Annotated[int, Option("Seed of what effects draw at random.", panel=HOW), Field(ge=0)] = 0
     topology: Annotated[
-        str, Option("Topology of the hosts in their order: congestion measures its worst pairing as well.")
+        str,
+        Option(
+            "Topology of the hosts in their order: congestion measures its worst pairing as well.", panel=WHAT
+        ),
     ] = ""
     size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")

@@ -17,6 +17,7 @@ from hockney.campaign.sizes import ladder, refine, spread
 from hockney.campaign.visits_so_far import Lacking, VisitsSoFar
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
+from hockney.units import format_bytes
 
 TYPICAL_SIZES = 24
 """Points of a refined series, for the estimate of time only."""
@@ -352,7 +353,7 @@ def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]])
         why = failure.get("reason") or failure.get("limitation")
         with suppress(KeyError, TypeError):
             key, size_B = stored_key(failure["series"]), failure["bytes"]
-            reasons[failure.get("variant"), key, size_B] = f"{key.where}, {size_B} B: {why}"
+            reasons[failure.get("variant"), key, size_B] = f"{key.where}, {format_bytes(size_B)}: {why}"
     for record in records if reasons else ():
         with suppress(ValueError):
             reasons.pop((record.variant, key_of(record), record.bytes), None)

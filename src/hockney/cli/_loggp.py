@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated
 
@@ -11,19 +10,10 @@ from pydantic import BaseModel
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.terminal.loading import later
-from hockney.units import parse_rate, parse_time
+from hockney.units import parse_per_byte, parse_time
 
 with later():
     from hockney.machine.file import load
-
-
-def s_per_B(rate: str) -> float:
-    """The inverse of a rate; RequestError for a rate of nothing."""
-    rate_B_per_s = parse_rate(rate)
-    # The inverse of a rate near zero is no number either.
-    if not rate_B_per_s or not math.isfinite(1 / rate_B_per_s):
-        raise RequestError(f"{rate!r} is too little for any byte to arrive", "for example 10GB/s")
-    return 1 / rate_B_per_s
 
 
 class LogGpOptions(BaseModel):
@@ -37,24 +27,32 @@ class LogGpOptions(BaseModel):
     ] = 0.0
     gap_s: Annotated[float, Option("g of LogGP.", flags=("--gap",), read=parse_time, show="{:g}s".format)] = 0.0
     gap_s_per_B: Annotated[
-        float | None, Option("1/G of LogGP, as a rate.", flags=("--bandwidth",), read=s_per_B)
+        float | None,
+        Option(
+            "G of LogGP: a time, such as 6ns, or a rate, such as 10GB/s.",
+            flags=("--gap-per-byte",),
+            read=parse_per_byte,
+        ),
     ] = None
     reduce_s_per_B: Annotated[
-        float, Option("Bytes reduced in a second.", flags=("--reduction",), read=s_per_B, show=None)
+        float,
+        Option(
+            "γ: the time to reduce a byte, or a rate.", flags=("--reduction",), read=parse_per_byte, show=None
+        ),
     ] = 0.0
 
 
 def loggp(options: LogGpOptions) -> dict[str, float] | None:
     """The parameters of `hockney.predict.costs.loggp_costs`, from a machine file or the options; None: neither.
 
-    RequestError where only one of latency and bandwidth is given.
+    RequestError where only one of latency and time for each byte is given.
     """
     if options.machine is not None:
         return _loggp_of(options.machine, options.locality)
     if options.latency_s is None and options.gap_s_per_B is None:
         return None
     if options.latency_s is None or options.gap_s_per_B is None:
-        raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
+        raise RequestError("LogGP needs both --latency and --gap-per-byte", "for example 2us and 10GB/s")
     return options.model_dump(exclude={"machine", "locality"})
 
 

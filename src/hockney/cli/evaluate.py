@@ -12,7 +12,7 @@ from rich.table import Table
 from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.options import Option, flags_written
-from hockney.records.keys import POINT_TO_POINT
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
@@ -33,7 +33,9 @@ with later():
 class EvaluateOptions(MeasuredData):
     """What is predicted from what, by which models, and where the errors go."""
 
-    operation: Annotated[str, Option("Operation to evaluate.")] = "pingpong"
+    operation: Annotated[str, Option("Operation to evaluate.", known=lambda: (*POINT_TO_POINT, *COLLECTIVES))] = (
+        "pingpong"
+    )
     statistic: Annotated[str, Option("Which time of the operation; empty: the first of those in the table.")] = ""
     models: Annotated[
         list[str],
@@ -85,7 +87,7 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
-    frame = table.load(options.campaign)
+    frame = table.load(options.campaign, options.statistic)
     for warning in frame.attrs.get("warnings", []):
         say.warn(warning)
     if options.train.strip() or options.test.strip():

@@ -27,7 +27,9 @@ with later():
 
 
 scaling = group(
-    "scaling", help=f"Laws of speed-up: {', '.join(laws.names())}, and fits of them to measured times.", places=()
+    "scaling",
+    help=f"Laws of speed-up: {', '.join(laws.names())}, and fits of them to measured times.",
+    examples="hockney scaling amdahl --serial-fraction 0.01 --processes 1,8,64\nhockney scaling fit times.csv",
 )
 
 LAWS = ", ".join(f"{name} (with --weak)" if law.is_weak else name for name, law in laws)

@@ -13,6 +13,8 @@ from hockney import writing
 from hockney.cli._loggp import LogGpOptions, loggp
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
+from hockney.records.keys import COLLECTIVES
+from hockney.schedule.catalogue import algorithm_names
 from hockney.schedule.formats import formats
 from hockney.terminal import JsonOption, answer_no, group, say, verb
 from hockney.terminal.loading import later
@@ -22,7 +24,6 @@ from hockney.words import listed, names, segment, wholes, written
 with later():
     from hockney import _core
     from hockney.predict.costs import loggp_costs
-    from hockney.records.keys import COLLECTIVES
     from hockney.report.drawn import checked_ending
     from hockney.report.schedules import draw as picture
     from hockney.report.schedules import write
@@ -32,15 +33,17 @@ with later():
 
 
 schedule = group(
-    "schedule", help="Collective algorithms as schedules: list, show, verify, count, draw, export.", places=()
+    "schedule",
+    help="Collective algorithms as schedules: list, show, verify, count, draw, export.",
+    examples="hockney schedule list\nhockney schedule draw bcast --algorithm binomial --ranks 16 -o tree.svg",
 )
 
 
 class ScheduleOptions(BaseModel):
     """Which schedule: a collective's algorithm on so many ranks."""
 
-    collective: Annotated[str, Argument("bcast, allreduce, …", metavar="COLLECTIVE")]
-    algorithm: Annotated[str, Option("See `hockney schedule list`.")]
+    collective: Annotated[str, Argument("bcast, allreduce, …", metavar="COLLECTIVE", known=lambda: COLLECTIVES)]
+    algorithm: Annotated[str, Option("See `hockney schedule list`.", known=algorithm_names)]
     ranks: Annotated[int, Option("Number of ranks.")]
     size_B: Annotated[
         int,
@@ -73,7 +76,9 @@ class ScheduleOptions(BaseModel):
 class ListOptions(BaseModel):
     """Which algorithms are listed."""
 
-    collective: Annotated[str | None, Argument("Only algorithms of this collective.")] = None
+    collective: Annotated[
+        str | None, Argument("Only algorithms of this collective.", known=lambda: COLLECTIVES)
+    ] = None
 
 
 @verb("list", examples="hockney schedule list\nhockney schedule list allreduce --json", of=schedule)
@@ -230,7 +235,9 @@ def verify(options: VerifyOptions, json: JsonOption = False) -> None:
 class CountOptions(ScheduleOptions):
     """Which schedules are counted."""
 
-    algorithm: Annotated[str, Option("One, several (comma-separated) or all.")]
+    algorithm: Annotated[
+        str, Option("One, several (comma-separated) or all.", known=lambda: ("all", *algorithm_names()))
+    ]
 
 
 @verb(
@@ -290,7 +297,7 @@ class DrawOptions(BaseModel):
     examples="hockney schedule draw bcast --algorithm binomial --ranks 16 -o tree.svg\n"
     "hockney schedule draw allreduce --algorithm ring --ranks 8 --bytes 64KiB --style steps -o ring.png\n"
     "hockney schedule draw bcast --algorithm linear --ranks 8 --bytes 1KiB --style space-time "
-    "--latency 2us --overhead 0.5us --gap 1us --bandwidth 10GB/s -o linear.html",
+    "--latency 2us --overhead 0.5us --gap 1us --gap-per-byte 10GB/s -o linear.html",
     of=schedule,
 )
 def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, json: JsonOption = False) -> None:

@@ -38,7 +38,7 @@ with later():
     "hockney simulate allreduce --algorithm ring --ranks 4096 --bytes 64MiB --latency 1us --overhead 0.3us "
     "--gap-per-byte 12.5GB/s --reduction 20GB/s --critical-path --json\n"
     "hockney simulate alltoall --algorithm pairwise --ranks 512 --bytes 64KiB --latency 2us --overhead 0.5us "
-    "--gap-per-byte 10GB/s --node-size 8 --node-bandwidth 12.5GB/s --torus 4x4x4 --link-bandwidth 10GB/s\n"
+    "--gap-per-byte 10GB/s --ppn 8 --node-bandwidth 12.5GB/s --torus 4x4x4 --link-bandwidth 10GB/s\n"
     "hockney simulate bcast --algorithm binomial --ranks 64 --bytes 1KiB --machine machine.json --json",
 )
 def simulate(

@@ -40,6 +40,9 @@ class Given(BaseModel, frozen=True):
     algorithm: Annotated[
         str, Option("Algorithm of the collectives, where one was forced and the text does not say which.")
     ] = ""
+    statistic: Annotated[
+        str, Option("Which time a tidy table holds that does not say it: one_way, completion, …")
+    ] = ""
     variant: Annotated[str, Option("Name of the configuration; default: from the folders of the files.")] = ""
     locality: Annotated[Locality | None, Option(f"Locality of the two ranks: {listed(LOCALITIES)}.")] = None
 

@@ -29,9 +29,9 @@ def recognises(path: Path, text: str) -> bool:
     return path.name.endswith((".csv", ".csv.gz")) and not first.startswith("#")
 
 
-def read(path: Path, _text: str, _given: Given) -> Imported:
+def read(path: Path, _text: str, given: Given) -> Imported:
     """Records of all rows. RequestError names the row that is wrong: a table is taken whole or not at all."""
-    frame = table.load(path)
+    frame = table.load(path, given.statistic)
     if frame.empty:
         raise RequestError(f"{path} has a header but no rows", "write the table again, or leave it out")
     imported = Imported(tool="tidy table")

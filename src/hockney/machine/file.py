@@ -318,7 +318,7 @@ def loads(text: str, path: Path) -> Machine:
     if version > SCHEMA_VERSION:
         raise RequestError(
             f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
-            "upgrade hockney: pip install --upgrade hockney",
+            "upgrade hockney: `git pull` in its clone, and install it again",
         )
     # What versions 2 and 3 added may be absent.
     data["schema_version"] = SCHEMA_VERSION

@@ -221,7 +221,7 @@ def find_system(name_or_path: str) -> System:
 
 def load_system(path: Path) -> System:
     """RequestError where the file cannot be read, is no JSON, or does not describe a system."""
-    hint = "docs/reference/system-file.md describes every field"
+    hint = f"a whole one is {SHIPPED / 'orfeo-epyc.json'}; the documentation has a page on system files"
     text = reading.text(path, hint)
     data = reading.parsed(text, str(path), hint)
     if not isinstance(data, dict) or "schema_version" not in data:
@@ -230,7 +230,7 @@ def load_system(path: Path) -> System:
     if type(version) is int and version > SCHEMA_VERSION:
         raise RequestError(
             f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
-            "upgrade hockney: pip install --upgrade hockney",
+            "upgrade hockney: `git pull` in its clone, and install it again",
         )
     try:
         return System.model_validate_json(text)

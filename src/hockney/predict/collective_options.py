@@ -7,6 +7,7 @@ from typing import Annotated
 
 from hockney.options import Option
 from hockney.predict.verb import MessageCosts, Sizes
+from hockney.schedule.catalogue import algorithm_names
 from hockney.words import segment, written
 
 
@@ -15,7 +16,13 @@ class CollectiveCase(MessageCosts, Sizes):
 
     operation: str = ""
     ranks: Annotated[int | None, Option("Number of ranks.")] = None
-    algorithm: Annotated[str, Option("Names, comma-separated; `all`; or `best` for the fastest alone.")] = "all"
+    algorithm: Annotated[
+        str,
+        Option(
+            "Names, comma-separated; `all`; or `best` for the fastest alone.",
+            known=lambda: ("all", "best", *algorithm_names()),
+        ),
+    ] = "all"
     root: Annotated[int, Option("The root, where the collective has one.")] = 0
     segment_B: Annotated[
         int, Option("Size of a segment, or none.", flags=("--segment",), read=segment, show=written)

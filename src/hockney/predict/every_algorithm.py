@@ -128,7 +128,7 @@ def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress
             f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
             "ask for fewer, or leave out --table",
         )
-    frame = _chosen(table.load(case.table or Path()), parse_where(case.where))
+    frame = _chosen(table.load(case.table or Path(), case.statistic), parse_where(case.where))
     pooled = points(frame, case.operation, case.statistic)
     learn = pooled.frame
     for name in ("system", "mpi"):

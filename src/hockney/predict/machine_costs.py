@@ -20,6 +20,7 @@ from hockney.predict.costs import TERMS, Costs, per_byte
 from hockney.predict.message_costs import ASSUMED_SHARES, COMMAND_LINE, PROCESSOR, SIZES_B, Messages
 from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.scenario import LOCALITIES, NETWORK, Place, place_of
+from hockney.units import format_bytes
 
 WITHOUT_NETWORK = (
     "give --network-latency and --network-bandwidth, or a --machine that has such messages (orfeo_thin is a "
@@ -137,7 +138,7 @@ class MachineCosts:
         if not self.largest_B or size_B <= self.largest_B:
             return []
         return [
-            f"asked for {size_B} B, messages were measured up to {self.largest_B} B "
+            f"asked for {format_bytes(size_B)}, messages were measured up to {format_bytes(self.largest_B)} "
             f"({size_B / self.largest_B:.3g} times): extrapolated"
         ]
 

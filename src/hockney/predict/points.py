@@ -13,6 +13,7 @@ from hockney.errors import RequestError
 from hockney.records import columns
 from hockney.records.series import default_statistic
 from hockney.records.table import RATES, operations
+from hockney.units import format_bytes
 
 _IDENTIFYING = [
     column
@@ -156,14 +157,14 @@ def limits(train: pd.DataFrame) -> list[str]:
 def beyond(train: pd.DataFrame, test: pd.DataFrame) -> list[str]:
     """How far test points lie outside the ranks and sizes of training, in words; empty inside."""
     texts = []
-    for column, unit in (("ranks", "ranks"), ("bytes", "B")):
+    for column, said in (("ranks", "{} ranks".format), ("bytes", format_bytes)):
         low, high = int(train[column].min()), int(train[column].max())
         least, most = int(test[column].min()), int(test[column].max())
         # The ratio to 0 B says nothing.
         if most > high:
             far = f" ({most / high:.3g} times)" if high else ""
-            texts.append(f"asked for up to {most} {unit}, training ends at {high}{far}: extrapolated")
+            texts.append(f"asked for up to {said(most)}, training ends at {said(high)}{far}: extrapolated")
         if least < low:
             far = f" ({low / least:.3g} times)" if least else ""
-            texts.append(f"asked for down to {least} {unit}, training begins at {low}{far}: extrapolated")
+            texts.append(f"asked for down to {said(least)}, training begins at {said(low)}{far}: extrapolated")
     return texts

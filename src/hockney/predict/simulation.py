@@ -75,7 +75,7 @@ class Shared:
         if (self.torus or self.tree) and needed > places:
             raise RequestError(
                 f"{ranks} ranks need {needed} nodes, but the network has {places}",
-                "give fewer ranks, a larger --node-size or a larger network",
+                "give fewer ranks, a larger --ppn or a larger network",
             )
         return (np.arange(ranks) // self.node_size).astype(np.int32)
 

@@ -52,7 +52,7 @@ def source(
     described = find_system(options.system) if options.system else None
     if described and shared:
         raise RequestError(
-            "--system says what nodes and links are shared", "leave out --node-size, --node-bandwidth, networks"
+            "--system says what nodes and links are shared", "leave out --ppn, --node-bandwidth, networks"
         )
     if options.machine:
         costs = of_machine(load(options.machine), str(options.machine))
@@ -80,9 +80,9 @@ def source(
 
 def shared_by(sharing: SharingOptions) -> Shared | None:
     """The nodes and links that messages share; None where nothing is shared. RequestError for half a network."""
-    if sharing.node_size > MOST_PLACES:
+    if sharing.ppn > MOST_PLACES:
         raise RequestError(
-            f"a node must have at most {MOST_PLACES} ranks, not {sharing.node_size}", "for example --node-size 8"
+            f"a node must have at most {MOST_PLACES} ranks, not {sharing.ppn}", "for example --ppn 8"
         )
     if sharing.torus and sharing.fat_tree:
         raise RequestError("a network is a torus or a fat tree, not both", "leave one of them out")
@@ -92,11 +92,11 @@ def shared_by(sharing: SharingOptions) -> Shared | None:
             "give --torus or --fat-tree together with --link-bandwidth",
         )
     if sharing.node_gap_s_per_B is None and sharing.link_gap_s_per_B is None:
-        if sharing.node_size > 1:
-            raise RequestError("--node-size alone changes nothing", "add --node-bandwidth, or a network")
+        if sharing.ppn > 1:
+            raise RequestError("--ppn alone changes nothing", "add --node-bandwidth, or a network")
         return None
     return Shared(
-        node_size=sharing.node_size,
+        node_size=sharing.ppn,
         node_gap_s_per_B=sharing.node_gap_s_per_B or 0.0,
         network_gap_s_per_B=sharing.link_gap_s_per_B or 0.0,
         torus=sharing.torus,

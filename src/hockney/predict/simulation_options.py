@@ -102,7 +102,7 @@ class LoggopsOptions(BaseModel):
 class SharingOptions(BaseModel):
     """Links and nodes that messages share."""
 
-    node_size: Annotated[int, Option("Ranks of a node; consecutive ranks share one."), Field(ge=1)] = 1
+    ppn: Annotated[int, Option("Ranks of a node; consecutive ranks share one."), Field(ge=1)] = 1
     node_gap_s_per_B: Annotated[
         float | None,
         Option(

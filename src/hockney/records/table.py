@@ -24,6 +24,7 @@ from hockney.records.folder import Campaign
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record, Statistic
 from hockney.records.visits import Choice, choice_of, levels_of, settle
+from hockney.words import listed
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
 """Columns that every file has, in this order."""
@@ -169,12 +170,13 @@ def _filled(column: pd.Series[Any]) -> bool:
     return bool((column.notna() & (column != "")).any())
 
 
-def load(path: Path) -> pd.DataFrame:
+def load(path: Path, statistic: str = "") -> pd.DataFrame:
     """A tidy table (`.csv`, `.csv.gz`, `.parquet`) or a campaign folder, checked; duplicate rows are kept.
 
     Columns come back in their types (unknown text is ""); what a campaign had to skip is in
-    `frame.attrs["warnings"]`. RequestError names the file and the row: a missing column, a time that is not
-    a positive number, an unknown statistic, a line that is cut short.
+    `frame.attrs["warnings"]`. All rows of a table without that column are of `statistic`. RequestError names the
+    file and the row: a missing column, a time that is not a positive number, an unknown statistic, a line that is
+    cut short.
     """
     if path.is_dir():
         campaign = Campaign.open(path)
@@ -185,7 +187,14 @@ def load(path: Path) -> pd.DataFrame:
         frame.attrs["warnings"] = list(campaign.warnings)
         return frame
     raw, first_line = text_rows(path, "give a tidy CSV or Parquet table, or a campaign folder")
+    if statistic and "statistic" not in raw.columns:
+        raw = raw.assign(statistic=statistic)
     missing = [name for name in HEADER if name not in raw.columns]
+    if missing == ["statistic"]:
+        raise RequestError(
+            f"{path} does not say which times it holds: it has no column statistic",
+            f"`hockney import --statistic`, evaluate and predict take one of {listed(STATISTICS)}",
+        )
     if missing:
         raise RequestError(
             f"{path} is not a tidy table: column {', '.join(missing)} is missing",

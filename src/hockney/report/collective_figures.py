@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 from hockney.models.over_ranks.choice import DEFAULT
 from hockney.models.over_ranks.points import Configuration, curves
 from hockney.records.keys import sizes_are_blocks
-from hockney.report.axes import SizeAxis, log_axis
+from hockney.report.axes import SizeAxis, count_axis, log_axis
 from hockney.report.collective_jumps import Breaks, Key
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import QUIET, Style, styles
@@ -24,6 +25,8 @@ CLEAREST = 2
 MOST_PANELS = 3
 NAMED = 8
 """Most algorithms drawn in colour: those that are fastest at some size; all others are thin and grey."""
+CROWDED = 8
+"""A linear axis crowds where half of the numbers of ranks lie below this part of the largest (powers of two)."""
 DEFAULT_STYLE = Style("#000000", (4, 1.5), "x")
 
 
@@ -110,8 +113,14 @@ def against_ranks(
     look = {**look, **({DEFAULT: DEFAULT_STYLE} if DEFAULT in labels else {})}
     figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
     drawn = np.atleast_1d(np.asarray(figure.subplots(1, len(chosen), sharey=True)))
+    counts = np.unique(np.concatenate([curve["ranks"] for one in chosen for curve in panels[one].values()]))
+    is_crowded = bool(np.median(counts) * CROWDED < counts[-1])
     handles: dict[str, Any] = {}
     for panel, configuration in zip(drawn, chosen, strict=True):
+        if is_crowded:
+            count_axis(panel, counts, "ranks")
+        else:
+            panel.set_xlabel("ranks")
         _panel(
             panel,
             panels[configuration],
@@ -119,7 +128,6 @@ def against_ranks(
             {label: broken[configuration, label] for label in panels[configuration]},
         )
         panel.set_title(configuration.words(names))
-        panel.set_xlabel("ranks")
         handles |= {str(line.get_label()): line for line in panel.get_lines() if line.get_label() in look}
     times = np.concatenate(
         [
@@ -145,6 +153,7 @@ def _panel(
     axes: Axes, lines: Mapping[str, pd.DataFrame], look: Mapping[str, Style], broken: Mapping[str, Breaks]
 ) -> None:
     named: set[tuple[float, str]] = set()
+    is_log = axes.get_xscale() == "log"
     for label, curve in lines.items():
         style = look[label]
         marker: dict[str, Any] = {"marker": style.marker} if len(curve) <= 40 else {}
@@ -158,18 +167,19 @@ def _panel(
         )
         others = 0
         for jump in broken[label].notable:
-            at = (jump.before + jump.after) / 2
+            at = math.sqrt(jump.before * jump.after) if is_log else (jump.before + jump.after) / 2
             others += jump.boundary is None
             if jump.boundary is not None:
                 axes.axvline(at, color=style.colour, linestyle="-.", linewidth=0.9)
                 named.add((at, jump.boundary))
             elif others <= CLEAREST:
                 axes.axvline(at, color=style.colour, linestyle=":", linewidth=0.9)
-    near = 0.03 * float(np.ptp(axes.get_xlim()))
+    position = math.log if is_log else float
+    left, right = map(position, axes.get_xlim())
     last: dict[str, float] = {}
     for at, level in sorted(named):
         # Curves with other numbers of ranks have the same boundary at a slightly different place.
-        if at - last.get(level, -np.inf) > near:
+        if position(at) - last.get(level, -math.inf) > 0.03 * (right - left):
             words: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "rotation": 90, "fontsize": 7}
             axes.text(at, 0.99, level, va="top", ha="right", **words)
-            last[level] = at
+            last[level] = position(at)

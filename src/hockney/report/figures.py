@@ -209,8 +209,9 @@ def in_words(curve: MessageCurve) -> str:
     rate = curve.throughput(curve.size_B, curve.time_s)[fastest]
     first, last = curve.entry.measurements.points[0], curve.entry.measurements.points[-1]
     return (
-        f"{first.size_B} B takes {first.time_s * 1e6:.3g} µs, {last.size_B} B takes {last.time_s * 1e6:.3g} µs; "
-        f"the highest throughput is {format_rate(rate)} at {curve.size_B[fastest]:.0f} B."
+        f"{format_bytes(first.size_B)} takes {first.time_s * 1e6:.3g} µs, "
+        f"{format_bytes(last.size_B)} takes {last.time_s * 1e6:.3g} µs; "
+        f"the highest throughput is {format_rate(rate)} at {format_bytes(curve.size_B[fastest])}."
     )
 
 

@@ -28,11 +28,11 @@ def draw(measured: NetworkMeasures) -> Drawing:
     tall = WIDTH_IN * (height + 2) / (width + 2) if layout.is_equal else 1.4 + 1.5 * height
     figure = Figure(figsize=(WIDTH_IN, float(np.clip(tall, 3.0, 9.5)) + 0.7), layout="constrained")
     axes = figure.subplots()
-    cut = _lines(axes, measured, layout)
+    link, cut = _lines(axes, measured, layout)
     size = float(np.clip(1400 / len(place) ** 0.8, 5, 90))
     legend = _nodes(axes, measured, layout, size)
     legend += _switches(axes, measured, layout, size)
-    legend.append(Line2D([], [], color=LINK, label="link"))
+    legend.append(Line2D([], [], color=LINK, label=link))
     legend.append(Line2D([], [], color=CUT, linewidth=2.2, label=f"cut: {cut}"))
     axes.set_axis_off()
     if layout.is_equal:
@@ -52,8 +52,11 @@ def _title(measured: NetworkMeasures) -> str:
     return f"{what}; bisection{of}: {links} {'link' if links == '1' else 'links'}"
 
 
-def _lines(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout) -> str:
-    """Draw the links between drawn vertices, one line for each pair; returns how many are cut, as text."""
+def _lines(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout) -> tuple[str, str]:
+    """Draw the links between drawn vertices, one line for each pair.
+
+    Returns in words how many links a line stands for, and how many are cut.
+    """
     network = measured.network
     a, b = network.ends.T
     is_cut = measured.width.side[a] != measured.width.side[b]
@@ -74,7 +77,13 @@ def _lines(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout) -> str:
         )
     total = int((network.parallel * is_cut).sum())
     # Links inside a bar and links between panels have no line.
-    return f"{total} links" if int(cut.sum()) == total else f"{int(cut.sum())} of {total} links, others not drawn"
+    of_all = (
+        f"{total} links" if int(cut.sum()) == total else f"{int(cut.sum())} of {total} links, others not drawn"
+    )
+    least, most = (int(links.min()), int(links.max())) if len(links) else (1, 1)
+    if least < most:
+        return f"{least} to {most} links: the wider the more", of_all
+    return "link" if most == 1 else f"{most} links", of_all
 
 
 def _segments(

@@ -34,6 +34,11 @@ def algorithms(collective: str | None = None) -> list[Algorithm]:
     return [algorithm for algorithm in _core.algorithms() if collective in (None, algorithm.collective)]
 
 
+def algorithm_names() -> list[str]:
+    """Names of the algorithms of all collectives, each once."""
+    return list(dict.fromkeys(algorithm.name for algorithm in _core.algorithms()))
+
+
 def find(collective: str, name: str) -> Algorithm:
     """One algorithm; RequestError names the known ones and the nearest."""
     of_it = {algorithm.name: algorithm for algorithm in algorithms(collective)}

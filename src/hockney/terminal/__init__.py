@@ -16,6 +16,10 @@ _places: list[str] = []
 """Where the verbs of all groups are."""
 
 
+def _shell_lines(examples: str) -> str:
+    return "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
+
+
 def _typer(name: str, places: tuple[str, ...], **settings: Any) -> typer.Typer:
     _places.extend(places)
     verbs = typer.Typer(
@@ -28,20 +32,27 @@ def _typer(name: str, places: tuple[str, ...], **settings: Any) -> typer.Typer:
 app = _typer(
     "hockney",
     ("hockney.cli",),
-    help="A performance model of your MPI on your machine: measure → fit → predict → tune → verify → report.",
-    epilog="Exit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
+    help="A performance model of your MPI on your machine: measure → fit → predict → report.",
+    epilog=_shell_lines("hockney doctor\nhockney measure --quick -o demo\nhockney fit demo\nhockney report demo")
+    + "\n\nExit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
     "4 interrupted or partly done (resume possible), 70 a defect of ours.",
 )
 
 JsonOption = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
 
 
-def group(name: str, *, help: str, places: tuple[str, ...] = ()) -> typer.Typer:  # noqa: A002 - typer's own word
+def group(
+    name: str,
+    *,
+    help: str,  # noqa: A002 - typer's own word
+    examples: str,
+    places: tuple[str, ...] = (),
+) -> typer.Typer:
     """A verb with verbs of its own, which are entered with `verb(…, of=…)`.
 
-    `places` say which modules enter them, as for `unit_files`.
+    `examples` as of a verb; `places` say which modules enter them, as for `unit_files`.
     """
-    verbs = _typer(name, places, help=help)
+    verbs = _typer(name, places, help=help, epilog=_shell_lines(examples))
     app.add_typer(verbs, name=name)
     return verbs
 
@@ -53,7 +64,7 @@ def verb(
 
     Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`).
     """
-    epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
+    epilog = _shell_lines(examples)
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         of.command(name, epilog=epilog, context_settings=_HELP)(flattened(function))

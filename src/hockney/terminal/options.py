@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -14,6 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rich.markup import escape
 
+from hockney.errors import RequestError
 from hockney.options import Argument, Option, checked, flag, options
 from hockney.terminal.loading import load
 
@@ -37,6 +39,7 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
     hints = get_type_hints(function, include_extras=True)
     models: dict[str, type[BaseModel]] = {}
     fields: dict[str, tuple[str, str]] = {}
+    paths: dict[str, str] = {}
     parameters = [_parameter("context", typer.Context)]
     for name, parameter in inspect.signature(function).parameters.items():
         if (taken := _model(hints[name])) is not None:
@@ -45,6 +48,8 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
                 if field not in left_out:
                     # Two models may have fields of one name.
                     fields[f"{name}_{field}"] = name, field
+                    if _is_path(info):
+                        paths[f"{name}_{field}"] = flag(field, option)
                     parameters.append(_option(f"{name}_{field}", field, info, option))
         elif name != "context":
             parameters.append(_parameter(name, hints[name], parameter.default))
@@ -58,6 +63,10 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
         for parameter, (name, field) in fields.items():
             # A script's --hosts "$HOSTS" with nothing in it asks for nothing, where the model says so.
             is_empty = values[parameter] == "" and getattr(models[name], "empty_means_default", False)
+            if values[parameter] == "" and parameter in paths and not is_empty:
+                # A path without a name would be the present folder.
+                named = f"{paths[parameter]}: '' names nothing"
+                raise RequestError(named, "write a name, or . for the present folder")
             if _is_written(context, parameter) and not is_empty:
                 written[name][field] = values[parameter]
         verb = " ".join(context.command_path.split()[1:])
@@ -99,7 +108,7 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.Parameter:
     default = inspect.Parameter.empty if info.is_required() else _shown(info, option)
     # What Typer makes of the words: what the field holds, or text where the option or the model reads it.
-    kind: Any = str if option.read or _is_of_words(info.annotation) else info.annotation
+    kind: Any = str if option.read or _words(info.annotation) or _is_path(info) else info.annotation
     kind = list[str] if option.repeat else kind
     annotation: Any = kind if default is not None else kind | None
     ends = [
@@ -108,22 +117,44 @@ def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.P
     ]
     least, most = ends if option.read is None else (None, None)
     called = flag(field, option)
+    more: dict[str, Any] = {"min": least, "max": most, "autocompletion": _completion(info, option)}
+    more |= {"rich_help_panel": option.panel} if option.panel else {}
     declared: Any
     if isinstance(option, Argument):
-        declared = typer.Argument(help=escape(option.help), metavar=called, min=least, max=most)
+        declared = typer.Argument(help=escape(option.help), metavar=called, **more)
     else:
         flags = option.flags or ((f"{called}/--no-{called[2:]}",) if kind is bool else (called,))
         # A switch takes no word.
-        metavar = "" if kind is bool else option.metavar
-        declared = typer.Option(*flags, help=escape(option.help), metavar=metavar, min=least, max=most)
+        metavar = "" if kind is bool else option.metavar or ("<path>" if _is_path(info) else None)
+        declared = typer.Option(*flags, help=escape(option.help), metavar=metavar, **more)
     return _parameter(name, Annotated[annotation, declared], default)
 
 
-def _is_of_words(annotation: Any) -> bool:
-    """Whether a type is a `Literal`, or one or None."""
+def _is_path(info: FieldInfo) -> bool:
+    """Whether a field is a path, or one or None: its text is kept, because Path('') is the present folder."""
+    return info.annotation is Path or info.annotation == Path | None
+
+
+def _words(annotation: Any) -> list[str]:
+    """The words of a `Literal`, or of one or None; empty for other types."""
     if get_origin(annotation) in (Union, UnionType):
-        return any(map(_is_of_words, get_args(annotation)))
-    return get_origin(annotation) is Literal
+        return [word for one in get_args(annotation) for word in _words(one)]
+    return list(get_args(annotation)) if get_origin(annotation) is Literal else []
+
+
+def _completion(info: FieldInfo, option: Option) -> Callable[[str], list[str]] | None:
+    """What a shell makes of the beginning of a word, or of the last of several with commas between."""
+    own = _words(info.annotation)
+    if option.known is None and not own:
+        return None
+    known = option.known or (lambda: own)
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        words = dict.fromkeys(word for word in known() if word.startswith(begun))
+        return [f"{before}{comma}{word}" for word in words]
+
+    return complete
 
 
 def _shown(info: FieldInfo, option: Option) -> Any:

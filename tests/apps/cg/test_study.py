@@ -71,7 +71,7 @@ def test_sizes() -> None:
         ({"iterations": 0}, "--iterations"),
         ({"replace_every": -1}, "--replace-every"),
         ({"cell_s": "-1s"}, "--cell-time"),
-        ({"grid": "3x1x1"}, "3 processes"),
+        ({"grid": ["3x1x1"]}, "3 processes"),
         ({"ranks": "2,4", "solution": Path("u")}, "same file"),
         ({"ranks": "13"}, "more ranks than unknowns"),
         ({"compute": False}, "without computing"),
@@ -159,3 +159,10 @@ def test_what_is_wrong() -> None:
     bad = answering(record(1, 1.0), verified=False, residual_norms=[1.0, None])
     assert wrong([right, bad, unchecked]) == [bad]
     assert table([right, bad]).row_count == 2
+
+
+def test_a_grid_counts_once_and_has_its_ranks() -> None:
+    with pytest.raises(RequestError, match="--grid is given 2 times"):
+        checked(CgStudy, {"grid": ["2x1", "1x2"]}, "run cg")
+    assert checked(CgStudy, {"grid": ["2x3"]}, "run cg").ranks == (6,)
+    assert checked(CgStudy, {"grid": ["all"], "ranks": "4"}, "run cg").every_grid

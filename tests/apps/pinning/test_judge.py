@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenHost
+from hockney.apps.pinning.figure import drawing
 from hockney.apps.pinning.judge import findings, line, sight
 from hockney.apps.pinning.picture import picture
 from hockney.apps.pinning.plan import plan, wish
@@ -104,3 +105,12 @@ def test_picture() -> None:
         "│ └" + "─" * 46 + "┘ │",
         "└" + "─" * 50 + "┘",
     ]
+
+
+def test_caches_are_counted_over_the_whole_node() -> None:
+    node = regular(1, 2, 2, 2, 1)
+    words = [f"cache {number}" for number in range(4)]
+    text = picture("a", node, {})
+    assert [text.count(word) for word in words] == [1, 1, 1, 1]
+    (axes,) = drawing({"a": (node, {})}).axes
+    assert [found for found in (one.get_text() for one in axes.texts) if found.startswith("cache")] == words

@@ -148,6 +148,9 @@ def test_more_than_one_after_the_other_is_no_overlap() -> None:
     assert ratio.low is not None
     assert ratio.low > 0.8
     assert any("overlap_send_eager" in note and "at 8 B" in note for note in found.notes)
+    (plot,) = found.plots
+    drawn = [row["bytes"] for row in found.points if all(row[name] == word for name, word in plot.where.items())]
+    assert drawn == [4096], "what is left out is not drawn"
     alone = fit([record(8, "sender", 0, extra_s=2e-5)])
     assert "overlap_send_eager" not in alone.parameters
     assert "one after the other" in alone.not_identified["overlap_send_eager"]
@@ -164,6 +167,7 @@ def test_an_interval_wider_than_all_that_is_possible_tells_nothing() -> None:
     assert ratio.low is not None
     assert ratio.low > 0.9
     assert any("too disturbed" in note and "at 64 KiB" in note for note in found.notes)
+    assert [row["left_out"] for row in found.points] == [True, False]
     assert "overlap_send_rendezvous" in fit([wild]).not_identified
 
 

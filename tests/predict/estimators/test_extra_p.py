@@ -66,4 +66,4 @@ def test_without_the_package_the_way_to_it_is_told(
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(EnvironmentLack, match="not installed") as error:
         fit(training(bcast(growth)))
-    assert error.value.hint == "pip install 'hockney[extra-p]'"
+    assert error.value.hint == "pip install '.[extra-p]' in the folder of the clone"

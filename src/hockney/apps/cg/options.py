@@ -55,6 +55,7 @@ class CgStudy(StencilStudy):
         Option(
             "PXxPYxPZ, or all. [default: the one that cuts through the fewest unknowns]",
             read=lambda text: text if text == "all" else parse_grid(text),
+            repeat=True,
         ),
     ] = None
     every_grid: bool = False
@@ -92,6 +93,12 @@ class CgStudy(StencilStudy):
         """What is not asked for follows from what is, or from this host."""
         grid = given.get("grid")
         completed = {"sizes": (parse_unknowns(USUAL_SIZE),), **given}
+        if isinstance(grid, list):
+            if len(grid) > 1:
+                raise RequestError(
+                    f"--grid is given {len(grid)} times", "give one, or --grid all for every one that fits"
+                )
+            completed["grid"] = grid = grid[0]
         if grid == "all":
             completed |= {"grid": None, "every_grid": True}
         if "iterations" in given and "eps" not in given:

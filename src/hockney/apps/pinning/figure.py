@@ -38,7 +38,8 @@ class _Box:
     inner: list[tuple[float, float, _Box]] = field(default_factory=list)
 
 
-def _unit(node: NodeTopology, level: Level, number: int) -> _Box:
+def _unit(node: NodeTopology, level: Level, caches: Mapping[int, int]) -> _Box:
+    """The unit of that level that `node` is; `caches` has the number of each cache of the whole node by CPU."""
     inner = LEVELS[LEVELS.index(level) + 1 :]
     if not inner:
         cpus = sorted(node.by_number)
@@ -47,8 +48,8 @@ def _unit(node: NodeTopology, level: Level, number: int) -> _Box:
             (0.0, CPU_HEIGHT * row, _Box(CPU_WIDTH, CPU_HEIGHT, cpu=cpu)) for row, cpu in enumerate(cpus[::-1])
         ]
         return box
-    name = number if level == "cache" else getattr(node.cpus[0], level)
-    box = _grid([_unit(node.within(unit), inner[0], n) for n, unit in enumerate(node.units(inner[0]))], inner[0])
+    name = caches[node.cpus[0].cpu] if level == "cache" else getattr(node.cpus[0], level)
+    box = _grid([_unit(node.within(unit), inner[0], caches) for unit in node.units(inner[0])], inner[0])
     box.title = f"{_TITLES[level]} {name}"
     return box
 
@@ -73,7 +74,7 @@ def drawing(nodes: Mapping[str, tuple[NodeTopology, Occupants]]) -> Figure:
     """One node below the other by name, each with the threads (`rank.thread`) on its CPUs; two on one are red."""
     boxes = {
         name: _grid(
-            [_unit(node.within(unit), "package", n) for n, unit in enumerate(node.units("package"))], "package"
+            [_unit(node.within(unit), "package", node.cache_numbers) for unit in node.units("package")], "package"
         )
         for name, (node, _) in nodes.items()
     }

@@ -16,23 +16,25 @@ def picture(title: str, node: NodeTopology, occupants: Occupants) -> str:
     """Lines of text; `3:0.1` is CPU 3 with thread 1 of rank 0, `3:` is free. A cell is a core."""
     cells = {cpu: f"{cpu}:{','.join(occupants.get(cpu, ()))}" for cpu in node.by_number}
     width = max(map(len, cells.values()), default=1)
-    return "\n".join(
-        [title, *_units(node, LEVELS, {cpu: cell.ljust(width) for cpu, cell in cells.items()}, WIDTH)]
-    )
+    cells = {cpu: cell.ljust(width) for cpu, cell in cells.items()}
+    return "\n".join([title, *_units(node, LEVELS, cells, node.cache_numbers, WIDTH)])
 
 
-def _units(node: NodeTopology, levels: Sequence[Level], cells: Mapping[int, str], width: int) -> list[str]:
+def _units(
+    node: NodeTopology, levels: Sequence[Level], cells: Mapping[int, str], caches: Mapping[int, int], width: int
+) -> list[str]:
     level, inner = levels[0], levels[1:]
     units = node.units(level)
     if not inner:
         return _wrapped([[" ".join(cells[cpu.cpu] for cpu in unit)] for unit in units], width, "│")
     if level == "cache" and all(len({cpu.core for cpu in unit}) == 1 for unit in units):
         # Each core has a last-level cache of its own: a box around each says nothing.
-        return _units(node, inner, cells, width)
+        return _units(node, inner, cells, caches, width)
     blocks = []
-    for number, unit in enumerate(units):
-        name = str(number) if level == "cache" else str(getattr(unit[0], level))
-        blocks.append(_boxed(f"{_TITLES[level]} {name}", _units(node.within(unit), inner, cells, width - 4)))
+    for unit in units:
+        name = caches[unit[0].cpu] if level == "cache" else getattr(unit[0], level)
+        inside = _units(node.within(unit), inner, cells, caches, width - 4)
+        blocks.append(_boxed(f"{_TITLES[level]} {name}", inside))
     return _wrapped(blocks, width, "")
 
 

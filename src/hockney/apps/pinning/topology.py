@@ -75,6 +75,11 @@ class NodeTopology:
                 first[key[:length]] = min(cpu.cpu, first.get(key[:length], cpu.cpu))
         return [members[k] for k in sorted(members, key=lambda k: [first[k[: n + 1]] for n in range(depth)])]
 
+    @cached_property
+    def cache_numbers(self) -> dict[int, int]:
+        """The number of the cache of each CPU, counted over the whole node."""
+        return {cpu.cpu: number for number, unit in enumerate(self.units("cache")) for cpu in unit}
+
     def within(self, members: Iterable[NodeCpu]) -> NodeTopology:
         """Of these CPUs only."""
         return NodeTopology(tuple(members))

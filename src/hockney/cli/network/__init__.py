@@ -27,6 +27,8 @@ ROUTINGS = [name.replace("_", "-") for name in unit_files("hockney.network.traff
 network = group(
     "network",
     help="Networks as exact graphs: hops, ports, bisection, traffic, maps of processes.",
+    examples="hockney network torus --shape 8x8x4 --link 10Gbit/s\n"
+    "hockney network traffic --topology torus:8x8x8 --traffic worst-pairing",
     places=("hockney.cli.network",),
 )
 

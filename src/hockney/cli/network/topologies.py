@@ -28,9 +28,9 @@ with later():
 class GraphOptions(Allocation):
     """What is drawn of a network, and how long its bisection is searched for."""
 
-    svg: Annotated[Path | None, Option("Draw the network, its allocation and the cut (.svg, .png, .html).")] = (
-        None
-    )
+    figure: Annotated[
+        Path | None, Option("Draw the network, its allocation and the cut (.svg, .png, .html).")
+    ] = None
     time_limit_s: Annotated[
         float,
         Option(
@@ -47,9 +47,9 @@ def _enter(name: str, topology: Topology) -> None:
     def command(
         context: typer.Context, described: BaseModel, graph_options: GraphOptions, json: JsonOption = False
     ) -> None:
-        svg = graph_options.svg
-        if svg is not None:
-            checked_ending(svg)
+        figure = graph_options.figure
+        if figure is not None:
+            checked_ending(figure)
         graph = topology.make(_texts(described, written(context)))
         with say.status("measuring …"):
             measured = measure(
@@ -58,14 +58,14 @@ def _enter(name: str, topology: Topology) -> None:
                 time_limit_s=graph_options.time_limit_s,
                 seed=graph_options.seed,
             )
-        if svg is not None:
-            write_drawing(svg, lambda: draw(measured))
+        if figure is not None:
+            write_drawing(figure, lambda: draw(measured))
         if json:
-            say.json({**measured.as_data(), "figure": str(svg) if svg else None})
+            say.json({**measured.as_data(), "figure": str(figure) if figure else None})
             return
         _show(measured)
-        if svg is not None:
-            say.line(f"wrote {svg}")
+        if figure is not None:
+            say.line(f"wrote {figure}")
 
     command.__annotations__["described"] = topology.options
     command.__doc__ = topology.options.__doc__

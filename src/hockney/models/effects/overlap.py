@@ -37,6 +37,7 @@ PROGRESSED = 0.5
 SIDES = {"sender": "send", "receiver": "recv"}
 OVERHEAD = "Martínez et al., IPDPS 2009; Hoefler et al. 2010, section 3"
 FORMULA = "Overlap = (T_comm + T_comp − T_total)/min(T_comm, T_comp)"
+TOLD: dict[str, Cell] = {"left_out": False}  # what is drawn
 
 Samples = NDArray[np.float64]
 
@@ -128,7 +129,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     effect = Effect(
         effect="overlap",
         points=[_row(point) for point in points],
-        plots=[Plot(x="bytes", y="overlap", by="way", title="Overlap with computation", log_y=False)],
+        plots=[Plot(x="bytes", y="overlap", by="way", where=TOLD, title="Overlap with computation", log_y=False)],
     )
     chance = np.random.default_rng(SEED)
     exact: list[Statement] = []
@@ -140,16 +141,13 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
             untested = [point for point in of_protocol if not point.tests]
             _overlap(effect, f"overlap_{name}", untested)
             _overlap(effect, f"overlap_{name}_tests", tested)
-            statement = _overhead(effect, name, protocol, untested, chance)
-            if statement is not None:
-                exact.append(statement)
+            exact += filter(None, [_overhead(effect, name, protocol, untested, chance)])
     _tests(effect, points, chance)
-    disturbed = sum(sum(answer.disturbed) for answer in answers)
-    if disturbed:
-        total = sum(len(answer.disturbed) for answer in answers)
+    disturbed = [one for answer in answers for one in answer.disturbed]
+    if any(disturbed):
         effect.notes.append(
-            f"in {disturbed} of {total} repetitions the system took a processor away from a rank; they are left "
-            f"out where {LEAST_CALM} others remain"
+            f"in {sum(disturbed)} of {len(disturbed)} repetitions the system took a processor away from a rank; "
+            f"they are left out where {LEAST_CALM} others remain"
         )
     _views(effect, exact)
     return effect
@@ -223,6 +221,11 @@ def _interval(again: Sequence[float], value: float, stretches: int) -> tuple[flo
     return value + factor * (min(low, value) - value), value + factor * (max(high, value) - value)
 
 
+def _is_left_out(low: float, high: float) -> bool:
+    """Whether this interval is surely of no overlap, or as wide as all that is possible."""
+    return high < DISTURBED or high - low > WIDEST
+
+
 def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
     """Median over the sizes; its interval holds those of all sizes, because no one number need hold for each."""
     if not points:
@@ -243,7 +246,7 @@ def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
     if unclear:
         sizes = ", ".join(f"{low:.2g} to {high:.2g} at {format_bytes(size_B)}" for size_B, low, high in unclear)
         effect.notes.append(f"{name}: too disturbed to tell an overlap ({sizes}); left out")
-    left = [(value, low, high) for _, value, low, high in clear if high >= DISTURBED and high - low <= WIDEST]
+    left = [(value, low, high) for _, value, low, high in clear if not _is_left_out(low, high)]
     if not left:
         effect.not_identified[name] = (
             "at every size both together take longer than one after the other, or times vary too much: measure "
@@ -392,4 +395,5 @@ def _row(point: _Point) -> dict[str, Cell]:
         "overlap": point.overlap,
         "overlap_low": point.interval[0] if point.interval else None,
         "overlap_high": point.interval[1] if point.interval else None,
+        "left_out": bool(point.interval and _is_left_out(*point.interval)),
     }

@@ -134,6 +134,6 @@ topologies.register("dragonfly")(
         DragonflyOptions,
         examples="hockney network dragonfly --routers 4 --nodes-per-router 2 --global-links 2 --json\n"
         "hockney network dragonfly --routers 4 --nodes-per-router 2 --global-links 2 --groups 5 "
-        "--svg dragonfly.svg",
+        "--figure dragonfly.svg",
     )
 )

@@ -121,7 +121,7 @@ topologies.register("edge_list")(
         edge_list,
         EdgeListOptions,
         examples="hockney network edge-list network.txt --link 100Gbit/s --json\n"
-        "hockney network edge-list network.txt --allocation 8 --svg network.svg",
+        "hockney network edge-list network.txt --allocation 8 --figure network.svg",
         first="file",
     )
 )

@@ -64,7 +64,9 @@ def models(training: Training, group: Sequence[str], parameters: Sequence[str]) 
             )
         }
     except ImportError as error:
-        raise EnvironmentLack("Extra-P is not installed", "pip install 'hockney[extra-p]'") from error
+        raise EnvironmentLack(
+            "Extra-P is not installed", "pip install '.[extra-p]' in the folder of the clone"
+        ) from error
     entity = package["entities.measurement"]
     coordinate = package["entities.coordinate"].Coordinate
     named = package["entities.callpath"].Callpath(training.operation), package["entities.metric"].Metric("time")
