@@ -76,6 +76,7 @@ def page(results: Results) -> str:
         elsewhere_verdict=_verdict("simulated", elsewhere),
         elsewhere_held=_intervals(elsewhere),
         elsewhere_lacking=_lacking(elsewhere),
+        elsewhere_points=_common(elsewhere),
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 
@@ -255,6 +256,12 @@ def _failed(results: Results) -> str:
             most.setdefault(model, []).append(f"{count} of {series} series of *{name}*")
     parts = [f"`{model}` cannot be fitted to {' and '.join(counts)}" for model, counts in most.items()]
     return _filled(f"{'; '.join(parts)}.") if parts else ""
+
+
+def _common(named: Mapping[str, Splits]) -> str:
+    """How many points all models predict that are compared."""
+    counts = [split["n_common"] for splits in named.values() for split in splits.values()]
+    return f"{min(counts)} to {max(counts)}" if counts else "(not run yet)"
 
 
 def _minutes(named: Mapping[str, Splits]) -> str:
