@@ -6,12 +6,14 @@
 
 Without --data it makes the page from the results at hand, docs/reference/accuracy.json. With it, it asks the
 questions that have no result yet (--again: also those that have one), one after another, and keeps each result as
-it comes. FOLDER holds the tables that `questions.py` names. A split takes two to ten minutes, all of them hours.
+it comes; several may run at once. FOLDER holds the tables that `questions.py` names. A split takes about a minute
+of a core, if linear algebra has one thread (OMP_NUM_THREADS=1).
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import tempfile
 import time
@@ -21,7 +23,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from sys import path as modules
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
@@ -37,8 +39,8 @@ from hockney.machine.system import find_system
 from hockney.models._evaluate import evaluate as evaluate_sizes
 from hockney.predict import accuracy
 from hockney.predict.estimators.base import Prediction
-from hockney.predict.evaluate import Evaluation, evaluate
-from hockney.predict.split import select
+from hockney.predict.evaluate import Evaluation, compared, evaluate
+from hockney.predict.split import Mask, select
 from hockney.records import table
 from hockney.records.series import default_statistic, series
 
@@ -52,18 +54,40 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="also where there is a result")
     parser.add_argument("--splits", type=int, help="the first so many splits of each question")
     arguments = parser.parse_args()
-    results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if arguments.data:
         for name in arguments.only or [*PAIRS, *QUESTIONS]:
-            splits = results.setdefault(name, {})
             for label, ask in _splits(name, arguments.data)[: arguments.splits]:
-                if label in splits and not arguments.again:
+                if label in _results().get(name, {}) and not arguments.again:
                     continue
                 begin = time.monotonic()
-                splits[label] = {"date": date.today().isoformat(), **ask()}
-                RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
-                print(f"{name}, {label}: {time.monotonic() - begin:.0f} s", flush=True)
-    PAGE.write_text(page(results))
+                answer = ask()
+                seconds = round(time.monotonic() - begin)
+                _keep(name, label, {"date": date.today().isoformat(), "seconds": seconds, **answer})
+                print(f"{name}, {label}: {seconds} s", flush=True)
+    PAGE.write_text(page(_results()))
+
+
+def _results() -> dict[str, Any]:
+    with RESULTS.open("a+") as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        return _read_from(held)
+
+
+def _keep(name: str, label: str, answer: dict[str, Any]) -> None:
+    """Enter the result of a split; other runs of this script may do so at the same time."""
+    with RESULTS.open("a+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        results = _read_from(held)
+        results.setdefault(name, {})[label] = answer
+        held.truncate(0)
+        held.write(json.dumps(results, indent=1, sort_keys=True) + "\n")
+
+
+def _read_from(held: TextIO) -> dict[str, Any]:
+    held.seek(0)
+    text = held.read()
+    results: dict[str, Any] = json.loads(text) if text else {}
+    return results
 
 
 def _splits(name: str, data: Path) -> list[tuple[str, Callable[[], dict[str, Any]]]]:
@@ -88,32 +112,60 @@ def _points(data: Path, question: Question, seed: int) -> dict[str, Any]:
     result = evaluation.result
     everything = np.ones(len(evaluation.test), dtype=np.bool_)
     chosen = {name: select(evaluation.test, words) for name, words in question.parts.items()}
+    names = ("operation", "statistic", "train", "test", "n_train", "n_test", "n_common", "compared")
     return {
-        **{name: result[name] for name in ("train", "test", "n_train", "n_test", "n_common", "best_baseline")},
+        **{name: result[name] for name in names},
         "models": _rows(evaluation, everything),
-        "parts": {name: _rows(evaluation, mask) for name, mask in chosen.items()},
+        "parts": {name: {"models": _rows(evaluation, mask)} for name, mask in chosen.items()},
+        "lacking": _lacking(evaluation),
         "skipped": {name: row["skipped"] for name, row in result["models"].items() if "skipped" in row},
     }
 
 
-def _rows(evaluation: Evaluation, mask: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, Any]:
-    """Errors of each model on a part of the test points, the readable part of a corrected one beside it."""
-    measured_s = evaluation.test["time_s"].to_numpy(np.float64)[mask]
-    rows = {}
-    for name, prediction in evaluation.predictions.items():
-        part = prediction.take(mask)
-        rows[name] = _errors(part, measured_s)
-        if part.correction is not None:
-            readable_s = part.correction.readable_s
-            alone = replace(part, time_s=readable_s, low_s=readable_s * np.nan, high_s=readable_s * np.nan)
-            rows[f"{name}, not corrected"] = _errors(alone, measured_s)
-            rows[name]["weight"] = float(part.correction.weight.max(initial=0.0))
+def _rows(evaluation: Evaluation, part: Mask) -> dict[str, Any]:
+    """Errors of each model that is compared, on the points of a part that all of these predict."""
+    names, common = compared(evaluation.predictions, len(evaluation.test))
+    rows: dict[str, Any] = {}
+    for name in names:
+        prediction = evaluation.predictions[name]
+        refused = {"refused": float(1 - np.isfinite(prediction.time_s[part]).mean())}
+        rows[name] = _errors(evaluation, prediction, part & common) | refused
+        if prediction.correction is not None:
+            rows[name]["weight"] = float(prediction.correction.weight[part].max(initial=0.0))
+            rows[f"{name}, not corrected"] = _errors(evaluation, _readable(prediction), part & common) | refused
     return rows
 
 
-def _errors(prediction: Prediction, measured_s: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
-    errors = accuracy.errors(prediction, measured_s)
-    names = [*(f"{part}_relative_error" for part in PARTS), "coverage_95", "failed", "n_test"]
+def _readable(prediction: Prediction) -> Prediction:
+    """The readable model of a corrected one."""
+    if prediction.correction is None:
+        return prediction
+    readable_s = prediction.correction.readable_s
+    return replace(prediction, time_s=readable_s, low_s=readable_s * np.nan, high_s=readable_s * np.nan)
+
+
+def _lacking(evaluation: Evaluation) -> dict[str, Any]:
+    """Of each model that refuses too much to be compared, how much, and all errors where it predicts, too."""
+    names, common = compared(evaluation.predictions, len(evaluation.test))
+    found = {}
+    for name, prediction in evaluation.predictions.items():
+        if name in names:
+            continue
+        predicted = np.isfinite(prediction.time_s)
+        here = predicted & common
+        rows = {one: _errors(evaluation, evaluation.predictions[one], here) for one in (name, *names)}
+        found[name] = {
+            "refused": float(1 - predicted.mean()),
+            "n_test": int(here.sum()),
+            "models": rows if here.any() else {},
+        }
+    return found
+
+
+def _errors(evaluation: Evaluation, prediction: Prediction, part: Mask) -> dict[str, Any]:
+    measured_s = evaluation.test["time_s"].to_numpy(np.float64)
+    errors = accuracy.errors(prediction.take(part), measured_s[part])
+    names = [*(f"{name}_relative_error" for name in PARTS), "coverage_95", "median_half_width", "n_test"]
     return {name: errors[name] for name in names}
 
 
@@ -123,18 +175,20 @@ def _sizes(source: Path, seed: int) -> dict[str, Any]:
     curves = series(frame, "pingpong", default_statistic(frame, "pingpong"))
     random = np.random.default_rng(seed)
 
-    def half(points: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def half(points: int) -> Mask:
         mask = np.zeros(points, dtype=np.bool_)
         mask[1 + random.permutation(points - 2)[: (points - 1) // 2]] = True
         return mask
 
     result = evaluate_sizes(curves, hold_out=half) if seed else evaluate_sizes(curves)
-    rows = {name: row for name, row in result["models"].items() if row["median_relative_error"] is not None}
+    rows = {name: row for name, row in result["models"].items() if not row["series_failed"]}
+    failed = {name: row["series_failed"] for name, row in result["models"].items() if row["series_failed"]}
     rows |= {"interpolation": result["interpolation"], "piecewise, corrected": result["corrected"]}
     names = [*(f"{part}_relative_error" for part in PARTS), "coverage_95"]
     return {
-        **{name: result[name] for name in ("n_series", "n_train", "n_test", "best_baseline")},
-        "models": {model: {name: row[name] for name in names} for model, row in rows.items()},
+        **{name: result[name] for name in ("n_series", "n_train", "n_test")},
+        "series_failed": failed,
+        "models": {model: {name: row[name] for name in names} | {"refused": 0.0} for model, row in rows.items()},
     }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 from textwrap import fill
 from typing import Any
 
-from bench.accuracy.questions import PAIRS, QUESTIONS
+from bench.accuracy.questions import BEYOND, ELSEWHERE, PAIRS, WITHIN
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 ROOT = Path(__file__).parents[2]
@@ -18,16 +19,28 @@ RESULTS = ROOT / "docs" / "reference" / "accuracy.json"
 EVERY_SECOND = "every second size"
 ANSWERS = ("piecewise", "simulated")
 """Our models; all others are baselines."""
-BEYOND = [
-    name for name, question in QUESTIONS.items() if question.system == "orfeo-epyc" and len(question.seeds) == 1
-]
-"""Questions of one fit each."""
 MOST_WORSE = 1.1
 """What the answer's median error may be of that of the strongest baseline."""
 
 Results = Mapping[str, Mapping[str, Any]]
-Figures = Mapping[str, tuple[float, float]]
-"""Median and 95th percentile by model."""
+Splits = Mapping[str, Any]
+"""Results of a question by split."""
+Rows = Mapping[str, Mapping[str, Any]]
+"""Results of a split by model."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of a model: median error (its median over splits, least and most), P95, share of points that it refuses,
+    share that its intervals hold and their median half-width (None without intervals), medians over splits."""
+
+    median: float
+    least: float
+    most: float
+    p95: float
+    refused: float
+    held: float | None
+    half_width: float | None
 
 
 def page(results: Results) -> str:
@@ -36,131 +49,226 @@ def page(results: Results) -> str:
     surroundings = Environment(
         loader=folder, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
-    inside = {f"{operation} 5 %": operation for operation in ("bcast", "reduce")}
+    sizes = {
+        f"{name}, {words}": splits
+        for name in PAIRS
+        for words, splits in ((EVERY_SECOND, _every_second(results, name)), ("at random", _drawn(results, name)))
+    }
+    within, beyond, elsewhere = (
+        {name: _drawn(results, name) for name in group} for group in (WITHIN, BEYOND, ELSEWHERE)
+    )
     text = surroundings.get_template("page.md.j2").render(
-        sizes=_sizes(results),
+        sizes=_table(sizes),
+        sizes_failed=_failed(results),
         sizes_verdict=_verdict("piecewise, corrected", {name: _drawn(results, name) for name in PAIRS}),
-        inside=_table({words: _over_splits(_drawn(results, name), median) for name, words in inside.items()}),
-        inside_verdict=_verdict("simulated", {words: _drawn(results, name) for name, words in inside.items()}),
-        sizes_held=_held(results, PAIRS, "piecewise, corrected"),
-        inside_held=_held(results, inside, "simulated"),
-        beyond=_beyond(results),
-        beyond_held=_held(results, BEYOND, "simulated"),
-        pico=_pico(results),
+        sizes_held=_intervals(sizes),
+        within=_table(within),
+        within_verdict=_verdict("simulated", within),
+        within_held=_intervals(within),
+        within_lacking=_lacking(within),
+        within_minutes=_minutes(within),
+        beyond=_table(_with_parts(beyond)),
+        beyond_verdict=_verdict("simulated", beyond),
+        beyond_held=_intervals(_with_parts(beyond)),
+        beyond_lacking=_lacking(beyond),
+        beyond_minutes=_minutes(beyond),
+        elsewhere=_table(elsewhere),
+        elsewhere_verdict=_verdict("simulated", elsewhere),
+        elsewhere_held=_intervals(elsewhere),
+        elsewhere_lacking=_lacking(elsewhere),
+        elsewhere_points=_common(elsewhere),
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def _drawn(results: Results, name: str) -> dict[str, Any]:
-    """The splits of a question that were drawn at random."""
+    """The splits of a question but the one that holds out every second size."""
     return {label: split for label, split in results.get(name, {}).items() if label != EVERY_SECOND}
 
 
-def _sizes(results: Results) -> str:
-    rows: dict[str, Figures] = {}
-    for name in PAIRS:
-        if EVERY_SECOND in results.get(name, {}):
-            rows[f"{name}, {EVERY_SECOND}"] = _figures(results[name][EVERY_SECOND]["models"])
-        rows[f"{name}, at random"] = _over_splits(_drawn(results, name), mean)
-    return _table(rows)
+def _every_second(results: Results, name: str) -> dict[str, Any]:
+    return {label: split for label, split in results.get(name, {}).items() if label == EVERY_SECOND}
 
 
-def _beyond(results: Results) -> str:
-    rows: dict[str, Figures] = {}
-    for name in BEYOND:
-        if not results.get(name):
-            continue
-        [split] = results[name].values()
-        rows[name] = _figures(split["models"])
-        rows |= {f"{name}, {part}": _figures(models) for part, models in split["parts"].items()}
-    return _table(rows)
+def _with_parts(named: Mapping[str, Splits]) -> dict[str, Splits]:
+    """Questions, and after each its parts."""
+    whole: dict[str, Splits] = {}
+    for name, splits in named.items():
+        whole[name] = splits
+        parts = dict.fromkeys(part for split in splits.values() for part in split["parts"])
+        for part in parts:
+            whole[f"{name}, {part}"] = {label: split["parts"][part] for label, split in splits.items()}
+    return whole
 
 
-def _held(results: Results, names: Iterable[str], answer: str) -> str:
-    """Share of the points that the answer's 95 % intervals hold, the least and the largest over the splits."""
-    parts = []
-    for name in names:
-        held = [split["models"][answer].get("coverage_95") for split in results.get(name, {}).values()]
-        known = sorted(share for share in held if share is not None)
-        if known:
-            least, most = percent(known[0], digits=0), percent(known[-1], digits=0)
-            shares = least if least == most else f"{least.removesuffix(' %')} to {most}"
-            parts.append(f"{shares} of the points of *{name}*")
-    text = f"The 95 % intervals of `{answer}` held {', '.join(parts)}."
-    return fill(text, 120, break_on_hyphens=False) if parts else ""
-
-
-def _pico(results: Results) -> str:
-    """The table of the questions on MareNostrum 5; empty as long as none has a result."""
-    named = {name.split()[0]: results[name] for name in QUESTIONS if "marenostrum5" in name and results.get(name)}
-    return _table({words: _over_splits(splits, median) for words, splits in named.items()}) if named else ""
-
-
-def _over_splits(splits: Mapping[str, Any], pooled: Any) -> Figures:
-    """Mean or median of the figures of each model over the splits in which it ran."""
-    of_model: dict[str, list[tuple[float, float]]] = {}
+def _figures(splits: Splits) -> dict[str, Figures]:
+    """Of each model that has an error in every split."""
+    rows: dict[str, list[Mapping[str, Any]]] = {}
     for split in splits.values():
-        for model, figures in _figures(split["models"]).items():
-            of_model.setdefault(model, []).append(figures)
-    return {
-        model: (pooled([a for a, _ in both]), pooled([b for _, b in both])) for model, both in of_model.items()
-    }
+        for model, row in split["models"].items():
+            if row["median_relative_error"] is not None:
+                rows.setdefault(model, []).append(row)
+    return {model: _over(of_it) for model, of_it in rows.items() if len(of_it) == len(splits)}
 
 
-def _figures(models: Mapping[str, Any]) -> Figures:
-    return {
-        model: (row["median_relative_error"], row["p95_relative_error"])
-        for model, row in models.items()
-        if row["median_relative_error"] is not None
-    }
+def _over(rows: Sequence[Mapping[str, Any]]) -> Figures:
+    def known(name: str) -> list[float]:
+        return [float(row[name]) for row in rows if row.get(name) is not None]
+
+    medians = known("median_relative_error")
+    held, half_width = known("coverage_95"), known("median_half_width")
+    return Figures(
+        median(medians),
+        min(medians),
+        max(medians),
+        median(known("p95_relative_error")),
+        median(known("refused")),
+        median(held) if held else None,
+        median(half_width) if half_width else None,
+    )
 
 
 def _is_baseline(model: str) -> bool:
     return not model.startswith(ANSWERS)
 
 
-def _table(rows: Mapping[str, Figures]) -> str:
-    """Median and P95 of each model in a column, the strongest baseline of a row in bold; ours last."""
-    rows = {title: row for title, row in rows.items() if row}
-    models = sorted(
-        {model for row in rows.values() for model in row}, key=lambda name: (not _is_baseline(name), name)
-    )
+def _order(model: str) -> tuple[bool, str]:
+    """Baselines first."""
+    return not _is_baseline(model), model
+
+
+def _table(named: Mapping[str, Splits]) -> str:
+    """Errors of each model in a column, the strongest baseline of a row in bold; ours last."""
+    rows = {title: _figures(splits) for title, splits in named.items()}
+
+    def cell(title: str, model: str) -> str:
+        best = min(filter(_is_baseline, rows[title]), key=lambda name: rows[title][name].median, default="")
+        text = _errors(rows[title][model])
+        return f"**{text}**" if model == best else text
+
+    return _grid(rows, cell)
+
+
+def _intervals(named: Mapping[str, Splits]) -> str:
+    """What the 95 % intervals of each model hold, and their median half-width."""
+    rows = {
+        title: {model: figures for model, figures in _figures(splits).items() if figures.held is not None}
+        for title, splits in named.items()
+    }
+
+    def cell(title: str, model: str) -> str:
+        figures = rows[title][model]
+        width = "" if figures.half_width is None else f", ±{percent(figures.half_width, digits=0)}"
+        return f"{percent(figures.held or 0.0, digits=0)}{width}"
+
+    return _grid(rows, cell)
+
+
+def _grid(rows: Mapping[str, Mapping[str, Figures]], cell: Callable[[str, str], str]) -> str:
+    titles = [title for title, row in rows.items() if row]
+    models = sorted({model for title in titles for model in rows[title]}, key=_order)
+    if not models:
+        return "(No result yet.)"
     lines = [["", *(f"`{name}`" for name in models)], ["---"] * (len(models) + 1)]
-    for title, row in rows.items():
-        best = min((name for name in row if _is_baseline(name)), key=lambda name: row[name][0], default="")
-        lines.append([title, *(_cell(row.get(name), bold=name == best) for name in models)])
-    return _markdown(lines) if models else "(No result yet.)"
+    lines += [
+        [title, *(cell(title, name) if name in rows[title] else "–" for name in models)] for title in titles
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _cell(figures: tuple[float, float] | None, *, bold: bool) -> str:
-    if figures is None:
-        return "–"
-    text = f"{percent(figures[0])}, {percent(figures[1], digits=0)}"
-    return f"**{text}**" if bold else text
+def _errors(figures: Figures) -> str:
+    spread = f" ({percent(figures.least)} to {percent(figures.most)})" if figures.least < figures.most else ""
+    refused = f"; refuses {percent(figures.refused)}" if figures.refused else ""
+    return f"{percent(figures.median)}{spread.replace(' % to', ' to')}, {percent(figures.p95, digits=0)}{refused}"
 
 
 def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def _verdict(answer: str, named: Mapping[str, Mapping[str, Any]]) -> str:
-    """How the answer's median error compares with the strongest baseline's, over the splits and in each."""
+def _verdict(answer: str, named: Mapping[str, Splits]) -> str:
+    """How the answer's median error compares with the strongest baseline's of each split."""
     sentences = []
     for words, splits in named.items():
-        if not splits:
+        ratios = sorted(_ratio(answer, split["models"]) for split in splits.values())
+        if not ratios:
             continue
-        ratios = [_ratio(answer, _figures(split["models"])) for split in splits.values()]
-        held = sum(ratio <= MOST_WORSE for ratio in ratios)
-        over_all = _ratio(answer, _over_splits(splits, mean))
-        spread = f"{min(ratios):.2f} to {max(ratios):.2f}; at most {MOST_WORSE} times in {held}"
-        sentences.append(f"{words}: {over_all:.2f} times, over {len(ratios)} splits ({spread})")
-    text = f"The median error of `{answer}`, beside that of the strongest baseline: {'; '.join(sentences)}."
-    return fill(text, 120, break_on_hyphens=False) if sentences else ""
+        text = f"{words}: {median(ratios):.2f} times"
+        if len(ratios) > 1:
+            held = sum(ratio <= MOST_WORSE for ratio in ratios)
+            text += (
+                f" in the median of {len(ratios)} splits ({ratios[0]:.2f} to {ratios[-1]:.2f}; "
+                f"at most {MOST_WORSE} times in {held})"
+            )
+        sentences.append(text if median(ratios) <= MOST_WORSE else f"{text}, more than {MOST_WORSE}")
+    start = f"The median error of `{answer}`, beside that of the strongest baseline of the same split"
+    return _filled(f"{start}: {'; '.join(sentences)}.") if sentences else ""
 
 
-def _ratio(answer: str, figures: Figures) -> float:
-    return figures[answer][0] / min(figures[name][0] for name in figures if _is_baseline(name))
+def _ratio(answer: str, models: Rows) -> float:
+    baselines = [
+        row["median_relative_error"]
+        for name, row in models.items()
+        if _is_baseline(name) and row["median_relative_error"] is not None
+    ]
+    return float(models[answer]["median_relative_error"] / min(baselines))
 
 
-def _markdown(lines: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _lacking(named: Mapping[str, Splits]) -> str:
+    """What baselines that refuse most points do on the others, beside the answer: medians over the splits."""
+    some: list[str] = []
+    nothing: dict[str, list[str]] = {}
+    for title, splits in named.items():
+        for name in sorted({name for split in splits.values() for name in split["lacking"]}):
+            lacking = [split["lacking"][name] for split in splits.values() if name in split["lacking"]]
+            both = [one["models"] for one in lacking if one["models"]]
+            if not both:
+                nothing.setdefault(name, []).append(title)
+                continue
+            refused = percent(median(one["refused"] for one in lacking), digits=0)
+            own, ours = (
+                percent(median(rows[model]["median_relative_error"] for rows in both))
+                for model in (name, "simulated")
+            )
+            some.append(f"`{name}` {refused} of *{title}* (on the others {own}, `simulated` {ours})")
+    some += [
+        f"`{name}` everything" if len(titles) == len(named) else f"`{name}` everything of {_and(titles)}"
+        for name, titles in nothing.items()
+    ]
+    return _filled(f"Not compared, because they refuse most of the points: {'; '.join(some)}.") if some else ""
+
+
+def _and(titles: Sequence[str]) -> str:
+    *first, last = (f"*{title}*" for title in titles)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _failed(results: Results) -> str:
+    """The models that are not compared because they cannot be fitted to all series."""
+    most: dict[str, list[str]] = {}
+    for name in PAIRS:
+        splits = _every_second(results, name).values()
+        for model, count, series in (
+            (model, count, split["n_series"])
+            for split in splits
+            for model, count in split["series_failed"].items()
+        ):
+            most.setdefault(model, []).append(f"{count} of {series} series of *{name}*")
+    parts = [f"`{model}` cannot be fitted to {' and '.join(counts)}" for model, counts in most.items()]
+    return _filled(f"{'; '.join(parts)}.") if parts else ""
+
+
+def _common(named: Mapping[str, Splits]) -> str:
+    """How many points all models predict that are compared."""
+    counts = [split["n_common"] for splits in named.values() for split in splits.values()]
+    return f"{min(counts)} to {max(counts)}" if counts else "(not run yet)"
+
+
+def _minutes(named: Mapping[str, Splits]) -> str:
+    """How long the splits took."""
+    seconds = [split["seconds"] for splits in named.values() for split in splits.values()]
+    return f"{min(seconds) / 60:.1f} to {max(seconds) / 60:.1f} minutes" if seconds else "(not run yet)"
+
+
+def _filled(text: str) -> str:
+    return fill(text, 120, break_on_hyphens=False, break_long_words=False)

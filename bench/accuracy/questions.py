@@ -40,7 +40,7 @@ def _orfeo(operation: str, train: str, test: str, **more: object) -> Question:
     return Question("orfeo-epyc/tidy.csv.gz", operation, train, test, **fixed, **more)  # type: ignore[arg-type]
 
 
-def _sample(operation: str, among: str, seeds: tuple[int, ...] = SEEDS, **more: object) -> Question:
+def _sample(operation: str, among: str = CALM, seeds: tuple[int, ...] = SEEDS, **more: object) -> Question:
     drawn = "sample(0.05, seed={seed})"
     return _orfeo(
         operation,
@@ -51,41 +51,59 @@ def _sample(operation: str, among: str, seeds: tuple[int, ...] = SEEDS, **more: 
     )
 
 
-def _pico(system: str, operation: str) -> Question:
-    drawn = "sample(0.3, seed={seed})"
-    chosen = f'system == "{system}"'
+def _pico(system: str, operation: str, train: str, test: str) -> Question:
+    """One rank per node; of PICO's tables other ranks per node have no run to learn from."""
+    chosen = f'system == "{system}" and mapping == "node"'
     return Question(
         "pico/tidy.csv.gz",
         operation,
-        f"{chosen} and {drawn}",
-        f"{chosen} and not {drawn}",
+        f"{chosen} and {train}",
+        f"{chosen} and {test}",
         system=system,
         statistic="max_over_ranks",
-        seeds=SEEDS,
     )
 
 
-QUESTIONS: dict[str, Question] = {
-    **{f"{operation} 5 %": _sample(operation, CALM) for operation in ("bcast", "reduce")},
-    **{
-        f"{operation} {name}": _orfeo(
-            operation,
-            f"ranks <= {few} and {SPREAD}",
-            f"{JUDGES} and ranks > {few} and ranks <= {many} and {SPREAD}",
-            parts=PARTS if many > 126 else {},
-        )
-        for operation in ("bcast", "reduce")
-        for name, few, many in (("32 to 64", 32, 64), ("64 to 254", 64, 254), ("one node to two", 128, 254))
-    },
+WITHIN: dict[str, Question] = {
+    **{f"{operation} 5 %": _sample(operation) for operation in ("bcast", "reduce")},
     **{
         f"{operation} 5 %, all": _sample(operation, SPREAD, (1,), parts=PARTS)
         for operation in ("bcast", "reduce")
     },
+}
+"""Inside the range of training: ten splits each; of all points, with those that differ by a factor of 50, one."""
+
+BEYOND: dict[str, Question] = {
+    f"{operation} {name}": _orfeo(
+        operation,
+        f"ranks <= {few} and {SPREAD}",
+        f"{JUDGES} and ranks > {few} and ranks <= {many} and {SPREAD}",
+        parts=PARTS if many > 126 else {},
+    )
+    for operation in ("bcast", "reduce")
+    for name, few, many in (("32 to 64", 32, 64), ("64 to 254", 64, 254), ("one node to two", 128, 254))
+}
+"""Beyond the range of training, one fit each."""
+
+ELSEWHERE: dict[str, Question] = {
     **{
-        f"{operation} marenostrum5": _pico("marenostrum5", operation)
-        for operation in ("bcast", "reduce", "allreduce", "allgather", "alltoall")
+        f"marenostrum5 {operation} 32 to 60": _pico("marenostrum5", operation, "ranks == 32", "ranks == 60")
+        for operation in ("allgather", "allreduce")
+    },
+    "marenostrum5 reduce_scatter 32 and 60 to 64": _pico(
+        "marenostrum5", "reduce_scatter", "ranks <= 60", "ranks == 64"
+    ),
+    "marenostrum5 reduce_scatter 32 and 64 to 60": _pico(
+        "marenostrum5", "reduce_scatter", "ranks != 60", "ranks == 60"
+    ),
+    **{
+        f"fugaku {operation} 8 and 64 to 512": _pico("fugaku", operation, "ranks <= 64", "ranks == 512")
+        for operation in ("allgather", "allreduce", "bcast", "reduce", "reduce_scatter")
     },
 }
+"""Systems on which no constant was chosen: a number of ranks is held out."""
+
+QUESTIONS: dict[str, Question] = {**WITHIN, **BEYOND, **ELSEWHERE}
 
 PAIRS = {"IMB and OSU": "stackhpc/alaska", "OSU": "orfeo-epyc/tidy.csv.gz"}
 """Ping-pongs: every second size is held out, and half of the inner sizes at random."""

@@ -26,25 +26,94 @@ def test_readme_quotes_only_what_stands_there_with_a_baseline() -> None:
     assert "interpolation" in readme
 
 
-def row(median: float) -> dict[str, Any]:
-    return {"median_relative_error": median, "p95_relative_error": 4 * median}
+def row(median: float, refused: float = 0.0, held: float | None = None) -> dict[str, Any]:
+    return {
+        "median_relative_error": median,
+        "p95_relative_error": 4 * median,
+        "coverage_95": held,
+        "median_half_width": None if held is None else 0.3,
+        "n_test": 100,
+        "refused": refused,
+    }
+
+
+def split(seconds: int, lacking: dict[str, Any] | None = None, **models: dict[str, Any]) -> dict[str, Any]:
+    return {"seconds": seconds, "models": models, "parts": {}, "lacking": lacking or {}}
 
 
 @pytest.fixture
 def results() -> dict[str, Any]:
-    """Two splits: the answer has 1.05 and 1.2 times the error of the strongest baseline."""
-    models = [
-        {"simulated": row(answer), "gaussian_process": row(0.04), "linear_in_ranks": row(0.09)}
-        for answer in (0.042, 0.048)
+    """Three splits: the answer has 1.05, 0.8 and 1.2 times the error of the strongest baseline."""
+    others = {"gaussian_process": row(0.04, held=0.8), "linear_in_ranks": row(0.09, refused=0.25)}
+    splits = [
+        split(60 * minutes, simulated=row(answer, held=0.9 + minutes / 100), **others)
+        for minutes, answer in ((1, 0.042), (2, 0.032), (4, 0.048))
     ]
-    return {"bcast 5 %": {str(seed): {"models": of_it} for seed, of_it in enumerate(models)}}
+    return {"bcast 5 %": {str(seed): one for seed, one in enumerate(splits)}}
 
 
 def test_the_strongest_baseline_is_bold_and_the_answer_is_held_against_it(results: dict[str, Any]) -> None:
     text = " ".join(page(results).split())
-    assert "| bcast | **4.0 %, 16 %** | 9.0 %, 36 % | 4.5 %, 18 % |" in text
-    # (0.042 + 0.048) / 2 over 0.04.
-    assert "bcast: 1.12 times, over 2 splits (1.05 to 1.20; at most 1.1 times in 1)" in text
+    assert "| bcast 5 % | **4.0 %, 16 %** | 9.0 %, 36 %; refuses 25.0 % | 4.2 % (3.2 to 4.8 %), 17 % |" in text, (
+        "medians of the splits and their range"
+    )
+    assert "bcast 5 %: 1.05 times in the median of 3 splits (0.80 to 1.20; at most 1.1 times in 2)" in text
+
+
+def test_a_missed_bar_is_said(results: dict[str, Any]) -> None:
+    assert "1.05 times in the median of 3 splits (0.80 to 1.20; at most 1.1 times in 2)." in " ".join(
+        page(results).split()
+    )
+    for one in results["bcast 5 %"].values():
+        one["models"]["gaussian_process"] = row(0.03)
+    assert "at most 1.1 times in 1), more than 1.1." in " ".join(page(results).split())
+
+
+def test_intervals_stand_beside_those_of_the_baselines(results: dict[str, Any]) -> None:
+    text = " ".join(page(results).split())
+    assert (
+        "| | `gaussian_process` | `simulated` | | --- | --- | --- | | bcast 5 % | 80 %, ±30 % | 92 %, ±30 % |"
+        in text
+    )
+
+
+def test_the_page_says_how_long_a_split_takes(results: dict[str, Any]) -> None:
+    assert "One of these splits took 1.0 to 4.0 minutes" in " ".join(page(results).split())
+
+
+def test_a_baseline_that_refuses_most_is_given_both_ways() -> None:
+    few = {
+        "linear_in_ranks": {
+            "refused": 0.85,
+            "n_test": 15,
+            "models": {"linear_in_ranks": row(0.02), "simulated": row(0.03)},
+        },
+        "interpolation": {"refused": 1.0, "n_test": 0, "models": {}},
+    }
+    one = split(60, few, simulated=row(0.05), gaussian_process=row(0.1))
+    text = " ".join(page({"bcast 32 to 64": {"1": one}}).split())
+    assert "| bcast 32 to 64 | **10.0 %, 40 %** | 5.0 %, 20 % |" in text
+    assert "`linear_in_ranks` 85 % of *bcast 32 to 64* (on the others 2.0 %, `simulated` 3.0 %)" in text
+    assert "; `interpolation` everything of *bcast 32 to 64*." in text
+
+
+def test_a_model_that_cannot_be_fitted_to_all_series_is_named() -> None:
+    one = {
+        "seconds": 1,
+        "n_series": 8,
+        "series_failed": {"loggp": 6},
+        "models": {"piecewise, corrected": row(0.02), "interpolation": row(0.03)},
+    }
+    text = " ".join(page({"OSU": {"every second size": one}}).split())
+    assert "`loggp` cannot be fitted to 6 of 8 series of *OSU*." in text
+
+
+def test_parts_of_a_split_are_judged_apart() -> None:
+    whole = split(60, simulated=row(0.05), gaussian_process=row(0.1))
+    whole["parts"] = {"near": {"models": {"simulated": row(0.01), "gaussian_process": row(0.02)}}}
+    text = page({"bcast 64 to 254": {"1": whole}})
+    assert "| bcast 64 to 254 | **10.0 %, 40 %** | 5.0 %, 20 % |" in text
+    assert "| bcast 64 to 254, near | **2.0 %, 8 %** | 1.0 %, 4 % |" in text
 
 
 def test_without_results_the_page_says_so() -> None:

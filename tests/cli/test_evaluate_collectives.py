@@ -72,6 +72,14 @@ def test_the_best_baseline_comes_first_in_text_and_json(hockney: Any) -> None:
     assert result["best_baseline"]["name"] == "linear_in_ranks"
 
 
+def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Any) -> None:
+    """One number of ranks has no line in the number of ranks."""
+    code, out, _ = hockney("--train", "ranks == 16", "--test", "ranks == 32")
+    assert code == 0
+    assert out.splitlines()[0].startswith("best baseline: ")
+    assert "not compared: linear_in_ranks: it predicts 0 of 12 points" in out
+
+
 def test_errors_of_simulated_never_stand_without_the_baselines(hockney: Any) -> None:
     result = json.loads(hockney("--train", "ranks <= 16", "--model", "simulated", "--json")[1])
     assert set(result["models"]) > {"simulated", "linear_in_ranks", "gaussian_process", "textbook_hockney"}

@@ -30,6 +30,8 @@ def test_errors_by_hand() -> None:
     assert found["p90_relative_error"] == pytest.approx(0.17)  # 0.7 of the way from 0.1 to 0.2
     assert found["p95_relative_error"] == pytest.approx(0.185)
     assert found["coverage_95"] == pytest.approx(2 / 3)
+    # Of 0.075 / 1.1, 0.5 / 0.8 and 1 / 2.
+    assert found["median_half_width"] == pytest.approx(0.5)
     assert (found["n_test"], found["failed"], found["with_interval"]) == (5, 1, 3)
 
 

@@ -14,7 +14,7 @@ from tests.capabilities import shared
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.machine.system import System
-from hockney.predict.estimators.base import FittedEstimator, Prediction, Training, estimators
+from hockney.predict.estimators.base import Estimator, FittedEstimator, Prediction, Training, estimators
 from hockney.predict.evaluate import evaluate, table
 from hockney.records import table as tidy
 
@@ -72,6 +72,41 @@ def test_estimators_are_compared_where_both_predict(bcast: Callable[..., pd.Data
     assert result["models"]["textbook_hockney"]["failed"] == 12
     assert result["n_common"] == 12
     assert {row["common"]["n_test"] for row in result["models"].values()} == {12}
+
+
+def test_an_estimator_that_refuses_most_is_not_compared(bcast: Callable[..., pd.DataFrame]) -> None:
+    """One number of ranks has no line: that leaves the others all their points, and one of them is the best."""
+    names = ("linear_in_ranks", "nearest_ranks", "textbook_hockney")
+    frame = bcast(straight, algorithms=["linear", "binomial", "default"])
+    result = evaluate(frame, "bcast", "ranks == 16", "ranks == 32", names=names).result
+    assert result["models"]["linear_in_ranks"]["failed"] == result["n_test"] == 18
+    assert result["compared"] == ["nearest_ranks", "textbook_hockney"]
+    # All but those of the library's own choice, which have no formula.
+    assert result["n_common"] == 12
+    assert result["best_baseline"]["name"] in result["compared"]
+
+
+def test_what_the_answer_refuses_is_compared_with_nothing(
+    bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer predicts a third of the points. A baseline is judged by these, however few they are."""
+
+    def of(algorithms: set[str]) -> Estimator:
+        class Fitted:
+            def predict(self, asked: pd.DataFrame) -> Prediction:
+                time_s = np.where(asked["algorithm"].isin(algorithms), 1.0, np.nan)
+                return Prediction(time_s, time_s, time_s)
+
+        return lambda _: Fitted()
+
+    known = {"simulated": of({"linear"}), "here": of({"linear"}), "elsewhere": of({"binomial", "default"})}
+    monkeypatch.setattr(estimators, "_units", known)
+    monkeypatch.setattr(estimators, "_loaded", True)
+    frame = bcast(straight, algorithms=["linear", "binomial", "default"])
+    result = evaluate(frame, "bcast", "ranks <= 16", "").result
+    assert result["compared"] == ["here", "simulated"]
+    assert result["n_common"] == 12
+    assert result["best_baseline"]["name"] == "here"
 
 
 def test_what_no_estimator_predicts_is_listed(bcast: Callable[..., pd.DataFrame]) -> None:

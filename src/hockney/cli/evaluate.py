@@ -71,7 +71,8 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     """Fit each model to a part of what was measured and print its errors on the rest.
 
     The best baseline comes first: of the models by which `hockney predict` does not answer, the one with the
-    smallest median error. Errors of the model that answers (`piecewise`, `simulated`) never stand alone: --model
+    smallest median error, for a collective on the points that all predict. Errors of the model that answers
+    (`piecewise`, `simulated`) never stand alone: --model
     with it adds all baselines.
 
     Point to point: every second size of each series is held out. A series is one source, system, MPI, mapping and
@@ -197,10 +198,15 @@ def _show(result: dict[str, Any], by: str) -> None:
     _say_best_baseline(result)
     say.table(shown)
     say.line(f"{result['n_train']} points to fit; algorithms scored: {', '.join(result['algorithms']) or 'none'}")
-    rows = {name: row for name, row in result["models"].items() if "skipped" not in row}
+    rows = {name: result["models"][name] for name in result["compared"]}
     if len(rows) > 1 and 0 < result["n_common"] < result["n_test"]:
         medians = (f"{name} {_share(row['common']['median_relative_error'])}" for name, row in rows.items())
         say.line(f"median on the {result['n_common']} points that all predict: {', '.join(medians)}")
+    for name, row in result["models"].items():
+        if "skipped" not in row and name not in rows:
+            say.line(
+                f"not compared: {name}: it predicts {row['n_test'] - row['failed']} of {row['n_test']} points"
+            )
     for name, why in result["not_scored"].items():
         say.line(f"not scored: {name}: {why}")
     for name, row in result["models"].items():

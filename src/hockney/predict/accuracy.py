@@ -19,19 +19,22 @@ def errors(prediction: Prediction, measured_s: Array) -> dict[str, float | int |
     """Errors |predicted − measured| / measured of n points; None where nothing was predicted.
 
     `failed` counts points without a prediction: they are in no other number but `n_test`. `coverage_95` is the
-    share of measured times inside the interval, of the `with_interval` points that have one; `nonphysical`
+    share of measured times inside the interval, of the `with_interval` points that have one, `median_half_width`
+    half the width of these, by the predicted time; `nonphysical`
     counts predictions that are not positive.
     """
     predicted = np.isfinite(prediction.time_s)
     relative = np.abs(prediction.time_s - measured_s)[predicted] / measured_s[predicted]
     bounded = predicted & np.isfinite(prediction.low_s) & np.isfinite(prediction.high_s)
     inside = (prediction.low_s <= measured_s) & (measured_s <= prediction.high_s)
+    half_s = (prediction.high_s - prediction.low_s) / 2
     return {
         "median_relative_error": _or_none(np.median, relative),
         "p90_relative_error": _or_none(lambda values: np.percentile(values, 90), relative),
         "p95_relative_error": _or_none(lambda values: np.percentile(values, 95), relative),
         "max_relative_error": _or_none(np.max, relative),
         "coverage_95": _or_none(np.mean, inside[bounded]),
+        "median_half_width": _or_none(np.median, half_s[bounded] / np.abs(prediction.time_s[bounded])),
         "n_test": int(measured_s.size),
         "failed": int((~predicted).sum()),
         "with_interval": int(bounded.sum()),

@@ -14,7 +14,7 @@ from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
 from hockney.predict.estimators.base import ANSWER, Array, Prediction, Progress, Training, estimators, silent
 from hockney.predict.points import POINT, beyond, limits, points
-from hockney.predict.split import split
+from hockney.predict.split import Mask, split
 from hockney.records.keys import POINT_TO_POINT
 
 
@@ -42,7 +42,8 @@ def evaluate(
     """Fit each estimator to training points of a tidy table, score it on the test points.
 
     All when no `names`, or when the one by which `hockney predict` answers is among them: its errors never stand
-    alone. `best_baseline` is the other one with the smallest median on the points that all predict.
+    alone. `best_baseline` is, of the others that are `compared`, the one with the smallest median on the points
+    that all of these predict.
 
     `train` and `test` are expressions (see `split`); one of them may be empty and stands for the rest. An
     estimator that cannot work here has a row that says `skipped` and why. `progress` hears of each one's
@@ -68,13 +69,13 @@ def evaluate(
         except (RequestError, EnvironmentLack) as error:
             skipped[name] = f"{error.message} ({error.hint})" if error.hint else error.message
     scored, unscored = _scored(unseen, predictions)
-    common = _common(predictions, len(unseen))
+    comparable, common = compared(predictions, len(unseen))
     rows = {
         name: {"skipped": skipped[name]} if name in skipped else _row(unseen, predictions[name], common)
         for name in chosen
     }
     result = {
-        "best_baseline": _best_baseline(rows),
+        "best_baseline": _best_baseline({name: rows[name] for name in comparable}),
         "operation": operation,
         "statistic": pooled.statistic,
         "train": train or f"not ({test})",
@@ -82,6 +83,7 @@ def evaluate(
         "seed": seed,
         "n_train": len(learn),
         "n_test": len(unseen),
+        "compared": comparable,
         "n_common": int(common.sum()),
         "dropped": pooled.dropped,
         "warnings": [*pooled.warnings, *limits(learn), *beyond(learn, unseen)],
@@ -94,7 +96,7 @@ def evaluate(
 
 
 def _best_baseline(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The baseline with the smallest median on the points that all predict, with its errors there, or None."""
+    """The baseline with the smallest median on the common points, with its errors there; None without any."""
     known = {
         name: row["common"]
         for name, row in rows.items()
@@ -110,9 +112,7 @@ def _named(progress: Progress, name: str, share: float, what: str) -> None:
     progress(share, f"{name}: {what}")
 
 
-def _row(
-    test: pd.DataFrame, prediction: Prediction, common: np.ndarray[Any, np.dtype[np.bool_]]
-) -> dict[str, Any]:
+def _row(test: pd.DataFrame, prediction: Prediction, common: Mask) -> dict[str, Any]:
     measured = test["time_s"].to_numpy(np.float64)
     return {
         **accuracy.errors(prediction, measured),
@@ -138,10 +138,18 @@ def _correction(prediction: Prediction, measured_s: Array) -> dict[str, Any] | N
     }
 
 
-def _common(predictions: dict[str, Prediction], count: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Points that every estimator that ran has predicted: only there their errors can be compared."""
-    predicted = [np.isfinite(prediction.time_s) for prediction in predictions.values()]
-    return np.logical_and.reduce(predicted) if predicted else np.zeros(count, dtype=np.bool_)
+def compared(predictions: Mapping[str, Prediction], count: int) -> tuple[list[str], Mask]:
+    """Estimators whose errors can be compared, and the points, shape (count,), that all of these predict.
+
+    What the answer refuses is compared with nothing. An estimator that refuses most of the rest is not among
+    them: it would leave the others a few points, or none.
+    """
+    predicted = {name: np.isfinite(prediction.time_s) for name, prediction in predictions.items()}
+    asked = predicted.get(ANSWER, np.zeros(count, dtype=np.bool_))
+    if not asked.any():
+        asked = np.logical_or.reduce([np.zeros(count, dtype=np.bool_), *predicted.values()])
+    names = [name for name, own in predicted.items() if asked.any() and (own & asked).sum() >= asked.sum() / 2]
+    return names, np.logical_and.reduce([asked, *(predicted[name] for name in names)])
 
 
 def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[list[str], dict[str, str]]:

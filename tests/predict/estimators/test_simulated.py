@@ -134,6 +134,16 @@ def test_a_network_that_no_training_point_used_is_not_invented(simulated_table: 
     assert any("nothing was measured between nodes" in note for note in unknown.note or [])
 
 
+def test_the_first_run_on_a_second_node_is_less_certain(simulated_table: Table, system: System) -> None:
+    """18 ranks are as much more than 16 on both mappings, but `half` was on two nodes before."""
+    seen = simulated_table(ranks=(4, 8, 16), sizes=(8, 512), mappings=["core", "half"])
+    far = asked(simulated_table(ranks=(18,), sizes=(8, 512), mappings=["core", "half"]))
+    made = simulated(training(seen, system)).predict(far)
+    width, is_new = made.high_s / made.time_s, (far["mapping"] == "core").to_numpy()
+    # With so few points it is e^0.5 at least.
+    assert width[is_new].min() > np.exp(0.5) > width[~is_new].max()
+
+
 @pytest.mark.parametrize(
     ("few", "limit"),
     [({"sizes": (512,)}, 0.1), ({"ranks": (16,)}, 0.5)],

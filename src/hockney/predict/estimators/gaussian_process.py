@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import linalg
 
+from hockney.predict.estimators._places import SURFACE, places
 from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.gaussian_process import (
     GaussianProcess,
@@ -24,11 +25,9 @@ from hockney.predict.gaussian_process import (
     matern,
     outlying,
 )
-from hockney.predict.points import GROWING, POINT, positions
+from hockney.predict.points import positions
 from hockney.statistics import NORMAL_6
 
-SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
-"""What a surface holds fixed."""
 _MOST = 800
 """Training points of a surface; more add time, not knowledge."""
 _TRIAL = 60
@@ -64,12 +63,6 @@ def _measured(at: Array, residual: Array, parameters: Array) -> MeasurementSet:
     return MeasurementSet(lambda tried: _noisy(at, excess, tried), residual)
 
 
-def _places(points: pd.DataFrame) -> Array:
-    """ln ranks and ln bytes, shape (n, 2); no byte counts as half of one."""
-    ranks, size = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
-    return np.asarray(np.log(np.column_stack([ranks, np.maximum(size, 0.5)])))
-
-
 def _trend(at: Array) -> Array:
     """Bases of the trend, shape (n, 4): latency and bandwidth terms meet at some kilobytes."""
     size = np.log1p(np.exp(at[:, 1]) / _BEND_B)
@@ -97,7 +90,7 @@ class Surfaces:
             if key not in self.surfaces:
                 continue
             trained, process = self.surfaces[key]
-            at = _places(points.iloc[index])
+            at = places(points.iloc[index])
             residual, explained = process.at(_kernel(at, trained, self.parameters))
             whole = self.parameters[0] ** 2 + self.parameters[3] ** 2
             noise = self.parameters[6] ** 2 + _LEAST_NOISE**2
@@ -119,7 +112,7 @@ def fit(training: Training) -> FittedEstimator:
 def surfaces_of(training: Training) -> Surfaces:
     """The same, with the errors of points left out."""
     random = np.random.default_rng(1)
-    at = _places(training.points)
+    at = places(training.points)
     time = np.log(training.points["time_s"].to_numpy(np.float64))
     bases = _trend(at)
     # A weak ridge: one number of ranks, or one size, leaves some bases without a say.

@@ -19,6 +19,7 @@ from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
 from hockney.predict.calibrate import Calibration, calibrate, replay_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
+from hockney.predict.estimators._beyond import FEWEST, UNKNOWN, Beyond, Growth, Runs
 from hockney.predict.estimators._correction import Corrector
 from hockney.predict.estimators.base import (
     Array,
@@ -51,9 +52,6 @@ _HELD_B = 8192.0
 """The size above which libraries no longer copy what they send (UCX's zero copy)."""
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
-_FEWEST = 20
-"""Least number of points from which the growth of errors is derived."""
-_UNKNOWN_GROWTH = 0.5
 _PARTS = (2, 4)
 """Divisors of the largest training run: fits to the smaller runs predict the larger, to see how errors grow."""
 _BATCH = 512
@@ -216,7 +214,7 @@ class _Fit:
         )
 
     def fitted(self, layout: ParameterLayout, index: Index, steps: int) -> Calibration:
-        scenarios = [self.chosen[int(i)] for i in index]
+        scenarios = self._scenarios(index)
         begin = layout.start(self.start)
         replays = replay_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
         calibration = calibrate(replays, self.measured_s[index], layout, begin, steps=steps)
@@ -239,7 +237,7 @@ class _Fit:
         """Let senders of larger messages wait until these are out, unless the times contradict it."""
         sizes = np.array([scenario.size_B for scenario in self.chosen])
         trial = _sample(np.flatnonzero(sizes > _HELD_B), _TRIAL)
-        if trial.size < _FEWEST:
+        if trial.size < FEWEST:
             return
         held = self.fitted(self.layout(), trial, 6).loss
         self.held_above_B = np.inf
@@ -258,7 +256,7 @@ class _Fit:
             trial = _sample(np.flatnonzero(labels == label), _TRIAL // 2)
             best = self.fitted(self.layout(), trial, 6).loss
             for candidate in _RENDEZVOUS_B:
-                if (sizes[trial] > candidate).sum() < _FEWEST or (sizes[trial] <= candidate).sum() < _FEWEST:
+                if (sizes[trial] > candidate).sum() < FEWEST or (sizes[trial] <= candidate).sum() < FEWEST:
                     continue
                 loss = self.fitted(self.layout(above_B={label: candidate}), trial, 6).loss
                 if loss < best - _BELIEVE:
@@ -270,7 +268,7 @@ class _Fit:
         over = np.flatnonzero([scenario.place.is_spread for scenario in self.chosen])
         ranks = sorted({self.chosen[int(i)].ranks for i in over})
         late = [count for count in ranks if ranks[0] < _LATE * ranks[-1] <= count][-3:]
-        if over.size < _FEWEST or not late:
+        if over.size < FEWEST or not late:
             return np.inf
         trial = _sample(over, 2 * _TRIAL)
         best, step_from = self.fitted(self.layout(np.inf, above_B), trial, 6).loss, np.inf
@@ -288,7 +286,7 @@ class _Fit:
         index = _sample(np.arange(len(self.chosen)), _MOST)
         whole = self.fitted(layout, index, 10)
         groups = Groups()
-        at = _where([self.chosen[i] for i in index], [self.mappings[i] for i in index], groups)
+        at = _where(self._scenarios(index), self._mappings(index), groups)
         surfaces = surfaces_of(self.training)
         discrepancy = Discrepancy(at, whole.residual, whole.leverage)
         return _Simulated(
@@ -298,33 +296,47 @@ class _Fit:
             groups,
             Corrector(at, discrepancy, surfaces, surfaces.left_out[index]),
             self.growth(layout),
-            max(scenario.ranks for scenario in self.chosen),
+            Runs.of(self.chosen, self.mappings),
             max(scenario.place.ppn for scenario in self.chosen),
             _localities(self.chosen) | self.times.measured,
             _notes(layout, index.size, len(self.chosen)),
             self.training.progress,
         )
 
-    def growth(self, layout: ParameterLayout) -> float:
-        """How the error grows for each doubling of the ranks beyond training, in ln: calibrations on the lower
-        half and the lower quarter of the ranks, held against the rest."""
+    def growth(self, layout: ParameterLayout) -> Growth:
+        """How far predictions are off beyond training: calibrations on the lower half and the lower quarter of
+        the ranks, held against the rest."""
         ranks = np.array([scenario.ranks for scenario in self.chosen])
         fewer = self.layout(above_B=layout.rendezvous_above_B)
-        growths: list[Array] = []
+        missed: list[Array] = []
+        inside: list[Array] = []
+        farther: list[Beyond] = []
         for limit in ranks.max() / np.array(_PARTS):
             low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
-            if low.size < _FEWEST or high.size < _FEWEST:
+            if low.size < FEWEST or high.size < FEWEST:
                 continue
             fit = self.fitted(fewer, _sample(low, _TRIAL), 8)
             larger = _sample(high, _TRIAL)
-            tried = [self.chosen[i] for i in larger]
+            tried = self._scenarios(larger)
             replays = replay_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
-            error = np.array([np.log(replay.time_s(fit.theta)) for replay in replays]) - np.log(
-                self.measured_s[larger]
-            )
-            inside = np.quantile(np.abs(fit.residual), CONFIDENCE)
-            growths.append(np.sqrt(np.maximum(error**2 - inside**2, 0.0)) / np.log2(ranks[larger] / limit))
-        return float(np.quantile(np.concatenate(growths), CONFIDENCE)) if growths else _UNKNOWN_GROWTH
+            made = np.array([np.log(replay.time_s(fit.theta)) for replay in replays])
+            missed.append(made - np.log(self.measured_s[larger]))
+            inside.append(np.full(larger.size, np.quantile(np.abs(fit.residual), CONFIDENCE)))
+            seen = Runs.of(self._scenarios(low), self._mappings(low))
+            farther.append(seen.beyond(tried, self._mappings(larger)))
+        if not farther:
+            return Growth(UNKNOWN, UNKNOWN)
+        beyond = Beyond(
+            np.concatenate([part.doublings for part in farther]),
+            np.concatenate([part.is_new for part in farther]),
+        )
+        return Growth.of(np.concatenate(missed), np.concatenate(inside), beyond)
+
+    def _scenarios(self, index: Index) -> list[Scenario]:
+        return [self.chosen[int(i)] for i in index]
+
+    def _mappings(self, index: Index) -> list[str]:
+        return [self.mappings[int(i)] for i in index]
 
 
 def _sample(index: Index, most: int) -> Index:
@@ -377,8 +389,8 @@ class _Simulated:
     statistic: str
     groups: Groups
     corrector: Corrector
-    growth: float
-    most_ranks: int
+    growth: Growth
+    runs: Runs
     most_ppn: int
     known: set[int]
     """Localities of the messages that the training points and their ping-pongs sent."""
@@ -428,10 +440,11 @@ class _Simulated:
         slopes = [replay.slope(fit.theta) for replay in replays]
         simulated_ln = np.array([value for value, _ in slopes])
         open_ln = NORMAL * fit.deviation([slope for _, slope in slopes])
-        where = _where(scenarios, points["mapping"].astype(str).tolist(), self.groups)
+        mappings = points["mapping"].astype(str).tolist()
+        where = _where(scenarios, mappings, self.groups)
+        beyond = self.runs.beyond(scenarios, mappings)
         corrected = self.corrector.at(points, where, simulated_ln)
-        beyond = np.maximum(np.log2([scenario.ranks / self.most_ranks for scenario in scenarios]), 0.0)
         time_s = np.exp(simulated_ln + corrected.ln)
-        width = np.exp(np.sqrt(corrected.reach**2 + (self.growth * beyond) ** 2 + open_ln**2))
+        width = np.exp(np.sqrt(corrected.reach**2 + self.growth.reach(beyond) ** 2 + open_ln**2))
         correction = Correction(np.exp(simulated_ln), corrected.weight)
         return Prediction(time_s, time_s / width, time_s * width, correction=correction)

@@ -1,0 +1,25 @@
+"""Where points lie for estimators that know of an algorithm and a placement no more than their times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from hockney.predict.estimators.base import Array
+from hockney.predict.points import GROWING, POINT
+
+SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
+"""What a surface over ranks and bytes holds fixed."""
+
+
+def places(points: pd.DataFrame) -> Array:
+    """ln ranks and ln bytes, shape (n, 2); no byte counts as half of one."""
+    ranks, size = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
+    return np.asarray(np.log(np.column_stack([ranks, np.maximum(size, 0.5)])))
+
+
+def means(points: pd.DataFrame) -> tuple[Array, Array]:
+    """The different places, shape (n, 2), sorted, and the mean of ln seconds at each, (n,)."""
+    where, number = np.unique(places(points), axis=0, return_inverse=True)
+    number = number.ravel()
+    return where, np.bincount(number, np.log(points["time_s"].to_numpy(np.float64))) / np.bincount(number)
