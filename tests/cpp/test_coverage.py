@@ -77,7 +77,9 @@ def stopped(harness: Path, path: Path, samples: Array, tolerance: float) -> tupl
 @pytest.mark.parametrize(
     "tolerance", [0.05, *(pytest.param(tolerance, marks=pytest.mark.thorough) for tolerance in (0.02, 0.01))]
 )
-@pytest.mark.parametrize("name", ["independent", "heavy_tailed", "0.7", "0.9"])
+@pytest.mark.parametrize(
+    "name", ["independent", "heavy_tailed", "0.7", pytest.param("0.9", marks=pytest.mark.thorough)]
+)
 def test_intervals_cover_after_stopping(harness: Path, tmp_path: Path, name: str, tolerance: float) -> None:
     kind = streams(name)
     after, low, high = stopped(harness, tmp_path / "streams", 1 + SPREAD * kind.deviations, tolerance)

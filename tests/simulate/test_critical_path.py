@@ -6,7 +6,7 @@ A port that takes a message for as long as the message takes to arrive makes ran
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -18,6 +18,8 @@ from hockney.predict.costs import BUFFERED, NOTHING, TERMS, Costs, Curve
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
 RANKS = (*range(1, 25), 32, 33, 61)
+FEW = (*range(1, 13), 16, 17)
+"""Where each step is followed in Python: powers of two, one more, and odd numbers."""
 SIZES_B = ((4096, 0), (4096, 256), (1000, 52))
 """Whole message and segment, which may be ragged."""
 MEETING = {("bcast", "scatter_allgather")}
@@ -29,9 +31,9 @@ of_each = pytest.mark.parametrize(
 )
 
 
-def problems(algorithm: _core.Algorithm) -> Iterator[ScheduleRequest]:
+def problems(algorithm: _core.Algorithm, counts: Sequence[int] = RANKS) -> Iterator[ScheduleRequest]:
     """Every root of few ranks, first, middle and last of many; segments where the algorithm has them."""
-    for ranks in RANKS:
+    for ranks in counts:
         roots = set(range(ranks)) if ranks <= 8 else {0, ranks // 2, ranks - 1}
         for root in roots if algorithm.collective in ROOTED else {0}:
             for size_B, segment_B in SIZES_B:
@@ -109,7 +111,8 @@ def test_where_each_byte_takes_its_time(algorithm: _core.Algorithm) -> None:
         assert simulated_s == _core.count(asked.generate()).critical_bytes, asked
 
 
+@pytest.mark.parametrize("counts", [FEW, pytest.param(RANKS, marks=pytest.mark.thorough)], ids=["few", "all"])
 @of_each
-def test_where_only_latency_takes_time(algorithm: _core.Algorithm) -> None:
-    for asked in problems(algorithm):
+def test_where_only_latency_takes_time(algorithm: _core.Algorithm, counts: Sequence[int]) -> None:
+    for asked in problems(algorithm, counts):
         assert makespan_s(asked, transfer=([0.0], [1.0])) == longest_chain(asked.generate()), asked
