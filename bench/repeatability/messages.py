@@ -14,6 +14,7 @@ from hockney.machine.file import Entry
 from hockney.machine.levels import at_reference, goes_with_reference
 from hockney.models.base import interval, predict
 from hockney.records.levels import is_same_level
+from hockney.report.views.difference import REFERENCE
 
 MODEL = "piecewise"
 CHANGE = 1.15
@@ -153,14 +154,16 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
 def differences(names: tuple[str, str], same: Mapping[str, Any], changed: Mapping[str, Any]) -> Differences:
     """The counts of two answers of `hockney diff --json`: A and B as measured, and with B slower by `CHANGE`."""
     verdicts = [comparison["verdict"] for comparison in same["comparisons"]]
+    # References are left as they are.
+    changes = [comparison for comparison in changed["comparisons"] if comparison["quantity"] != REFERENCE]
     return Differences(
         *names,
         compared=len(verdicts),
         differ=verdicts.count("differs"),
         promised=same["expected_by_chance_at_most"],
         not_judged=sum(verdict not in JUDGED for verdict in verdicts),
-        changes=len(changed["comparisons"]),
-        found=sum(map(_is_slower, changed["comparisons"])),
+        changes=len(changes),
+        found=sum(map(_is_slower, changes)),
     )
 
 

@@ -9,8 +9,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// A deviation below this is not worth a regime, however quiet the measurement.
-constexpr double least_noise = 0.02;
 // Roughly ln N per two parameters and a break, at the 10 to 30 sizes of a series.
 constexpr double regime_price = 4;
 // Roughly ln N for the size that it leads to.
@@ -174,7 +172,6 @@ void Regimes::find_lines() {
     std::vector<bool> is_known;
     for (std::size_t point = 0; point < count; ++point) {
         const double noise = points_.noise[point], share = least_noise / std::max(noise, least_noise);
-        // One that is less certain than others weighs less.
         weight.push_back(share * share);
         is_known.push_back((noise > 0 && noise <= least_noise) || (point == 0 && empty_may_be_alone_));
     }

@@ -29,6 +29,10 @@ constexpr std::size_t most_points = 96;
 // The fewest sizes of a regime whose breaks the library does not state.
 constexpr std::size_t least_sizes = 3;
 
+// A deviation below this is not worth a regime, however quiet the measurement. A time that is less certain
+// weighs (least_noise / noise)².
+constexpr double least_noise = 0.02;
+
 // Sizes increase; `noise` is the relative standard error of each time.
 struct TimedSizes {
     std::vector<double> size_B, time_s, noise;

@@ -110,6 +110,7 @@ void register_fit(nb::module_& module) {
     nb::class_<Regimes> kind(module, "Regimes");
     kind.attr("MOST_POINTS") = most_points;
     kind.attr("LEAST_SIZES") = least_sizes;
+    kind.attr("LEAST_NOISE") = least_noise;
     kind.def(
             "__init__",
             [](Regimes* self, const Row& size_B, const Row& time_s, const Row& noise,

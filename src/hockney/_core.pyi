@@ -249,6 +249,7 @@ class Timeline:
 class Regimes:
     MOST_POINTS: ClassVar[int]
     LEAST_SIZES: ClassVar[int]
+    LEAST_NOISE: ClassVar[float]
     def __init__(
         self,
         size_B: NDArray[np.float64],

@@ -139,7 +139,7 @@ def test_an_unknown_level_is_compared_with_any() -> None:
 
 
 def comparison(verdict: str, ratio: float | None, unit: str = "s") -> dict[str, Any]:
-    return {"verdict": verdict, "ratio": ratio, "a": {"unit": unit}}
+    return {"quantity": "latency", "verdict": verdict, "ratio": ratio, "a": {"unit": unit}}
 
 
 def test_what_diff_says_is_counted() -> None:
@@ -152,6 +152,8 @@ def test_what_diff_says_is_counted() -> None:
             comparison("differs", 0.87, "B/s"),
             comparison("differs", None),
             comparison("cannot be told", 1.15),
+            # References are left as they are: that nothing is found of them is right.
+            comparison("cannot be told", 1.0) | {"quantity": "reference"},
         ]
     }
     diff = differences(("a", "b"), same, changed)

@@ -162,9 +162,16 @@ def test_what_failed_keeps_nobody_from_a_fit_and_a_report(runner: Callable[..., 
     assert last.endswith("`hockney measure -o c --resume` tries again.")
 
 
-@pytest.mark.parametrize("file", ["records.jsonl", "launches.jsonl", "samples.csv"])
+@pytest.mark.parametrize(
+    ("file", "kept", "hint"),
+    [
+        ("records.jsonl", "kept in d: ", "goes on"),
+        ("launches.jsonl", "kept in d: ", "goes on"),
+        ("samples.csv", "all is measured and kept in d: ", "writes it"),
+    ],
+)
 def test_a_full_disk_names_the_file_and_what_is_kept(
-    runner: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+    runner: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, kept: str, hint: str
 ) -> None:
     runner("good")
     assert run_hockney(*PING, "--sizes", "8", cwd=tmp_path).returncode == 0
@@ -177,5 +184,5 @@ def test_a_full_disk_names_the_file_and_what_is_kept(
         monkeypatch.setattr(writing, function, full)
     again = run_hockney(*PING[:2], "d", *PING[3:], "--sizes", "8,64", cwd=tmp_path)
     assert again.returncode == 4
-    assert "cannot write /dev/full: No space left on device; kept in d: " in again.stderr
-    assert "`hockney measure -o d --resume` goes on" in again.stderr
+    assert f"cannot write /dev/full: No space left on device; {kept}" in again.stderr
+    assert f"`hockney measure -o d --resume` {hint}" in again.stderr

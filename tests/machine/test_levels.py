@@ -275,8 +275,7 @@ def test_at_another_reference_of_the_level_times_go_with_it(tmp_path: Path) -> N
     (entry,) = load(tmp_path / "m.json").point_to_point
     assert [point.reference_exponent for point in entry.measurements.points] == pytest.approx([1.0] * len(SIZES))
     there = at_reference(entry, 1.04 * USUAL_S)
-    assert there.level is not None
-    assert there.level.reference_s == 1.04 * USUAL_S
+    assert there.level == entry.level
     for point in there.measurements.points:
         assert point.time_s == pytest.approx(1.04 * law(point.size_B))
     for name in ("piecewise", "hockney"):
@@ -307,6 +306,12 @@ def test_predict_answers_for_the_reference_at_which_the_machine_is_now(tmp_path:
     answers = (outcome(*command, *more) for more in ((), ("--reference", "0.208us")))
     as_it_was_s, slower_s = (json.loads(printed)["predictions"][0]["time_s"] for _, printed, _ in answers)
     assert slower_s == pytest.approx(1.04 * as_it_was_s, rel=1e-3)
-    code, printed, _ = outcome(*command, "--reference", "0.5us")
-    assert code == 2
-    assert "another level" in printed
+    heading = outcome(*command[:-1], "--reference", "0.208us")[1].splitlines()[0]
+    assert heading.endswith("where the reference takes 0.208 µs")
+    for words, said in (
+        (("--reference", "0.5us"), "another level"),
+        (("--reference", "0.208us", "--model", "least_squares"), "--reference does not go with the model"),
+    ):
+        code, printed, _ = outcome(*command, *words)
+        assert code == 2
+        assert said in printed

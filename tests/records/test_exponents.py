@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hockney.records.exponents import PRIOR, reference_exponents
+from hockney.records.exponents import PRIOR, PRIOR_SPREAD, reference_exponents
 from hockney.records.record import Record
 from hockney.records.visits import levels_of
 
@@ -14,9 +14,18 @@ PLANTED = {8: 1.0, 64: 1.0, 1024: 0.7, 65536: 0.3, 262144: 0.3, 1048576: 0.0}
 
 
 def visits(
-    *, drift: float, noise: float = 0.01, seed: int = 0, times: int = 9, operation: str = "pingpong"
+    *,
+    drift: float,
+    noise: float = 0.01,
+    reference_noise: float = 0.0,
+    seed: int = 0,
+    times: int = 9,
+    operation: str = "pingpong",
 ) -> list[Record]:
-    """Visits of all sizes, `times` each, while the reference of 0.1 µs wanders with that standard deviation."""
+    """Visits of all sizes, `times` each, while the reference of 0.1 µs wanders with that standard deviation.
+
+    `reference_noise`: of each of the seven references of a visit, beside that.
+    """
     random = np.random.default_rng(seed)
     records = []
     for _ in range(times):
@@ -38,36 +47,54 @@ def visits(
                         "ranks": 2,
                         "pair": "0-1",
                         "samples": [time_s] * 20,
-                        "reference_s": [1e-7 * float(np.exp(off))] * 3,
-                        "reference_iqr_s": [1e-9] * 3,
-                        "group_begins": [0, 10],
+                        "reference_s": (
+                            1e-7 * np.exp(off + reference_noise * random.standard_normal(7))
+                        ).tolist(),
+                        "reference_iqr_s": [1e-9] * 7,
+                        "group_begins": [0, 3, 6, 9, 12, 15],
                     }
                 )
             )
     return records
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_planted_exponents_come_back(seed: int) -> None:
-    records = visits(drift=0.02, noise=0.005, seed=seed, times=12)
-    levels = levels_of(records)
-    assert [len(of_ranks) for of_ranks in levels.values()] == [1]
-    exponents = reference_exponents(records, levels)
-    # Twelve visits with 0.5 % of noise and 2 % of drift: the standard error of a slope is 0.1 at most. 1 MiB and
-    # 64 KiB count with 256 KiB, which gets what lies between.
-    assert exponents[8] == pytest.approx(1.0, abs=0.3)
-    assert exponents[262144] == pytest.approx(0.2, abs=0.3)
-    assert exponents[8] > exponents[1024] > exponents[1048576] - 0.1
+def exponents_of(runs: int, **planted: float) -> dict[int, np.ndarray]:
+    """The exponents of `runs` campaigns, and their errors: shape (runs, 2) for each size."""
+    found: dict[int, list[tuple[float, float]]] = {}
+    for seed in range(runs):
+        records = visits(seed=seed, **planted)  # type: ignore[arg-type]
+        for size_B, exponent in reference_exponents(records, levels_of(records)).items():
+            found.setdefault(size_B, []).append((exponent.value, exponent.error))
+    return {size_B: np.array(rows) for size_B, rows in found.items()}
+
+
+def test_planted_exponents_come_back_with_their_errors() -> None:
+    found = exponents_of(40, drift=0.02, noise=0.005, times=12)
+    # Twelve visits with 0.5 % of noise and 2 % of drift: a standard error of 0.005 / (0.02 √12) = 0.07. 8 B has
+    # no neighbours, so that nothing but the bound at 1 and the weight of what was known before moves the mean.
+    assert found[8][:, 0].mean() == pytest.approx(0.96, abs=0.04)
+    assert found[8][:, 1].mean() == pytest.approx(0.07, abs=0.02)
+    # 64 KiB counts with 256 KiB, and 1 MiB with 256 KiB.
+    assert found[65536][:, 0].mean() == pytest.approx(0.3, abs=0.04)
+    assert found[1048576][:, 0].mean() == pytest.approx(0.15, abs=0.05)
+
+
+def test_noise_of_the_references_does_not_flatten_an_exponent() -> None:
+    # The noise of a median of seven, 1.25 · 2 % / √7, is as much as half of the drift.
+    found = exponents_of(40, drift=0.02, noise=0.005, reference_noise=0.02, times=12)
+    # Not told from drift it would leave 1 / (1 + 0.47²) = 0.82, and less after the bound at 1.
+    assert found[8][:, 0].mean() > 0.87
 
 
 def test_where_references_keep_still_nothing_is_learned() -> None:
-    records = visits(drift=1e-6)
-    exponents = reference_exponents(records, levels_of(records))
-    assert list(exponents.values()) == pytest.approx([PRIOR] * len(SIZES), abs=0.05)
+    for planted in ({"drift": 1e-6}, {"drift": 0.0, "reference_noise": 0.005}):
+        found = exponents_of(40, **planted)
+        assert found[8][:, 0].mean() == pytest.approx(PRIOR, abs=0.1)
+        assert found[8][:, 1].mean() > 0.8 * PRIOR_SPREAD
 
 
 def test_one_disturbed_visit_hardly_moves_an_exponent() -> None:
-    records = visits(drift=0.02)
+    records = visits(drift=0.02, noise=0.005)
     levels = levels_of(records)
     disturbed = [
         record.model_copy(update={name: 3 * getattr(record, name) for name in ("value", "low", "high")})
@@ -76,10 +103,10 @@ def test_one_disturbed_visit_hardly_moves_an_exponent() -> None:
         for place, record in enumerate(records)
     ]
     assert records[0].bytes == 8
-    before, after = (reference_exponents(each, levels)[8] for each in (records, disturbed))
-    # As a tenth of the visits, at most a level's width off, it may move a slope by its own weight; unclipped, a
-    # time three times as long would move it by more than the whole range.
-    assert after == pytest.approx(before, abs=0.5)
+    before, after = (reference_exponents(each, levels)[8].value for each in (records, disturbed))
+    # It counts as 8 % off; with references 2 % off, one of nine visits moves a slope by up to 8 / 2 / 9 = 0.45,
+    # and three times as long, not bounded, by 110 / 2 / 9 = 6.
+    assert after == pytest.approx(before, abs=0.45)
 
 
 def test_nothing_is_said_of_differences_of_ranks_that_share_a_core_and_of_single_visits() -> None:

@@ -101,6 +101,7 @@ class Point(_MachineFilePart):
     reference_exponent: float | None = Field(
         default=None, ge=0, le=1, description="within its level the time goes as this power of the reference"
     )
+    reference_exponent_error: float | None = Field(default=None, ge=0, description="standard error of that power")
 
 
 LEAST_SIZES = 3

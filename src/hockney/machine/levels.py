@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -21,10 +22,11 @@ from hockney.machine.file import (
 from hockney.models.base import PREFERRED, models
 from hockney.records.causes import NOT_SEEN
 from hockney.records.contents import Contents
-from hockney.records.exponents import PRIOR, reference_exponents
+from hockney.records.exponents import PRIOR, PRIOR_SPREAD, reference_exponents
 from hockney.records.levels import ANY_LEVEL, LEAST_RATIO, Level, is_same_level
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, ranks_of, settle
+from hockney.statistics import NORMAL
 from hockney.units import format_time
 
 Words = tuple[str, ...]
@@ -69,7 +71,8 @@ def add_exponents(
         exponents = reference_exponents(visits.get(words, ()), levels)
         for points in (entry.measurements.points, *(other.points for other in entry.other_levels)):
             for point in points:
-                point.reference_exponent = exponents.get(point.size_B)
+                if exponent := exponents.get(point.size_B):
+                    point.reference_exponent, point.reference_exponent_error = exponent.value, exponent.error
 
 
 def goes_with_reference(entry: Entry) -> bool:
@@ -80,12 +83,14 @@ def goes_with_reference(entry: Entry) -> bool:
 
 
 def at_reference(entry: Entry, reference_s: float) -> Entry:
-    """The entry at another reference of its level, with the models that stand for a series fitted anew.
+    """The entry with its times as they would be at another reference of its level, and models fitted to these.
 
-    The machine drifts within a level, and times go with their references (`hockney.records.exponents`).
-    RequestError where the entry knows no level or no exponents, or the reference is of another level.
+    The machine drifts within a level, and times go with their references (`hockney.records.exponents`); what is
+    not known of an exponent widens intervals. Models other than `PREFERRED` are left out; `level` stays that of
+    the measurement. RequestError where the entry knows no level or no exponents, or the reference is of another
+    level.
     """
-    level, points = entry.level, entry.measurements.points
+    level, measured = entry.level, entry.measurements
     if level is None or not goes_with_reference(entry):
         raise RequestError(
             f"{entry.operation} was measured without references, or too rarely to tell how times go with them",
@@ -97,36 +102,42 @@ def at_reference(entry: Entry, reference_s: float) -> Entry:
             f"{format_time(level.reference_s)}, at which {entry.operation} was measured",
             f"give one within {LEAST_RATIO - 1:.0%}, or measure at that level",
         )
-    ratio, measured = reference_s / level.reference_s, entry.measurements
-    factors = {
-        point.size_B: ratio ** (PRIOR if point.reference_exponent is None else point.reference_exponent)
-        for point in points
-    }
-    factor = np.array([factors[int(size_B)] for size_B in measured.series.size_B])
+    moves = math.log(reference_s / level.reference_s)
+    points = {point.size_B: _moved(point, moves) for point in measured.points}
     series = replace(
-        measured.series,
-        time_s=measured.series.time_s * factor,
-        low_s=measured.series.low_s * factor,
-        high_s=measured.series.high_s * factor,
+        measured.series.take(np.isin(measured.series.size_B, list(points))),
         eager_limit_B=entry.eager_limit_B,
         is_at_reference=True,
     )
-    there = measured.model_copy(update={"points": [_scaled(point, factors[point.size_B]) for point in points]})
+    if moves:
+        of_series = [points[int(size_B)] for size_B in series.size_B]
+        bounds = [(point.low_s or point.time_s, point.high_s or point.time_s) for point in of_series]
+        series = replace(
+            series,
+            time_s=np.array([point.time_s for point in of_series]),
+            low_s=np.array([low_s for low_s, _ in bounds]),
+            high_s=np.array([high_s for _, high_s in bounds]),
+        )
+    there = measured.model_copy(update={"points": list(points.values())})
     there.series = series
     fits = {
-        name: fit if ratio == 1 else models.get(name)(series)
-        for name, fit in entry.fits.items()
-        if name in PREFERRED
+        name: models.get(name)(series) if moves else fit for name, fit in entry.fits.items() if name in PREFERRED
     }
-    at_it = level.model_copy(update={"reference_s": reference_s})
-    return entry.model_copy(update={"fits": fits, "measurements": there, "level": at_it})
+    return entry.model_copy(update={"fits": fits, "measurements": there})
 
 
-def _scaled(point: Point, factor: float) -> Point:
-    bounds = {
-        name: None if (bound := getattr(point, name)) is None else bound * factor for name in ("low_s", "high_s")
-    }
-    return point.model_copy(update={"time_s": point.time_s * factor, **bounds})
+def _moved(point: Point, moves: float) -> Point:
+    """A point where ln(reference) is larger by `moves`."""
+    exponent = PRIOR if point.reference_exponent is None else point.reference_exponent
+    error = PRIOR_SPREAD if point.reference_exponent_error is None else point.reference_exponent_error
+    factor, unsure = math.exp(exponent * moves), NORMAL * error * abs(moves)
+    time_s, bounds = point.time_s * factor, {}
+    if point.low_s is not None and point.high_s is not None:
+        above = math.hypot(math.log(point.high_s / point.time_s), unsure)
+        # An interval that reaches 0 goes on doing so.
+        below = math.hypot(math.log(point.time_s / point.low_s), unsure) if point.low_s > 0 else math.inf
+        bounds = {"low_s": time_s * math.exp(-below), "high_s": time_s * math.exp(above)}
+    return point.model_copy(update={"time_s": time_s, **bounds})
 
 
 def _at(choice: Choice, visits: Sequence[Record], contents: Contents, fitted: Fitted) -> Mapping[Words, Entry]:

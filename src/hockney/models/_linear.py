@@ -42,17 +42,25 @@ def measured_noise(series: Series) -> float:
 
 
 def line_parameters(
-    size_B: Array, time_s: Array, alpha_s: float, beta_s_per_B: float, noise: float, freedom: int
+    size_B: Array,
+    time_s: Array,
+    alpha_s: float,
+    beta_s_per_B: float,
+    noise: float,
+    freedom: int,
+    weight: Array | None = None,
 ) -> tuple[Parameter, Parameter]:
     """α and β with 95 % intervals from the linearised covariance of the relative fit, cut off at zero.
 
-    `noise` is the relative standard deviation of one point with `freedom` degrees of freedom behind it; with
-    none, or where the points do not determine the line, the intervals stay open (None).
+    `noise` is the relative standard deviation of one point with `freedom` degrees of freedom behind it, of a
+    point of weight 1 where `weight` (N,), that of its residual, is given. With no freedom, or where the points do
+    not determine the line, the intervals stay open (None).
     """
     # A line through one point, or through points at zero only, has no slope to bound.
     if freedom < 1 or size_B.size < 2 or not np.any(size_B > 0):
         return Parameter(value=alpha_s, unit="s"), Parameter(value=beta_s_per_B, unit="s/B")
-    free = least_squares(np.column_stack([np.ones_like(size_B), size_B]), time_s, 1.0 / time_s)
+    weights = np.ones_like(time_s) if weight is None else weight
+    free = least_squares(np.column_stack([np.ones_like(size_B), size_B]), time_s, weights / time_s)
     reach = t_reach(noise * free.errors, freedom)
     bounds = [
         # The unconstrained estimate carries the width; the interval must hold the value that is used.

@@ -20,7 +20,6 @@ from hockney.models._linear import (
     PiecewiseLine,
     half_bandwidth_size,
     line_parameters,
-    measured_noise,
     reciprocal,
 )
 from hockney.models._quality import assess
@@ -115,12 +114,16 @@ def _note_of_break(judged: Break) -> str:
 def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> list[Regime]:
     """Regimes with intervals from the scatter about all of them together: one alone has too few points.
 
-    Joins have no intervals: their lines are not fitted to anything. The empty message alone has its own.
+    Joins have no intervals: their lines are not fitted to anything. The empty message alone has its own. A point
+    that is less certain than `LEAST_NOISE` scatters more and weighs less, as in the search for regimes, so that
+    what moves the largest messages does not widen the latency.
     """
-    limit, noise = curve.eager_limit_B, measured_noise(series)
+    weight = Regimes.LEAST_NOISE / np.maximum(curve.noise, Regimes.LEAST_NOISE)
+    limit, noise = curve.eager_limit_B, float(np.median(weight * curve.noise))
     fitted = [segment for segment in segments if segment.is_regime]
     residual = [
-        (segment.alpha_s + segment.beta_s_per_B * curve.size_B[points]) / curve.time_s[points] - 1
+        weight[points]
+        * ((segment.alpha_s + segment.beta_s_per_B * curve.size_B[points]) / curve.time_s[points] - 1)
         for segment in fitted
         for points in [segment.points()]
     ]
@@ -132,7 +135,7 @@ def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> l
         points = segment.points()
         alpha, beta = line_parameters(
             *(curve.size_B[points], curve.time_s[points], segment.alpha_s, segment.beta_s_per_B),
-            *(max(scatter, noise), freedom if segment.is_regime else 0),
+            *(max(scatter, noise), freedom if segment.is_regime else 0, weight[points]),
         )
         if segment.first == segment.last:
             bounds = min(alpha.value, float(series.low_s[0])), max(alpha.value, float(series.high_s[0]))

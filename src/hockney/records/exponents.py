@@ -3,9 +3,10 @@
 Within a level the machine still drifts by some percent from minute to minute, as the frequency of a processor
 does. The reference is a small message itself, so that small messages drift as it does (e near 1); memory keeps
 its pace, and large ones drift less. An exponent is the slope of ln(time) over ln(reference) of visits, both less
-those of their point, over the sizes within a factor of `NEAR`; where references hardly moved, that says little,
-and a value between the two (`PRIOR` ± `PRIOR_SPREAD`) weighs more, as in a ridge regression (Hoerl and Kennard,
-1970).
+those of their point, over the sizes within a factor of `NEAR`. References have noise of their own, which flattens
+a slope: what of their scatter is drift, the scatter within a visit tells (Fuller, Measurement Error Models, 1987,
+section 1.1). Where references hardly moved the visits say little, and a value between the two (`PRIOR` ±
+`PRIOR_SPREAD`) weighs more, as in a ridge regression (Hoerl and Kennard, 1970); the exponent's error says so.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from statistics import median
 
 import numpy as np
 
-from hockney.records.levels import LEAST_RATIO, Array, Level
+from hockney.records.levels import LEAST_RATIO, Array
 from hockney.records.record import Record
 from hockney.records.visits import SUBTRACTED, Levels, at, ranks_of, visit_times
+from hockney.statistics import MEDIAN_FACTOR
 
 NEAR = 4.0
 PRIOR, PRIOR_SPREAD = 0.5, 0.5
@@ -29,65 +31,75 @@ MOST_OFF = math.log(LEAST_RATIO)
 
 
 @dataclass(frozen=True)
+class Exponent:
+    """The exponent of a size, from 0 to 1, and its standard error, at most `PRIOR_SPREAD`."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True)
 class _Visits:
-    """Visits, shape (n,): where the size lies; ln(time) and ln(reference), less those of the point."""
+    """Visits, shape (n,): where the size lies; ln(time) and ln(reference), less those of the point; and the
+    variance of the latter that is noise."""
 
     place: Array
     time: Array
     reference: Array
+    noise: Array
 
 
-def reference_exponents(records: Sequence[Record], levels: Levels) -> dict[int, float]:
-    """The exponent, from 0 to 1, of each size in bytes; records of one series, or of one on several like pairs.
+def reference_exponents(records: Sequence[Record], levels: Levels) -> dict[int, Exponent]:
+    """The exponent of each size in bytes; records of one series, or of one on several like pairs.
 
     Empty where no point has two visits with references at one level of its ranks, and for times that are a
     difference of two.
     """
     visits = _visits(records, levels)
-    if visits.place.size == 0:
-        return {}
     exponents = {}
     for size_B in sorted({record.bytes for record in records}):
         is_near = np.abs(visits.place - _place(size_B)) <= math.log(NEAR) + 1e-9
-        time, reference = visits.time[is_near], visits.reference[is_near]
-        if time.size:
-            exponents[size_B] = _exponent(time, reference)
+        if is_near.any():
+            exponents[size_B] = _exponent(
+                *(each[is_near] for each in (visits.time, visits.reference, visits.noise))
+            )
     return exponents
 
 
-def _exponent(time: Array, reference: Array) -> float:
+def _exponent(time: Array, reference: Array, noise: Array) -> Exponent:
     moved, together = float(reference @ reference), float(time @ reference)
     if moved == 0:
-        return PRIOR
-    noise = float(np.mean((time - together / moved * reference) ** 2)) / PRIOR_SPREAD**2
-    return min(max((together + PRIOR * noise) / (moved + noise), 0.0), 1.0)
+        return Exponent(PRIOR, PRIOR_SPREAD)
+    drift = max(0.0, 1 - float(noise.sum()) / moved)  # of what references moved
+    # In units of the squared error of one visit's time, which is known as well as there are visits.
+    variance = float(np.mean((time - together / moved * reference) ** 2))
+    known, prior = drift**2 * moved, variance / PRIOR_SPREAD**2
+    if known + prior == 0:
+        return Exponent(PRIOR, PRIOR_SPREAD)
+    value = (drift * together + PRIOR * prior) / (known + prior)
+    return Exponent(min(max(value, 0.0), 1.0), min(math.sqrt(variance / (known + prior)), PRIOR_SPREAD))
 
 
 def _visits(records: Sequence[Record], levels: Levels) -> _Visits:
-    points: dict[object, list[tuple[int, float, float]]] = {}
+    points: dict[object, list[tuple[float, float, float, float]]] = {}
     for record in records:
         if record.oversubscribed or record.verified is False or record.operation in SUBTRACTED:
             continue
         for place, level in enumerate(levels.get(ranks_of(record), ())):
-            reference_s = _reference_s(record, level)
-            for time_s in visit_times([record], levels, at(place)) if reference_s else []:
-                point = (place, ranks_of(record), record.bytes)
-                points.setdefault(point, []).append((record.bytes, math.log(time_s), math.log(reference_s)))
+            logs = [math.log(each) for each in record.reference_s if level.holds(each)]
+            for time_s in visit_times([record], levels, at(place)) if logs else []:
+                noise = MEDIAN_FACTOR**2 * float(np.var(logs, ddof=1)) / len(logs) if len(logs) > 1 else 0.0
+                visit = (_place(record.bytes), math.log(time_s), median(logs), noise)
+                points.setdefault((place, ranks_of(record), record.bytes), []).append(visit)
     rows = [
-        (_place(size_B), time - middle[1], reference - middle[2])
+        (place, time - middle_time, reference - middle_reference, noise)
         for visits in points.values()
         if len(visits) > 1
-        for middle in [[median(column) for column in zip(*visits, strict=True)]]
-        for size_B, time, reference in visits
+        for _, middle_time, middle_reference, _ in [[median(column) for column in zip(*visits, strict=True)]]
+        for place, time, reference, noise in visits
     ]
-    columns = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    return _Visits(columns[:, 0], np.clip(columns[:, 1], -MOST_OFF, MOST_OFF), columns[:, 2])
-
-
-def _reference_s(record: Record, level: Level) -> float:
-    """The median of a visit's references that lie in the level; 0 without any."""
-    there = [reference_s for reference_s in record.reference_s if level.holds(reference_s)]
-    return median(there) if there else 0.0
+    columns = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    return _Visits(columns[:, 0], np.clip(columns[:, 1], -MOST_OFF, MOST_OFF), columns[:, 2], columns[:, 3])
 
 
 def _place(size_B: int) -> float:

@@ -110,18 +110,59 @@ def test_within_a_level_both_are_compared_at_one_reference(exponent: float, rati
     a, b = entry(FAST_S), entry(FAST_S, level=level(1.05 * FAST_S, 1.0))
     for side in (a, b):
         for point in side.measurements.points:
-            point.reference_exponent = exponent
+            point.reference_exponent, point.reference_exponent_error = exponent, 0.05
     for point in b.measurements.points:
         point.time_s *= 1.05
         point.low_s, point.high_s = 0.99 * point.time_s, 1.01 * point.time_s
     b.fits = fits(b.measurements.points)
     found = difference(machine(a), machine(b), points=True)
-    assert ratios(found.comparisons) == {round(ratio, 6)}
+    times = [comparison for comparison in found.comparisons if comparison.name != "reference"]
+    assert ratios(times) == {round(ratio, 6)}
+    assert [x.ratio for x in found.comparisons if x.name == "reference"] == [pytest.approx(1.05)]
+    assert {x.at_reference_s for x in found.comparisons} == {FAST_S}
     assert found.remarks == [
-        "pingpong, locality cache: compared at the reference of A (0.16 µs); that of B is 5.0% longer"
+        "pingpong, locality cache: compared at the reference of A (0.16 µs); that of B is 5.0% longer, because "
+        "of the machine, or of a library that sends all small messages so"
     ]
     # Each is named at the reference at which it was measured.
     assert references_s(found.comparisons) == {(FAST_S, 1.05 * FAST_S)}
+
+
+def drifted(references: float, times: float, error: float) -> tuple[Machine, Machine]:
+    """A machine, and itself with references and times so many times as long, which go as the reference does."""
+    a, b = entry(FAST_S), entry(FAST_S, level=level(references * FAST_S, 1.0))
+    for point in a.measurements.points:
+        point.reference_exponent, point.reference_exponent_error, point.freedom = 1.0, error, 8.0
+    for point in b.measurements.points:
+        point.reference_exponent, point.reference_exponent_error, point.freedom = 1.0, error, 8.0
+        point.time_s *= times
+        point.low_s, point.high_s = 0.99 * point.time_s, 1.01 * point.time_s
+    b.fits = fits(b.measurements.points)
+    return machine(a), machine(b)
+
+
+@pytest.mark.parametrize(
+    ("references", "times", "error", "differs"),
+    [
+        (1.05, 1.05, 0.05, False),  # the machine drifted, and all went with it
+        (
+            1.00,
+            1.10,
+            0.05,
+            True,
+        ),  # it kept still: two drifts of 1.5 %, intervals of ±1 %, four standard deviations
+        (1.03, 1.00, 0.05, False),  # 3 % that did not go with it, less than one and a half
+        (1.07, 0.99, 0.05, True),  # against the drift
+        (1.07, 0.99, 0.50, False),  # where nobody knows whether times go with it: 3.4 % more on the side of B
+    ],
+)
+def test_what_differs_at_one_reference_is_judged_by_what_is_left_of_the_drift(
+    references: float, times: float, error: float, *, differs: bool
+) -> None:
+    found = difference(*drifted(references, times, error), points=True)
+    small = [x for x in found.comparisons if x.name.startswith("time of") and not x.name.endswith("MiB")]
+    assert len(small) == len(SIZES_B) - 1
+    assert {x.verdict for x in small} == {"differs" if differs else "cannot be told"}
 
 
 @pytest.mark.parametrize("swapped", [False, True])

@@ -15,13 +15,14 @@ from hockney.records.keys import POINT_TO_POINT
 from hockney.records.record import LOCALITIES, Cache
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import parse_time
+from hockney.units import format_time, parse_time
 from hockney.words import listed
 
 with later():
-    from hockney.machine.file import load
+    from hockney.machine.file import Entry, load
     from hockney.machine.levels import at_any_level, at_reference
     from hockney.machine.select import parse_where, select_entry, title
+    from hockney.models.base import PREFERRED
     from hockney.predict.message import predict_message
     from hockney.report.views.prediction import as_data, as_text
 
@@ -75,15 +76,32 @@ hockney predict {operation} --bytes 8 --machine machine.json --reference 0.105us
             (machine,) = at_any_level(machine)
         entry = select_entry(machine, keys | parse_where(message.where))
         if message.reference_s is not None:
-            entry = at_reference(entry, message.reference_s)
+            entry = _at_reference(entry, message)
         predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
         if as_json:
-            say.json({"machine": str(message.machine), **as_data(entry, message.model, predictions)})
+            given = {"machine": str(message.machine), "reference_s": message.reference_s}
+            say.json({**given, **as_data(entry, message.model, predictions)})
             return
         heading = f"{title(entry, machine.point_to_point)} — {message.model}"
+        if message.reference_s is not None:
+            heading += f", where the reference takes {format_time(message.reference_s)}"
         say.line(as_text(heading, entry, predictions))
 
     return command
+
+
+def _at_reference(entry: Entry, message: Message) -> Entry:
+    """The entry at the reference that was given; RequestError where that says nothing."""
+    if message.any_level:
+        raise RequestError(
+            "--reference and --any-level exclude each other", "a reference is of one level: leave one out"
+        )
+    if message.model not in PREFERRED:
+        raise RequestError(
+            f"--reference does not go with the model {message.model!r}", f"it goes with {listed(PREFERRED)}"
+        )
+    assert message.reference_s is not None
+    return at_reference(entry, message.reference_s)
 
 
 for _operation in POINT_TO_POINT:

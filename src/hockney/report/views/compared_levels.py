@@ -18,15 +18,20 @@ NOTED = 0.005
 class ComparedLevels:
     """Two entries at the levels at which they are compared, with remarks on them.
 
-    `levels`: at which each was measured; None where it is not known, or the entry is the mixture of all. `apart`:
-    both were measured on one machine, but met no level in common.
+    `apart`: both were measured on one machine, but met no level in common. `at_reference_s`: the reference to
+    which the times of B were brought, that of A; None where they stand as they were measured.
     """
 
     a: Entry
     b: Entry
-    levels: tuple[EntryLevel | None, EntryLevel | None]
     remarks: tuple[str, ...] = ()
     apart: bool = False
+    at_reference_s: float | None = None
+
+    @property
+    def levels(self) -> tuple[EntryLevel | None, EntryLevel | None]:
+        """At which each was measured; None where it is not known, or the entry is the mixture of all."""
+        return self.a.level, self.b.level
 
 
 def is_one_machine(a: Machine, b: Machine) -> bool:
@@ -42,7 +47,7 @@ def levels_to_compare(a: Entry, b: Entry, *, on_one_machine: bool) -> ComparedLe
     other ranks, libraries or settings stay at their own levels: their references differ by nature.
     """
     remarks = tuple(f"{side} {remark}" for side, entry in (("A", a), ("B", b)) if (remark := level_remark(entry)))
-    own = ComparedLevels(a, b, (a.level, b.level), remarks)
+    own = ComparedLevels(a, b, remarks)
     if a.level is None or b.level is None or not on_one_machine or words(a) != words(b):
         return own
     if _are_same(a, b):
@@ -52,7 +57,7 @@ def levels_to_compare(a: Entry, b: Entry, *, on_one_machine: bool) -> ComparedLe
         return replace(own, apart=True)
     there_a, there_b = max(pairs, key=lambda pair: min(_share(entry) for entry in pair))
     remark = f"{_called('A', a, there_a)}, compared with {_called('B', b, there_b)}"
-    return _at_one_reference(ComparedLevels(there_a, there_b, (there_a.level, there_b.level), (remark,)))
+    return _at_one_reference(ComparedLevels(there_a, there_b, (remark,)))
 
 
 def _at_one_reference(compared: ComparedLevels) -> ComparedLevels:
@@ -62,9 +67,13 @@ def _at_one_reference(compared: ComparedLevels) -> ComparedLevels:
         return compared  # older files do not say how times go with it
     a, b = (at_reference(entry, of_a.reference_s) for entry in (compared.a, compared.b))
     off = of_b.reference_s / of_a.reference_s - 1
-    words_of_it = f"{abs(off):.1%} {'longer' if off > 0 else 'shorter'}"
-    remark = f"compared at the reference of A ({format_time(of_a.reference_s)}); that of B is {words_of_it}"
-    return replace(compared, a=a, b=b, remarks=(*compared.remarks, *([remark] if abs(off) >= NOTED else [])))
+    remark = (
+        f"compared at the reference of A ({format_time(of_a.reference_s)}); that of B is {abs(off):.1%} "
+        f"{'longer' if off > 0 else 'shorter'}, because of the machine, or of a library that sends all small "
+        "messages so"
+    )
+    remarks = (*compared.remarks, *([remark] if abs(off) >= NOTED else []))
+    return replace(compared, a=a, b=b, remarks=remarks, at_reference_s=of_a.reference_s)
 
 
 def stands_elsewhere(entry: Entry) -> bool:

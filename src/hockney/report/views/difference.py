@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 from hockney.machine.file import Entry, EntryLevel, Machine, Point
 from hockney.machine.select import UNKNOWN, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, slope_sizes_B
-from hockney.models.base import Fit, Parameter, drift, preferred_model
+from hockney.models.base import DRIFT, Fit, Parameter, drift, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
@@ -26,6 +26,9 @@ _OF_THE_MACHINE = ("system", "source", "mpi")
 _GIVEN_UP = (*_OF_THE_MACHINE, "transport", "nodes", "ppn", "ranks", "mapping")
 """Words in which two comparable entries may differ, in the order in which the comparison drops them."""
 
+REFERENCE = "reference"
+"""The quantity that stands for what is timed as a reference."""
+
 T = TypeVar("T")
 _Key = tuple[tuple[str, str], ...]
 
@@ -38,7 +41,7 @@ class QuantityComparison:
     b.high / a.low: they hold whether or not the errors of a and b are correlated. `p` is that of `p_value`, None
     where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff. `levels` are
     those of the machine at which a and b were measured, None where they are not known; a or b is `elsewhere` if
-    it was never met at that level.
+    it was never met at that level. `at_reference_s`: the reference to which times were brought, None as measured.
     """
 
     where: str
@@ -52,6 +55,7 @@ class QuantityComparison:
     p: float | None
     p_corrected: float | None
     levels: tuple[EntryLevel | None, EntryLevel | None] = (None, None)
+    at_reference_s: float | None = None
     elsewhere: tuple[bool, bool] = (False, False)
 
     @property
@@ -83,6 +87,7 @@ class QuantityComparison:
             "p_corrected": self.p_corrected,
             "level_a": _level(self.levels[0]),
             "level_b": _level(self.levels[1]),
+            "at_reference_s": self.at_reference_s,
             "elsewhere_a": self.elsewhere[0],
             "elsewhere_b": self.elsewhere[1],
         }
@@ -189,7 +194,11 @@ def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> _Laun
             diff.apart.append((where, of_a.reference_s, of_b.reference_s))
         comparisons = _models(where, chosen.a, chosen.b, diff)
         comparisons += _points(where, chosen.a, chosen.b) if points else []
-        diff.comparisons += [replace(comparison, levels=levels) for comparison in comparisons]
+        if chosen.at_reference_s is not None:
+            comparisons.append(compare(where, REFERENCE, _reference(chosen.a), _reference(chosen.b)))
+        diff.comparisons += [
+            replace(comparison, levels=levels, at_reference_s=chosen.at_reference_s) for comparison in comparisons
+        ]
     return [(in_a.measurements.launches, in_b.measurements.launches) for _, in_a, in_b in matched]
 
 
@@ -228,6 +237,13 @@ def _judged_at_levels(comparison: QuantityComparison, elsewhere: tuple[bool, boo
     if not any(elsewhere):
         return comparison
     return replace(comparison, elsewhere=elsewhere, p=None, p_corrected=None)
+
+
+def _reference(entry: Entry) -> Measured:
+    """What is timed as a reference, beside which other times are compared: it may be what differs."""
+    assert entry.level is not None
+    time_s = entry.level.reference_s
+    return replace(_of_fit(entry, Parameter(value=time_s, low=time_s, high=time_s, unit="s"), 0), drift=DRIFT)
 
 
 def _slope_B(entry: Entry, fit: Fit) -> float:
