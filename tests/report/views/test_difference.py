@@ -162,6 +162,27 @@ def test_a_planted_difference_is_found_where_it_was_planted() -> None:
     assert one.where.startswith("pingpong, locality package, cache warm")
 
 
+def test_latencies_are_those_of_messages_where_only_one_has_the_empty_one_apart() -> None:
+    first, *others = TWIN.point_to_point
+    fit = first.fits["piecewise"].model_copy(deep=True)
+    message = fit.regimes[0]
+    empty_s = message.alpha_s.value / 1.5
+    empty = message.model_copy(
+        update={
+            "max_B": 0.5,
+            "alpha_s": Parameter(value=empty_s, low=0.99 * empty_s, high=1.01 * empty_s, unit="s"),
+            "beta_s_per_B": Parameter(value=0.0, unit="s/B"),
+        }
+    )
+    fit.regimes = [empty, message.model_copy(update={"min_B": 0.5}), *fit.regimes[1:]]
+    apart = first.model_copy(update={"fits": {**first.fits, "piecewise": fit}})
+    for found in (difference(TWIN, machine(apart, *others)), difference(machine(apart, *others), TWIN)):
+        assert next(one.ratio for one in found.comparisons if one.name == "latency") == 1.0
+        assert not found.of("differs")
+    both = difference(machine(apart, *others), machine(apart, *others))
+    assert next(one.a.value for one in both.comparisons if one.name == "latency") == empty_s
+
+
 def test_a_difference_within_the_intervals_cannot_be_told() -> None:
     first, *others = TWIN.point_to_point
     assert not difference(TWIN, machine(slower(first, 1.05), *others)).of("differs")

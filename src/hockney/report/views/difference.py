@@ -209,14 +209,22 @@ def _models(where: str, a: Entry, b: Entry, diff: Difference) -> list[QuantityCo
         diff.remarks.append(f"{where}: no model is fitted in both")
         return []
     fits = a.fits[model], b.fits[model]
-    of_latency = _of_fit(a, latency(fits[0]), 0), _of_fit(b, latency(fits[1]), 0)
-    comparisons = [compare(where, "latency", *of_latency)]
+    of_a, of_b = _latencies(*fits)
+    comparisons = [compare(where, "latency", _of_fit(a, of_a, 0), _of_fit(b, of_b, 0))]
     rates = bandwidth(a, fits[0]), bandwidth(b, fits[1])
     if rates[0] is not None and rates[1] is not None:
-        of_a, of_b = _of_fit(a, rates[0], _slope_B(a, fits[0])), _of_fit(b, rates[1], _slope_B(b, fits[1]))
-        comparisons.append(compare(where, "bandwidth", of_a, of_b))
+        sides = _of_fit(a, rates[0], _slope_B(a, fits[0])), _of_fit(b, rates[1], _slope_B(b, fits[1]))
+        comparisons.append(compare(where, "bandwidth", *sides))
     elsewhere = stands_elsewhere(a), stands_elsewhere(b)
     return [_judged_at_levels(comparison, elsewhere) for comparison in comparisons]
+
+
+def _latencies(a: Fit, b: Fit) -> tuple[Parameter, Parameter]:
+    """The latencies of two fits: those of messages that are not empty, where only one has the empty one apart."""
+    if a.regimes[0].is_of_empty == b.regimes[0].is_of_empty:
+        return latency(a), latency(b)
+    of_a, of_b = (fit.regimes[int(fit.regimes[0].is_of_empty)].alpha_s for fit in (a, b))
+    return of_a, of_b
 
 
 def _points(where: str, a: Entry, b: Entry) -> list[QuantityComparison]:
