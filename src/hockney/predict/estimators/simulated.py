@@ -46,6 +46,8 @@ _TRIAL = 600
 """Points on which protocols are tried."""
 _BELIEVE = 10.0
 """Gain in log-likelihood from which on a protocol is believed."""
+_SETTLED = 24
+"""Steps after which a calibration on these gains next to nothing: 0.5 of the log-likelihood on planted times."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
 _HELD_B = 8192.0
@@ -228,7 +230,7 @@ class _Fit:
         of_label = (Counter(scenario.label for scenario in self.chosen)).values()
         protocols = (
             sum(min(n, _TRIAL // 2) * (1 + len(_RENDEZVOUS_B)) for n in of_label)
-            + 4 * min(points, 2 * _TRIAL)
+            + (4 + 2 * _SETTLED // 6) * min(points, 2 * _TRIAL)
             + 2 * min(points, _TRIAL)
         )
         return 6 * protocols + 10 * min(points, _MOST) + 8 * len(_PARTS) * min(points, _TRIAL)
@@ -276,6 +278,12 @@ class _Fit:
             loss = self.fitted(self.layout(float(candidate), above_B), trial, 6).loss
             if loss < best - _BELIEVE:
                 best, step_from = loss, float(candidate)
+        if np.isfinite(step_from):
+            # A calibration that has not settled takes a step for what further steps of its own would explain.
+            without, stepped = (
+                self.fitted(self.layout(each, above_B), trial, _SETTLED).loss for each in (np.inf, step_from)
+            )
+            step_from = step_from if stepped < without - _BELIEVE else np.inf
         return step_from
 
     def run(self, scenarios: Scenarios) -> _Simulated:
