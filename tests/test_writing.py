@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,38 @@ def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("elsewhere")
     with pytest.raises(NotWritten, match="symbolic links"), writing.locked(tmp_path / "link"):
         pass
+
+
+def _removing(path: Path, monkeypatch: pytest.MonkeyPatch, then: Callable[[], object]) -> None:
+    """The process that holds the lock removes its file when the next one has opened it; what it does `then`."""
+    original = fcntl.flock
+    waits = [True]
+
+    def flock(descriptor: int, operation: int) -> None:
+        if waits:
+            waits.clear()
+            path.unlink()
+            then()
+        original(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+def test_a_lock_whose_file_is_gone_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "lock"
+    _removing(path, monkeypatch, lambda: None)
+    with writing.locked(path) as first, writing.locked(path) as second:
+        assert (first, second) == (True, False)
+
+
+def test_a_lock_of_a_removed_file_is_not_held_beside_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lock"
+    with ExitStack() as third:
+        _removing(path, monkeypatch, lambda: third.enter_context(writing.locked(path)))
+        with writing.locked(path) as is_free:
+            assert not is_free
 
 
 def test_a_journal_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:

@@ -159,26 +159,44 @@ def make_folder(path: Path, hint: str = _HINT) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
+MOST_LOCKS = 100
+"""Files of a lock, each removed by who held it, after which the lock counts as held."""
+
+
 @contextlib.contextmanager
 def locked(path: Path, *, wait: bool = False) -> Iterator[bool]:
     """Hold a lock while the block runs: whether it was free, or True where the file system has no locks.
 
-    NotWritten where the file of the lock cannot be made.
+    The block may remove the file of the lock. NotWritten where it cannot be made.
     """
     with contextlib.ExitStack() as held:
-        with _naming(path, _HINT):
+        for _ in range(MOST_LOCKS):
+            with _naming(path, _HINT):
+                try:
+                    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+                except PermissionError:
+                    # Another user's lock in a cache that is shared.
+                    descriptor = os.open(path, os.O_RDONLY)
+                held.callback(os.close, descriptor)
+            is_free = True
             try:
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
-            except PermissionError:
-                # Another user's lock in a cache that is shared.
-                descriptor = os.open(path, os.O_RDONLY)
-            held.callback(os.close, descriptor)
-        is_free = True
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                is_free = False
+            except OSError:
+                # A file system without locks keeps nobody apart, and nobody out.
+                pass
+            # The one before may have removed the file, whose name a third process then locks anew.
+            if not is_free or _is_at(descriptor, path):
+                break
+        else:
             is_free = False
-        except OSError:
-            # A file system without locks keeps nobody apart, and nobody out.
-            pass
         yield is_free
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether the file that is open is still the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False

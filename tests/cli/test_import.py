@@ -88,6 +88,7 @@ def test_an_existing_campaign_is_kept(tmp_path: Path) -> None:
         (["--format", "oso"], "did you mean 'osu'"),
         (["--locality", "near"], "network"),
         (["--format", "imb"], "no result"),
+        ([""], "FILE…: '' names nothing"),
     ],
 )
 def test_wrong_requests(tmp_path: Path, flags: list[str], word: str) -> None:
@@ -95,3 +96,21 @@ def test_wrong_requests(tmp_path: Path, flags: list[str], word: str) -> None:
     assert code == 2
     assert word in err
     assert not (tmp_path / "c").exists()
+
+
+def test_a_statistic_that_is_not_used_is_told(tmp_path: Path) -> None:
+    header = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,time_us,repetition"
+    row = "s,m,pingpong,default,,1,2,2,8,1.5,0"
+    bare, full = tmp_path / "bare.csv", tmp_path / "full.csv"
+    bare.write_text(f"{header}\n{row}\n")
+    full.write_text(f"{header},statistic\n{row.replace(',8,', ',16,')},completion\n")
+    files, flag = [bare, full, DATA / "osu_latency_5.txt"], ["--statistic", "one_way"]
+    note = (
+        "--statistic one_way was not used for 2 of 3 files, which say themselves which times they hold: "
+        f"{full}, {files[2]}"
+    )
+    code, _, err = run(*files, "-o", tmp_path / "c", *flag)
+    assert (code, err) == (0, f"{note}\n")
+    assert json.loads(run(*files, "-o", tmp_path / "d", *flag, "--json")[1])["notes"] == [note]
+    assert run(bare, "-o", tmp_path / "e", *flag)[2] == ""
+    assert run(files[2], "-o", tmp_path / "f")[2] == ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -162,27 +163,46 @@ def test_what_failed_keeps_nobody_from_a_fit_and_a_report(runner: Callable[..., 
     assert last.endswith("`hockney measure -o c --resume` tries again.")
 
 
-@pytest.mark.parametrize(
-    ("file", "kept", "hint"),
-    [
-        ("records.jsonl", "kept in d: ", "goes on"),
-        ("launches.jsonl", "kept in d: ", "goes on"),
-        ("samples.csv", "all is measured and kept in d: ", "writes it"),
-    ],
-)
-def test_a_full_disk_names_the_file_and_what_is_kept(
-    runner: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, kept: str, hint: str
-) -> None:
-    runner("good")
-    assert run_hockney(*PING, "--sizes", "8", cwd=tmp_path).returncode == 0
+def _fill(monkeypatch: pytest.MonkeyPatch, written: Mapping[str, int]) -> None:
+    """The disk is full when each of these files has been written so many times."""
+    times: Counter[str] = Counter()
     for function in ("append", "replace", "replacing_text"):
         original = getattr(writing, function)
 
         def full(path: Path, *words: Any, original: Callable[..., Any] = original) -> Any:
-            return original(Path("/dev/full") if path.name == file else path, *words)
+            times[path.name] += 1
+            is_full = times[path.name] > written.get(path.name, times[path.name])
+            return original(Path("/dev/full") if is_full else path, *words)
 
         monkeypatch.setattr(writing, function, full)
-    again = run_hockney(*PING[:2], "d", *PING[3:], "--sizes", "8,64", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("written", "records"),
+    [
+        ({"records.jsonl": 0}, 0),
+        ({"launches.jsonl": 0}, 0),
+        ({"samples.csv": 0}, 2),
+        ({"records.jsonl": 1, "samples.csv": 0}, 1),
+    ],
+    ids=str,
+)
+def test_a_full_disk_names_the_file_and_what_is_kept(
+    runner: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    written: dict[str, int],
+    records: int,
+) -> None:
+    runner("good")
+    assert run_hockney(*PING, "--sizes", "8", cwd=tmp_path).returncode == 0
+    _fill(monkeypatch, written)
+    again = run_hockney(*PING[:2], "d", *PING[3:], "--visits", "1", "--sizes", "8,64", cwd=tmp_path)
     assert again.returncode == 4
-    assert f"cannot write /dev/full: No space left on device; {kept}" in again.stderr
-    assert f"`hockney measure -o d --resume` {hint}" in again.stderr
+    error, hint = again.stderr.splitlines()[-2:]
+    kept = f"{records} records and 0 answers about effects"
+    all_is = "all is measured and " if records == 2 else ""
+    said = f"cannot write /dev/full: No space left on device; {all_is}kept in d: {kept}"
+    assert error == f"error: {said}"
+    goes_on = "writes it" if records == 2 else "goes on, and writes it"
+    assert hint == f"hint: make room; `hockney measure -o d --resume` {goes_on}"

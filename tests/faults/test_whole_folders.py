@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
@@ -13,8 +15,9 @@ from tests.command_line import outcome
 
 from hockney.errors import RequestError
 from hockney.records import table
-from hockney.records.folder import PLAN, RECORDS, TABLE, UNFINISHED, Campaign
+from hockney.records.folder import CONTENT, PLAN, RECORDS, TABLE, UNFINISHED, Campaign, Unfinished
 from hockney.terminal.signals import ENDING
+from hockney.writing import NotWritten
 
 DATA = Path(__file__).parents[1] / "importers" / "data"
 SOURCES = {"a": "osu_latency_5.txt", "b": "osu_bw_7.1.txt"}
@@ -99,10 +102,103 @@ def test_a_signal_leaves_nothing(words: list[str], tmp_path: Path, number: signa
 
 def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path) -> None:
     words = ["import", str(DATA / SOURCES["a"]), "-o", str(tmp_path / "c")]
-    with Campaign.whole(tmp_path / "c", {}) as first:
+    with Campaign.whole(tmp_path / "c", Unfinished(verb="import", sources=[]), {}) as first:
         code, _, err = outcome(*words)
         assert (code, "another process is writing" in err) == (2, True)
         with pytest.raises(RequestError, match="not whole"):
             Campaign.open(first.path)
         assert (first.path / PLAN).exists(), "the second left it alone"
     assert Campaign.open(tmp_path / "c").plan() == {}
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Campaign, _lines: Iterable[str]) -> None:
+        raise NotWritten("cannot write records.jsonl: No space left on device")
+
+    monkeypatch.setattr(Campaign, "append_lines", full)
+
+
+@pytest.mark.usefixtures("full_disk")
+@pytest.mark.parametrize("name", CONTENT)
+def test_a_file_of_the_users_own_is_neither_removed_nor_replaced(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    code, _, err = outcome("import", DATA / SOURCES["a"], "-o", tmp_path)
+    assert (code, "already holds" in err) == (2, True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "mine"}
+
+
+def test_a_table_is_not_imported_onto_itself(tmp_path: Path) -> None:
+    header = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+    text = f"{header}\ns,m,pingpong,default,,1,2,2,8,one_way,1.5,0\n"
+    (tmp_path / TABLE).write_text(text)
+    code, _, err = outcome("import", tmp_path / TABLE, "-o", tmp_path)
+    assert (code, f"already holds {TABLE}" in " ".join(err.split())) == (2, True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {TABLE: text}
+
+
+def test_a_measurement_does_not_replace_a_table(tmp_path: Path) -> None:
+    (tmp_path / TABLE).write_text("mine")
+    with pytest.raises(RequestError, match="already holds samples"):
+        Campaign.create(tmp_path, {})
+    assert [path.name for path in tmp_path.iterdir()] == [TABLE]
+
+
+def test_a_file_called_unfinished_means_nothing(tmp_path: Path) -> None:
+    Campaign.create(tmp_path, {"ranks": 2}).append_lines(["{}"])
+    (tmp_path / "unfinished").write_text("")
+    assert Campaign.open(tmp_path).plan() == {"ranks": 2}
+    assert outcome("import", DATA / SOURCES["a"], "-o", tmp_path)[0] == 2
+    assert (tmp_path / RECORDS).read_text() == "{}\n"
+
+
+OURS = Unfinished(verb="import", sources=["a.txt"]).model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("mark", "plan"),
+    [
+        ("", '{"imported": []}'),
+        ("{}", '{"imported": []}'),
+        ('{"verb": "measure", "sources": []}', '{"imported": []}'),
+        (OURS, '{"ranks": 2}'),
+        (OURS, '{"merged": []}'),
+        (OURS, "{"),
+    ],
+)
+def test_a_mark_that_is_not_ours_lets_nothing_be_removed(tmp_path: Path, mark: str, plan: str) -> None:
+    before = {UNFINISHED: mark, PLAN: plan, RECORDS: "mine"}
+    for name, text in before.items():
+        (tmp_path / name).write_text(text)
+    code, _, err = outcome("import", DATA / SOURCES["a"], "-o", tmp_path)
+    assert (code, "none can have left it so" in " ".join(err.split())) == (2, True)
+    with pytest.raises(RequestError, match="none can have left it so"):
+        Campaign.open(tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.name in before} == before
+
+
+def test_a_mark_names_the_verb_and_its_sources(tmp_path: Path) -> None:
+    with (
+        Campaign.whole(tmp_path / "c", Unfinished(verb="merge", sources=["mon", "tue"]), {"merged": []}) as first,
+        pytest.raises(RequestError, match="not whole: `hockney merge` of mon, tue is writing it"),
+    ):
+        Campaign.open(first.path)
+
+
+def test_a_signal_after_the_end_of_the_folder_ends_nothing(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Path.unlink
+    struck = []
+
+    def strike(path: Path, missing_ok: bool = False) -> None:
+        original(path, missing_ok=missing_ok)
+        if path.name == UNFINISHED:
+            struck.append(path)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Path, "unlink", strike)
+    code, out, err = outcome(*words, "-o", tmp_path / "c")
+    assert (code, err) == (0, "")
+    assert struck
+    assert f"hockney fit {tmp_path / 'c'}`" in out

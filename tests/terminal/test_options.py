@@ -164,3 +164,11 @@ def test_a_path_without_a_name_is_not_the_present_folder() -> None:
     assert done.exception.message == "DISH: '' names nothing"
     assert run(".").exit_code == 0
     assert seen["cooking"].dish == Path()
+
+
+def test_one_of_several_paths_without_a_name_is_not_the_present_folder() -> None:
+    done = call("shop", "milk", "", "--at", "home")
+    assert isinstance(done.exception, RequestError)
+    assert done.exception.message == "GOOD: '' names nothing"
+    assert call("shop", "milk", ".", "--at", "").exit_code == 0
+    assert seen["shopping"] == Shopping(goods=[Path("milk"), Path()], at="")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,9 +59,9 @@ def import_(options: ImportOptions, given: Given, json: JsonOption = False) -> N
     is written.
     """
     collection = _collect.collect(options.files, given, options.format_name)
-    _collect.write(collection, options.output, given)
-    with undisturbed():
-        _say(_collect.summary(collection, options.output), options.output, json)
+    with ExitStack() as closing:
+        _collect.write(collection, options.output, given, lambda: closing.enter_context(undisturbed()))
+        _say(_collect.summary(collection, options.output, given), options.output, json)
 
 
 def _say(summary: dict[str, Any], output: Path, as_json: bool) -> None:
@@ -72,6 +73,8 @@ def _say(summary: dict[str, Any], output: Path, as_json: bool) -> None:
             say.warn(warning)
     for skipped in summary["skipped"]:
         say.note(f"skipped: {skipped['file']}: {skipped['reason']}")
+    for text in summary["notes"]:
+        say.note(text)
     counts = f"{summary['records']} records from {len(summary['files'])} files, {len(summary['skipped'])} skipped"
     say.line(f"{output}: {counts}")
     say.line(next_step(output, (name for file in summary["files"] for name in file["operations"])))

@@ -79,7 +79,7 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     bar = say.PointsBar(quiet=json)
     watcher = Terminal(bar)
-    why = ""
+    ended: Interrupted | NotWritten | None = None
     outcome: Outcome | None = None
     with ExitStack() as closing:
         try:
@@ -88,33 +88,43 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
                 closing.enter_context(undisturbed())
         except Interrupted as error:
             # With an outcome there is nothing left to end.
-            why = "" if outcome is not None else f"{error.name} ended the campaign"
+            ended = None if outcome is not None else error
         except NotWritten as error:
-            why = error.message
+            ended = error
         except Exception:
             with suppress(NotWritten):
                 _table(campaign, plan)
             raise
         took = Took(ready_s - began_s, time.monotonic() - ready_s)
-        _close(campaign, plan, why, outcome, took, json)
+        _close(campaign, plan, ended, outcome, took, json)
 
 
-def _close(campaign: Campaign, plan: Plan, why: str, outcome: Outcome | None, took: Took, as_json: bool) -> None:
-    """Write the table, whatever ended the campaign (`why`, or nothing did), and say what there is."""
-    lost = ""
+def _close(
+    campaign: Campaign,
+    plan: Plan,
+    ended: Interrupted | NotWritten | None,
+    outcome: Outcome | None,
+    took: Took,
+    as_json: bool,
+) -> None:
+    """Write the table, whatever ended the campaign (`ended`, or nothing did), and say what there is."""
+    why = f"{ended.name} ended the campaign" if isinstance(ended, Interrupted) else ""
+    lost = ended.message if isinstance(ended, NotWritten) else ""
     try:
         records = _table(campaign, plan)
     except NotWritten as error:
-        records, lost = campaign.records(), error.message
+        # Where a record had no room, it says enough that the table has none either.
+        records, lost = campaign.records(), lost or error.message
     answers = sum(1 for record in campaign.effects() if record.answer or record.not_measurable)
     kept = f"kept in {campaign.path}: {len(records)} records and {answers} answers about effects"
     resume = f"`hockney measure -o {campaign.path} --resume`"
-    if outcome is None:
-        raise Incomplete("; ".join(filter(None, (why, lost, kept))), f"{resume} goes on")
-    if lost and outcome.is_whole:
+    if lost and outcome is not None and outcome.is_whole:
         raise Incomplete(f"{lost}; all is measured and {kept}", f"make room; {resume} writes it")
+    said = "; ".join(filter(None, (why, lost, kept)))
     if lost:
-        raise Incomplete(f"{lost}; {kept}", f"make room; {resume} goes on, and writes it")
+        raise Incomplete(said, f"make room; {resume} goes on, and writes it")
+    if outcome is None:
+        raise Incomplete(said, f"{resume} goes on")
     _finish(campaign.path, plan, outcome, records, answers, took, as_json)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -36,8 +37,8 @@ def merge(options: MergeOptions, json: JsonOption = False) -> None:
     campaigns, output = options.campaigns, options.output
     if len(campaigns) < 2:
         raise RequestError("one campaign cannot be merged", "name at least two campaign folders")
-    contents = join(campaigns, output)
-    with undisturbed():
+    with ExitStack() as closing:
+        contents = join(campaigns, output, lambda: closing.enter_context(undisturbed()))
         _say(options, contents, json)
 
 

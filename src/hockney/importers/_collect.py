@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
@@ -26,7 +26,7 @@ from hockney.records import table
 from hockney.records.answers import first_problem
 from hockney.records.columnar import RecordColumns, codes, prefixed, words
 from hockney.records.columns import RECORD
-from hockney.records.folder import PLAN, RECORDS, Campaign
+from hockney.records.folder import PLAN, RECORDS, Campaign, Unfinished
 
 
 @dataclass
@@ -278,21 +278,26 @@ def _fill(records: RecordColumns, given: Given) -> None:
     frame["locality"] = locality.astype("category")
 
 
-def write(collection: Collection, folder: Path, given: Given) -> Campaign:
+def write(
+    collection: Collection, folder: Path, given: Given, at_end: Callable[[], object] = lambda: None
+) -> Campaign:
     """The campaign: plan, one launch per file, records, tidy table; nothing is left behind if it fails.
 
+    `at_end` is called when all is written, before it counts.
     RequestError where a campaign is there already, or the folder cannot be written.
     """
     plan = {
         "imported": [str(file.path) for file in collection.files],
         "given": {name: value for name, value in given.model_dump().items() if value},
     }
-    with Campaign.whole(folder, plan) as campaign:
+    mark = Unfinished(verb="import", sources=[reading.printable(file.path) for file in collection.files])
+    with Campaign.whole(folder, mark, plan) as campaign:
         launches = [_launch(file, len(records)) for file, records in collection.by_file()]
         for launch in launches:
             campaign.append_launch(launch)
         campaign.append_lines(collection.records.lines())
         table.write(table.from_imported(collection.records, launches), campaign.table)
+        at_end()
     return campaign
 
 
@@ -310,7 +315,7 @@ def _launch(file: ImportedFile, records: int) -> dict[str, Any]:
     return launch | ({"eager_limit_B": limits} if limits else {})
 
 
-def summary(collection: Collection, folder: Path) -> dict[str, Any]:
+def summary(collection: Collection, folder: Path, given: Given) -> dict[str, Any]:
     """What `--json` prints: counts per file and operation, everything that was left out with its reason."""
     return {
         "campaign": str(folder),
@@ -327,4 +332,17 @@ def summary(collection: Collection, folder: Path) -> dict[str, Any]:
             for file, records in collection.by_file()
         ],
         "skipped": [{"file": file, "reason": reason} for file, reason in collection.skipped],
+        "notes": _unused(collection.files, given),
     }
+
+
+def _unused(files: Sequence[ImportedFile], given: Given) -> list[str]:
+    """What the user gave that files had no use for, because they say it themselves."""
+    own = [str(file.path) for file in files if not file.content.is_of_given_statistic]
+    if not given.statistic or not own:
+        return []
+    shown = ", ".join(own[:3]) + (" …" if len(own) > 3 else "")
+    return [
+        f"--statistic {given.statistic} was not used for {len(own)} of {len(files)} files, "
+        f"which say themselves which times they hold: {shown}"
+    ]

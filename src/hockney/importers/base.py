@@ -54,13 +54,15 @@ class Imported:
     `columns` stands in place of `records` where there may be millions of them. A record's `algorithm` is "" where
     the text could not say it. Its `variant` carries only what the text itself says beyond the other fields (a
     datatype, idle ranks); `repetition` counts inside a tidy table and is 0 otherwise. `metadata` is what the
-    header says. `warnings` name file and line of what was left out; `not_imported` are whole tables left out.
+    header says. `is_of_given_statistic`: the text does not say which times it holds, `Given.statistic` did.
+    `warnings` name file and line of what was left out; `not_imported` are whole tables left out.
     """
 
     records: list[Record] = field(default_factory=list)
     columns: RecordColumns | None = None
     tool: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+    is_of_given_statistic: bool = False
     warnings: list[str] = field(default_factory=list)
     not_imported: list[str] = field(default_factory=list)
 

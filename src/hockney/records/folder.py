@@ -7,7 +7,7 @@
     effects.jsonl    one answer about an effect a line
     failures.jsonl   points that could not be measured, with the reason
     samples.csv      the tidy table, made anew from the records
-    unfinished       there while an import or a merge writes the folder
+    .hockney-unfinished   there while an import or a merge writes the folder: the verb and its sources
 
 Only whole lines are appended, so a process killed at any instant loses at most the line in flight. A damaged
 line is reported and left where it is; all others are read.
@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -39,12 +40,24 @@ EFFECTS = "effects.jsonl"
 FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
 LOCK = ".lock"
-UNFINISHED = "unfinished"
-CONTENT = (PLAN, LAUNCHES, RECORDS, APPS, EFFECTS, FAILURES, TABLE)
+UNFINISHED = ".hockney-unfinished"
+JOURNALS = (RECORDS, APPS, EFFECTS, LAUNCHES)
+CONTENT = (*JOURNALS, FAILURES, TABLE, PLAN)
 
 Stored = Record | AppRecord | EffectRecord
 FILES: dict[type[Stored], str] = {Record: RECORDS, AppRecord: APPS, EffectRecord: EFFECTS}
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class Unfinished(BaseModel, extra="forbid", frozen=True):
+    """What the mark of a folder that is being written says: by which verb, and from what."""
+
+    verb: Literal["import", "merge"]
+    sources: list[str]
+
+
+_IN_PLAN = {"import": "imported", "merge": "merged"}
+"""What a plan has that the verb wrote, and no other plan."""
 
 
 class Campaign:
@@ -61,12 +74,12 @@ class Campaign:
 
     @classmethod
     def create(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
-        """Make the folder and write its plan; RequestError where something measured is already there.
+        """Make the folder and write its plan; RequestError where something measured, or a table, is there.
 
         A plan without records or launches, left by a request that was refused, is replaced.
         """
         _expect_finished(path)
-        _expect_new(path)
+        _expect_none(path, (*JOURNALS, TABLE))
         writing.make_folder(path, "choose another folder")
         return cls._begun(path, plan)
 
@@ -77,23 +90,24 @@ class Campaign:
 
     @classmethod
     @contextlib.contextmanager
-    def whole(cls, path: Path, plan: Mapping[str, Any]) -> Iterator[Campaign]:
+    def whole(cls, path: Path, mark: Unfinished, plan: Mapping[str, Any]) -> Iterator[Campaign]:
         """A new campaign that the block writes, and that can be opened only once the block has ended.
 
         Nothing of it is left where the block fails; what a kill leaves is replaced by the next such block.
-        RequestError where something measured is already there, or another process writes.
+        RequestError where any file of a campaign's names is already there, or another process writes: what this
+        block removes when it fails must be its own.
         """
-        if not (path / UNFINISHED).exists():
-            _expect_new(path)
+        if _mark(path) is None:
+            _expect_none(path, CONTENT)
         there_before = path.exists()
         writing.make_folder(path, "choose another folder")
         with cls(path).locked():
             # Another process may have ended in between.
-            if (path / UNFINISHED).exists():
+            if _mark(path) is not None:
                 _remove(path, CONTENT)
-            _expect_new(path)
+            _expect_none(path, CONTENT)
             try:
-                writing.replace(path / UNFINISHED, "")
+                writing.replace(path / UNFINISHED, mark.model_dump_json() + "\n")
                 yield cls._begun(path, plan)
                 (path / UNFINISHED).unlink()
             except BaseException:
@@ -195,20 +209,53 @@ class Campaign:
         return [line.model_dump() for line in self._models(FAILURES, FailureLine)]
 
 
-def _expect_new(path: Path) -> None:
-    if any((path / name).exists() for name in (RECORDS, APPS, EFFECTS, LAUNCHES)):
+def _expect_none(path: Path, names: Iterable[str]) -> None:
+    there = [name for name in names if os.path.lexists(path / name)]
+    if set(there) & set(JOURNALS):
         raise RequestError(
             f"{path} already holds a campaign",
             "add --resume to go on with it, or choose another folder; nothing in it was changed",
         )
+    if there:
+        raise RequestError(
+            f"{path} already holds {', '.join(there)}", "choose another folder; nothing in it was changed"
+        )
 
 
 def _expect_finished(path: Path) -> None:
-    if (path / UNFINISHED).exists():
+    if (mark := _mark(path)) is not None:
+        sources = ", ".join(mark.sources[:3]) + (" …" if len(mark.sources) > 3 else "")
         raise RequestError(
-            f"{path} is not whole: an import or a merge is writing it, or was ended in the middle",
-            "if none runs any more, give the same `hockney import` or `hockney merge` again: it begins anew",
+            f"{path} is not whole: `hockney {mark.verb}` of {sources} is writing it, or was ended in the middle",
+            f"if none runs any more, give the same `hockney {mark.verb}` again: it begins anew",
         )
+
+
+def _mark(path: Path) -> Unfinished | None:
+    """What the mark in the folder says, None where there is none.
+
+    RequestError where an import or a merge cannot have left it: what else is there would be taken for its own.
+    """
+    file = path / UNFINISHED
+    if not os.path.lexists(file):
+        return None
+    try:
+        mark = Unfinished.model_validate_json(reading.content(file, within=path))
+    except reading.Absent:
+        return None  # The import or the merge has ended in between.
+    except (ValidationError, RequestError):
+        mark = None
+    try:
+        plan = Campaign(path).plan()
+    except RequestError:
+        mark = None
+    if mark is None or (plan and _IN_PLAN[mark.verb] not in plan):
+        raise RequestError(
+            f"{file} says that an import or a merge is writing the folder, but none can have left it so",
+            f"keep what you need of {path}, and import or merge into another folder; a campaign that was "
+            "measured is whole without that file",
+        )
+    return mark
 
 
 def _remove(folder: Path, names: Iterable[str]) -> None:

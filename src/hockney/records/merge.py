@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
 from pathlib import Path
 
 from hockney.errors import RequestError
+from hockney.reading import printable
 from hockney.records import table
 from hockney.records.columns import POINT
 from hockney.records.contents import Contents, contents_of
-from hockney.records.folder import Campaign
+from hockney.records.folder import Campaign, Unfinished
 from hockney.records.record import Record
 
 _point = attrgetter(*POINT)
 
 
-def merge(sources: Sequence[Path], target: Path) -> Contents:
+def merge(sources: Sequence[Path], target: Path, at_end: Callable[[], object] = lambda: None) -> Contents:
     """A new campaign with everything that the sources hold, and its table; the sources stay unchanged.
 
     A record that two sources share (one was made from the other) is taken once, whatever its repetition. Where
     two sources measured the same point or the same effect, the later source's repetitions continue the numbering
-    of the earlier one's.
+    of the earlier one's. `at_end` is called when all is written, before it counts.
     RequestError for a source that is no campaign or is empty, and for a target that is not empty.
     """
     opened = [Campaign.open(path) for path in sources]
@@ -32,7 +33,8 @@ def merge(sources: Sequence[Path], target: Path) -> Contents:
         if not records and not campaign.apps() and not campaign.effects():
             raise RequestError(f"{campaign.path} holds no records", "leave it out")
     plan = {"merged": [{"from": str(c.path), "plan": c.plan()} for c in opened]}
-    with Campaign.whole(target, plan) as target_campaign:
+    mark = Unfinished(verb="merge", sources=[printable(path) for path in sources])
+    with Campaign.whole(target, mark, plan) as target_campaign:
         if merged := _merged(records_of):
             target_campaign.append_all(merged)
         _merge_launches(opened, target_campaign)
@@ -41,6 +43,7 @@ def merge(sources: Sequence[Path], target: Path) -> Contents:
         target_campaign.warnings += dict.fromkeys(text for campaign in opened for text in campaign.warnings)
         contents = contents_of(target_campaign)
         table.write(contents.frame, target_campaign.table)
+        at_end()
     return contents
 
 

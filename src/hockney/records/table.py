@@ -174,9 +174,9 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
     """A tidy table (`.csv`, `.csv.gz`, `.parquet`) or a campaign folder, checked; duplicate rows are kept.
 
     Columns come back in their types (unknown text is ""); what a campaign had to skip is in
-    `frame.attrs["warnings"]`. All rows of a table without that column are of `statistic`. RequestError names the
-    file and the row: a missing column, a time that is not a positive number, an unknown statistic, a line that is
-    cut short.
+    `frame.attrs["warnings"]`. All rows of a table without that column are of `statistic`; whether a table has
+    it is in `frame.attrs["says_statistic"]`. RequestError names the file and the row: a missing column, a time
+    that is not a positive number, an unknown statistic, a line that is cut short.
     """
     if path.is_dir():
         campaign = Campaign.open(path)
@@ -187,7 +187,8 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
         frame.attrs["warnings"] = list(campaign.warnings)
         return frame
     raw, first_line = text_rows(path, "give a tidy CSV or Parquet table, or a campaign folder")
-    if statistic and "statistic" not in raw.columns:
+    says_statistic = "statistic" in raw.columns
+    if statistic and not says_statistic:
         raw = raw.assign(statistic=statistic)
     missing = [name for name in HEADER if name not in raw.columns]
     if missing == ["statistic"]:
@@ -200,7 +201,9 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
             f"{path} is not a tidy table: column {', '.join(missing)} is missing",
             f"its header needs {','.join(HEADER)}; OSU and IMB text is read by `hockney import`",
         )
-    return _checked(raw, path, first_line)
+    frame = _checked(raw, path, first_line)
+    frame.attrs["says_statistic"] = says_statistic
+    return frame
 
 
 def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:

@@ -63,7 +63,8 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
         for parameter, (name, field) in fields.items():
             # A script's --hosts "$HOSTS" with nothing in it asks for nothing, where the model says so.
             is_empty = values[parameter] == "" and getattr(models[name], "empty_means_default", False)
-            if values[parameter] == "" and parameter in paths and not is_empty:
+            given = values[parameter] if isinstance(values[parameter], list) else [values[parameter]]
+            if "" in given and parameter in paths and not is_empty:
                 # A path without a name would be the present folder.
                 named = f"{paths[parameter]}: '' names nothing"
                 raise RequestError(named, "write a name, or . for the present folder")
@@ -109,7 +110,7 @@ def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.P
     default = inspect.Parameter.empty if info.is_required() else _shown(info, option)
     # What Typer makes of the words: what the field holds, or text where the option or the model reads it.
     kind: Any = str if option.read or _words(info.annotation) or _is_path(info) else info.annotation
-    kind = list[str] if option.repeat else kind
+    kind = list[str] if option.repeat or info.annotation == list[Path] else kind
     annotation: Any = kind if default is not None else kind | None
     ends = [
         next((getattr(limit, end) for limit in info.metadata if isinstance(limit, bound)), None)
@@ -131,8 +132,8 @@ def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.P
 
 
 def _is_path(info: FieldInfo) -> bool:
-    """Whether a field is a path, or one or None: its text is kept, because Path('') is the present folder."""
-    return info.annotation is Path or info.annotation == Path | None
+    """Whether a field is a path, one or None, or several: its text is kept, as Path('') is the present folder."""
+    return info.annotation in (Path, Path | None, list[Path])
 
 
 def _words(annotation: Any) -> list[str]:

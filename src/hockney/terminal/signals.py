@@ -6,7 +6,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn, TextIO
@@ -23,29 +23,38 @@ class Interrupted(KeyboardInterrupt):
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """The first of these signals raises Interrupted; from then on they are ignored until the process ends.
+def _answered(answer: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """These signals are answered so while the block runs, but for those that are ignored already.
 
-    A signal that is ignored already (`nohup`, a shell's background) stays so. Only in the main thread, and not
-    around long work in C++, which runs to its end before Python sees a signal.
+    `nohup` and a shell's background ignore them. What the answer itself changes stays changed.
     """
     before = {number: signal.getsignal(number) for number in ENDING}
     listened = [number for number in ENDING if before[number] != signal.SIG_IGN]
-
-    def end(number: int, _: FrameType | None) -> NoReturn:
-        for other in listened:
-            signal.signal(other, signal.SIG_IGN)
-        _leave_closed_terminal()
-        raise Interrupted(signal.Signals(number).name)
-
     for number in listened:
-        signal.signal(number, end)
+        signal.signal(number, answer)
     try:
         yield
     finally:
         for number in listened:
-            if signal.getsignal(number) is end:
+            if signal.getsignal(number) is answer:
                 signal.signal(number, before[number])
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """The first of these signals raises Interrupted; from then on they are ignored until the process ends.
+
+    Only in the main thread, and not around long work in C++, which runs to its end before Python sees a signal.
+    """
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        for one in ENDING:
+            signal.signal(one, signal.SIG_IGN)
+        _leave_closed_terminal()
+        raise Interrupted(signal.Signals(number).name)
+
+    with _answered(end):
+        yield
 
 
 @contextmanager
@@ -55,15 +64,8 @@ def undisturbed() -> Iterator[None]:
     def go_on(_: int, __: FrameType | None) -> None:
         _leave_closed_terminal()
 
-    before = {number: signal.getsignal(number) for number in ENDING}
-    listened = [number for number in ENDING if before[number] != signal.SIG_IGN]
-    for number in listened:
-        signal.signal(number, go_on)
-    try:
+    with _answered(go_on):
         yield
-    finally:
-        for number in listened:
-            signal.signal(number, before[number])
 
 
 def send_nowhere(stream: TextIO) -> None:
