@@ -38,7 +38,7 @@ from hockney.importers.base import Given
 from hockney.machine.system import find_system
 from hockney.models._evaluate import evaluate as evaluate_sizes
 from hockney.predict import accuracy
-from hockney.predict.estimators.base import Prediction
+from hockney.predict.estimators.base import ANSWER, Prediction
 from hockney.predict.evaluate import Evaluation, compared, evaluate
 from hockney.predict.split import Mask, select
 from hockney.records import table
@@ -122,9 +122,15 @@ def _points(data: Path, question: Question, seed: int) -> dict[str, Any]:
     }
 
 
-def _rows(evaluation: Evaluation, part: Mask) -> dict[str, Any]:
-    """Errors of each model that is compared, on the points of a part that all of these predict."""
+def _judging(evaluation: Evaluation) -> tuple[list[str], Mask]:
+    """The models that are compared, and the answer in any case: where it refuses most, the page says so."""
     names, common = compared(evaluation.predictions, len(evaluation.test))
+    return sorted({*names, ANSWER} & evaluation.predictions.keys()), common
+
+
+def _rows(evaluation: Evaluation, part: Mask) -> dict[str, Any]:
+    """Errors of each model that judges or is judged, on the points of a part that all of these predict."""
+    names, common = _judging(evaluation)
     rows: dict[str, Any] = {}
     for name in names:
         prediction = evaluation.predictions[name]
@@ -145,8 +151,8 @@ def _readable(prediction: Prediction) -> Prediction:
 
 
 def _lacking(evaluation: Evaluation) -> dict[str, Any]:
-    """Of each model that refuses too much to be compared, how much, and all errors where it predicts, too."""
-    names, common = compared(evaluation.predictions, len(evaluation.test))
+    """Of each baseline that refuses too much to be compared, how much, and all errors where it predicts, too."""
+    names, common = _judging(evaluation)
     found = {}
     for name, prediction in evaluation.predictions.items():
         if name in names:

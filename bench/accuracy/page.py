@@ -21,6 +21,8 @@ ANSWERS = ("piecewise", "simulated")
 """Our models; all others are baselines."""
 MOST_WORSE = 1.1
 """What the answer's median error may be of that of the strongest baseline."""
+MOST_REFUSED = 0.5
+"""The share of points that a model may refuse and still be compared."""
 
 Results = Mapping[str, Mapping[str, Any]]
 Splits = Mapping[str, Any]
@@ -64,16 +66,19 @@ def page(results: Results) -> str:
         sizes_held=_intervals(sizes),
         within=_table(within),
         within_verdict=_verdict("simulated", within),
+        within_worse=_worse("simulated", within),
         within_held=_intervals(within),
         within_lacking=_lacking(within),
         within_minutes=_minutes(within),
         beyond=_table(_with_parts(beyond)),
         beyond_verdict=_verdict("simulated", beyond),
+        beyond_worse=_worse("simulated", _with_parts(beyond)),
         beyond_held=_intervals(_with_parts(beyond)),
         beyond_lacking=_lacking(beyond),
         beyond_minutes=_minutes(beyond),
         elsewhere=_table(elsewhere),
         elsewhere_verdict=_verdict("simulated", elsewhere),
+        elsewhere_worse=_worse("simulated", elsewhere),
         elsewhere_held=_intervals(elsewhere),
         elsewhere_lacking=_lacking(elsewhere),
         elsewhere_points=_common(elsewhere),
@@ -187,22 +192,70 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def _verdict(answer: str, named: Mapping[str, Splits]) -> str:
-    """How the answer's median error compares with the strongest baseline's of each split."""
-    sentences = []
+    """How the answer's median error compares with the strongest baseline's of each split, and on which points.
+
+    Where the answer itself refuses most points, that is said apart."""
+    judged: list[str] = []
+    few: list[str] = []
     for words, splits in named.items():
-        ratios = sorted(_ratio(answer, split["models"]) for split in splits.values())
-        if not ratios:
-            continue
-        text = f"{words}: {median(ratios):.2f} times"
-        if len(ratios) > 1:
-            held = sum(ratio <= MOST_WORSE for ratio in ratios)
-            text += (
-                f" in the median of {len(ratios)} splits ({ratios[0]:.2f} to {ratios[-1]:.2f}; "
-                f"at most {MOST_WORSE} times in {held})"
-            )
-        sentences.append(text if median(ratios) <= MOST_WORSE else f"{text}, more than {MOST_WORSE}")
+        if splits:
+            refused = median(split["models"][answer]["refused"] for split in splits.values())
+            (few if refused > MOST_REFUSED else judged).append(f"{words}: {_compared(answer, splits)}")
     start = f"The median error of `{answer}`, beside that of the strongest baseline of the same split"
-    return _filled(f"{start}: {'; '.join(sentences)}.") if sentences else ""
+    apart = (
+        f"Of the points of the others `{answer}` itself refuses most, so that it is not compared. The same "
+        "ratio, on the few points that judge, is no more than an example"
+    )
+    paragraphs = [f"{words}: {'; '.join(texts)}." for words, texts in ((start, judged), (apart, few)) if texts]
+    return "\n\n".join(_filled(text) for text in paragraphs)
+
+
+def _compared(answer: str, splits: Splits) -> str:
+    ratios = sorted(_ratio(answer, split["models"]) for split in splits.values())
+    text = f"{median(ratios):.2f} times"
+    if len(ratios) > 1:
+        held = sum(ratio <= MOST_WORSE for ratio in ratios)
+        text += (
+            f" in the median of {len(ratios)} splits ({ratios[0]:.2f} to {ratios[-1]:.2f}; "
+            f"at most {MOST_WORSE} times in {held})"
+        )
+    if median(ratios) > MOST_WORSE:
+        text += f", more than {MOST_WORSE},"
+    return f"{text} on {_points(splits)}"
+
+
+def _points(splits: Splits) -> str:
+    """How many of the test points judge: those that all models predict that are compared."""
+    every = [split["n_test"] for split in splits.values()]
+    common = [split.get("n_common", split["n_test"]) for split in splits.values()]
+    if common == every:
+        return f"all {_span(every)} points"
+    shares = [round(100 * one / all_) for one, all_ in zip(common, every, strict=True)]
+    return f"{_span(common)} of {_span(every)} points ({_span(shares)} %)"
+
+
+def _span(counts: Sequence[int]) -> str:
+    least, most = min(counts), max(counts)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _worse(answer: str, named: Mapping[str, Splits]) -> str:
+    """Each row in which the answer is worse than a baseline, by the median error and by the 95th percentile."""
+    rows = {title: row for title, splits in named.items() if answer in (row := _figures(splits))}
+    if not rows:
+        return ""
+    sentences = []
+    for measure, words, digits in (("median", "median error", 1), ("p95", "95th percentile", 0)):
+        found = []
+        for title, row in rows.items():
+            error = {model: getattr(figures, measure) for model, figures in row.items()}
+            best = min(filter(_is_baseline, error), key=error.__getitem__)
+            if error[answer] > error[best]:
+                both = (percent(error[model], digits) for model in (answer, best))
+                found.append(f"*{title}* (" + f", `{best}` ".join(both) + ")")
+        where = f"in {len(found)} of {len(rows)} rows: {', '.join(found)}" if found else "nowhere in this table"
+        sentences.append(f"The {words} of `{answer}` is worse than the best one of a baseline {where}.")
+    return _filled(" ".join(sentences))
 
 
 def _ratio(answer: str, models: Rows) -> float:
@@ -220,22 +273,26 @@ def _lacking(named: Mapping[str, Splits]) -> str:
     nothing: dict[str, list[str]] = {}
     for title, splits in named.items():
         for name in sorted({name for split in splits.values() for name in split["lacking"]}):
-            lacking = [split["lacking"][name] for split in splits.values() if name in split["lacking"]]
-            both = [one["models"] for one in lacking if one["models"]]
-            if not both:
+            having = [split for split in splits.values() if split["lacking"].get(name, {}).get("models")]
+            if not having:
                 nothing.setdefault(name, []).append(title)
                 continue
-            refused = percent(median(one["refused"] for one in lacking), digits=0)
+            lacking = [split["lacking"][name] for split in having]
             own, ours = (
-                percent(median(rows[model]["median_relative_error"] for rows in both))
+                percent(median(one["models"][model]["median_relative_error"] for one in lacking))
                 for model in (name, "simulated")
             )
-            some.append(f"`{name}` {refused} of *{title}* (on the others {own}, `simulated` {ours})")
+            count, common = _span([one["n_test"] for one in lacking]), _span([one["n_common"] for one in having])
+            some.append(f"`{name}` {count} of {common} in *{title}* (there {own}, `simulated` {ours})")
     some += [
-        f"`{name}` everything" if len(titles) == len(named) else f"`{name}` everything of {_and(titles)}"
+        f"`{name}` none" if len(titles) == len(named) else f"`{name}` none in {_and(titles)}"
         for name, titles in nothing.items()
     ]
-    return _filled(f"Not compared, because they refuse most of the points: {'; '.join(some)}.") if some else ""
+    start = (
+        "Not compared, because they predict less than half of what `simulated` predicts "
+        "(here: of the points that judge)"
+    )
+    return _filled(f"{start}: {'; '.join(some)}.") if some else ""
 
 
 def _and(titles: Sequence[str]) -> str:

@@ -1,17 +1,27 @@
-// Lists that Python gives. nanobind's own caster reads the caller's list in place; a number whose __float__
-// empties that list would end the process. This one holds each element while it converts it.
+// Lists and tuples that Python gives. nanobind's own casters read the caller's list in place, that for a
+// tuple too: a number whose __float__ or __index__ empties that list would end the process.
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 namespace hockney {
 
+// Of any sequence; each element is held while it is converted.
 template <class Entry>
 struct List {
     std::vector<Entry> values;
+};
+
+// Of a tuple alone, no other sequence: nobody can change it, so it holds its elements while they are
+// converted.
+template <class... Entries>
+struct Tuple {
+    std::tuple<Entries...> values;
 };
 
 // An iterator without end is refused when it has brought so many.
@@ -44,6 +54,21 @@ struct type_caster<hockney::List<Entry>> {
         is_list = is_list && PyErr_Occurred() == nullptr;
         PyErr_Clear();
         return is_list;
+    }
+};
+
+template <class... Entries>
+struct type_caster<hockney::Tuple<Entries...>> {
+    using Values = std::tuple<Entries...>;
+    NB_TYPE_CASTER(hockney::Tuple<Entries...>, make_caster<Values>::Name)
+
+    bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+        make_caster<Values> caster;
+        if (!PyTuple_CheckExact(source.ptr()) || !caster.from_python(source, flags, cleanup) ||
+            !caster.template can_cast<Values>())
+            return false;
+        value.values = caster.operator cast_t<Values>();
+        return true;
     }
 };
 

@@ -52,12 +52,15 @@ TimedSizes timed_sizes(const Row& size_B, const Row& time_s, const Row& noise,
     return points;
 }
 
+// (first, last, joins)
+using Listed = Tuple<std::size_t, std::size_t, bool>;
+
 // The stretches, which cover the curve in order.
-std::vector<Stretch> covering(const std::vector<std::tuple<std::size_t, std::size_t, bool>>& listed,
-                              const Regimes& regimes) {
+std::vector<Stretch> covering(const List<Listed>& listed, const Regimes& regimes) {
     std::vector<Stretch> stretches;
     const std::size_t end = regimes.points().count() - 1;
-    for (const auto& [first, last, joins] : listed) {
+    for (const Listed& each : listed.values) {
+        const auto& [first, last, joins] = each.values;
         const bool begins = stretches.empty()
                                 ? first == 0
                                 : first == stretches.back().last || first == stretches.back().last + 1;
@@ -129,11 +132,11 @@ void register_fit(nb::module_& module) {
                      })
         .def(
             "pieces",
-            [](const Regimes& regimes, const List<std::tuple<std::size_t, std::size_t, bool>>& listed) {
+            [](const Regimes& regimes, const List<Listed>& listed) {
                 std::vector<
                     std::tuple<std::size_t, std::size_t, bool, double, double, double, std::optional<int>>>
                     pieces;
-                for (const Piece& piece : regimes.pieces(covering(listed.values, regimes)))
+                for (const Piece& piece : regimes.pieces(covering(listed, regimes)))
                     pieces.emplace_back(piece.stretch.first, piece.stretch.last, piece.stretch.joins,
                                         piece.alpha_s, piece.beta_s_per_B, piece.upper_B,
                                         piece.aside < 0 ? std::nullopt : std::optional<int>(piece.aside));

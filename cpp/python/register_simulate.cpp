@@ -29,10 +29,10 @@ using Ids = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::devic
 using Numbers = List<std::int32_t>;
 
 // (collective, algorithm, problem)
-using Asked = std::tuple<std::string, std::string, Problem>;
+using Asked = Tuple<std::string, std::string, Problem>;
 
 Phase phase_of(const Asked& asked) {
-    const auto& [collective, name, problem] = asked;
+    const auto& [collective, name, problem] = asked.values;
     return {&accepted(collective, name, problem), problem};
 }
 

@@ -38,7 +38,8 @@ def row(median: float, refused: float = 0.0, held: float | None = None) -> dict[
 
 
 def split(seconds: int, lacking: dict[str, Any] | None = None, **models: dict[str, Any]) -> dict[str, Any]:
-    return {"seconds": seconds, "models": models, "parts": {}, "lacking": lacking or {}}
+    counts = {"n_test": 200, "n_common": 100}
+    return {"seconds": seconds, "models": models, "parts": {}, "lacking": lacking or {}, **counts}
 
 
 @pytest.fixture
@@ -58,15 +59,14 @@ def test_the_strongest_baseline_is_bold_and_the_answer_is_held_against_it(result
         "medians of the splits and their range"
     )
     assert "bcast 5 %: 1.05 times in the median of 3 splits (0.80 to 1.20; at most 1.1 times in 2)" in text
+    assert "times in 2) on 100 of 200 points (50 %)." in text
 
 
 def test_a_missed_bar_is_said(results: dict[str, Any]) -> None:
-    assert "1.05 times in the median of 3 splits (0.80 to 1.20; at most 1.1 times in 2)." in " ".join(
-        page(results).split()
-    )
+    assert "at most 1.1 times in 2) on" in " ".join(page(results).split())
     for one in results["bcast 5 %"].values():
         one["models"]["gaussian_process"] = row(0.03)
-    assert "at most 1.1 times in 1), more than 1.1." in " ".join(page(results).split())
+    assert "at most 1.1 times in 1), more than 1.1, on" in " ".join(page(results).split())
 
 
 def test_intervals_stand_beside_those_of_the_baselines(results: dict[str, Any]) -> None:
@@ -93,14 +93,47 @@ def test_a_baseline_that_refuses_most_is_given_both_ways() -> None:
     one = split(60, few, simulated=row(0.05), gaussian_process=row(0.1))
     text = " ".join(page({"bcast 32 to 64": {"1": one}}).split())
     assert "| bcast 32 to 64 | **10.0 %, 40 %** | 5.0 %, 20 % |" in text
-    assert "`linear_in_ranks` 85 % of *bcast 32 to 64* (on the others 2.0 %, `simulated` 3.0 %)" in text
-    assert "; `interpolation` everything of *bcast 32 to 64*." in text
+    assert "`linear_in_ranks` 15 of 100 in *bcast 32 to 64* (there 2.0 %, `simulated` 3.0 %)" in text
+    assert "; `interpolation` none in *bcast 32 to 64*." in text
+
+
+def test_an_answer_that_refuses_most_is_judged_apart() -> None:
+    one, other = (
+        split(60, simulated=row(error, refused), gaussian_process=row(0.1))
+        for error, refused in ((0.05, 0.5), (0.02, 0.51))
+    )
+    text = " ".join(page({"bcast 32 to 64": {"1": one}, "reduce 32 to 64": {"1": other}}).split())
+    assert "of the same split: bcast 32 to 64: 0.50 times on 100 of 200 points (50 %)." in text
+    assert "`simulated` itself refuses most" in text
+    assert "no more than an example: reduce 32 to 64: 0.20 times on 100 of 200 points (50 %)." in text
+
+
+def test_each_row_in_which_the_answer_is_worse_is_named_for_both_measures() -> None:
+    few_outliers = row(0.2) | {"p95_relative_error": 0.3}
+    near, far = split(60, simulated=row(0.1), gaussian_process=row(0.09)), split(60, simulated=row(0.1))
+    far["models"] |= {"gaussian_process": row(0.11), "nearest_ranks": few_outliers}
+    far["parts"] = {"best": {"models": {"simulated": row(0.1), "nearest_ranks": row(0.2)}}}
+    text = " ".join(page({"bcast 32 to 64": {"1": near}, "reduce 64 to 254": {"1": far}}).split())
+    assert "best one of a baseline in 1 of 3 rows: *bcast 32 to 64* (10.0 %, `gaussian_process` 9.0 %)." in text
+    named = "*bcast 32 to 64* (40 %, `gaussian_process` 36 %), *reduce 64 to 254* (40 %, `nearest_ranks` 30 %)."
+    assert (
+        f"95th percentile of `simulated` is worse than the best one of a baseline in 2 of 3 rows: {named}" in text
+    )
+    near["models"]["simulated"] = row(0.01)
+    text = " ".join(page({"bcast 32 to 64": {"1": near}}).split())
+    assert text.count("is worse than the best one of a baseline nowhere in this table.") == 2
+
+
+def test_no_line_is_long_but_those_of_tables() -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
 
 
 def test_a_model_that_cannot_be_fitted_to_all_series_is_named() -> None:
     one = {
         "seconds": 1,
         "n_series": 8,
+        "n_test": 88,
         "series_failed": {"loggp": 6},
         "models": {"piecewise, corrected": row(0.02), "interpolation": row(0.03)},
     }

@@ -65,7 +65,8 @@ def test_json_has_the_promised_shape(hockney: Any) -> None:
 def test_the_best_baseline_comes_first_in_text_and_json(hockney: Any) -> None:
     code, out, _ = hockney("--train", "ranks <= 16", "--test", "ranks > 16")
     assert code == 0
-    assert out.splitlines()[0] == "best baseline: linear_in_ranks, median error 0.0%"
+    # What the library chose by itself has no schedule.
+    assert out.splitlines()[0] == "best baseline: linear_in_ranks, median error 0.0% on 16 points of 24 (66.7%)"
     rows = [line.split()[0] for line in out.splitlines() if line.count("%") >= 3]
     assert rows[0] == "linear_in_ranks"
     result = json.loads(hockney("--train", "ranks <= 16", "--test", "ranks > 16", "--json")[1])
@@ -78,6 +79,29 @@ def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Any) -> No
     assert code == 0
     assert out.splitlines()[0].startswith("best baseline: ")
     assert "not compared: linear_in_ranks: it predicts 0 of 12 points" in out
+
+
+def test_an_answer_that_refuses_most_is_not_compared(hockney: Any, tidy: Path) -> None:
+    pd.read_csv(tidy).replace({"algorithm": {"binomial": "authors_own"}}).to_csv(tidy, index=False)
+    code, out, _ = hockney("--train", "ranks <= 16", "--test", "ranks == 32")
+    assert code == 0
+    assert out.splitlines()[0].endswith("on 4 points of 12 (33.3%)")
+    assert "not compared: simulated: it predicts 4 of 12 points; median on the 4 points of 12 (33.3%) that" in out
+    assert (
+        "simulated"
+        not in json.loads(hockney("--train", "ranks <= 16", "--test", "ranks == 32", "--json")[1])["compared"]
+    )
+
+
+def test_sizes_in_proportion_to_the_ranks_end_no_evaluation(hockney: Any, tidy: Path) -> None:
+    """They lie on a line in logarithms, but for the rounding: nothing is between them."""
+    frame = pd.read_csv(tidy)
+    frame = frame[(frame["operation"] == "bcast") & frame["ranks"].isin([2, 4, 8, 16])]
+    frame["ranks"] = frame["ranks"].map({2: 24, 4: 25, 8: 48, 16: 96})
+    frame["bytes"] = 10**6 * frame["ranks"]
+    frame.to_csv(tidy, index=False)
+    code, out, _ = hockney("--train", "ranks <= 48", "--model", "interpolation")
+    assert (code, "interpolation" in out) == (0, True)
 
 
 def test_errors_of_simulated_never_stand_without_the_baselines(hockney: Any) -> None:

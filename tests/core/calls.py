@@ -475,9 +475,29 @@ class Calls:
     def statistics(self) -> None:
         samples = [self.dice.random() for _ in range(self.dice.choice([1, 2, 7, 100]))]
         self.call("median_interval", self.core.median_interval, self.spoiled(samples))
-        vanishing: list[Any] = []
-        vanishing += [Vanishing(vanishing), 1.0, 2.0]
-        self.call("median_interval", self.core.median_interval, vanishing)
+
+    def vanishing(self, values: Sequence[Any]) -> list[Any]:
+        """A list of the values but one, in whose place is what empties the list while it is read."""
+        listed = list(values)
+        listed[self.dice.randrange(len(listed))] = Vanishing(listed)
+        return listed
+
+    def vanishing_lists(self) -> None:
+        """Lists, most of them in lists, that are empty before they are read to their end."""
+        core, numbers = self.core, [0, 1, 1]
+        self.call("median_interval", core.median_interval, self.vanishing(numbers))
+        self.call("Network", core.Network, node_of_rank=self.vanishing(numbers))
+        self.call("Step", core.Step, core.Kind.copy, after=self.vanishing(numbers))
+        curve = [[0.0, 1.0, 2.0], [0.0, 1e-6, 2e-6]]
+        spoiled = self.vanishing(curve) if self.maybe(0.3) else [self.vanishing(values) for values in curve]
+        self.call("CostCurves", core.CostCurves, [[spoiled] * TERMS], spoiled, spoiled)
+        asked = self.vanishing(["barrier", "tree", core.Problem(ranks=2)])
+        self.call("symmetric_classes", core.symmetric_classes, asked)
+        costs, named = self.surroundings(2, 0)
+        self.call("RecordedTrace", core.RecordedTrace, [asked], costs, **named)
+        pair = core.Regimes(np.array([0.0, 1.0]), np.ones(2), np.zeros(2))
+        self.call("Regimes.pieces", pair.pieces, [self.vanishing([0, 1, False])])
+        self.call("Regimes.pieces", pair.pieces, self.vanishing([(0, 0, False), (1, 1, False)]))
 
     def regimes(self) -> None:
         """A curve and its cut, then other cuts, of which most cover it."""
@@ -492,7 +512,8 @@ class Calls:
         curve = self.call("Regimes", self.core.Regimes, size_B, time_s, noise, limit_B)
         if curve is not None:
             assert self.call("Regimes.pieces", curve.pieces, curve.best)
-            cut = [tuple(self.spoiled(stretch, 0.05)) for stretch in curve.best]
+            kind = tuple if self.maybe(0.9) else list
+            cut = [kind(self.spoiled(stretch, 0.05)) for stretch in curve.best]
             self.call("Regimes.pieces", curve.pieces, self.spoiled(cut))
             places = sorted(self.dice.randrange(len(sizes)) for _ in range(4)) if sizes else [0] * 4
             self.call("Regimes.gain", curve.gain, *self.spoiled(places), self.dice.choice([0, 2, -1, 0.5]))
@@ -511,6 +532,7 @@ class Calls:
         """Until so many calls of each kind were accepted."""
         every = [self.schedules, self.simulations, self.simulations, self.by_class, self.hostile_problems]
         every += [self.broken_schedules, self.traces, self.forgotten, self.statistics, self.regimes]
+        every += [self.vanishing_lists]
         while min(self.total(SIMULATE), self.total(SCHEDULE)) < accepted:
             for act in every:
                 act()
@@ -535,13 +557,18 @@ class Calls:
 
 @dataclass
 class Vanishing:
-    """A number that empties the list it is in while it is read."""
+    """A number that empties the list it is in while it is read, and fills the memory that the list gave back."""
 
     of: list[Any]
+    taken: list[bytearray] = field(default_factory=list)
+
+    def __index__(self) -> int:
+        self.of.clear()
+        self.taken = [bytearray(b"\x01" * length) for length in range(15, 80, 8) for _ in range(50)]
+        return 1
 
     def __float__(self) -> float:
-        self.of.clear()
-        return 1.0
+        return float(self.__index__())
 
 
 OF_EVERY_OBJECT = {*dir(object), "__new__"}

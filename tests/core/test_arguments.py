@@ -170,6 +170,8 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: PAIR.pieces([(0, 0, False)]), ValueError, "to its end"),
     (lambda: PAIR.pieces([(0, 2, False)]), ValueError, "in order"),
     (lambda: PAIR.pieces([(0, 0, True), (1, 1, False)]), ValueError, "in order"),
+    # Who reads a list may see it change; a tuple stays.
+    (lambda: PAIR.pieces([[0, 1, False]]), TypeError, "incompatible"),  # type: ignore[list-item]
     (lambda: PAIR.pieces([(0, 0, False), (1, 1, False)]), ValueError, "in order"),
     (lambda: PAIR.gain(0, 1, 1, 2, 0), IndexError, "point 2 is none of 1 to 1"),
     (lambda: PAIR.gain(1, 0, 1, 1, 0), IndexError, "point 0 is none of 1 to 1"),

@@ -22,7 +22,7 @@ with later():
     from hockney.machine.system import find_system
     from hockney.models._evaluate import evaluate as evaluate_models
     from hockney.models.base import models
-    from hockney.predict.estimators.base import estimators
+    from hockney.predict.estimators.base import ANSWER, estimators
     from hockney.predict.evaluate import evaluate as evaluate_estimators
     from hockney.predict.evaluate import table as predicted_table
     from hockney.records import table
@@ -131,9 +131,23 @@ def _best_first(names: Iterable[str], best: dict[str, Any] | None) -> list[str]:
     return sorted(names, key=lambda name: best is None or name != best["name"])
 
 
-def _say_best_baseline(result: dict[str, Any]) -> None:
+def _say_best_baseline(result: dict[str, Any], where: str = "") -> None:
     if best := result["best_baseline"]:
-        say.line(f"best baseline: {best['name']}, median error {_share(best['median_relative_error'])}")
+        say.line(f"best baseline: {best['name']}, median error {_share(best['median_relative_error'])}{where}")
+
+
+def _common(result: dict[str, Any]) -> str:
+    count, every = result["n_common"], result["n_test"]
+    return f"{count} points of {every} ({_share(count / every)})"
+
+
+def _say_not_compared(name: str, row: dict[str, Any], result: dict[str, Any]) -> None:
+    """How much a model refuses, or, of the one that answers, how it does on the few points that all predict."""
+    predicted = f"not compared: {name}: it predicts {row['n_test'] - row['failed']} of {row['n_test']} points"
+    median = row["common"]["median_relative_error"]
+    if name == ANSWER and median is not None:
+        predicted += f"; median on the {_common(result)} that it and all compared predict: {_share(median)}"
+    say.line(predicted)
 
 
 def _share(value: float | None) -> str:
@@ -195,18 +209,16 @@ def _show(result: dict[str, Any], by: str) -> None:
         row = result["references"][name]
         if row["instances"]:
             shown.add_row(f"({words})", *[""] * 5, *(_share(row[key]) for key in ("mean", "p95")))
-    _say_best_baseline(result)
+    _say_best_baseline(result, f" on {_common(result)}")
     say.table(shown)
     say.line(f"{result['n_train']} points to fit; algorithms scored: {', '.join(result['algorithms']) or 'none'}")
     rows = {name: result["models"][name] for name in result["compared"]}
     if len(rows) > 1 and 0 < result["n_common"] < result["n_test"]:
         medians = (f"{name} {_share(row['common']['median_relative_error'])}" for name, row in rows.items())
-        say.line(f"median on the {result['n_common']} points that all predict: {', '.join(medians)}")
+        say.line(f"median on the {_common(result)} that all predict: {', '.join(medians)}")
     for name, row in result["models"].items():
         if "skipped" not in row and name not in rows:
-            say.line(
-                f"not compared: {name}: it predicts {row['n_test'] - row['failed']} of {row['n_test']} points"
-            )
+            _say_not_compared(name, row, result)
     for name, why in result["not_scored"].items():
         say.line(f"not scored: {name}: {why}")
     for name, row in result["models"].items():

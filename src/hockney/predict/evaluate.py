@@ -42,8 +42,8 @@ def evaluate(
     """Fit each estimator to training points of a tidy table, score it on the test points.
 
     All when no `names`, or when the one by which `hockney predict` answers is among them: its errors never stand
-    alone. `best_baseline` is, of the others that are `compared`, the one with the smallest median on the points
-    that all of these predict.
+    alone. `best_baseline` is, of the others that are `compared`, the one with the smallest median on the
+    `n_common` points on which they are.
 
     `train` and `test` are expressions (see `split`); one of them may be empty and stands for the rest. An
     estimator that cannot work here has a row that says `skipped` and why. `progress` hears of each one's
@@ -139,16 +139,22 @@ def _correction(prediction: Prediction, measured_s: Array) -> dict[str, Any] | N
 
 
 def compared(predictions: Mapping[str, Prediction], count: int) -> tuple[list[str], Mask]:
-    """Estimators whose errors can be compared, and the points, shape (count,), that all of these predict.
+    """Estimators whose errors can be compared, and the points, shape (count,), on which.
 
-    What the answer refuses is compared with nothing. An estimator that refuses most of the rest is not among
-    them: it would leave the others a few points, or none.
+    These are the points that the answer predicts and all that are compared: what the answer refuses is compared
+    with nothing. An estimator that refuses most of what the answer predicts is not compared, because it would
+    leave the others a few points, or none. Nor is the answer where it refuses most of the points: what it has
+    chosen there are no more than examples.
     """
     predicted = {name: np.isfinite(prediction.time_s) for name, prediction in predictions.items()}
     asked = predicted.get(ANSWER, np.zeros(count, dtype=np.bool_))
     if not asked.any():
         asked = np.logical_or.reduce([np.zeros(count, dtype=np.bool_), *predicted.values()])
-    names = [name for name, own in predicted.items() if asked.any() and (own & asked).sum() >= asked.sum() / 2]
+    names = [
+        name
+        for name, own in predicted.items()
+        if asked.any() and (own & asked).sum() >= (count if name == ANSWER else asked.sum()) / 2
+    ]
     return names, np.logical_and.reduce([asked, *(predicted[name] for name in names)])
 
 

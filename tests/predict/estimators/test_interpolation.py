@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial import QhullError
 
+from hockney.predict.estimators import interpolation
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.interpolation import fit
 from hockney.predict.points import points
@@ -45,6 +47,26 @@ def test_outside_of_the_points_nothing_is_said(bcast: Tables, outside: dict[str,
 def test_points_on_a_line_enclose_nothing(bcast: Tables, line: dict[str, object]) -> None:
     asked = bcast(power, ranks=[8], sizes=[64])
     assert np.isnan(predicted(bcast(power, **line), asked).time_s).all()
+
+
+@pytest.mark.parametrize("ranks", [(24, 25, 48), (263, 342, 355), (3, 5, 7, 11, 13)])
+def test_sizes_in_proportion_to_the_ranks_enclose_nothing(bcast: Tables, ranks: tuple[int, ...]) -> None:
+    """A line in logarithms, but for their rounding: Qhull refuses the first and makes a triangle of the second. A
+    group that encloses something is none the worse for it."""
+    on_a_line = pd.concat([bcast(power, ranks=[count], sizes=[10**6 * count]) for count in ranks])
+    both = pd.concat([on_a_line[on_a_line["algorithm"] == "linear"], bcast(power, algorithms=["binomial"])])
+    asked = bcast(power, algorithms=["linear"], ranks=[ranks[1]], sizes=[10**6 * ranks[1]])
+    assert np.isnan(predicted(both, asked).time_s).all()
+    known = bcast(power, algorithms=["binomial"], ranks=[8], sizes=[1024])
+    assert predicted(both, known).time_s == pytest.approx(known["time_s"].to_numpy(), rel=1e-9)
+
+
+def test_what_the_triangulation_refuses_encloses_nothing(bcast: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise QhullError("QH6154 initial simplex is flat")
+
+    monkeypatch.setattr(interpolation, "LinearNDInterpolator", refuse)
+    assert np.isnan(predicted(bcast(power), bcast(power, ranks=[8])).time_s).all()
 
 
 def test_two_runs_of_one_place_count_as_their_geometric_mean(bcast: Tables) -> None:

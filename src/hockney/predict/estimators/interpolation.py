@@ -12,10 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.interpolate import LinearNDInterpolator
+from scipy.spatial import QhullError
 
 from hockney.predict.estimators._places import SURFACE, means, places
 from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.points import positions
+
+FLAT = 1e-6
+"""Points that are no farther than this from a line enclose nothing: far beyond the rounding of logarithms, and no
+more than one rank or one byte changes the logarithm of a million."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,11 @@ def fit(training: Training) -> FittedEstimator:
     between: dict[Hashable, Callable[[Array], Array]] = {}
     for key, index in positions(training.points, SURFACE).items():
         at, time_ln = means(training.points.iloc[index])
-        # One number of ranks, or one size, is a line.
-        if np.linalg.matrix_rank(at - at[0]) == 2:
+        # One number of ranks is a line, one size, and a size in proportion to the ranks.
+        if np.linalg.matrix_rank(at - at[0], tol=FLAT) < 2:
+            continue
+        try:
             between[key] = LinearNDInterpolator(at, time_ln, rescale=True)
+        except QhullError:  # it has bounds of its own for what encloses nothing
+            continue
     return Planes(between)
