@@ -111,8 +111,12 @@ from tests.fuzz import parser
 from tests.fuzz.mutation import Text
 
 def read(data, folder):
-    subprocess.Popen(["sh", "-c", f"while sleep 1 && kill -CONT {os.getpid()}; do :; done"])
-    os.kill(os.getpid(), signal.SIGSTOP)
+    # Again and again, for where it is not stopped yet; a stopped process could not end what waits for it.
+    continued = subprocess.Popen(["sh", "-c", f"while sleep 1; do kill -CONT {os.getpid()}; done"])
+    try:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    finally:
+        continued.kill()
     return ""
 
 parser.LONGEST_WAIT_S = 0.9
