@@ -31,6 +31,8 @@ LONGEST_S = 20
 """Processor time of an input; those that are read take milliseconds."""
 LONGEST_WAIT_S = 300
 """The same for the clock: a parser that waits for something uses no processor."""
+TICKS = 30
+"""Parts of that wait. One that is due while the process is stopped counts once, however long it is stopped."""
 MOST_MEMORY_B = 4 * 2**30
 """Address space of a process that fuzzes."""
 CORPUS = Path(__file__).parent / "corpus"
@@ -80,19 +82,28 @@ class Endless(BaseException):
 def bounded() -> Iterator[None]:
     """Endless where the block takes too long; the timers of the process serve for it."""
 
+    left = TICKS
+
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise Endless
 
-    timers = {signal.SIGPROF: signal.ITIMER_PROF, signal.SIGALRM: signal.ITIMER_REAL}
-    before = {number: signal.signal(number, stop) for number in timers}
+    def tick(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            raise Endless
+
+    handlers = {signal.SIGPROF: stop, signal.SIGALRM: tick}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     signal.setitimer(signal.ITIMER_PROF, LONGEST_S)
-    signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT_S)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT_S / TICKS, LONGEST_WAIT_S / TICKS)
     try:
         yield
     finally:
-        for number, timer in timers.items():
-            signal.setitimer(timer, 0)
-            signal.signal(number, before[number])
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def limit_memory() -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +19,7 @@ from tests.fuzz.work import Fuzzed
 
 from hockney.errors import RequestError
 
+ROOT = Path(__file__).parents[2]
 FILES = sorted(CORPUS.glob("*/*"))
 
 
@@ -79,16 +84,52 @@ def test_our_errors_are_no_failures(tmp_path: Path) -> None:
     assert judged(parser, b'{"a": 5}', tmp_path).accepted
 
 
-def test_what_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.fuzz.parser.LONGEST_S", 0.05)
+def works(_data: bytes, _folder: Path) -> str:
+    while True:
+        pass
 
-    def read(_data: bytes, _folder: Path) -> str:
-        while True:
-            pass
 
+def waits(_data: bytes, _folder: Path) -> str:
+    time.sleep(1e6)
+    return ""
+
+
+@pytest.mark.parametrize(("read", "limit"), [(works, "LONGEST_S"), (waits, "LONGEST_WAIT_S")])
+def test_what_takes_too_long_is_stopped(
+    read: Callable[[bytes, Path], str], limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"tests.fuzz.parser.{limit}", 0.05)
     failure = judged(Parser(list, Text(), read), b"", tmp_path).failure
     assert failure is not None
     assert failure.place.startswith("Endless")
+
+
+PAUSED = """
+import os, signal, subprocess, sys
+from pathlib import Path
+from tests.fuzz import parser
+from tests.fuzz.mutation import Text
+
+def read(data, folder):
+    # Again and again, for where it is not stopped yet; a stopped process could not end what waits for it.
+    continued = subprocess.Popen(["sh", "-c", f"while sleep 1; do kill -CONT {os.getpid()}; done"])
+    try:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    finally:
+        continued.kill()
+    return ""
+
+parser.LONGEST_WAIT_S = 0.9
+failure = parser.judged(parser.Parser(list, Text(), read), b"", Path(sys.argv[1])).failure
+print(failure and failure.trace)
+"""
+
+
+def test_a_pause_of_the_process_is_no_wait_of_the_parser(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PAUSED, tmp_path], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "None\n"
 
 
 def test_a_command_that_ends_with_a_traceback_is_a_failure(
