@@ -73,7 +73,8 @@ def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> No
     measured(*TINY, *words, *sizes, "--mpi", str(mpi.wrapper), "-o", str(campaign))
     records = Campaign.open(campaign).records()
     keys = {(r.variant, r.cache, r.repetition, r.bytes) for r in records}
-    assert keys == {
+    # Where the machine changed its level, a further launch visits what lacks the common one.
+    assert {key for key in keys if key[2] in (0, 1)} == {
         (variant, cache, launch, size)
         for variant in ("plain", "named")
         for cache in ("warm", "off")
@@ -83,7 +84,7 @@ def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> No
     # A point may be visited again where the machine was at another level.
     assert len(records) >= len(keys)
     launches = Campaign.open(campaign).launches()
-    assert [(launch["index"], launch["variant"]) for launch in launches] == [
+    assert [(launch["index"], launch["variant"]) for launch in launches][:4] == [
         (0, "plain"),
         (0, "named"),
         (1, "plain"),
