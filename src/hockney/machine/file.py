@@ -31,12 +31,12 @@ class _MachineFilePart(BaseModel):
 
 
 class HostCache(_MachineFilePart):
-    """One cache of a host; `shared` are the CPUs that share it."""
+    """One cache of a host; `shared` are the CPUs that share it, none where nobody says."""
 
     level: int
     type: str
     size_B: int
-    shared: list[int]
+    shared: list[int] = Field(default_factory=list)
 
 
 class HostCpu(_MachineFilePart):

@@ -90,7 +90,7 @@ def at_reference(entry: Entry, reference_s: float) -> Entry:
     the measurement. RequestError where the entry knows no level or no exponents, or the reference is of another
     level.
     """
-    level, measured = entry.level, entry.measurements
+    level = entry.level
     if level is None or not goes_with_reference(entry):
         raise RequestError(
             f"{entry.operation} was measured without references, or too rarely to tell how times go with them",
@@ -103,22 +103,8 @@ def at_reference(entry: Entry, reference_s: float) -> Entry:
             f"give one within {LEAST_RATIO - 1:.0%}, or measure at that level",
         )
     moves = math.log(reference_s / level.reference_s)
-    points = {point.size_B: _moved(point, moves) for point in measured.points}
-    series = replace(
-        measured.series.take(np.isin(measured.series.size_B, list(points))),
-        eager_limit_B=entry.eager_limit_B,
-        is_at_reference=True,
-    )
-    if moves:
-        of_series = [points[int(size_B)] for size_B in series.size_B]
-        bounds = [(point.low_s or point.time_s, point.high_s or point.time_s) for point in of_series]
-        series = replace(
-            series,
-            time_s=np.array([point.time_s for point in of_series]),
-            low_s=np.array([low_s for low_s, _ in bounds]),
-            high_s=np.array([high_s for _, high_s in bounds]),
-        )
-    there = measured.model_copy(update={"points": list(points.values())})
+    there = _measured_so(entry, [_moved(point, moves) for point in entry.measurements.points])
+    series = replace(there.series, eager_limit_B=entry.eager_limit_B, is_at_reference=True)
     there.series = series
     fits = {
         name: models.get(name)(series) if moves else fit for name, fit in entry.fits.items() if name in PREFERRED
@@ -187,21 +173,26 @@ def _of(there: Entry | None, entry: Entry, level: EntryLevel | None) -> OtherLev
 
 def at_other_level(entry: Entry, other: OtherLevel) -> Entry:
     """The entry with the models and points of another of its levels, or of the mixture, alone."""
-    measured = entry.measurements
     return entry.model_copy(
         update={
             "fits": other.fits,
-            "measurements": Measurements(
-                campaign=measured.campaign,
-                launches=measured.launches,
-                points=other.points,
-                last_cache_B=measured.last_cache_B,
-            ),
+            "measurements": _measured_so(entry, other.points),
             "level": other.level,
             "other_levels": [],
             "any_level": None,
             "modes": [],
         }
+    )
+
+
+def _measured_so(entry: Entry, points: list[Point]) -> Measurements:
+    """The measurements of an entry with these points, without its overheads."""
+    measured = entry.measurements
+    return Measurements(
+        campaign=measured.campaign,
+        launches=measured.launches,
+        points=points,
+        last_cache_B=measured.last_cache_B,
     )
 
 

@@ -31,11 +31,7 @@ def system_of(launches: Iterable[LaunchLine], names: Sequence[str]) -> MeasuredS
 
 def _add_rank(host: Host, rank: LaunchLine) -> None:
     for line in rank.get("caches") or []:
-        known = {name: line[name] for name in HostCache.model_fields if name in line}
-        # A damaged line may lack a part; half a cache says nothing.
-        if len(known) < len(HostCache.model_fields):
-            continue
-        cache = HostCache.model_validate(known)
+        cache = HostCache.model_validate({name: line[name] for name in HostCache.model_fields if name in line})
         if cache not in host.caches:
             host.caches.append(cache)
     if rank.get("cpu") is None or any(cpu.cpu == rank["cpu"] for cpu in host.topology):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from hockney.records.series import Series
+from hockney.records.series import Series, size_place
 from hockney.registry import Registry
 from hockney.statistics import MOST_REACH, NORMAL
 
@@ -169,8 +169,8 @@ def interval(
     known = ~np.isnan(measured.freedom) & (predict(fit, measured.size_B) > 0)
     if not np.any(known):
         return by_factor
-    at, seen = _place(size), measured.take(known)
-    nodes = _place(seen.size_B)
+    at, seen = size_place(size), measured.take(known)
+    nodes = size_place(seen.size_B)
     off = np.log(seen.time_s / predict(fit, seen.size_B))
     moves = NORMAL * drift(seen.size_B, measured.last_cache_B, is_at_reference=measured.is_at_reference)
     with np.errstate(divide="ignore"):
@@ -203,8 +203,3 @@ def corrected(fit: Fit, size_B: ArrayLike, measured: Series | None) -> NDArray[n
     inside = (measured.size_B[0] <= size) & (size <= measured.size_B[-1]) & (time_s > 0) & (between_s > 0)
     ratio = np.divide(between_s, time_s, out=np.ones_like(time_s), where=inside)
     return np.where(inside, np.clip(time_s * ratio**weight, *bounds), time_s)
-
-
-def _place(size_B: ArrayLike) -> NDArray[np.float64]:
-    """Where a size lies: its logarithm, with an empty message as far below 1 B as 1 B below 2 B."""
-    return np.log(np.maximum(size_B, 0.5))

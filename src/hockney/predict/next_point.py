@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from hockney.predict.accuracy import INSTANCE
+from hockney.predict.estimators._places import SURFACE, places
 from hockney.predict.estimators.base import Array, Prediction
-from hockney.predict.points import GROWING, POINT, positions
+from hockney.predict.points import positions
 from hockney.statistics import NORMAL_6
 
 Index = NDArray[np.intp]
@@ -31,7 +32,6 @@ MEASURED = 0.01
 """Deviation in ln of a measured time that came without an interval."""
 WIDEST = 2.0
 """Deviation in ln where the estimator knows no interval, or no time: a factor of 50 either way."""
-_SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Candidates:
         contenders = np.full((len(instances), widest), -1, dtype=np.intp)
         for row, index in zip(contenders, instances, strict=True):
             row[: index.size] = index
-        surfaces = list(positions(points, _SURFACE).values())
-        at = _places(points)
+        surfaces = list(positions(points, SURFACE).values())
+        at = places(points) / (REACH_RANKS, REACH_BYTES)
         return cls(points, contenders, surfaces, [_tells(at[index]) for index in surfaces])
 
 
@@ -160,11 +160,6 @@ def next_points(
         saving[index] *= 1 - tells[np.flatnonzero(index == best)[0]]
         left[index] = tells @ saving[index]
     return chosen
-
-
-def _places(points: pd.DataFrame) -> Array:
-    ranks, size = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
-    return np.asarray(np.log(np.column_stack([ranks, np.maximum(size, 0.5)])) / (REACH_RANKS, REACH_BYTES))
 
 
 def _tells(at: Array) -> NDArray[np.float32]:

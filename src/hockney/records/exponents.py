@@ -20,6 +20,7 @@ import numpy as np
 
 from hockney.records.levels import LEAST_RATIO, Array
 from hockney.records.record import Record
+from hockney.records.series import size_place
 from hockney.records.visits import SUBTRACTED, Levels, at, ranks_of, visit_times
 from hockney.statistics import MEDIAN_FACTOR
 
@@ -58,7 +59,7 @@ def reference_exponents(records: Sequence[Record], levels: Levels) -> dict[int, 
     visits = _visits(records, levels)
     exponents = {}
     for size_B in sorted({record.bytes for record in records}):
-        is_near = np.abs(visits.place - _place(size_B)) <= math.log(NEAR) + 1e-9
+        is_near = np.abs(visits.place - size_place(size_B)) <= math.log(NEAR) + 1e-9
         if is_near.any():
             exponents[size_B] = _exponent(
                 *(each[is_near] for each in (visits.time, visits.reference, visits.noise))
@@ -71,7 +72,7 @@ def _exponent(time: Array, reference: Array, noise: Array) -> Exponent:
     if moved == 0:
         return Exponent(PRIOR, PRIOR_SPREAD)
     drift = max(0.0, 1 - float(noise.sum()) / moved)  # of what references moved
-    # In units of the squared error of one visit's time, which is known as well as there are visits.
+    # What one visit tells has this variance, and so has what was believed before, `PRIOR_SPREAD` wide.
     variance = float(np.mean((time - together / moved * reference) ** 2))
     known, prior = drift**2 * moved, variance / PRIOR_SPREAD**2
     if known + prior == 0:
@@ -89,7 +90,7 @@ def _visits(records: Sequence[Record], levels: Levels) -> _Visits:
             logs = [math.log(each) for each in record.reference_s if level.holds(each)]
             for time_s in visit_times([record], levels, at(place)) if logs else []:
                 noise = MEDIAN_FACTOR**2 * float(np.var(logs, ddof=1)) / len(logs) if len(logs) > 1 else 0.0
-                visit = (_place(record.bytes), math.log(time_s), median(logs), noise)
+                visit = (float(size_place(record.bytes)), math.log(time_s), median(logs), noise)
                 points.setdefault((place, ranks_of(record), record.bytes), []).append(visit)
     rows = [
         (place, time - middle_time, reference - middle_reference, noise)
@@ -100,7 +101,3 @@ def _visits(records: Sequence[Record], levels: Levels) -> _Visits:
     ]
     columns = np.array(rows, dtype=np.float64).reshape(-1, 4)
     return _Visits(columns[:, 0], np.clip(columns[:, 1], -MOST_OFF, MOST_OFF), columns[:, 2], columns[:, 3])
-
-
-def _place(size_B: int) -> float:
-    return math.log(max(size_B, 0.5))

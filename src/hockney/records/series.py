@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hockney.errors import RequestError
 from hockney.records.columns import SAME_RANKS, SERIES
@@ -71,6 +71,11 @@ class Series:
     def name(self) -> str:
         """The known values of the key, which tell this series from others in messages."""
         return " ".join(value for value in self.key.values() if value)
+
+
+def size_place(size_B: ArrayLike) -> NDArray[np.float64]:
+    """Where a size lies: its logarithm, with an empty message as far below 1 B as 1 B below 2 B."""
+    return np.log(np.maximum(size_B, 0.5))
 
 
 def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> list[Series]:

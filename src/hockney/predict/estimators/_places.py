@@ -7,15 +7,16 @@ import pandas as pd
 
 from hockney.predict.estimators.base import Array
 from hockney.predict.points import GROWING, POINT
+from hockney.records.series import size_place
 
 SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
 """What a surface over ranks and bytes holds fixed."""
 
 
 def places(points: pd.DataFrame) -> Array:
-    """ln ranks and ln bytes, shape (n, 2); no byte counts as half of one."""
-    ranks, size = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
-    return np.asarray(np.log(np.column_stack([ranks, np.maximum(size, 0.5)])))
+    """ln ranks and the place of the size, shape (n, 2)."""
+    ranks, size_B = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
+    return np.column_stack([np.log(ranks), size_place(size_B)])
 
 
 def means(points: pd.DataFrame) -> tuple[Array, Array]:
