@@ -1,16 +1,18 @@
 """Whether campaigns of one machine agree: measured in turns, quiet and beside busy processes, in one run.
 
     .venv/bin/python bench/repeatability --mpi .venv/bin/mpicc
+    .venv/bin/python bench/repeatability --mpi .venv/bin/mpicc --quick
     .venv/bin/python bench/repeatability --mpi .venv/bin/mpicc --collectives
     .venv/bin/python bench/repeatability --from FOLDER
 
-Five campaigns of ping-pongs, every second one beside one busy process. For every ordered pair A, B at a level
+Five campaigns of ping-pongs as `hockney measure` takes them (--quick: as `hockney measure --quick` does, in about
+three minutes), every second one beside one busy process. For every ordered pair A, B at a level
 that both have, the model of A predicts the points of B, brought to the reference of B as `hockney predict
 --reference` does it; beside it stands what it predicts as it was measured. `hockney diff` compares them: as
 measured, and with 15 % multiplied into all times of B, which it is to find; references are left as they are. A
 pair without a common level disagrees.
 
-With --collectives: bcast and allreduce by all algorithms, twice quiet, between them once beside one busy process
+With --collectives: bcast and allreduce by all algorithms, quickly, twice quiet, between them once beside one busy process
 on each core. Winners of each operation and size are to agree or to be called equal (the interval of their ratio
 lies within ±5 % in both campaigns, or they make the same schedule of two ranks); loaded times that are more than
 15 % from the quiet ones must be marked, as the report marks them (`hockney.machine.marks`).
@@ -62,6 +64,7 @@ def main() -> int:
     """Measure, judge, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collectives", action="store_true", help="judge bcast and allreduce, not ping-pongs")
+    parser.add_argument("--quick", action="store_true", help="ping-pongs as `hockney measure --quick` takes them")
     parser.add_argument("--mpi", default="auto", help="as in `hockney measure --mpi`")
     parser.add_argument("--campaigns", type=int, help=f"default {CAMPAIGNS}; of collectives 3")
     parser.add_argument("--launches", type=int, help=f"of each campaign; default {LAUNCHES}; of collectives 1")
@@ -106,7 +109,8 @@ def measure(hockney: Hockney, into: Path, arguments: argparse.Namespace) -> None
         operations = ["--operations", "bcast,allreduce", "--algorithms", arguments.algorithms]
         campaigns, launches = 3, 1
         processors = [*sorted(os.sched_getaffinity(0))]
-    options = [*operations, "--ranks", str(RANKS), "--quick", "--mpi", arguments.mpi]
+    options = [*operations, "--ranks", str(RANKS), "--mpi", arguments.mpi]
+    options += ["--quick"] if arguments.quick or arguments.collectives else []
     options += ["--launches", str(arguments.launches or launches)]
     options += ["--sizes", arguments.sizes] if arguments.sizes else []
     measure_in_turns(hockney, into, conditions(arguments.campaigns or campaigns), options, processors)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,6 +54,17 @@ def test_plain_numbers_at_the_ticks_of_times() -> None:
     assert {"1", "100", "10 000"} <= set(texts)
     assert plain(0.01) == "0.01"
     assert plain(1000) == "1000"
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (5e-324, 1e308), (1e-3, 1e308), (0, 1e-308), (1e308, 1.7e308)])
+def test_absurd_times_have_an_axis(low: float, high: float) -> None:
+    """Warnings are errors here: a scale that matplotlib refuses ends the test."""
+    figure = Figure()
+    axes = figure.subplots()
+    log_axis(axes, low, high)
+    shown_low, shown_high = axes.get_ylim()
+    assert 0 < shown_low < shown_high < math.inf
+    figure.canvas.draw()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from hockney.units import format_bytes
 _STEPS = (1, 2, 3, 4, 5, 6, 8, 10)
 _LEAST_RATIO = 1.25
 """The smallest ratio of neighbouring ticks whose labels do not touch."""
+_LEAST, _MOST = 1e-200, 1e200
+"""Ends of a logarithmic axis: what a damaged file holds may lie beyond, where matplotlib cannot draw."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class SizeAxis:
 
 def log_axis(axes: Axes, low: float, high: float) -> None:
     """A logarithmic y axis from `low` to `high` (same unit as the data) with plain numbers at its ticks."""
-    low, high = low / 1.35, high * 1.35
+    low = min(max(low / 1.35, _LEAST), _MOST)
+    high = min(max(high * 1.35, 1.5 * low), 1.5 * _MOST)
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     decades = math.log10(high / low)

@@ -182,6 +182,13 @@ THREE = "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-
         ("hypercube:0", "dimension: '0' is not a whole number from 1 on"),
         ("hypercube:64", "dimension 64 has 2^64 nodes, more than 1048576"),
         ("hypercube:999999999", "more than 1048576"),
+        # Few enough vertices, and more links than memory holds.
+        ("dragonfly:routers=500000,nodes-per-router=1,global-links=1,groups=1", "links is more than 16777216"),
+        ("dragonfly:routers=2,nodes-per-router=1,global-links=99999,groups=99999", "links is more than 16777216"),
+        (
+            "fat-tree:nodes=300000,leaf-ports=1:300000,spines=300000,spine-ports=300000",
+            "a fat tree of 90000300000 links is more than 16777216",
+        ),
         ("single-switch:-3", "nodes: '-3' is not a whole number"),
         ("single-switch:40,links-per-node=2,ports=48", "40 nodes × 2 links need 80"),
         (TREE.replace("leaf-ports=32:16", "leaf-ports=1:16"), "1 down ports hold no node of 2 links"),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_VERTICES = 2**20
+MOST_LINKS = 2**24
 """The measures of a larger graph do not fit the memory of a small machine."""
 
 LARGEST = 999_999_999
@@ -231,12 +232,14 @@ def direct_network(
     )
 
 
-def check_size(vertices: int, kind: str) -> None:
-    """RequestError before a graph is built that is larger than anybody has memory for."""
-    if vertices > MOST_VERTICES:
-        raise RequestError(
-            f"a {kind} of {vertices} nodes and switches is more than {MOST_VERTICES}", "describe a smaller one"
-        )
+def check_size(vertices: int, links: int, kind: str) -> None:
+    """RequestError before a graph is built that is larger than anybody has memory for.
+
+    Parallel links count as one, so that `links` may be more than there will be.
+    """
+    for count, most, what in ((vertices, MOST_VERTICES, "nodes and switches"), (links, MOST_LINKS, "links")):
+        if count > most:
+            raise RequestError(f"a {kind} of {count} {what} is more than {most}", "describe a smaller one")
 
 
 def _check_connected(network: Network) -> None:

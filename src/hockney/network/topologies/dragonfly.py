@@ -56,13 +56,14 @@ def dragonfly(
             "give fewer groups, or groups more routers or global links",
         )
     nodes, switches = count * routers * nodes_per_router, count * routers
-    check_size(nodes + switches, "dragonfly")
+    each = routers * global_links // (count - 1) if count > 1 else 0
+    links = count * math.comb(routers, 2) + math.comb(count, 2) * each
+    check_size(nodes + switches, nodes + links, "dragonfly")
     router = nodes + np.arange(switches, dtype=np.int64).reshape(count, routers)
     node = np.arange(nodes, dtype=np.int64)
     parts = [np.stack([node, nodes + node // nodes_per_router], -1)]
     lower, higher = np.triu_indices(routers, 1)
     parts.append(np.stack([router[:, lower], router[:, higher]], -1).reshape(-1, 2))
-    each = routers * global_links // (count - 1) if count > 1 else 0
     pairs = np.triu_indices(count, 1)
     for turn in range(each):
         ports = [turn * (count - 1) + _port(i, j, count, arrangement) for i, j in (pairs, pairs[::-1])]

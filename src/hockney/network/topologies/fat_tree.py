@@ -79,7 +79,8 @@ def fat_tree(
     above = _shared_evenly(up, spines, "leaf-ports", "up ports of a leaf switch", "spines")
     in_pod = _pod_leaves(leaves, above, spine_ports, pod_leaves, cores, core_ports)
     pods = -(-leaves // in_pod)
-    check_size(nodes + leaves + pods * spines + (cores or 0), "fat tree")
+    links = nodes + leaves * spines + pods * spines * min(cores or 0, spine_ports[1])
+    check_size(nodes + leaves + pods * spines + (cores or 0), links, "fat tree")
 
     uplink = link if math.isnan(uplink) else uplink
     bundles = _Bundles()

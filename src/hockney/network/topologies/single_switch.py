@@ -24,7 +24,7 @@ def single_switch(
     nodes: int, links_per_node: int = 1, ports: int | None = None, link: float = math.nan
 ) -> Network:
     """A switch of `ports` ports (default: as many as the nodes need) with `nodes` nodes; `link` in bit/s."""
-    check_size(nodes + 1, "single switch")
+    check_size(nodes + 1, nodes, "single switch")
     needed = nodes * links_per_node
     if ports is not None and ports < needed:
         raise RequestError(

@@ -37,7 +37,7 @@ def torus(shape: tuple[int, ...], link: float = math.nan) -> Network:
     An extent of 2 gives one link between the two neighbours, not two: with 2 everywhere it is a hypercube.
     """
     nodes = math.prod(shape)
-    check_size(nodes, "torus")
+    check_size(nodes, nodes * len(shape), "torus")
     at = np.arange(nodes, dtype=np.int64).reshape(shape)
     rows = [np.zeros((0, 2), np.int64)]
     for axis, extent in enumerate(shape):
