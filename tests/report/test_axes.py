@@ -56,7 +56,7 @@ def test_plain_numbers_at_the_ticks_of_times() -> None:
     assert plain(1000) == "1000"
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (5e-324, 1e308), (1e-3, 1e308), (0, 1e-308), (1e308, 1.7e308)])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (5e-324, 1e308), (1e-3, 1e308), (0, 1e-308), (1e308, 1.7e308)])
 def test_absurd_times_have_an_axis(low: float, high: float) -> None:
     """Warnings are errors here: a scale that matplotlib refuses ends the test."""
     figure = Figure()
