@@ -159,7 +159,7 @@ void Program::join_exchanges() {
     instructions_ = std::move(joined);
 }
 
-void Program::run(std::byte* input, std::byte* output, std::byte* scratch) {
+void Program::run(std::byte* input, std::byte* output, std::byte* scratch, MPI_Datatype element, MPI_Op op) {
     std::byte* const memories[3] = {input, output, scratch};
     for (const Instruction& i : instructions_) {
         std::byte* const from = memories[i.from_memory] + i.from_B;
@@ -192,7 +192,7 @@ void Program::run(std::byte* input, std::byte* output, std::byte* scratch) {
                 std::memcpy(into, from, i.length_B);
                 break;
             case Op::reduce:
-                MPI_Reduce_local(from, into, i.count, element_, MPI_SUM);
+                MPI_Reduce_local(from, into, i.count, element, op);
                 break;
         }
     }

@@ -53,6 +53,13 @@ FLAGS = (
 )
 PARTS = ("runner", "schedule")
 """Folders of the sources that make up the runner."""
+PRELOAD_LIBRARY = "libhockney-preload.so"
+PRELOAD = "preload"
+"""Folder of the sources of the library that is preloaded into programs, beside those of the runner, which it shares."""
+PRELOAD_FLAGS = ("-fPIC", "-fvisibility=hidden")
+EXECUTOR = "executor.cpp"
+"""The runner's executor by other names of MPI's functions, hence compiled by itself."""
+EXPORTED = "exported.map"
 
 
 @dataclass(frozen=True)
@@ -157,8 +164,8 @@ def _digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()[:20]
 
 
-def _files(folder: Path, suffix: str) -> list[Path]:
-    return sorted(path for part in PARTS for path in (folder / part).rglob(f"*{suffix}"))
+def _files(folder: Path, suffix: str, parts: Sequence[str] = PARTS) -> list[Path]:
+    return sorted(path for part in parts for path in (folder / part).rglob(f"*{suffix}"))
 
 
 def families(folder: Path, is_shared: bool) -> dict[Family, list[Path]]:
@@ -171,9 +178,9 @@ def families(folder: Path, is_shared: bool) -> dict[Family, list[Path]]:
     return {f: files for f, files in members.items() if files and f.is_shared == is_shared}
 
 
-def _key(facts: Iterable[str], folder: Path, sources: Iterable[Path]) -> str:
+def _key(facts: Iterable[str], folder: Path, sources: Iterable[Path], parts: Sequence[str] = PARTS) -> str:
     """A digest of these sources, all headers and what else makes one build differ from another."""
-    files = [*sources, *_files(folder, ".hpp")]
+    files = [*sources, *_files(folder, ".hpp", parts)]
     contents = [part for p in files for part in (str(p.relative_to(folder)).encode(), reading.content(p))]
     return _digest([fact.encode() for fact in (*facts, *FLAGS, platform.machine())] + contents)
 
@@ -184,6 +191,38 @@ def runner_binary(mpi: Mpi) -> Path:
     facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *_library(mpi)]
     target = cache_root() / "runner" / _key(facts, folder, _files(folder, ".cpp"))
     return _kept(target, [BINARY], lambda scratch: _runner(mpi, compiler, folder, scratch, target)) / BINARY
+
+
+def preload_library(mpi: Mpi) -> Path:
+    """The library that is preloaded into programs of this MPI, compiled now if it has not been.
+
+    EnvironmentLack where that fails.
+    """
+    folder, compiler = sources(), compiler_version(mpi)
+    parts = (*PARTS, PRELOAD)
+    facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *_library(mpi), *PRELOAD_FLAGS]
+    files = [*_files(folder, ".cpp", parts), folder / PRELOAD / EXPORTED]
+    target = cache_root() / PRELOAD / _key(facts, folder, files, parts)
+    return _kept(target, [PRELOAD_LIBRARY], lambda scratch: _preload(mpi, folder, scratch, target)) / PRELOAD_LIBRARY
+
+
+def _preload(mpi: Mpi, folder: Path, scratch: Path, target: Path) -> None:
+    logging.getLogger(__name__).warning("note: compiling the layer for %s: once, for some seconds", mpi.describe())
+    own = _files(folder, ".cpp", [PRELOAD])
+    units = {
+        Family("preload", (PRELOAD,)): [path for path in own if path.name != EXECUTOR],
+        Family("executor", (f"{PRELOAD}/{EXECUTOR}",)): [path for path in own if path.name == EXECUTOR],
+    }
+    text, _ = _objects(mpi, units, PRELOAD_FLAGS, folder, scratch, target)
+    objects = [scratch / f"{family.name}.o" for family in units]
+    schedule = [path for path in shared_objects(mpi) if path.stem == "schedule"]
+    # A program may bring a C++ library of its own, older than this compiler's.
+    alone = ["-static-libstdc++", "-static-libgcc", f"-Wl,--version-script={folder / PRELOAD / EXPORTED}", "-ldl"]
+    link = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, "-shared", *map(str, (*objects, *schedule)), *alone]
+    text += _run([[*link, "-o", str(scratch / PRELOAD_LIBRARY)]], mpi, mpi.full_environment(), scratch, target)
+    for part in objects:
+        part.unlink()
+    writing.replace(scratch / LOG, text)
 
 
 def _library(mpi: Mpi) -> list[str]:
