@@ -1,6 +1,6 @@
-// What the program calls. Each call becomes words that are the same on all ranks (Asked), from which follows whether
-// a schedule or the library's own code runs; whatever is not plainly right goes to the library, which says what
-// is wrong with it.
+// What the program calls. Each call becomes words that are the same on all ranks (Asked), from which follows
+// whether a schedule or the library's own code runs; whatever is not plainly right goes to the library, which
+// says what is wrong with it.
 #include <limits>
 
 #include "asked.hpp"
@@ -57,7 +57,8 @@ class Looked {
         const Operator how = operator_of(op);
         if (how.is_predefined && (how.families & element.family) == 0) return refuse(Why::unknown);
         if (!element.is_dense) return refuse(Why::gaps);
-        if (is_bitwise && (!how.is_predefined || (element.family & (floating | complex)) != 0))
+        if (is_bitwise &&
+            (!how.is_predefined || (element.family & (floating | complex | floating_pair)) != 0))
             return refuse(Why::bitwise);
         asked_.element = type;
         asked_.element_B = element.size_B;
@@ -155,8 +156,8 @@ int call_Gather(const void* from, int count, MPI_Datatype type, void* into, int 
 }
 
 // Allgather and alltoall: a block for each rank comes in.
-void between_all(Looked& call, const void* from, Bytes elements, MPI_Datatype type, void* into, int into_count,
-                 MPI_Datatype into_type) {
+void between_all(Looked& call, const void* from, Bytes elements, MPI_Datatype type, void* into,
+                 int into_count, MPI_Datatype into_type) {
     call.moves(into_count, into_type, call.ranks());
     if (from == MPI_IN_PLACE)
         call.in_place();
@@ -169,8 +170,7 @@ int call_Allgather(const void* from, int count, MPI_Datatype type, void* into, i
                    MPI_Datatype into_type, MPI_Comm comm) {
     Looked call(Operation::allgather, comm);
     between_all(call, from, count, type, into, into_count, into_type);
-    return call.run(
-        [&] { return library::Allgather(from, count, type, into, into_count, into_type, comm); });
+    return call.run([&] { return library::Allgather(from, count, type, into, into_count, into_type, comm); });
 }
 
 int call_Alltoall(const void* from, int count, MPI_Datatype type, void* into, int into_count,
@@ -194,7 +194,8 @@ int call_Reduce(const void* from, void* into, int count, MPI_Datatype type, MPI_
 }
 
 // Of reductions without a root: `blocks` of `count` elements go in.
-void reduction(Looked& call, const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, int blocks) {
+void reduction(Looked& call, const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
+               int blocks) {
     call.reduces(count, type, op, blocks, settings().is_bitwise);
     if (from == MPI_IN_PLACE)
         call.in_place();
@@ -231,15 +232,15 @@ int call_Reduce_scatter(const void* from, void* into, const int counts[], MPI_Da
 
 #define HOCKNEY_EXPORT extern "C" __attribute__((visibility("default")))
 
-#define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                                              \
-    HOCKNEY_EXPORT int prefix##name parameters {                                                         \
-        if (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL ||              \
-            hockney::library::is_internal(__builtin_return_address(0)))                                  \
-            return hockney::library::name(__VA_ARGS__);                                                  \
-        return hockney::call_##name(__VA_ARGS__);                                                        \
+#define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                                 \
+    HOCKNEY_EXPORT int prefix##name parameters {                                            \
+        if (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL || \
+            hockney::library::is_internal(__builtin_return_address(0)))                     \
+            return hockney::library::name(__VA_ARGS__);                                     \
+        return hockney::call_##name(__VA_ARGS__);                                           \
     }
-#define HOCKNEY_BOTH(name, parameters, ...)                      \
-    HOCKNEY_STAND_BEFORE(MPI_, name, parameters, __VA_ARGS__)    \
+#define HOCKNEY_BOTH(name, parameters, ...)                   \
+    HOCKNEY_STAND_BEFORE(MPI_, name, parameters, __VA_ARGS__) \
     HOCKNEY_STAND_BEFORE(PMPI_, name, parameters, __VA_ARGS__)
 HOCKNEY_COLLECTIVES(HOCKNEY_BOTH)
 
@@ -258,7 +259,9 @@ int ended() {
 }  // namespace
 
 HOCKNEY_EXPORT int MPI_Init(int* count, char*** words) { return begun(hockney::library::Init(count, words)); }
-HOCKNEY_EXPORT int PMPI_Init(int* count, char*** words) { return begun(hockney::library::Init(count, words)); }
+HOCKNEY_EXPORT int PMPI_Init(int* count, char*** words) {
+    return begun(hockney::library::Init(count, words));
+}
 HOCKNEY_EXPORT int MPI_Init_thread(int* count, char*** words, int required, int* provided) {
     return begun(hockney::library::Init_thread(count, words, required, provided));
 }

@@ -9,8 +9,8 @@
 namespace hockney {
 namespace {
 
-// Schedules that a communicator keeps. A program with more sizes than that has them made again: what is sent does
-// not depend on it.
+// Schedules that a communicator keeps. A program with more sizes than that has them made again: what is sent
+// does not depend on it.
 constexpr std::size_t slots = 1024;
 constexpr std::size_t most_used = slots / 2;
 constexpr Bytes most_kept_B = Bytes{256} << 20;
@@ -45,9 +45,7 @@ std::byte* packed(const Data& data, std::vector<std::byte>& staged, MPI_Comm com
 
 }  // namespace
 
-void Channel::open() {
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_channel, &keyval, nullptr);
-}
+void Channel::open() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_channel, &keyval, nullptr); }
 
 void Channel::close() {
     std::vector<MPI_Comm> all;

@@ -66,8 +66,8 @@ class Channel {
     int ranks() const { return ranks_; }
     bool is_inter() const { return is_inter_; }
 
-    // nullptr: the library's own code, because of `asked.why`, which it may set. Collective the first time that
-    // the communicator has a rule.
+    // nullptr: the library's own code, because of `asked.why`, which it may set. Collective the first time
+    // that the communicator has a rule.
     Prepared* prepare(Asked& asked);
     void run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output);
     Count& passed(const Asked& asked) {
@@ -77,7 +77,7 @@ class Channel {
   private:
     struct Key {
         Bytes bytes = -1;
-        std::uint64_t how = 0;  // root and element
+        std::uint64_t how = 0;   // root and element
         std::uint32_t what = 0;  // operation, in place, commutative
         bool operator==(const Key& o) const { return bytes == o.bytes && how == o.how && what == o.what; }
     };
@@ -96,9 +96,9 @@ class Channel {
     void forget();
     void add_to(Totals& totals) const;
 
-    MPI_Comm user_;                   // the program's
+    MPI_Comm user_;                  // the program's
     MPI_Comm comm_ = MPI_COMM_NULL;  // where no message of ours meets the program's
-    bool has_none_ = false;           // it could not be made
+    bool has_none_ = false;          // it could not be made
     int rank_ = 0, ranks_ = 0;
     bool is_inter_ = false;
     std::array<std::vector<Rule>, operations> rules_;  // those for this number of ranks

@@ -69,8 +69,7 @@ std::string report(const Totals& totals, int ranks, bool is_of_all) {
 
 void write_file(const std::string& path, const std::string& text) {
     std::FILE* file = std::fopen(path.c_str(), "w");
-    const bool is_written =
-        file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const bool is_written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     if ((file != nullptr && std::fclose(file) != 0) || !is_written)
         std::fprintf(stderr, "hockney: cannot write %s\n", path.c_str());
 }

@@ -1,8 +1,9 @@
 // The MPI library's own calls behind those that this layer stands in front of.
 //
-// The layer defines each of them twice, as MPI_Bcast and as PMPI_Bcast: the Fortran bindings of Open MPI (mpif.h,
-// mpi and mpi_f08) call the latter, those of MPICH either. What the library calls itself, inside of a file of its
-// own or of a module of its installation, is told apart by where the call comes from, and left alone.
+// The layer defines each of them twice, as MPI_Bcast and as PMPI_Bcast: the Fortran bindings of Open MPI
+// (mpif.h, mpi and mpi_f08) call the latter, those of MPICH either. What the library calls itself, inside of
+// a file of its own or of a module of its installation, is told apart by where the call comes from, and left
+// alone.
 #pragma once
 
 #include <mpi.h>
@@ -40,10 +41,10 @@
       (const void* from, void* into, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm), from, \
       into, counts, type, op, comm)
 
-#define HOCKNEY_LIFE(X)                                                                              \
-    X(Init, (int* count, char*** arguments), count, arguments)                                       \
-    X(Init_thread, (int* count, char*** arguments, int required, int* provided), count, arguments,   \
-      required, provided)                                                                            \
+#define HOCKNEY_LIFE(X)                                                                                      \
+    X(Init, (int* count, char*** arguments), count, arguments)                                               \
+    X(Init_thread, (int* count, char*** arguments, int required, int* provided), count, arguments, required, \
+      provided)                                                                                              \
     X(Finalize, (), )
 
 namespace hockney::library {

@@ -12,8 +12,8 @@ std::string variable(const char* name) {
     return value != nullptr ? value : "";
 }
 
-// Words of `HOCKNEY_PRELOAD_RULES`, lines apart by `;`: collective, algorithm, least and most ranks, least and most
-// bytes, bytes of a segment, radix.
+// Words of `HOCKNEY_PRELOAD_RULES`, lines apart by `;`: collective, algorithm, least and most ranks, least
+// and most bytes, bytes of a segment, radix.
 std::vector<Rule> rules_of(const std::string& text) {
     std::vector<Rule> rules;
     std::istringstream lines(text);
@@ -27,7 +27,8 @@ std::vector<Rule> rules_of(const std::string& text) {
             rule.segment_B >> rule.radix;
         const auto found = algorithms().find({collective, name});
         if (!words || found == algorithms().end()) {
-            std::fprintf(stderr, "hockney: no rule: '%s'; the library's own code runs instead\n", line.c_str());
+            std::fprintf(stderr, "hockney: no rule: '%s'; the library's own code runs instead\n",
+                         line.c_str());
             continue;
         }
         rule.algorithm = &found->second;

@@ -19,7 +19,7 @@ struct Rule {
 };
 
 struct Settings {
-    bool is_on = false;       // whether there is anything to do
+    bool is_on = false;        // whether there is anything to do
     bool is_watching = false;  // a profile
     bool is_timed = false;     // whether calls are timed
     bool sums_ranks = false;   // whether the report has the calls of all ranks, else those of rank 0

@@ -109,8 +109,7 @@ void learn_types() {
           MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
           MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_INTEGER})
         learn(type, integer);
-    for (const MPI_Datatype type :
-         {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION})
+    for (const MPI_Datatype type : {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION})
         learn(type, floating);
     for (const MPI_Datatype type : {MPI_C_BOOL, MPI_LOGICAL}) learn(type, logical);
     for (const MPI_Datatype type : {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
@@ -118,6 +117,10 @@ void learn_types() {
         learn(type, complex);
     learn(MPI_BYTE, byte);
     for (const MPI_Datatype type : {MPI_AINT, MPI_OFFSET, MPI_COUNT}) learn(type, multi_language);
+    for (const MPI_Datatype type : {MPI_2INT, MPI_SHORT_INT, MPI_LONG_INT, MPI_2INTEGER}) learn(type, pair);
+    for (const MPI_Datatype type :
+         {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION})
+        learn(type, floating_pair);
     // Moved, and not reduced by what is predefined.
     for (const MPI_Datatype type : {MPI_CHAR, MPI_WCHAR, MPI_PACKED, MPI_CHARACTER}) learn(type, no_family);
     learn(MPI_MAX, integer | floating | multi_language);
@@ -126,7 +129,8 @@ void learn_types() {
     learn(MPI_PROD, integer | floating | complex | multi_language);
     for (const MPI_Op op : {MPI_LAND, MPI_LOR, MPI_LXOR}) learn(op, integer | logical);
     for (const MPI_Op op : {MPI_BAND, MPI_BOR, MPI_BXOR}) learn(op, integer | byte | multi_language);
-    for (const MPI_Op op : {MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP}) learn(op, no_family);
+    for (const MPI_Op op : {MPI_MAXLOC, MPI_MINLOC}) learn(op, pair | floating_pair);
+    for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) learn(op, no_family);
 }
 
 Type type_of(MPI_Datatype type) {

@@ -17,7 +17,9 @@ enum Family : std::uint8_t {
     logical = 4,
     complex = 8,
     byte = 16,
-    multi_language = 32
+    multi_language = 32,
+    pair = 64,  // of a value and a place
+    floating_pair = 128
 };
 
 struct Type {

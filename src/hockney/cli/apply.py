@@ -57,8 +57,8 @@ hockney apply --table table.json --bitwise -- srun -n 128 ./app""",
 def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     """Run an MPI program with the schedules of a table under its collectives.
 
-    A library is preloaded into the processes of the program, which need not be built anew. Calls without a rule, and
-    all that the layer does not know, go to the MPI library. Ends with the exit code of the launch line.
+    A library is preloaded into the processes of the program, which need not be built anew. Calls without a
+    rule, and all that the layer does not know, go to the MPI library. Ends with the exit code of the launch line.
     """
     table = load(options.table)
     launch = understand(options.command, options.mpi)
@@ -83,9 +83,7 @@ def _show(done: Applied, table: PreloadTable) -> None:
     for row in done.calls:
         gain = "–" if row.gain is None else f"{row.gain:.2f} ({row.basis})"
         ran = row.algorithm or f"the library's own: {row.why}"
-        shown.add_row(
-            row.operation, ran, str(row.calls), format_bytes(row.bytes), format_time(row.time_s), gain
-        )
+        shown.add_row(row.operation, ran, str(row.calls), format_bytes(row.bytes), format_time(row.time_s), gain)
     say.table(shown)
     if done.saved_s is not None:
         say.line(f"by the gains of the table, {format_time(done.saved_s)} were saved on all ranks together")

@@ -1,6 +1,7 @@
-"""The table of `hockney apply`: which schedule runs an operation, by ranks and bytes. `tune --for hockney` writes it.
+"""The table of `hockney apply`: which schedule runs an operation, by ranks and bytes.
 
-The first rule that fits a call counts; where none does, the library's own code runs.
+`hockney tune --for hockney` writes it. The first rule that fits a call counts; where none does, the library's own
+code runs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Size = Annotated[int, Field(ge=0, le=2**62)]
 class PreloadRule(BaseModel):
     """One line: calls of an operation on these ranks and bytes, bounds included, and the schedule that runs them.
 
-    `least_bytes` and `most_bytes` are of the whole vector for bcast, reduce and allreduce, and of one rank's block
+    `least_bytes` and `most_bytes`: of the whole vector for bcast, reduce and allreduce, of one rank's block
     for the others; None is no bound. `segment_bytes` and `radix` 0: whole messages, the algorithm's usual radix.
     `gain` is the library's time over the schedule's where that is known, from what `basis` says.
     """
@@ -86,7 +87,7 @@ class PreloadTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     mpi: str = ""
     rules: list[PreloadRule]
 
@@ -100,7 +101,7 @@ class PreloadTable(BaseModel):
 
 
 def load(path: Path) -> PreloadTable:
-    """RequestError where the file cannot be read, is no JSON, or is no such table: the first thing that is wrong."""
+    """RequestError where the file cannot be read, is no JSON, or is no such table: what is wrong first."""
     data = reading.json_file(path, _HINT)
     if not isinstance(data, dict) or not {"schema_version", "rules"} <= data.keys():
         raise RequestError(f"{path} is no table of `hockney apply` (no schema_version and rules)", _HINT)

@@ -23,8 +23,8 @@ def variables(table: PreloadTable, *, bitwise: bool, sums: bool) -> dict[str, st
 class Row(BaseModel):
     """Calls of one operation that ran alike: by one rule (its place in the table), or by the library, and why.
 
-    `bytes` adds up what each call names: its whole vector, or one rank's block. `time_s` is 0 where calls were not
-    timed. `gain` and its `basis` are the table's; `saved_s` what they come to.
+    `bytes` adds up what each call names: its whole vector, or one rank's block. `time_s` is 0 where calls were
+    not timed. `gain` and its `basis` are the table's; `saved_s` what they come to.
     """
 
     model_config = ConfigDict(extra="forbid")

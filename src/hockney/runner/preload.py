@@ -22,11 +22,11 @@ from pathlib import Path
 from hockney import reading
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.preload_table import PreloadTable
-from hockney.runner.build import preload_library
 from hockney.runner.cache import cache_root, make_private
 from hockney.runner.find import find, find_all, inspect, wrappers_beside
 from hockney.runner.launchers.base import launchers
 from hockney.runner.mpi import Mpi
+from hockney.runner.preload_build import preload_library
 
 MOST_RULES_B = 100_000
 """Characters of the rules, which travel in one variable of the environment: Linux takes 128 KiB."""
@@ -47,7 +47,7 @@ class Launch:
 def understand(words: Sequence[str], mpi: str | None = None) -> Launch:
     """The launch line `words`, of the MPI that the launcher belongs to, or of the one that `mpi` asks for.
 
-    RequestError where there is no launcher that Hockney knows, EnvironmentLack where its MPI has no compiler wrapper.
+    RequestError where there is no known launcher, EnvironmentLack where its MPI has no compiler wrapper.
     """
     if not words:
         raise RequestError("no command was given", _EXAMPLE)
@@ -62,7 +62,9 @@ def _mpi(launcher: Path, request: str | None) -> Mpi:
         return find(request)
     known = [program for _, unit in launchers for program in unit.programs]
     if launcher.name.partition(".")[0] not in {name.partition(".")[0] for name in known}:
-        raise RequestError(f"{launcher.name} is no launcher that Hockney knows ({', '.join(sorted(set(known)))})", _EXAMPLE)
+        raise RequestError(
+            f"{launcher.name} is no launcher that Hockney knows ({', '.join(sorted(set(known)))})", _EXAMPLE
+        )
     suffix = "".join(s for s in launcher.suffixes if s not in (".hydra", ".gforker"))
     beside = wrappers_beside(launcher, suffix)
     for wrapper in beside:
@@ -151,7 +153,7 @@ def _with_layer(
     words, environment = list(launch.words), dict(os.environ)
     if launch.program is not None and is_static(launch.program):
         outcome.said.append(
-            f"{launch.program} is statically linked, so nothing can be preloaded into it: the library's own code runs"
+            f"{launch.program} is statically linked, so nothing can be preloaded: the library's own code runs"
         )
         return words, environment
     try:

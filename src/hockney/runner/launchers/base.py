@@ -73,8 +73,8 @@ CommandFunction = Callable[[Mpi, LaunchRequest], tuple[list[str], dict[str, str]
 
 
 PreloadFunction = Callable[[Mapping[str, str], Sequence[str]], list[str]]
-"""Options that set variables in the processes of a launch, and in no program of the launcher; then names of variables
-of the launcher's own environment that the processes need."""
+"""Options that set variables in the processes of a launch alone, given those variables and the names of others,
+which stand in the launcher's own environment and must reach the processes."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,111 @@
+"""Programs under the layer get right results, by the schedules of the table, and end as without it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runner.preload.programs import (
+    LIMIT_S,
+    TURNS,
+    answer,
+    apply_words,
+    compiled,
+    every_schedule,
+    hockney,
+    launch_line,
+)
+
+from hockney.records.keys import COLLECTIVES
+from hockney.records.preload_table import PreloadRule, PreloadTable
+from hockney.runner.mpi import Mpi
+
+USUAL_TURNS = 3
+
+
+@pytest.fixture(scope="session")
+def driver(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that checks the data of every collective."""
+    return compiled(mpi, tmp_path_factory.mktemp("driver"), "driver.c")
+
+
+def served(rows: list[dict[str, Any]]) -> set[str]:
+    return {row["operation"] for row in rows if row["rule"] >= 0 and row["calls"] > 0}
+
+
+@pytest.mark.parametrize(
+    "turn", [pytest.param(n, marks=[pytest.mark.thorough] if n >= USUAL_TURNS else []) for n in range(TURNS)]
+)
+def test_results_are_right_by_every_schedule(mpi: Mpi, driver: Path, tmp_path: Path, turn: int) -> None:
+    """All datatypes, operators and roots, in place and not, on 1 to 4 ranks (1 to 7 of the thorough turns)."""
+    table = every_schedule(turn)
+    ranks = 4 if turn < USUAL_TURNS else 7
+    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, ranks, driver))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 wrong on all" in done.stdout
+    rows = answer(done.stdout)["calls"]
+    assert served(rows) == set(COLLECTIVES)
+    why = {row["why"] for row in rows}
+    assert {"an intercommunicator", "one rank", "nothing to move", "blocks of different sizes"} <= why
+
+
+@pytest.mark.one_mpi
+def test_the_driver_sees_wrong_results(mpi: Mpi, driver: Path, tmp_path: Path) -> None:
+    """A library in the layer's place spoils one broadcast: the check of data is no formality."""
+    source = (
+        "#include <mpi.h>\n"
+        "int MPI_Bcast(void* b, int n, MPI_Datatype t, int r, MPI_Comm c) {\n"
+        "  int code = PMPI_Bcast(b, n, t, r, c), rank;\n"
+        "  if (c != MPI_COMM_NULL && t == MPI_INT && n > 20 && code == MPI_SUCCESS) {\n"
+        "    MPI_Comm_rank(c, &rank);\n"
+        "    ((int*)b)[n / 2] += rank == 1;\n"
+        "  }\n"
+        "  return code;\n"
+        "}\n"
+    )
+    spoiler = compiled(mpi, tmp_path, source, "-shared", "-fPIC")
+    line = launch_line(mpi, 2, "env", f"LD_PRELOAD={spoiler}", driver)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 1
+    assert "wrong: bcast" in done.stdout
+
+
+def test_bitwise_leaves_floating_point_and_the_programs_operators_to_the_library(
+    mpi: Mpi, driver: Path, tmp_path: Path
+) -> None:
+    words = apply_words(tmp_path, every_schedule(1), "--bitwise", "--json")
+    done = hockney(*words, *launch_line(mpi, 3, driver))
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = {(row["operation"], row["why"]): row["calls"] for row in answer(done.stdout)["calls"]}
+    # Integers are served: the order of their sum does not show.
+    assert rows["allreduce", ""] > 0
+    assert rows["allreduce", "--bitwise"] > 0
+    assert rows["reduce", "--bitwise"] > 0
+    assert ("bcast", "--bitwise") not in rows
+
+
+SUM = PreloadTable(rules=[PreloadRule(operation="allreduce", algorithm="recursive_doubling", least_ranks=2)])
+
+
+def test_calls_by_a_binding_are_seen(mpi: Mpi, tmp_path: Path) -> None:
+    """A Fortran binding calls PMPI_Allreduce from a library of its own."""
+    library = compiled(mpi, tmp_path, "binding.c", "-shared", "-fPIC")
+    program = compiled(mpi, tmp_path, "bound.c", library, f"-Wl,-rpath,{tmp_path}")
+    done = hockney(*apply_words(tmp_path, SUM, "--json"), *launch_line(mpi, 2, program))
+    assert done.returncode == 5, done.stdout + done.stderr
+    (row,) = answer(done.stdout)["calls"]
+    assert (row["operation"], row["algorithm"], row["calls"]) == ("allreduce", "recursive_doubling", 6)
+    assert "wrong" not in done.stdout
+
+
+def test_threads_call_at_once(mpi: Mpi, tmp_path: Path) -> None:
+    program = compiled(mpi, tmp_path, "threads.c")
+    table = every_schedule(1)
+    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 2, program, "40"))
+    if done.returncode == 77:
+        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
+    assert done.returncode == 0, done.stdout + done.stderr
+    calls = {row["operation"]: row["calls"] for row in answer(done.stdout)["calls"] if row["rule"] >= 0}
+    assert calls["bcast"] == calls["allreduce"] == 2 * 4 * 40
