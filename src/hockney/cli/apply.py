@@ -62,7 +62,7 @@ def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     """
     table = load(options.table)
     launch = understand(options.command, options.mpi)
-    if table.mpi and table.mpi != launch.mpi.describe():
+    if launch.mpi and table.mpi not in ("", launch.mpi.describe()):
         say.warn(f"{options.table} is for {table.mpi}, and the program runs on {launch.mpi.describe()}")
     sums = options.summary or json
     outcome = run(launch, variables(table, bitwise=options.bitwise, sums=sums))

@@ -39,22 +39,28 @@ class Launch:
     """A launch line of the user's, with what the layer needs to know of it."""
 
     words: tuple[str, ...]
-    mpi: Mpi
+    mpi: Mpi | None
     program: Path | None
     """The first word that names a program after the launcher; None where no word does."""
+    lack: str = ""
+    """Why there is no MPI to compile the layer for."""
 
 
 def understand(words: Sequence[str], mpi: str | None = None) -> Launch:
     """The launch line `words`, of the MPI that the launcher belongs to, or of the one that `mpi` asks for.
 
-    RequestError where there is no known launcher, EnvironmentLack where its MPI has no compiler wrapper.
+    RequestError where there is no known launcher, or `mpi` names nothing.
     """
     if not words:
         raise RequestError("no command was given", _EXAMPLE)
     launcher = shutil.which(words[0])
     if launcher is None:
         raise RequestError(f"{words[0]!r} is no program here", _EXAMPLE)
-    return Launch(tuple(words), _mpi(Path(launcher), mpi), _program(words[1:]))
+    program = _program(words[1:])
+    try:
+        return Launch(tuple(words), _mpi(Path(launcher), mpi), program)
+    except EnvironmentLack as lack:
+        return Launch(tuple(words), None, program, f"{lack.message} ({lack.hint})")
 
 
 def _mpi(launcher: Path, request: str | None) -> Mpi:
@@ -157,6 +163,8 @@ def _with_layer(
         )
         return words, environment
     try:
+        if launch.mpi is None:
+            raise EnvironmentLack(launch.lack)
         library = preload_library(launch.mpi)
         added = launchers.get(launch.mpi.launcher_kind).preload
         if added is None:
@@ -174,9 +182,10 @@ def _with_layer(
 
 def _why_unseen(launch: Launch, code: int) -> str:
     ended = f"the program ended with exit code {code} before MPI_Finalize, or " if code else ""
+    mpi = launch.mpi.describe() if launch.mpi else "that"
     return (
         f"the layer saw no MPI_Finalize: {ended}the program calls no MPI, has its MPI linked in statically, uses "
-        f"another than {launch.mpi.describe()}, or its rank 0 cannot write to {cache_root()}"
+        f"another than {mpi}, or its rank 0 cannot write to {cache_root()}"
     )
 
 

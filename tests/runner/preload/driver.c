@@ -352,6 +352,20 @@ static void attributes(MPI_Comm comm) {
     MPI_Comm_free_keyval(&key);
 }
 
+/* More sizes than anybody keeps something of. */
+static void many_sizes(MPI_Comm comm) {
+    int rank, ranks, right = 1;
+    char all[900];
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int size = 1; size < 900; ++size) {
+        memset(all, rank == size % ranks ? size % 120 : -1, sizeof all);
+        MPI_Bcast(all, size, MPI_CHAR, size % ranks, comm);
+        for (int i = 0; i < size; ++i) right &= all[i] == size % 120;
+    }
+    expect(right, "bcast", "many sizes", ranks, 0, 0);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank, all, rounds = argc > 1 ? atoi(argv[1]) : 1, salt = 0;
@@ -383,10 +397,13 @@ int main(int argc, char** argv) {
         salt = 1000 * ranks;
         for (int round = 0; round < rounds; ++round)
             for (int i = 0; i < 4; ++i) {
-                int root = (round + i) % ranks;
-                for (int pair_of = 0; pair_of < 5; ++pair_of)
-                    moving(comm, counts[i], &layouts[pair_of], &layouts[(pair_of + i + round) % 5], root, ++salt);
-                for (int how = 0; how < 7; ++how) reducing(comm, &reductions[how], counts[i], root, ++salt);
+                /* Two roots of one size; a long vector goes to one. */
+                for (int more = 0; more < (counts[i] > 100 ? 1 : 2); ++more) {
+                    int root = (round + i + more) % ranks;
+                    for (int k = 0; k < 5; ++k)
+                        moving(comm, counts[i], &layouts[k], &layouts[(k + i + round) % 5], root, ++salt);
+                    for (int how = 0; how < 7; ++how) reducing(comm, &reductions[how], counts[i], root, ++salt);
+                }
                 doubles(comm, counts[i]);
                 MPI_Barrier(comm);
             }
@@ -394,6 +411,7 @@ int main(int argc, char** argv) {
         between_groups(comm);
         mistakes(comm);
         attributes(comm);
+        if (ranks == all) many_sizes(comm);
         MPI_Comm_free(&comm);
     }
     MPI_Op_free(&composing);

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.capabilities import lacking
 from tests.command_line import outcome
+from tests.conftest import Script
 from tests.runner.preload.programs import answer, apply_words, compiled, every_schedule, hockney, launch_line
 
 from hockney.errors import RequestError
@@ -82,9 +83,19 @@ def test_a_table_for_another_library_is_told_of(mpi: Mpi, tmp_path: Path) -> Non
 
 def test_the_launchers_own_mpi_is_found(mpi: Mpi) -> None:
     found = understand([str(mpi.launcher), "-n", "2", "true"])
+    assert found.mpi is not None
     assert (found.mpi.wrapper, found.mpi.version) == (mpi.wrapper, mpi.version)
     assert found.program is not None
     assert found.program.name == "true"
+
+
+def test_without_a_compiler_wrapper_the_program_runs_on(script: Script, tmp_path: Path) -> None:
+    launcher = script(tmp_path / "bin" / "mpiexec", "launched", code=4)
+    words = [str(launcher), "-n", "1", "true"]
+    done = hockney(*apply_words(tmp_path, every_schedule(0)), *words, PATH="/usr/bin:/bin")
+    assert done.returncode == 4
+    assert "launched" in done.stdout
+    assert f"no compiler wrapper (mpicc) belongs to the launcher {launcher}" in done.stderr
 
 
 @pytest.mark.parametrize(
