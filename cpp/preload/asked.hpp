@@ -23,6 +23,7 @@ enum class Operation : std::uint8_t {
     barrier
 };
 constexpr int operations = 9;
+const char* name_of(Operation operation);
 
 // Why the library's own code runs.
 enum class Why : std::uint8_t {

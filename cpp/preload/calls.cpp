@@ -8,6 +8,7 @@
 #include "layer.hpp"
 #include "library.hpp"
 #include "types.hpp"
+#include "watch.hpp"
 
 namespace hockney {
 namespace {
@@ -31,17 +32,19 @@ class Looked {
     int rank() const { return channel_.rank(); }
     int ranks() const { return channel_.ranks(); }
 
-    // False for a root that is none of the ranks.
+    // False for a root that is none of the ranks, and between groups, where roots mean something else.
     bool rooted(int root) {
         asked_.root = root;
-        if (is_open() && (root < 0 || root >= ranks())) refuse(Why::unknown);
-        return is_open();
+        if (channel_.is_inter()) return false;
+        if (root < 0 || root >= ranks()) refuse(Why::unknown);
+        return root >= 0 && root < ranks();
     }
     bool is_root() const { return rank() == asked_.root; }
 
     // `count` elements of what all ranks agree on: the whole vector, or one of `blocks`.
     void moves(int count, MPI_Datatype type, int blocks) {
-        if (!is_open()) return;
+        // Between groups not every argument means something.
+        if (channel_.is_inter()) return;
         if (count < 0 || type == MPI_DATATYPE_NULL) return refuse(Why::unknown);
         const Type found = type_of(type);
         asked_.bytes = Bytes{count} * found.size_B;
@@ -73,6 +76,12 @@ class Looked {
     // Runs a schedule, or what `library` does.
     template <class Library>
     int run(Library library) {
+        if (settings().is_watching) {
+            const bool is_ordered = !channel_.is_inter() && ranks() > 1;
+            const Seen seen(channel_.watched(), name_of(asked_.operation), call_site, asked_.bytes,
+                            asked_.root, is_ordered);
+            return library();
+        }
         Prepared* prepared = channel_.prepare(asked_);
         const double start_s = settings().is_timed ? PMPI_Wtime() : 0;
         int code = MPI_SUCCESS;
@@ -223,6 +232,7 @@ int call_Reduce_scatter(const void* from, void* into, const int counts[], MPI_Da
     if (counts == nullptr) call.refuse(Why::unknown);
     for (int rank = 1; call.is_open() && rank < call.ranks(); ++rank)
         if (counts[rank] != counts[0]) call.refuse(Why::irregular);
+    if (settings().is_watching && counts != nullptr) call.moves(counts[call.rank()], type, 1);
     if (call.is_open()) reduction(call, from, into, counts[0], type, op, call.ranks());
     return call.run([&] { return library::Reduce_scatter(from, into, counts, type, op, comm); });
 }
@@ -232,12 +242,12 @@ int call_Reduce_scatter(const void* from, void* into, const int counts[], MPI_Da
 
 #define HOCKNEY_EXPORT extern "C" __attribute__((visibility("default")))
 
-#define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                                 \
-    HOCKNEY_EXPORT int prefix##name parameters {                                            \
-        if (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL || \
-            hockney::library::is_internal(__builtin_return_address(0)))                     \
-            return hockney::library::name(__VA_ARGS__);                                     \
-        return hockney::call_##name(__VA_ARGS__);                                           \
+#define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                                  \
+    HOCKNEY_EXPORT int prefix##name parameters {                                             \
+        if (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL ||  \
+            hockney::library::is_internal(hockney::call_site = __builtin_return_address(0))) \
+            return hockney::library::name(__VA_ARGS__);                                      \
+        return hockney::call_##name(__VA_ARGS__);                                            \
     }
 #define HOCKNEY_BOTH(name, parameters, ...)                   \
     HOCKNEY_STAND_BEFORE(MPI_, name, parameters, __VA_ARGS__) \

@@ -26,15 +26,6 @@ int end_channel(MPI_Comm, int, void* attribute, void*) {
     return MPI_SUCCESS;
 }
 
-const std::string& name_of(std::size_t operation) {
-    static const auto& names = *new std::vector<std::string>([] {
-        std::vector<std::string> all;
-        for (const Collective& one : collectives()) all.emplace_back(one.name);
-        return all;
-    }());
-    return names[operation];
-}
-
 // Less than INT_MAX bytes: larger calls are the library's.
 std::byte* packed(const Data& data, std::vector<std::byte>& staged, MPI_Comm comm) {
     int position = 0;
@@ -44,6 +35,16 @@ std::byte* packed(const Data& data, std::vector<std::byte>& staged, MPI_Comm com
 }
 
 }  // namespace
+
+const char* name_of(Operation operation) {
+    // Nothing that is destroyed: programs may end MPI at their very end.
+    static const std::array<const char*, operations> names = [] {
+        std::array<const char*, operations> all{};
+        for (std::size_t i = 0; i < operations; ++i) all[i] = collectives()[i].name;
+        return all;
+    }();
+    return names[static_cast<std::size_t>(operation)];
+}
 
 void Channel::open() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_channel, &keyval, nullptr); }
 
@@ -80,10 +81,11 @@ Channel::Channel(MPI_Comm comm) : user_(comm) {
     is_inter_ = inter != 0;
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &ranks_);
+    if (settings().is_watching) watched_ = &Watched::of(comm);
     for (const Rule& rule : settings().rules)
         for (std::size_t i = 0; i < operations; ++i)
-            if (rule.algorithm->collective == name_of(i) && rule.least_ranks <= ranks_ &&
-                ranks_ <= rule.most_ranks)
+            if (rule.algorithm->collective == name_of(static_cast<Operation>(i)) &&
+                rule.least_ranks <= ranks_ && ranks_ <= rule.most_ranks)
                 rules_[i].push_back(rule);
     const std::lock_guard<std::mutex> held(mutex);
     living.insert(this);
@@ -105,7 +107,8 @@ void Channel::add_to(Totals& totals) const {
         if (slot.prepared) totals[slot.prepared->used].add(slot.prepared->count);
     for (std::size_t i = 0; i < operations; ++i)
         for (std::size_t why = 0; why < whys; ++why)
-            if (passed_[i][why].calls != 0) totals[{name_of(i), -1, reasons[why]}].add(passed_[i][why]);
+            if (passed_[i][why].calls != 0)
+                totals[{name_of(static_cast<Operation>(i)), -1, reasons[why]}].add(passed_[i][why]);
 }
 
 Channel::Key Channel::key_of(const Asked& asked) {

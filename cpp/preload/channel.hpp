@@ -14,6 +14,7 @@
 #include "../runner/collective/program.hpp"
 #include "asked.hpp"
 #include "settings.hpp"
+#include "watch.hpp"
 
 namespace hockney {
 
@@ -65,6 +66,8 @@ class Channel {
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
     bool is_inter() const { return is_inter_; }
+    // Of a profile.
+    Watched& watched() { return *watched_; }
 
     // nullptr: the library's own code, because of `asked.why`, which it may set. Collective the first time
     // that the communicator has a rule.
@@ -101,6 +104,7 @@ class Channel {
     bool has_none_ = false;          // it could not be made
     int rank_ = 0, ranks_ = 0;
     bool is_inter_ = false;
+    Watched* watched_ = nullptr;
     std::array<std::vector<Rule>, operations> rules_;  // those for this number of ranks
     std::vector<Slot> slots_;
     std::size_t used_ = 0;

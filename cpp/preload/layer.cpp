@@ -10,6 +10,7 @@
 #include "library.hpp"
 #include "settings.hpp"
 #include "types.hpp"
+#include "watch.hpp"
 
 namespace hockney {
 namespace {
@@ -98,6 +99,7 @@ void begin_layer() {
     if (!settings().is_on || is_active) return;
     learn_types();
     Channel::open();
+    if (settings().is_watching) Watched::begin();
     is_active = true;
 }
 
@@ -107,13 +109,19 @@ void end_layer() {
     int rank = 0, ranks = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    Totals totals = Channel::totals();
-    if (settings().sums_ranks) totals = totals_of(gathered(lines_of(totals)));
+    std::string text;
+    if (settings().is_watching) {
+        text = Watched::end();
+    } else {
+        Totals totals = Channel::totals();
+        if (settings().sums_ranks) totals = totals_of(gathered(lines_of(totals)));
+        text = report(totals, ranks, settings().sums_ranks);
+    }
     // Processes that the program spawns have a world of their own, whose report would replace this one's.
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
     if (rank == 0 && parent == MPI_COMM_NULL && !settings().report.empty())
-        write_file(settings().report, report(totals, ranks, settings().sums_ranks));
+        write_file(settings().report, text);
     Channel::close();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 namespace hockney {
 
@@ -11,5 +12,8 @@ inline std::atomic<bool> is_active{false};
 void begin_layer();
 // Before MPI's own end, on all ranks: writes the report.
 void end_layer();
+
+// The texts of all ranks, one after another, on rank 0; collective over MPI_COMM_WORLD.
+std::string gathered(const std::string& mine);
 
 }  // namespace hockney

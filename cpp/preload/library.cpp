@@ -16,6 +16,9 @@ namespace hockney::library {
 HOCKNEY_COLLECTIVES(HOCKNEY_DEFINE)
 HOCKNEY_LIFE(HOCKNEY_DEFINE)
 #undef HOCKNEY_DEFINE
+#define HOCKNEY_DEFINE(name, word, communicator, bytes, parameters, ...) int(*name) parameters = nullptr;
+HOCKNEY_WATCHED(HOCKNEY_DEFINE)
+#undef HOCKNEY_DEFINE
 
 namespace {
 
@@ -33,6 +36,7 @@ __attribute__((constructor)) void find_all() {
 #define HOCKNEY_FIND(name, ...) find(name, "PMPI_" #name);
     HOCKNEY_COLLECTIVES(HOCKNEY_FIND)
     HOCKNEY_LIFE(HOCKNEY_FIND)
+    HOCKNEY_WATCHED(HOCKNEY_FIND)
 #undef HOCKNEY_FIND
 }
 

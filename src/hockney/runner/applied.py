@@ -70,7 +70,7 @@ def applied(outcome: Outcome, table: PreloadTable) -> Applied:
     if outcome.report is None:
         return Applied(exit_code=outcome.code, warnings=outcome.said)
     try:
-        report = Report.model_validate(outcome.report)
+        report = Report.model_validate_json(outcome.report)
     except ValidationError as error:
         raise HockneyError(f"the layer's report is damaged: {first_problem(error)}") from error
     rows = [_with_gain(row, table) for row in report.calls]

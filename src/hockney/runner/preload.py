@@ -133,7 +133,7 @@ class Outcome:
     """What came of a launch: the program's exit code, the layer's report or None, and what is to be said."""
 
     code: int
-    report: object | None = None
+    report: str | None = None
     said: list[str] = field(default_factory=list)
 
 
@@ -146,7 +146,7 @@ def run(launch: Launch, variables: Mapping[str, str]) -> Outcome:
         outcome.code = _wait(argv, environment)
         if argv != [*launch.words]:
             if reading.is_file(file):
-                outcome.report = reading.json_file(file)
+                outcome.report = reading.content(file).decode("utf-8", "replace")
             else:
                 outcome.said.append(_why_unseen(launch, outcome.code))
     return outcome

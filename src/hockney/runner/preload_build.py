@@ -32,7 +32,7 @@ EXPORTED = "exported.map"
 """The names that programs see: MPI's, and no others of ours."""
 UNITS = (Family("layer", (FOLDER,)), Family("executor", (f"{FOLDER}/executor.cpp",)))
 """The runner's executor, by other names of MPI's functions, is compiled by itself."""
-COMPILING = ("-fPIC", "-fvisibility=hidden")
+COMPILING = ("-fPIC", "-fvisibility=hidden", "-ftls-model=initial-exec")
 LINKING = ("-shared", "-static-libstdc++", "-static-libgcc", "-ldl")
 """A program may bring a C++ library of its own, older than this compiler's."""
 
