@@ -1,7 +1,7 @@
 """From the layer's notes (cpp/preload/watch.cpp) to a profile: sums over ranks, and what was waiting.
 
-A note is a line of words with tabs between: `rank` begins those of a rank, `on` those of a communicator, `call` is
-a record of calls that are alike, `at` says when the rank came to one of them and when it left.
+A note is a line of words with tabs between: `rank` begins those of a rank, `on` those of a communicator, `call`
+has calls that are alike, `at` says when the rank came to one of them and when it left.
 """
 
 from __future__ import annotations
