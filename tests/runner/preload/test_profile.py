@@ -83,23 +83,31 @@ NOTES = """\
 rank\t0\t5000000000
 on\t77\t0\t2\tw
 call\t0\tallreduce\ta\t8\t2\t3000000000
+call\t1\tbcast\tb\t4\t1\t250000000
 at\t0\t0\t0\t0\t1000000000
 at\t1\t0\t0\t2000000000\t4000000000
+at\t2\t1\t1\t5000000000\t5250000000
 rank\t1\t6000000000
 on\t77\t1\t2\tw
 call\t0\tallreduce\ta\t8\t2\t2500000000
+call\t3\tbcast\tb\t4\t1\t500000000
 at\t0\t0\t0\t500000000\t1000000000
 at\t1\t0\t0\t2000000000\t4000000000
+at\t2\t3\t1\t5500000000\t6000000000
 """
 
 
 def test_waiting_ends_when_the_last_one_comes() -> None:
-    """By hand: rank 0 waits 0.5 s of the first call for rank 1, nobody waits in the second."""
+    """By hand: rank 0 waits 0.5 s of the first sum for rank 1, nobody waits in the second.
+
+    The broadcast is over for rank 0 before its root comes: that was waiting as long as it took.
+    """
     profile = profiled(NOTES, "some MPI")
-    (call,) = profile.calls
+    call, sent = profile.calls
+    assert (sent.time_s, sent.waiting_s, sent.transferring_s) == (0.75, 0.25, 0.5)
     assert (profile.elapsed_s, profile.ranks) == (6.0, 2)
     assert (call.calls, call.bytes, call.time_s) == (4, 32, 5.5)
-    # The sampled calls took 5.5 s, as all did.
+    # The sampled sums took 5.5 s, as all did.
     assert call.waiting_s == pytest.approx(0.5)
     assert call.transferring_s == pytest.approx(5.0)
     assert (call.least_rank_time_s, call.most_rank_time_s) == (2.5, 3.0)
@@ -107,7 +115,7 @@ def test_waiting_ends_when_the_last_one_comes() -> None:
 
 
 def test_a_call_that_not_all_ranks_kept_says_nothing_of_waiting() -> None:
-    profile = profiled("\n".join(NOTES.splitlines()[:5]), "some MPI")
+    profile = profiled("\n".join(NOTES.splitlines()[:7]), "some MPI")
     assert profile.calls[0].waiting_s is None
 
 
