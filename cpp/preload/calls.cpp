@@ -2,6 +2,7 @@
 // whether a schedule or the library's own code runs; whatever is not plainly right goes to the library, which
 // says what is wrong with it.
 #include <limits>
+#include <type_traits>
 
 #include "asked.hpp"
 #include "channel.hpp"
@@ -16,6 +17,19 @@ namespace {
 // Larger calls need counts that MPI_Pack and the library's own calls do not have.
 constexpr Bytes most_B = std::numeric_limits<int>::max();
 
+// The library's own call with counts of type Number, an int or what may be larger.
+#if MPI_VERSION >= 4
+#define HOCKNEY_OWN(name)                           \
+    [](auto... arguments) {                         \
+        if constexpr (std::is_same_v<Number, int>)  \
+            return library::name(arguments...);     \
+        else                                        \
+            return library::name##_c(arguments...); \
+    }
+#else
+#define HOCKNEY_OWN(name) [](auto... arguments) { return library::name(arguments...); }
+#endif
+
 // One call, looked at step by step; the first reason against a schedule stays.
 class Looked {
   public:
@@ -29,6 +43,7 @@ class Looked {
     void refuse(Why why) {
         if (is_open()) asked_.why = why;
     }
+    bool is_inter() const { return channel_.is_inter(); }
     int rank() const { return channel_.rank(); }
     int ranks() const { return channel_.ranks(); }
 
@@ -42,17 +57,18 @@ class Looked {
     bool is_root() const { return rank() == asked_.root; }
 
     // `count` elements of what all ranks agree on: the whole vector, or one of `blocks`.
-    void moves(int count, MPI_Datatype type, int blocks) {
+    void moves(Bytes count, MPI_Datatype type, int blocks) {
         // Between groups not every argument means something.
         if (channel_.is_inter()) return;
         if (count < 0 || type == MPI_DATATYPE_NULL) return refuse(Why::unknown);
+        if (count > most_B) return refuse(Why::large);
         const Type found = type_of(type);
-        asked_.bytes = Bytes{count} * found.size_B;
+        asked_.bytes = count * found.size_B;
         if (found.size_B < 0 || asked_.bytes > most_B / blocks) return refuse(Why::large);
         if (asked_.bytes == 0) refuse(Why::empty);
     }
 
-    void reduces(int count, MPI_Datatype type, MPI_Op op, int blocks, bool is_bitwise) {
+    void reduces(Bytes count, MPI_Datatype type, MPI_Op op, int blocks, bool is_bitwise) {
         moves(count, type, blocks);
         if (!is_open()) return;
         if (op == MPI_OP_NULL) return refuse(Why::unknown);
@@ -120,20 +136,22 @@ int call_Barrier(MPI_Comm comm) {
     return Looked(Operation::barrier, comm).run([&] { return library::Barrier(comm); });
 }
 
-int call_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+template <class Number>
+int call_Bcast(void* buffer, Number count, MPI_Datatype type, int root, MPI_Comm comm) {
     Looked call(Operation::bcast, comm);
     call.rooted(root);
     call.moves(count, type, 1);
     call.takes(buffer, count, type);
-    return call.run([&] { return library::Bcast(buffer, count, type, root, comm); });
+    return call.run([&] { return HOCKNEY_OWN(Bcast)(buffer, count, type, root, comm); });
 }
 
-int call_Scatter(const void* from, int count, MPI_Datatype type, void* into, int into_count,
+template <class Number>
+int call_Scatter(const void* from, Number count, MPI_Datatype type, void* into, Number into_count,
                  MPI_Datatype into_type, int root, MPI_Comm comm) {
     Looked call(Operation::scatter, comm);
     if (call.rooted(root) && call.is_root()) {
         call.moves(count, type, call.ranks());
-        call.gives(from, Bytes{count} * call.ranks(), type);
+        call.gives(from, static_cast<Bytes>(count) * call.ranks(), type);
         if (into == MPI_IN_PLACE)
             call.in_place();
         else
@@ -143,10 +161,11 @@ int call_Scatter(const void* from, int count, MPI_Datatype type, void* into, int
         call.takes(into, into_count, into_type);
     }
     return call.run(
-        [&] { return library::Scatter(from, count, type, into, into_count, into_type, root, comm); });
+        [&] { return HOCKNEY_OWN(Scatter)(from, count, type, into, into_count, into_type, root, comm); });
 }
 
-int call_Gather(const void* from, int count, MPI_Datatype type, void* into, int into_count,
+template <class Number>
+int call_Gather(const void* from, Number count, MPI_Datatype type, void* into, Number into_count,
                 MPI_Datatype into_type, int root, MPI_Comm comm) {
     Looked call(Operation::gather, comm);
     if (call.rooted(root) && call.is_root()) {
@@ -155,13 +174,13 @@ int call_Gather(const void* from, int count, MPI_Datatype type, void* into, int 
             call.in_place();
         else
             call.gives(from, count, type);
-        call.takes(into, Bytes{into_count} * call.ranks(), into_type);
+        call.takes(into, static_cast<Bytes>(into_count) * call.ranks(), into_type);
     } else {
         call.moves(count, type, call.ranks());
         call.gives(from, count, type);
     }
     return call.run(
-        [&] { return library::Gather(from, count, type, into, into_count, into_type, root, comm); });
+        [&] { return HOCKNEY_OWN(Gather)(from, count, type, into, into_count, into_type, root, comm); });
 }
 
 // Allgather and alltoall: a block for each rank comes in.
@@ -172,24 +191,29 @@ void between_all(Looked& call, const void* from, Bytes elements, MPI_Datatype ty
         call.in_place();
     else
         call.gives(from, elements, type);
-    call.takes(into, Bytes{into_count} * call.ranks(), into_type);
+    call.takes(into, static_cast<Bytes>(into_count) * call.ranks(), into_type);
 }
 
-int call_Allgather(const void* from, int count, MPI_Datatype type, void* into, int into_count,
+template <class Number>
+int call_Allgather(const void* from, Number count, MPI_Datatype type, void* into, Number into_count,
                    MPI_Datatype into_type, MPI_Comm comm) {
     Looked call(Operation::allgather, comm);
     between_all(call, from, count, type, into, into_count, into_type);
-    return call.run([&] { return library::Allgather(from, count, type, into, into_count, into_type, comm); });
+    return call.run(
+        [&] { return HOCKNEY_OWN(Allgather)(from, count, type, into, into_count, into_type, comm); });
 }
 
-int call_Alltoall(const void* from, int count, MPI_Datatype type, void* into, int into_count,
+template <class Number>
+int call_Alltoall(const void* from, Number count, MPI_Datatype type, void* into, Number into_count,
                   MPI_Datatype into_type, MPI_Comm comm) {
     Looked call(Operation::alltoall, comm);
-    between_all(call, from, Bytes{count} * call.ranks(), type, into, into_count, into_type);
-    return call.run([&] { return library::Alltoall(from, count, type, into, into_count, into_type, comm); });
+    between_all(call, from, static_cast<Bytes>(count) * call.ranks(), type, into, into_count, into_type);
+    return call.run(
+        [&] { return HOCKNEY_OWN(Alltoall)(from, count, type, into, into_count, into_type, comm); });
 }
 
-int call_Reduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, int root,
+template <class Number>
+int call_Reduce(const void* from, void* into, Number count, MPI_Datatype type, MPI_Op op, int root,
                 MPI_Comm comm) {
     Looked call(Operation::reduce, comm);
     call.rooted(root);
@@ -199,34 +223,37 @@ int call_Reduce(const void* from, void* into, int count, MPI_Datatype type, MPI_
     else
         call.gives(from, count, type);
     if (call.is_root()) call.takes(into, count, type);
-    return call.run([&] { return library::Reduce(from, into, count, type, op, root, comm); });
+    return call.run([&] { return HOCKNEY_OWN(Reduce)(from, into, count, type, op, root, comm); });
 }
 
 // Of reductions without a root: `blocks` of `count` elements go in.
-void reduction(Looked& call, const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
+void reduction(Looked& call, const void* from, void* into, Bytes count, MPI_Datatype type, MPI_Op op,
                int blocks) {
     call.reduces(count, type, op, blocks, settings().is_bitwise);
     if (from == MPI_IN_PLACE)
         call.in_place();
     else
-        call.gives(from, Bytes{count} * blocks, type);
+        call.gives(from, static_cast<Bytes>(count) * blocks, type);
     call.takes(into, count, type);
 }
 
-int call_Allreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+template <class Number>
+int call_Allreduce(const void* from, void* into, Number count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Looked call(Operation::allreduce, comm);
     reduction(call, from, into, count, type, op, 1);
-    return call.run([&] { return library::Allreduce(from, into, count, type, op, comm); });
+    return call.run([&] { return HOCKNEY_OWN(Allreduce)(from, into, count, type, op, comm); });
 }
 
-int call_Reduce_scatter_block(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
+template <class Number>
+int call_Reduce_scatter_block(const void* from, void* into, Number count, MPI_Datatype type, MPI_Op op,
                               MPI_Comm comm) {
     Looked call(Operation::reduce_scatter, comm);
     reduction(call, from, into, count, type, op, call.ranks());
-    return call.run([&] { return library::Reduce_scatter_block(from, into, count, type, op, comm); });
+    return call.run([&] { return HOCKNEY_OWN(Reduce_scatter_block)(from, into, count, type, op, comm); });
 }
 
-int call_Reduce_scatter(const void* from, void* into, const int counts[], MPI_Datatype type, MPI_Op op,
+template <class Number>
+int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI_Datatype type, MPI_Op op,
                         MPI_Comm comm) {
     Looked call(Operation::reduce_scatter, comm);
     if (counts == nullptr) call.refuse(Why::unknown);
@@ -234,7 +261,7 @@ int call_Reduce_scatter(const void* from, void* into, const int counts[], MPI_Da
         if (counts[rank] != counts[0]) call.refuse(Why::irregular);
     if (settings().is_watching && counts != nullptr) call.moves(counts[call.rank()], type, 1);
     if (call.is_open()) reduction(call, from, into, counts[0], type, op, call.ranks());
-    return call.run([&] { return library::Reduce_scatter(from, into, counts, type, op, comm); });
+    return call.run([&] { return HOCKNEY_OWN(Reduce_scatter)(from, into, counts, type, op, comm); });
 }
 
 }  // namespace
@@ -242,17 +269,29 @@ int call_Reduce_scatter(const void* from, void* into, const int counts[], MPI_Da
 
 #define HOCKNEY_EXPORT extern "C" __attribute__((visibility("default")))
 
-#define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                                  \
-    HOCKNEY_EXPORT int prefix##name parameters {                                             \
-        if (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL ||  \
-            hockney::library::is_internal(hockney::call_site = __builtin_return_address(0))) \
-            return hockney::library::name(__VA_ARGS__);                                      \
-        return hockney::call_##name(__VA_ARGS__);                                            \
+// What the layer has no part in.
+#define HOCKNEY_IS_PASSED_ON                                                         \
+    (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL || \
+     hockney::library::is_internal(hockney::call_site = __builtin_return_address(0)))
+
+#define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                   \
+    HOCKNEY_EXPORT int prefix##name parameters {                              \
+        if (HOCKNEY_IS_PASSED_ON) return hockney::library::name(__VA_ARGS__); \
+        return hockney::call_##name(__VA_ARGS__);                             \
     }
 #define HOCKNEY_BOTH(name, parameters, ...)                   \
     HOCKNEY_STAND_BEFORE(MPI_, name, parameters, __VA_ARGS__) \
     HOCKNEY_STAND_BEFORE(PMPI_, name, parameters, __VA_ARGS__)
 HOCKNEY_COLLECTIVES(HOCKNEY_BOTH)
+#define HOCKNEY_STAND_BEFORE_LARGE(prefix, name, parameters, ...)                 \
+    HOCKNEY_EXPORT int prefix##name##_c parameters {                              \
+        if (HOCKNEY_IS_PASSED_ON) return hockney::library::name##_c(__VA_ARGS__); \
+        return hockney::call_##name(__VA_ARGS__);                                 \
+    }
+#define HOCKNEY_BOTH_LARGE(name, parameters, ...)                   \
+    HOCKNEY_STAND_BEFORE_LARGE(MPI_, name, parameters, __VA_ARGS__) \
+    HOCKNEY_STAND_BEFORE_LARGE(PMPI_, name, parameters, __VA_ARGS__)
+HOCKNEY_LARGE(HOCKNEY_BOTH_LARGE)
 
 namespace {
 

@@ -19,6 +19,9 @@ HOCKNEY_LIFE(HOCKNEY_DEFINE)
 #define HOCKNEY_DEFINE(name, word, communicator, bytes, parameters, ...) int(*name) parameters = nullptr;
 HOCKNEY_WATCHED(HOCKNEY_DEFINE)
 #undef HOCKNEY_DEFINE
+#define HOCKNEY_DEFINE(name, parameters, ...) int(*name##_c) parameters = nullptr;
+HOCKNEY_LARGE(HOCKNEY_DEFINE)
+#undef HOCKNEY_DEFINE
 
 namespace {
 
@@ -37,6 +40,9 @@ __attribute__((constructor)) void find_all() {
     HOCKNEY_COLLECTIVES(HOCKNEY_FIND)
     HOCKNEY_LIFE(HOCKNEY_FIND)
     HOCKNEY_WATCHED(HOCKNEY_FIND)
+#undef HOCKNEY_FIND
+#define HOCKNEY_FIND(name, ...) find(name##_c, "PMPI_" #name "_c");
+    HOCKNEY_LARGE(HOCKNEY_FIND)
 #undef HOCKNEY_FIND
 }
 

@@ -41,6 +41,44 @@
       (const void* from, void* into, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm), from, \
       into, counts, type, op, comm)
 
+// The same with counts that may be larger than an int.
+#if MPI_VERSION >= 4
+#define HOCKNEY_LARGE(X)                                                                                     \
+    X(Bcast, (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm), buffer, count,     \
+      type, root, comm)                                                                                      \
+    X(Scatter,                                                                                               \
+      (const void* from, MPI_Count count, MPI_Datatype type, void* into, MPI_Count into_count,               \
+       MPI_Datatype into_type, int root, MPI_Comm comm),                                                     \
+      from, count, type, into, into_count, into_type, root, comm)                                            \
+    X(Gather,                                                                                                \
+      (const void* from, MPI_Count count, MPI_Datatype type, void* into, MPI_Count into_count,               \
+       MPI_Datatype into_type, int root, MPI_Comm comm),                                                     \
+      from, count, type, into, into_count, into_type, root, comm)                                            \
+    X(Allgather,                                                                                             \
+      (const void* from, MPI_Count count, MPI_Datatype type, void* into, MPI_Count into_count,               \
+       MPI_Datatype into_type, MPI_Comm comm),                                                               \
+      from, count, type, into, into_count, into_type, comm)                                                  \
+    X(Alltoall,                                                                                              \
+      (const void* from, MPI_Count count, MPI_Datatype type, void* into, MPI_Count into_count,               \
+       MPI_Datatype into_type, MPI_Comm comm),                                                               \
+      from, count, type, into, into_count, into_type, comm)                                                  \
+    X(Reduce,                                                                                                \
+      (const void* from, void* into, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,                \
+       MPI_Comm comm),                                                                                       \
+      from, into, count, type, op, root, comm)                                                               \
+    X(Allreduce,                                                                                             \
+      (const void* from, void* into, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), from,    \
+      into, count, type, op, comm)                                                                           \
+    X(Reduce_scatter_block,                                                                                  \
+      (const void* from, void* into, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), from,    \
+      into, count, type, op, comm)                                                                           \
+    X(Reduce_scatter,                                                                                        \
+      (const void* from, void* into, const MPI_Count counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm), \
+      from, into, counts, type, op, comm)
+#else
+#define HOCKNEY_LARGE(X)
+#endif
+
 // What is watched for a profile and never served. X(name, word, communicator, bytes, parameters, arguments …)
 #define HOCKNEY_WATCHED(X)                                                                                   \
     X(Send, send, comm, bytes_of(count, type),                                                               \
@@ -126,6 +164,9 @@ HOCKNEY_LIFE(HOCKNEY_DECLARE)
 #undef HOCKNEY_DECLARE
 #define HOCKNEY_DECLARE(name, word, communicator, bytes, parameters, ...) extern int(*name) parameters;
 HOCKNEY_WATCHED(HOCKNEY_DECLARE)
+#undef HOCKNEY_DECLARE
+#define HOCKNEY_DECLARE(name, parameters, ...) extern int(*name##_c) parameters;
+HOCKNEY_LARGE(HOCKNEY_DECLARE)
 #undef HOCKNEY_DECLARE
 
 // Whether a call that returns to `address` comes from inside of the library, and not from the program or the

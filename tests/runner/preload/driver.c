@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef LARGE /* the same calls with counts that may be larger */
+typedef MPI_Count Number;
+#define MPI_Bcast MPI_Bcast_c
+#define MPI_Scatter MPI_Scatter_c
+#define MPI_Gather MPI_Gather_c
+#define MPI_Allgather MPI_Allgather_c
+#define MPI_Alltoall MPI_Alltoall_c
+#define MPI_Reduce MPI_Reduce_c
+#define MPI_Allreduce MPI_Allreduce_c
+#define MPI_Reduce_scatter MPI_Reduce_scatter_c
+#define MPI_Reduce_scatter_block MPI_Reduce_scatter_block_c
+#else
+typedef int Number;
+#endif
+
 enum { GAP = -77, MOST_SLOTS = 3 };
 
 /* A datatype made of ints: where those of one element lie, in the order in which they are sent. */
@@ -217,7 +232,8 @@ static void reducing(MPI_Comm comm, const Reduction* how, int count, int root, i
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     size_t size = sizeof(int) * (size_t)(count * ranks * how->slots);
-    int *input = malloc(size), *sent = malloc(size), *got = malloc(size), *counts = malloc(sizeof(int) * (size_t)ranks);
+    int *input = malloc(size), *sent = malloc(size), *got = malloc(size);
+    Number* counts = malloc(sizeof(Number) * (size_t)ranks);
     for (int e = 0; e < count * ranks; ++e) contribution(how, rank, e, salt, input + e * how->slots);
     memcpy(sent, input, size);
     for (int i = 0; i < ranks; ++i) counts[i] = count;
@@ -248,7 +264,7 @@ static void reducing(MPI_Comm comm, const Reduction* how, int count, int root, i
         for (int i = 1; how->kind == 5 && i < counts[rank] * 3; i += 3) more[i] = GAP;
         MPI_Reduce_scatter(sent, more, counts, how->type, how->op, comm);
         expect(holds(how, more, ranks, first, counts[rank], salt), "irregular reduce_scatter", how->name, ranks, root,
-               counts[rank]);
+               (int)counts[rank]);
         free(more);
     }
     free(input), free(sent), free(got), free(counts);

@@ -51,6 +51,17 @@ def test_results_are_right_by_every_schedule(mpi: Mpi, driver: Path, tmp_path: P
     assert {"an intercommunicator", "one rank", "nothing to move", "blocks of different sizes"} <= why
 
 
+def test_calls_with_large_counts_are_served(mpi: Mpi, tmp_path: Path) -> None:
+    """mpi4py calls them alone where the library has them."""
+    if int(mpi.standard.partition(".")[0]) < 4:
+        pytest.skip("this library knows MPI 3, which has no such calls")
+    driver = compiled(mpi, tmp_path, "driver.c", "-DLARGE")
+    done = hockney(*apply_words(tmp_path, every_schedule(1), "--json"), *launch_line(mpi, 3, driver))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 wrong on all" in done.stdout
+    assert served(answer(done.stdout)["calls"]) == set(COLLECTIVES)
+
+
 @pytest.mark.one_mpi
 def test_the_driver_sees_wrong_results(mpi: Mpi, driver: Path, tmp_path: Path) -> None:
     """A library in the layer's place spoils one broadcast: the check of data is no formality."""
