@@ -49,7 +49,7 @@ inline constexpr std::array<const char*, whys> reasons = {
     "an intercommunicator",
     "2 GiB or more",
     "--bitwise",
-    "a reduction of a datatype with gaps",
+    "a reduction of a datatype whose elements overlap",
     "arguments that the layer does not know",
     "blocks of different sizes",
     "the schedule does not do this",
@@ -63,7 +63,9 @@ struct Asked {
     int root = 0;
     int element_B = 1;
     bool in_place = false, commutative = true;
-    // What reductions are done with.
+    // What reductions are done with. Elements of a datatype with gaps are moved with their gaps: `bytes`,
+    // which the table is asked for, are without.
+    Bytes elements = 0;
     MPI_Datatype element = MPI_BYTE;
     MPI_Op op = MPI_OP_NULL;
 };
@@ -73,7 +75,9 @@ struct Data {
     void* at = nullptr;
     Bytes count = 0;
     MPI_Datatype type = MPI_BYTE;
-    Bytes gaps_B = 0;  // its bytes, where they do not simply follow one another; else 0
+    // 0 where it can be moved as it is; else the bytes that it takes elsewhere: without its gaps, or, where
+    // `spread_B` is not 0, with them, as a reduction needs it. So many bytes of it the program then has.
+    Bytes staged_B = 0, spread_B = 0;
 };
 
 }  // namespace hockney

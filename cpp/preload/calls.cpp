@@ -75,12 +75,14 @@ class Looked {
         const Type element = type_of(type);
         const Operator how = operator_of(op);
         if (how.is_predefined && (how.families & element.family) == 0) return refuse(Why::unknown);
-        if (!element.is_dense) return refuse(Why::gaps);
+        if (!element.is_dense && element.extent_B == 0) return refuse(Why::gaps);
+        if (count * element.extent_B > most_B / blocks) return refuse(Why::large);
         if (is_bitwise &&
             (!how.is_predefined || (element.family & (floating | complex | floating_pair)) != 0))
             return refuse(Why::bitwise);
         asked_.element = type;
-        asked_.element_B = element.size_B;
+        asked_.elements = count;
+        asked_.element_B = element.extent_B;
         asked_.op = op;
         asked_.commutative = how.is_commutative;
     }
@@ -121,7 +123,11 @@ class Looked {
             return made;
         }
         const Type found = type_of(type);
-        if (!found.is_dense) made.gaps_B = count * found.size_B;
+        if (!found.is_dense) made.staged_B = count * found.size_B;
+        if (!found.is_dense && asked_.elements != 0) {
+            made.staged_B = count * found.extent_B;
+            made.spread_B = (count - 1) * found.extent_B + found.end_B;
+        }
         // An address of a type without an address of its own.
         if (found.is_dense && (at == nullptr || at == MPI_IN_PLACE)) refuse(Why::unknown);
         return made;
@@ -234,7 +240,8 @@ void reduction(Looked& call, const void* from, void* into, Bytes count, MPI_Data
         call.in_place();
     else
         call.gives(from, static_cast<Bytes>(count) * blocks, type);
-    call.takes(into, count, type);
+    // In place, all that goes in lies where a part of it comes out.
+    call.takes(into, from == MPI_IN_PLACE ? count * blocks : count, type);
 }
 
 template <class Number>

@@ -1,6 +1,7 @@
 #include "channel.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <set>
 
@@ -24,14 +25,6 @@ auto& ended = *new Totals;
 int end_channel(MPI_Comm, int, void* attribute, void*) {
     delete static_cast<Channel*>(attribute);
     return MPI_SUCCESS;
-}
-
-// Less than INT_MAX bytes: larger calls are the library's.
-std::byte* packed(const Data& data, std::vector<std::byte>& staged, MPI_Comm comm) {
-    int position = 0;
-    PMPI_Pack(data.at, static_cast<int>(data.count), data.type, staged.data(),
-              static_cast<int>(staged.size()), &position, comm);
-    return staged.data();
 }
 
 }  // namespace
@@ -114,7 +107,7 @@ void Channel::add_to(Totals& totals) const {
 Channel::Key Channel::key_of(const Asked& asked) {
     const auto root = static_cast<std::uint64_t>(asked.root) << 32;
     const auto what = static_cast<std::uint32_t>(asked.operation) << 2;
-    return {asked.bytes, root | static_cast<std::uint32_t>(asked.element_B),
+    return {asked.bytes, asked.elements, root | static_cast<std::uint32_t>(asked.element_B),
             what | (asked.in_place ? 2U : 0U) | (asked.commutative ? 1U : 0U)};
 }
 
@@ -173,7 +166,7 @@ Why Channel::make(std::unique_ptr<Prepared>& prepared, const Asked& asked) {
     Problem problem;
     problem.ranks = ranks_;
     problem.root = asked.root;
-    problem.bytes = asked.bytes;
+    problem.bytes = asked.elements != 0 ? asked.elements * asked.element_B : asked.bytes;
     problem.element_B = asked.element_B;
     problem.segment_B = rule->segment_B;
     problem.radix = rule->radix;
@@ -191,23 +184,38 @@ Why Channel::make(std::unique_ptr<Prepared>& prepared, const Asked& asked) {
     return Why::served;
 }
 
+std::byte* Channel::staged(const Data& data, std::vector<std::byte>& stage) {
+    if (data.staged_B == 0) return static_cast<std::byte*>(data.at);
+    stage.resize(std::max(stage.size(), static_cast<std::size_t>(data.staged_B)));
+    if (data.spread_B != 0)
+        std::memcpy(stage.data(), data.at, static_cast<std::size_t>(data.spread_B));
+    else
+        pack(data, data.at, stage);
+    return stage.data();
+}
+
+void Channel::pack(const Data& data, const void* from, std::vector<std::byte>& into) const {
+    int position = 0;
+    PMPI_Pack(from, static_cast<int>(data.count), data.type, into.data(), static_cast<int>(into.size()),
+              &position, comm_);
+}
+
 void Channel::run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output) {
-    auto* from = static_cast<std::byte*>(input.at);
-    auto* into = static_cast<std::byte*>(output.at);
     // In place, and at the root of a broadcast, the output holds data already; what else it holds is
     // overwritten.
-    if (input.gaps_B != 0) {
-        staged_input_.resize(std::max(staged_input_.size(), static_cast<std::size_t>(input.gaps_B)));
-        from = packed(input, staged_input_, comm_);
-    }
-    if (output.gaps_B != 0) {
-        staged_output_.resize(std::max(staged_output_.size(), static_cast<std::size_t>(output.gaps_B)));
-        into = packed(output, staged_output_, comm_);
-    }
+    std::byte* const from = staged(input, staged_input_);
+    std::byte* const into = staged(output, staged_output_);
     prepared.program->run(from, into, scratch_.data(), asked.element, asked.op);
-    if (output.gaps_B == 0) return;
+    if (output.staged_B == 0) return;
+    // Data alone goes back: what lies in the gaps is the program's.
+    std::vector<std::byte>* bytes = &staged_output_;
+    if (output.spread_B != 0) {
+        bytes = &packed_;
+        packed_.resize(std::max(packed_.size(), static_cast<std::size_t>(output.staged_B)));
+        pack(output, into, packed_);
+    }
     int position = 0;
-    PMPI_Unpack(staged_output_.data(), static_cast<int>(staged_output_.size()), &position, output.at,
+    PMPI_Unpack(bytes->data(), static_cast<int>(bytes->size()), &position, output.at,
                 static_cast<int>(output.count), output.type, comm_);
 }
 

@@ -79,10 +79,12 @@ class Channel {
 
   private:
     struct Key {
-        Bytes bytes = -1;
+        Bytes bytes = -1, elements = 0;
         std::uint64_t how = 0;   // root and element
         std::uint32_t what = 0;  // operation, in place, commutative
-        bool operator==(const Key& o) const { return bytes == o.bytes && how == o.how && what == o.what; }
+        bool operator==(const Key& o) const {
+            return bytes == o.bytes && elements == o.elements && how == o.how && what == o.what;
+        }
     };
     struct Slot {
         bool is_used = false;
@@ -97,6 +99,9 @@ class Channel {
     Why make(std::unique_ptr<Prepared>& prepared, const Asked& asked);
     bool is_private();
     void forget();
+    // Where the executor finds a buffer's data: less than INT_MAX bytes, as larger calls are the library's.
+    std::byte* staged(const Data& data, std::vector<std::byte>& stage);
+    void pack(const Data& data, const void* from, std::vector<std::byte>& into) const;
     void add_to(Totals& totals) const;
 
     MPI_Comm user_;                  // the program's
@@ -109,7 +114,7 @@ class Channel {
     std::vector<Slot> slots_;
     std::size_t used_ = 0;
     Bytes held_B_ = 0;
-    std::vector<std::byte> scratch_, staged_input_, staged_output_;
+    std::vector<std::byte> scratch_, staged_input_, staged_output_, packed_;
     std::array<std::array<Count, whys>, operations> passed_{};
     Totals forgotten_;
 };

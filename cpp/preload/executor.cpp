@@ -20,7 +20,7 @@
 #define MPI_Type_contiguous PMPI_Type_contiguous
 #define MPI_Type_create_struct PMPI_Type_create_struct
 #define MPI_Type_free PMPI_Type_free
-#define MPI_Type_size PMPI_Type_size
+#define MPI_Type_get_extent PMPI_Type_get_extent
 #define MPI_Wait PMPI_Wait
 #define MPI_Waitall PMPI_Waitall
 

@@ -17,8 +17,14 @@ HOCKNEY_COLLECTIVES(HOCKNEY_DEFINE)
 HOCKNEY_LIFE(HOCKNEY_DEFINE)
 #undef HOCKNEY_DEFINE
 #define HOCKNEY_DEFINE(name, word, communicator, bytes, parameters, ...) int(*name) parameters = nullptr;
-HOCKNEY_WATCHED(HOCKNEY_DEFINE)
+HOCKNEY_WATCHED(HOCKNEY_DEFINE, int, int)
+HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_DEFINE)
 #undef HOCKNEY_DEFINE
+#if MPI_VERSION >= 4
+#define HOCKNEY_DEFINE(name, word, communicator, bytes, parameters, ...) int(*name##_c) parameters = nullptr;
+HOCKNEY_WATCHED(HOCKNEY_DEFINE, MPI_Count, MPI_Aint)
+#undef HOCKNEY_DEFINE
+#endif
 #define HOCKNEY_DEFINE(name, parameters, ...) int(*name##_c) parameters = nullptr;
 HOCKNEY_LARGE(HOCKNEY_DEFINE)
 #undef HOCKNEY_DEFINE
@@ -39,10 +45,14 @@ __attribute__((constructor)) void find_all() {
 #define HOCKNEY_FIND(name, ...) find(name, "PMPI_" #name);
     HOCKNEY_COLLECTIVES(HOCKNEY_FIND)
     HOCKNEY_LIFE(HOCKNEY_FIND)
-    HOCKNEY_WATCHED(HOCKNEY_FIND)
+    HOCKNEY_WATCHED(HOCKNEY_FIND, int, int)
+    HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_FIND)
 #undef HOCKNEY_FIND
 #define HOCKNEY_FIND(name, ...) find(name##_c, "PMPI_" #name "_c");
     HOCKNEY_LARGE(HOCKNEY_FIND)
+#if MPI_VERSION >= 4
+    HOCKNEY_WATCHED(HOCKNEY_FIND, MPI_Count, MPI_Aint)
+#endif
 #undef HOCKNEY_FIND
 }
 

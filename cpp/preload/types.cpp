@@ -1,5 +1,6 @@
 #include "types.hpp"
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,14 +45,22 @@ class Known {
 auto& types = *new Known<MPI_Datatype, Type>;
 auto& operators = *new Known<MPI_Op, Operator>;
 
+void measure(MPI_Datatype type, Type& made) {
+    MPI_Aint lower = 0, extent = 0, first = 0, length = 0;
+    PMPI_Type_get_extent(type, &lower, &extent);
+    PMPI_Type_get_true_extent(type, &first, &length);
+    if (first < 0 || first + length > extent || extent > INT_MAX) return;
+    made.extent_B = static_cast<int>(extent);
+    made.end_B = static_cast<int>(first + length);
+}
+
 void learn(MPI_Datatype type, Family family) {
     if (type == MPI_DATATYPE_NULL) return;  // a type of Fortran that this library was built without
-    MPI_Aint lower = 0, extent = 0;
     Type made;
     made.family = family;
     if (PMPI_Type_size(type, &made.size_B) != MPI_SUCCESS || made.size_B <= 0) return;
-    PMPI_Type_get_extent(type, &lower, &extent);
-    made.is_dense = lower == 0 && extent == made.size_B;
+    measure(type, made);
+    made.is_dense = made.extent_B == made.size_B;
     types.add(type, made);
 }
 
@@ -139,6 +148,7 @@ Type type_of(MPI_Datatype type) {
     PMPI_Type_size(type, &made.size_B);
     if (made.size_B == MPI_UNDEFINED) made.size_B = -1;
     made.is_dense = is_repetition(type);
+    measure(type, made);
     return made;
 }
 

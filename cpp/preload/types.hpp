@@ -26,6 +26,9 @@ struct Type {
     int size_B = 0;
     // Elements that follow one another are their data and nothing else, in order.
     bool is_dense = false;
+    // From one element to the next, and from its beginning to the end of its data; 0 where elements reach
+    // into one another, or before their beginning.
+    int extent_B = 0, end_B = 0;
     Family family = no_family;
 };
 

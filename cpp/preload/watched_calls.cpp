@@ -13,7 +13,8 @@ Watched& watched_of(MPI_Comm comm) {
 }
 
 // Of the blocks of all ranks. Between groups there are as many as the other has ranks: unknown.
-Bytes sum_of(const int counts[], MPI_Datatype type, MPI_Comm comm) {
+template <class Number>
+Bytes sum_of(const Number counts[], MPI_Datatype type, MPI_Comm comm) {
     if (comm == MPI_COMM_NULL || counts == nullptr) return 0;
     const Channel& channel = Channel::of(comm);
     Bytes sum = 0;
@@ -23,7 +24,8 @@ Bytes sum_of(const int counts[], MPI_Datatype type, MPI_Comm comm) {
 
 // Of this rank's block, which lies in the other buffer where it is in place: its count and datatype then mean
 // nothing, as some do between groups.
-Bytes own_bytes(const void* own, int count, MPI_Datatype type, const int counts[], MPI_Datatype other,
+template <class Number>
+Bytes own_bytes(const void* own, Number count, MPI_Datatype type, const Number counts[], MPI_Datatype other,
                 MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return 0;
     const Channel& channel = Channel::of(comm);
@@ -40,14 +42,21 @@ bool is_watched(const void* returns_to) {
 }  // namespace
 }  // namespace hockney
 
-#define HOCKNEY_WATCH(prefix, name, word, communicator, bytes, parameters, ...)          \
-    extern "C" __attribute__((visibility("default"))) int prefix##name parameters {      \
+#define HOCKNEY_WATCH(symbol, name, word, communicator, bytes, parameters, ...)          \
+    extern "C" __attribute__((visibility("default"))) int symbol parameters {            \
         using namespace hockney;                                                         \
         if (!is_watched(__builtin_return_address(0))) return library::name(__VA_ARGS__); \
         const Seen seen(watched_of(communicator), #word, call_site, bytes, -1, false);   \
         return library::name(__VA_ARGS__);                                               \
     }
-#define HOCKNEY_WATCH_BOTH(name, ...)      \
-    HOCKNEY_WATCH(MPI_, name, __VA_ARGS__) \
-    HOCKNEY_WATCH(PMPI_, name, __VA_ARGS__)
-HOCKNEY_WATCHED(HOCKNEY_WATCH_BOTH)
+#define HOCKNEY_WATCH_BOTH(name, ...)            \
+    HOCKNEY_WATCH(MPI_##name, name, __VA_ARGS__) \
+    HOCKNEY_WATCH(PMPI_##name, name, __VA_ARGS__)
+HOCKNEY_WATCHED(HOCKNEY_WATCH_BOTH, int, int)
+HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_WATCH_BOTH)
+#if MPI_VERSION >= 4
+#define HOCKNEY_WATCH_LARGE(name, ...)                   \
+    HOCKNEY_WATCH(MPI_##name##_c, name##_c, __VA_ARGS__) \
+    HOCKNEY_WATCH(PMPI_##name##_c, name##_c, __VA_ARGS__)
+HOCKNEY_WATCHED(HOCKNEY_WATCH_LARGE, MPI_Count, MPI_Aint)
+#endif

@@ -10,7 +10,8 @@ namespace hockney {
 
 Program::Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element, int most)
     : comm_(comm), element_(element), most_(most) {
-    MPI_Type_size(element, &element_B_);
+    MPI_Aint lower_bound = 0;
+    MPI_Type_get_extent(element, &lower_bound, &element_B_);
     int* upper_bound = nullptr;
     int found = 0;
     MPI_Comm_get_attr(comm, MPI_TAG_UB, &upper_bound, &found);

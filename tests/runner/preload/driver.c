@@ -283,6 +283,29 @@ static void doubles(MPI_Comm comm, int count) {
     free(all);
 }
 
+/* Sixteen bytes of which four are a gap: the largest value, and the lowest rank that has it. */
+static void places(MPI_Comm comm, int count) {
+    struct {
+        double value;
+        int rank, gap;
+    } *all = malloc(sizeof *all * (size_t)(count + 1)), *sent = malloc(sizeof *sent * (size_t)(count + 1));
+    int rank, ranks, right = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int in_place = 0; in_place < 2; ++in_place) {
+        for (int i = 0; i < count; ++i) {
+            sent[i].value = all[i].value = (rank + i) % ranks == 0 ? 0.5 + i : -1.0;
+            sent[i].rank = all[i].rank = rank;
+            sent[i].gap = all[i].gap = GAP;
+        }
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : sent, all, count, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
+        for (int i = 0; i < count; ++i)
+            right &= all[i].value == 0.5 + i && (all[i].rank + i) % ranks == 0 && all[i].gap == GAP;
+        expect(right, "allreduce", "double and int", ranks, 0, count);
+    }
+    free(all), free(sent);
+}
+
 /* The program's own messages, begun before and ended after, with any tag from anyone. */
 static void crossing(MPI_Comm comm, int salt) {
     int rank, ranks, got = -1, number = 5, sum = 0;
@@ -421,6 +444,7 @@ int main(int argc, char** argv) {
                     for (int how = 0; how < 7; ++how) reducing(comm, &reductions[how], counts[i], root, ++salt);
                 }
                 doubles(comm, counts[i]);
+                places(comm, counts[i]);
                 MPI_Barrier(comm);
             }
         crossing(comm, ++salt);
