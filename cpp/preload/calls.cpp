@@ -103,11 +103,14 @@ class Looked {
         Prepared* prepared = channel_.prepare(asked_);
         const double start_s = settings().is_timed ? PMPI_Wtime() : 0;
         int code = MPI_SUCCESS;
-        if (prepared != nullptr)
+        const bool is_served = prepared != nullptr && !channel_.is_librarys_turn(asked_.operation);
+        if (is_served)
             channel_.run(*prepared, asked_, input_, output_);
         else
             code = library();
-        Count& count = prepared != nullptr ? prepared->count : channel_.passed(asked_);
+        Count& count = prepared == nullptr ? channel_.passed(asked_)
+                       : is_served         ? prepared->count
+                                           : prepared->by_library;
         ++count.calls;
         count.bytes += asked_.bytes;
         if (settings().is_timed) count.time_s += PMPI_Wtime() - start_s;

@@ -39,6 +39,19 @@ const char* name_of(Operation operation) {
     return names[static_cast<std::size_t>(operation)];
 }
 
+Count Prepared::compared() const {
+    Count both = count;
+    if (count.calls != 0 && by_library.calls != 0) {
+        both.compared_s = count.time_s;
+        both.library_s =
+            by_library.time_s / static_cast<double>(by_library.calls) * static_cast<double>(count.calls);
+    }
+    both.calls += by_library.calls;
+    both.bytes += by_library.bytes;
+    both.time_s += by_library.time_s;
+    return both;
+}
+
 void Channel::open() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_channel, &keyval, nullptr); }
 
 void Channel::close() {
@@ -97,7 +110,7 @@ Channel::~Channel() {
 void Channel::add_to(Totals& totals) const {
     for (const auto& [used, count] : forgotten_) totals[used].add(count);
     for (const Slot& slot : slots_)
-        if (slot.prepared) totals[slot.prepared->used].add(slot.prepared->count);
+        if (slot.prepared) totals[slot.prepared->used].add(slot.prepared->compared());
     for (std::size_t i = 0; i < operations; ++i)
         for (std::size_t why = 0; why < whys; ++why)
             if (passed_[i][why].calls != 0)
@@ -142,7 +155,7 @@ Prepared* Channel::prepare(Asked& asked) {
 
 void Channel::forget() {
     for (Slot& slot : slots_) {
-        if (slot.prepared) forgotten_[slot.prepared->used].add(slot.prepared->count);
+        if (slot.prepared) forgotten_[slot.prepared->used].add(slot.prepared->compared());
         slot = Slot{};
     }
     used_ = 0;

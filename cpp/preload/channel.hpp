@@ -22,10 +22,14 @@ struct Count {
     long calls = 0;
     long bytes = 0;
     double time_s = 0;
+    // Of calls that were compared: their time, and what they would have taken by the library.
+    double compared_s = 0, library_s = 0;
     void add(const Count& other) {
         calls += other.calls;
         bytes += other.bytes;
         time_s += other.time_s;
+        compared_s += other.compared_s;
+        library_s += other.library_s;
     }
 };
 
@@ -44,7 +48,8 @@ using Totals = std::map<Used, Count>;
 struct Prepared {
     std::unique_ptr<Program> program;
     Used used;
-    Count count;
+    Count count, by_library;
+    Count compared() const;
 };
 
 // MPI allows one collective at a time on a communicator, so nothing here is locked.
@@ -73,6 +78,12 @@ class Channel {
     // that the communicator has a rule.
     Prepared* prepare(Asked& asked);
     void run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output);
+    // Half of the times, where calls are compared: on all ranks alike, as all make the same calls, and in the
+    // sequence of Thue and Morse, which no loop of the program keeps time with.
+    bool is_librarys_turn(Operation operation) {
+        if (!settings().is_compared) return false;
+        return __builtin_parityl(turns_[static_cast<std::size_t>(operation)]++) != 0;
+    }
     Count& passed(const Asked& asked) {
         return passed_[static_cast<std::size_t>(asked.operation)][static_cast<std::size_t>(asked.why)];
     }
@@ -116,6 +127,7 @@ class Channel {
     Bytes held_B_ = 0;
     std::vector<std::byte> scratch_, staged_input_, staged_output_, packed_;
     std::array<std::array<Count, whys>, operations> passed_{};
+    std::array<unsigned long, operations> turns_{};
     Totals forgotten_;
 };
 

@@ -21,7 +21,8 @@ std::string lines_of(const Totals& totals) {
     lines.precision(9);
     for (const auto& [used, count] : totals)
         lines << used.operation << '\t' << used.rule << '\t' << used.why << '\t' << count.calls << '\t'
-              << count.bytes << '\t' << count.time_s << '\n';
+              << count.bytes << '\t' << count.time_s << '\t' << count.compared_s << '\t' << count.library_s
+              << '\n';
     return lines.str();
 }
 
@@ -37,7 +38,7 @@ Totals totals_of(const std::string& text) {
         std::getline(words, rule, '\t');
         used.rule = std::stoi(rule);
         std::getline(words, used.why, '\t');
-        words >> count.calls >> count.bytes >> count.time_s;
+        words >> count.calls >> count.bytes >> count.time_s >> count.compared_s >> count.library_s;
         totals[used].add(count);
     }
     return totals;
@@ -54,6 +55,8 @@ std::string report(const Totals& totals, int ranks, bool is_of_all) {
                     .add("calls", count.calls)
                     .add("bytes", count.bytes)
                     .add("time_s", count.time_s)
+                    .add("compared_s", count.compared_s)
+                    .add("library_s", count.library_s)
                     .str();
     }
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";

@@ -45,6 +45,7 @@ Settings read() {
     made.is_watching = mode == "profile";
     made.sums_ranks = !variable("HOCKNEY_PRELOAD_SUMMARY").empty();
     made.is_timed = made.sums_ranks || made.is_watching;
+    made.is_compared = !variable("HOCKNEY_PRELOAD_COMPARE").empty();
     made.is_bitwise = !variable("HOCKNEY_PRELOAD_BITWISE").empty();
     made.report = variable("HOCKNEY_PRELOAD_REPORT");
     if (!made.is_watching) made.rules = rules_of(variable("HOCKNEY_PRELOAD_RULES"));

@@ -23,6 +23,7 @@ struct Settings {
     bool is_watching = false;  // a profile
     bool is_timed = false;     // whether calls are timed
     bool sums_ranks = false;   // whether the report has the calls of all ranks, else those of rank 0
+    bool is_compared = false;  // whether half of the calls that a rule is for are the library's, to compare
     bool is_bitwise = false;   // whether results must be those of the library to the last bit
     std::string report;        // file that rank 0 writes; empty for none
     std::vector<Rule> rules;   // the first that fits counts

@@ -39,6 +39,14 @@ class ApplyOptions(BaseModel):
             flags=("--summary",),
         ),
     ] = False
+    compare: Annotated[
+        bool,
+        Option(
+            "Let the library's own code run half of the calls that a rule is for, and add to the summary what the "
+            "schedules gained.",
+            flags=("--compare",),
+        ),
+    ] = False
     mpi: Annotated[
         str | None,
         Option("The program's MPI: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
@@ -52,6 +60,7 @@ class ApplyOptions(BaseModel):
     "apply",
     examples="""hockney apply --table table.json -- mpirun -n 4 ./app --its-own options
 hockney apply --table table.json --summary -- mpiexec -n 8 python program.py
+hockney apply --table table.json --compare -- mpirun -n 4 ./app
 hockney apply --table table.json --bitwise -- srun -n 128 ./app""",
 )
 def apply(options: ApplyOptions, json: JsonOption = False) -> None:
@@ -65,25 +74,29 @@ def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     if launch.mpi and table.mpi not in ("", launch.mpi.describe()):
         say.warn(f"{options.table} is for {table.mpi}, and the program runs on {launch.mpi.describe()}")
     sums = options.summary or json
-    outcome = run(launch, variables(table, bitwise=options.bitwise, sums=sums))
+    told = variables(table, bitwise=options.bitwise, sums=sums, compare=options.compare)
+    outcome = run(launch, told)
     for text in outcome.said:
         say.warn(text)
     done = applied(outcome, table)
     if json:
         say.json(done.model_dump())
-    elif options.summary and done.is_seen:
+    elif (options.summary or options.compare) and done.is_seen:
         _show(done, table)
     raise typer.Exit(outcome.code)
 
 
 def _show(done: Applied, table: PreloadTable) -> None:
     shown = Table(title=f"collectives of {done.ranks} ranks", box=None)
-    for heading in ("operation", "what ran", "calls", "bytes", "time", "gain"):
+    for heading in ("operation", "what ran", "calls", "bytes", "time", "gain", "measured"):
         shown.add_column(heading, justify="left" if heading in ("operation", "what ran") else "right")
     for row in done.calls:
         gain = "–" if row.gain is None else f"{row.gain:.2f} ({row.basis})"
+        measured = "–" if row.measured_gain is None else f"{row.measured_gain:.2f}"
         ran = row.algorithm or f"the library's own: {row.why}"
-        shown.add_row(row.operation, ran, str(row.calls), format_bytes(row.bytes), format_time(row.time_s), gain)
+        shown.add_row(
+            row.operation, ran, str(row.calls), format_bytes(row.bytes), format_time(row.time_s), gain, measured
+        )
     say.table(shown)
     if done.saved_s is not None:
         say.line(f"by the gains of the table, {format_time(done.saved_s)} were saved on all ranks together")

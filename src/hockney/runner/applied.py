@@ -10,12 +10,16 @@ from hockney.records.preload_table import PreloadTable
 from hockney.runner.preload import Outcome, rules_text
 
 
-def variables(table: PreloadTable, *, bitwise: bool, sums: bool) -> dict[str, str]:
+def variables(
+    table: PreloadTable, *, bitwise: bool = False, sums: bool = False, compare: bool = False
+) -> dict[str, str]:
     """Variables of the environment for the layer (cpp/preload/settings.cpp); RequestError for too many rules."""
     asked = {"HOCKNEY_PRELOAD": "apply", "HOCKNEY_PRELOAD_RULES": rules_text(table)}
     if bitwise:
         asked["HOCKNEY_PRELOAD_BITWISE"] = "1"
-    if sums:
+    if compare:
+        asked["HOCKNEY_PRELOAD_COMPARE"] = "1"
+    if sums or compare:
         asked["HOCKNEY_PRELOAD_SUMMARY"] = "1"
     return asked
 
@@ -24,7 +28,8 @@ class Row(BaseModel):
     """Calls of one operation that ran alike: by one rule (its place in the table), or by the library, and why.
 
     `bytes` adds up what each call names: its whole vector, or one rank's block. `time_s` is 0 where calls were
-    not timed. `gain` and its `basis` are the table's; `saved_s` what they come to.
+    not timed. `gain` and its `basis` are the table's; `saved_s` what they come to. Where calls were compared,
+    those by the schedule took `compared_s`, and would have taken `library_s`; their ratio is `measured_gain`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -35,6 +40,9 @@ class Row(BaseModel):
     calls: int
     bytes: int
     time_s: float
+    compared_s: float = 0.0
+    library_s: float = 0.0
+    measured_gain: float | None = None
     algorithm: str = ""
     gain: float | None = None
     basis: str | None = None
@@ -92,6 +100,6 @@ def _with_gain(row: Row, table: PreloadTable) -> Row:
         return row
     rule = table.rules[row.rule]
     saved_s = None if rule.gain is None else row.time_s * (rule.gain - 1)
-    return row.model_copy(
-        update={"algorithm": rule.algorithm, "gain": rule.gain, "basis": rule.basis, "saved_s": saved_s}
-    )
+    measured = row.library_s / row.compared_s if row.compared_s > 0 else None
+    said = {"algorithm": rule.algorithm, "gain": rule.gain, "basis": rule.basis, "saved_s": saved_s}
+    return row.model_copy(update={**said, "measured_gain": measured})

@@ -181,5 +181,5 @@ def source_lines(sites: Iterable[str]) -> dict[str, str]:
         answers = done.stdout.splitlines()
         for (site, _), function, line in zip(places, answers[::2], answers[1::2], strict=False):
             if not line.startswith("?"):
-                named[site] = f"{line.partition(' ')[0]} ({function})"
+                named[site] = f"{line.partition(' ')[0].removesuffix(':?')} ({function})"
     return named

@@ -101,6 +101,36 @@ def test_bitwise_leaves_floating_point_and_the_programs_operators_to_the_library
 
 SUM = PreloadTable(rules=[PreloadRule(operation="allreduce", algorithm="recursive_doubling", least_ranks=2)])
 
+SLOW_SUM = (
+    "#include <mpi.h>\n#include <unistd.h>\n"
+    "int main(int argc, char** argv) {\n"
+    "  int rank, number = 1, sum;\n"
+    "  MPI_Init(&argc, &argv);\n"
+    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+    "  for (int i = 0; i < 20; ++i) {\n"
+    "    MPI_Barrier(MPI_COMM_WORLD);\n"
+    "    if (rank == 0 && __builtin_parity(i)) usleep(20000);\n"
+    "    MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n"
+    "  }\n"
+    "  MPI_Finalize();\n"
+    "  return sum != 2;\n"
+    "}\n"
+)
+"""Half of the sums take rank 1 at least 10 ms: it waits for rank 0, which sleeps for 20 after a barrier."""
+
+
+def test_a_comparison_gives_half_of_the_calls_to_the_library(mpi: Mpi, tmp_path: Path) -> None:
+    program = compiled(mpi, tmp_path, SLOW_SUM)
+    done = hockney(*apply_words(tmp_path, SUM, "--compare", "--json"), *launch_line(mpi, 2, program))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = (row for row in answer(done.stdout)["calls"] if row["operation"] == "allreduce")
+    assert row["calls"] == 40
+    # The library's ten, on rank 1, are those that wait.
+    assert row["library_s"] > 0.1
+    # The layer writes six digits.
+    assert row["time_s"] == pytest.approx(row["compared_s"] + row["library_s"], rel=1e-5)
+    assert row["measured_gain"] == pytest.approx(row["library_s"] / row["compared_s"])
+
 
 def test_calls_by_a_binding_are_seen(mpi: Mpi, tmp_path: Path) -> None:
     """A Fortran binding calls PMPI_Allreduce from a library of its own."""
