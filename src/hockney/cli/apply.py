@@ -42,8 +42,8 @@ class ApplyOptions(BaseModel):
     compare: Annotated[
         bool,
         Option(
-            "Let the library's own code run half of the calls that a rule is for, and add to the summary what the "
-            "schedules gained.",
+            "Let the library's own code run half of the calls that a rule is for, and add to the summary what "
+            "the schedules gained.",
             flags=("--compare",),
         ),
     ] = False
