@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -152,3 +153,13 @@ def test_threads_call_at_once(mpi: Mpi, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     calls = {row["operation"]: row["calls"] for row in answer(done.stdout)["calls"] if row["rule"] >= 0}
     assert calls["bcast"] == calls["allreduce"] == 2 * 4 * 40
+
+
+def test_nothing_is_allocated_after_a_size_was_met(mpi: Mpi, tmp_path: Path) -> None:
+    program = compiled(mpi, tmp_path, "allocations.c")
+    done = hockney(*apply_words(tmp_path, every_schedule(1), "--json"), *launch_line(mpi, 3, program))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.search(r"first (\d+) later 0", done.stdout)
+    assert found, done.stdout
+    # Schedules are made at first: the program sees what the layer allocates.
+    assert int(found[1]) > 100
