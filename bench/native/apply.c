@@ -1,5 +1,5 @@
 /* Broadcasts and sums by MPI's names, which a preloaded layer may stand before, and by those of the library itself,
-   in turns. Arguments: sizes in bytes. Prints, on rank 0, "pass NAME direct_s layer_s" of a call that moves nothing or
+   in turns. Arguments: rounds, at most 31, and sizes in bytes. Prints, on rank 0, "pass NAME direct_s layer_s" of a call that moves nothing or
    has no rule, and "call NAME bytes direct_s layer_s"; times are of the slowest rank, the median of rounds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 31, CHEAP = 20000 };
+enum { MOST_ROUNDS = 31, CHEAP = 20000 };
+
+static int rounds = MOST_ROUNDS;
 
 typedef int (*Bcast)(void*, int, MPI_Datatype, int, MPI_Comm);
 typedef int (*Allreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
@@ -28,8 +30,8 @@ static int by_value(const void* a, const void* b) {
     return (left > right) - (left < right);
 }
 static double median(double* values) {
-    qsort(values, ROUNDS, sizeof(double), by_value);
-    return values[ROUNDS / 2];
+    qsort(values, (size_t)rounds, sizeof(double), by_value);
+    return values[rounds / 2];
 }
 
 static double passed_s(Bcast bcast, int count, MPI_Comm comm) {
@@ -56,20 +58,22 @@ int main(int argc, char** argv) {
     Bcast bcast = (Bcast)dlsym(library, "PMPI_Bcast");
     Allreduce allreduce = (Allreduce)dlsym(library, "PMPI_Allreduce");
     if (bcast == NULL || allreduce == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
-    double direct_s[ROUNDS], layer_s[ROUNDS];
+    double direct_s[MOST_ROUNDS], layer_s[MOST_ROUNDS];
+    if (argc > 1) rounds = atoi(argv[1]);
+    if (rounds < 1 || rounds > MOST_ROUNDS) MPI_Abort(MPI_COMM_WORLD, 2);
     for (int count = 0; count < 2; ++count) {
         MPI_Comm comm = count == 0 ? MPI_COMM_WORLD : self;
-        for (int round = 0; round < ROUNDS; ++round) {
+        for (int round = 0; round < rounds; ++round) {
             direct_s[round] = passed_s(bcast, count, comm);
             layer_s[round] = passed_s(MPI_Bcast, count, comm);
         }
         if (rank == 0) printf("pass %s %g %g\n", count == 0 ? "empty" : "self", median(direct_s), median(layer_s));
     }
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 2; i < argc; ++i) {
         const int size = atoi(argv[i]), calls = size < 4096 ? 50 : size < 262144 ? 10 : 3;
         float *from = calloc((size_t)size, 1), *into = calloc((size_t)size, 1);
         for (int operation = 0; operation < 2; ++operation) {
-            for (int round = 0; round < ROUNDS; ++round)
+            for (int round = 0; round < rounds; ++round)
                 for (int layer = 0; layer < 2; ++layer) {
                     allreduce(from, into, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
                     const double start_s = MPI_Wtime();

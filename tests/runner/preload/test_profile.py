@@ -79,6 +79,33 @@ def test_waiting_is_told_from_transferring(mpi: Mpi, tmp_path: Path) -> None:
     assert summed.sampled == sent.sampled == reduced.sampled == 30
 
 
+WRITES = (
+    "#include <mpi.h>\n"
+    "int main(int argc, char** argv) {\n"
+    "  int rank, number = 1;\n"
+    "  MPI_File file;\n"
+    "  MPI_Init(&argc, &argv);\n"
+    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+    "  MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);\n"
+    "  const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY;\n"
+    "  if (MPI_File_open(MPI_COMM_WORLD, argv[1], mode, MPI_INFO_NULL, &file)) return 3;\n"
+    "  MPI_File_write_at_all(file, 4 * rank, &number, 1, MPI_INT, MPI_STATUS_IGNORE);\n"
+    "  MPI_File_close(&file);\n"
+    "  MPI_Finalize();\n"
+    "  return 0;\n"
+    "}\n"
+)
+
+
+def test_what_the_library_calls_itself_is_not_counted(mpi: Mpi, tmp_path: Path) -> None:
+    """MPI-IO makes communicators and calls collectives; the program calls one broadcast."""
+    program = compiled(mpi, tmp_path, WRITES)
+    profile = profile_of(mpi, tmp_path, 2, program, tmp_path / "written")
+    assert (tmp_path / "written").stat().st_size == 8
+    (call,) = profile.calls
+    assert (call.operation, call.calls) == ("bcast", 2)
+
+
 NOTES = """\
 rank\t0\t5000000000
 on\t77\t0\t2\tw
