@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -105,8 +105,8 @@ def measured(
     return cells
 
 
-def _whole(value: object) -> int:
-    return 0 if pd.isna(value) else int(str(value))
+def _whole(value: Any) -> int:
+    return 0 if pd.isna(value) else int(value)
 
 
 def _time(time_s: float, low_s: float, high_s: float) -> Time:

@@ -117,7 +117,9 @@ def _partition(row: Sequence[Cell], worth: float) -> list[Algorithm | None]:
     for number, cell in enumerate(row):
         best = _best(cell)
         best_s = cell.default.high_s if best is None else cell.others[best].high_s
-        allowed = {None: cell.default.high_s, **{one: time.high_s for one, time in cell.faster().items()}}
+        allowed: dict[Algorithm | None, float] = {None: cell.default.high_s}
+        for one, time in cell.faster().items():
+            allowed[one] = time.high_s
         before = costs
         cheapest = min(options, key=lambda one: before[one])
         costs, origin = {}, {}

@@ -51,7 +51,7 @@ class Target:
         """RequestError where this library does not read this form."""
         if self.banner and not library.name.lower().startswith(self.banner.lower()):
             raise RequestError(
-                f"{self.title} are read by {self.banner}, and the times are of {library.name or 'no named library'}",  # noqa: E501
+                f"{self.title} are read by {self.banner}, and the times are of {library.name or 'no named library'}",
                 "choose the target of that library (--for), or --for hockney",
             )
         first, end = self.versions

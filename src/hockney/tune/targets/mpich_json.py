@@ -1,6 +1,6 @@
 """MPICH's selection of algorithms as JSON: the one that the library has built in, with rules before it.
 
-The library aborts where a collective is missing, a key is unknown or a last branch is not `=any`, and has a segment  # noqa: E501
+The library aborts where a collective is missing, a key is unknown or a last branch is not `=any`, and has a segment
 fault where the file is. So the file is always the whole selection of this very version, in which the branch
 of an operation within a communicator becomes one for each number of ranks and size, with the built-in one at each
 end. It counts bytes as our tables do: `avg_msg_size` is the whole vector or one rank's block.
@@ -64,7 +64,7 @@ def _by_size(rules: Sequence[Rule], default: Tree) -> Tree:
     for rule in rules:
         if rule.least_B > done + 1:
             tree[f"avg_msg_size<={rule.least_B - 1}"] = default
-        leaf = {f"algorithm={mpich.function(rule)}": {}}
+        leaf: Tree = {f"algorithm={mpich.function(rule)}": {}}
         if rule.most_B is None or rule.most_B >= MOST_B:
             tree["avg_msg_size=any"] = leaf
             return tree
@@ -155,7 +155,7 @@ targets.register("mpich_json")(
         write=write,
         read=read,
         settings=settings,
-        caution="operations with a rule must be taken from the device (…_DEVICE_COLLECTIVE=0), whose compositions "  # noqa: E501
+        caution="operations with a rule must be taken from the device (…_DEVICE_COLLECTIVE=0), whose compositions "
         "would win; the file is of this very version",
     )
 )
