@@ -121,7 +121,7 @@ def _print(done: Tuned, output: Path) -> None:
     mean, most = done.choice.regrets
     ruled = sum(decision.algorithm is not None for decision in done.choice.decisions)
     say.line(
-        f"{len(done.rules)} rules for {ruled} of {len(done.choice.decisions)} cells in {output}; merging neighbours "
+        f"{len(done.rules)} rules for {ruled} of {len(done.choice.decisions)} cells in {output}; merging "
         f"costs {mean:.1%} in the mean and {most:.1%} at most; "
         + ("tried on the library" if done.is_tried else "not tried on a library")
     )

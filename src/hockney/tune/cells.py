@@ -91,7 +91,8 @@ def measured(
         )
     wanted = set(ranks) or set(there)
     cells = []
-    for (count, size_B), rows in known.groupby(["ranks", "bytes"], sort=True):
+    for (ranks_key, bytes_key), rows in known.groupby(["ranks", "bytes"], sort=True):
+        count, size_B = int(str(ranks_key)), int(str(bytes_key))
         times = {
             Algorithm(name, _whole(segment), _whole(radix)): _time(*values)
             for name, segment, radix, *values in rows[
@@ -100,8 +101,8 @@ def measured(
         }
         default = times.pop(Algorithm(DEFAULT), None)
         others = {one: time for one, time in times.items() if knows(one.name)}
-        if default is not None and others and int(count) in wanted:
-            cells.append(Cell(operation, int(count), int(size_B), default, others))
+        if default is not None and others and count in wanted:
+            cells.append(Cell(operation, count, size_B, default, others))
     return cells
 
 

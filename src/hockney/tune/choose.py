@@ -118,11 +118,12 @@ def _partition(row: Sequence[Cell], worth: float) -> list[Algorithm | None]:
         best = _best(cell)
         best_s = cell.default.high_s if best is None else cell.others[best].high_s
         allowed: dict[Algorithm | None, float] = {None: cell.default.high_s}
-        for one, time in cell.faster().items():
-            allowed[one] = time.high_s
+        for faster, time in cell.faster().items():
+            allowed[faster] = time.high_s
         before = costs
         cheapest = min(options, key=lambda one: before[one])
-        costs, origin = {}, {}
+        costs = {}
+        origin: dict[Algorithm | None, Algorithm | None] = {}
         for one in options:
             change = before[cheapest] + (worth if number else 0.0)
             origin[one] = one if before[one] <= change else cheapest

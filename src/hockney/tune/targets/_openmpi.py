@@ -55,7 +55,7 @@ SINCE = {("allgather", "sparbit"): (5, 0)}
 """What older versions do not have."""
 
 CHAINS = 4
-"""What `chain` takes when it is chosen by name without a fan-out; a rule without one would make a single chain."""
+"""What `chain` takes when it is chosen by name without a fan-out; a rule without one makes one chain."""
 MOST_SEGMENT_B = 2**31 - 1
 
 CAUTION = (

@@ -16,7 +16,7 @@ from hockney.tune.rules import Rule
 class Library(NamedTuple):
     """The library that will read the file.
 
-    `name` as the tidy table has it ("Open MPI 5.0.11"); `wrapper`: its compiler wrapper, where it is on this machine.
+    `name` as the tidy table has it ("Open MPI 5.0.11"); `wrapper`: its compiler wrapper, if it is here.
     """
 
     name: str
@@ -28,8 +28,8 @@ class Library(NamedTuple):
 class Target:
     """A form of rules.
 
-    `banner` is how the names of its libraries begin (empty: any), `versions` the first that reads it and the first
-    that does not any more (empty: no end). `knows` says whether it can name an operation's algorithm (by the word
+    `banner` is how the names of its libraries begin (empty: any), `versions` the first that reads it and the
+    first that does not any more (empty: no end). `knows` says whether it can name an operation's algorithm (by the word
     of a table), `refuses` why a rule cannot be expressed, "" where it can. `write` makes the text of rules that
     can, with a comment where the form has comments; `read` gives them back, and raises RequestError where a text
     is not of the grammar. `settings` are the variables by which the library loads a file of these rules. `whole`:
