@@ -127,7 +127,7 @@ def _read_collective(operation: str, numbers: _Numbers, library: Library, versio
         waiting = _read_sizes(operation, ranks, numbers, library, version)
         if before < 0 and ranks > 0 and waiting:
             raise RequestError(
-                f"the first entry of {operation} is for {ranks} ranks and holds below them, too",
+                f"the first entry of {operation} is for {ranks} ranks and holds below them",
                 "begin with 0 ranks",
             )
         before = ranks

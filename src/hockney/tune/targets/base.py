@@ -29,8 +29,8 @@ class Target:
     """A form of rules.
 
     `banner` is how the names of its libraries begin (empty: any), `versions` the first that reads it and the
-    first that does not any more (empty: no end). `knows` says whether it can name an operation's algorithm (by the word
-    of a table), `refuses` why a rule cannot be expressed, "" where it can. `write` makes the text of rules that
+    first that does not any more (empty: no end). `knows` says whether it can name an
+    operation's algorithm (by the word of a table), `refuses` why a rule cannot be expressed, "" where it can. `write` makes the text of rules that
     can, with a comment where the form has comments; `read` gives them back, and raises RequestError where a text
     is not of the grammar. `settings` are the variables by which the library loads a file of these rules. `whole`:
     no bounds, one algorithm for all calls of an operation. `caution`: what its user must know.
@@ -51,7 +51,7 @@ class Target:
         """RequestError where this library does not read this form."""
         if self.banner and not library.name.lower().startswith(self.banner.lower()):
             raise RequestError(
-                f"{self.title} are read by {self.banner}, and the times are of {library.name or 'no named library'}",
+                f"{self.title} are read by {self.banner}, the times are of {library.name or 'no library'}",
                 "choose the target of that library (--for), or --for hockney",
             )
         first, end = self.versions

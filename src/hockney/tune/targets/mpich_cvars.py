@@ -51,7 +51,7 @@ def read(text: str, library: Library) -> list[Rule]:
         else:
             rules.append(Rule(operation, 1, None, 0, None, Algorithm(mpich.COMPONENT + match[3])))
     if kept := [rule.operation for rule in rules if rule.operation not in off]:
-        raise RequestError(f"{mpich.device_off(kept[0])} is not 0: the device would win", "write the file anew")
+        raise RequestError(f"{mpich.device_off(kept[0])} is not 0: the device wins", "write the file anew")
     if faults := [why for rule in rules if (why := refuses(rule, library))]:
         raise RequestError(faults[0], "write the file anew")
     return in_order(rules)

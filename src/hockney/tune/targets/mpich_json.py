@@ -1,9 +1,9 @@
 """MPICH's selection of algorithms as JSON: the one that the library has built in, with rules before it.
 
 The library aborts where a collective is missing, a key is unknown or a last branch is not `=any`, and has a
-segment fault where the file is. So the file is always the whole selection of this very version, in which the branch
-of an operation within a communicator becomes one for each number of ranks and size, with the built-in one at each
-end. It counts bytes as our tables do: `avg_msg_size` is the whole vector or one rank's block.
+segment fault where the file is missing. So the file is always the whole selection of this very version, in which
+the branch of an operation becomes one for each number of ranks and size, with the built-in one at each end. It
+counts bytes as our tables do: `avg_msg_size` is the whole vector or one rank's block.
 """
 
 from __future__ import annotations
