@@ -137,7 +137,7 @@ def _read_collective(operation: str, numbers: _Numbers, library: Library, versio
 def _for_each(rule: Rule, most_ranks: int) -> list[Rule]:
     if openmpi.unit(rule.operation, 2) > 1 and most_ranks > rule.least_ranks:
         raise RequestError(
-            f"an entry of {rule.operation} holds for {rule.least_ranks} to {most_ranks} ranks, whose bytes differ",
+            f"an entry of {rule.operation} holds for {rule.least_ranks} to {most_ranks} ranks: bytes differ",
             "write an entry for each number of ranks",
         )
     return [replace(rule, most_ranks=most_ranks)]

@@ -30,7 +30,8 @@ class Target:
 
     `banner` is how the names of its libraries begin (empty: any), `versions` the first that reads it and the
     first that does not any more (empty: no end). `knows` says whether it can name an
-    operation's algorithm (by the word of a table), `refuses` why a rule cannot be expressed, "" where it can. `write` makes the text of rules that
+    operation's algorithm, `refuses` why a rule cannot be expressed, "" where it can.
+    `write` makes the text of rules that
     can, with a comment where the form has comments; `read` gives them back, and raises RequestError where a text
     is not of the grammar. `settings` are the variables by which the library loads a file of these rules. `whole`:
     no bounds, one algorithm for all calls of an operation. `caution`: what its user must know.

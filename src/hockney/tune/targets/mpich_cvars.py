@@ -73,7 +73,7 @@ targets.register("mpich_cvars")(
         read=read,
         settings=settings,
         whole=True,
-        caution="they take an operation from the device (…_DEVICE_COLLECTIVE=0), which on several ranks of a node "
+        caution="they take an operation from the device (…_DEVICE_COLLECTIVE=0), which within a node "
         "uses shared memory",
     )
 )

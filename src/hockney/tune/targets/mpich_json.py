@@ -155,7 +155,7 @@ targets.register("mpich_json")(
         write=write,
         read=read,
         settings=settings,
-        caution="operations with a rule must be taken from the device (…_DEVICE_COLLECTIVE=0), whose compositions "
-        "would win; the file is of this very version",
+        caution="operations with a rule must be taken from the device (…_DEVICE_COLLECTIVE=0), which "
+        "would decide; the file is of this very version",
     )
 )
