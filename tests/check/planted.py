@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -15,6 +19,7 @@ from hockney.check.cells import Times, times_in
 Array = NDArray[np.float64]
 SIZES = tuple(4**power for power in range(1, 11))
 RANKS = (2, 4, 8)
+NOISE = Path(__file__).with_name("launch_noise.json")
 LATENCY_S, PER_BYTE_S = 1e-6, 1e-9
 BLOCKS = ("scatter", "gather", "allgather", "alltoall", "reduce_scatter")
 WHOLE = ("bcast", "reduce", "allreduce")
@@ -50,32 +55,59 @@ def equal(_operation: str, _ranks: int, _size_B: int) -> float:
     return 1e-5
 
 
+class Noise(Protocol):
+    """ln(time) of cells in each launch beyond the truth, (cells, launches)."""
+
+    def drawn(self, cells: Sequence[tuple[str, int]], launches: int, random: np.random.Generator) -> Array:
+        """For cells (operation, which size of it)."""
+
+
 @dataclass(frozen=True)
-class Noise:
-    """ln(time) in each launch beyond the truth: what moves all of a call, what moves one cell, and slow levels.
+class Made:
+    """What moves all sizes of an operation, what moves one cell, and slow levels of the machine.
 
     The `common` and `own` standard deviations, the freedom of Student's t that `own` is drawn from, and the
-    probability that a cell of a launch was met at a level of the machine `level` times as slow.
+    probability that a cell of a launch was met at a level `level` times as slow.
     """
 
-    common: float = 0.02
-    own: float = 0.02
-    freedom: float = 4.0
+    common: float = 0.03
+    own: float = 0.05
+    freedom: float = 3.0
     level: float = 1.5
     level_share: float = 0.0
 
-    def drawn(self, calls: Sequence[object], launches: int, random: np.random.Generator) -> Array:
-        """For cells of these calls, (cells, launches)."""
-        numbers = {call: place for place, call in enumerate(dict.fromkeys(calls))}
-        of_call = random.normal(0.0, self.common, (len(numbers), launches))
-        place = np.array([numbers[call] for call in calls])
+    def drawn(self, cells: Sequence[tuple[str, int]], launches: int, random: np.random.Generator) -> Array:
+        names = list(dict.fromkeys(name for name, _ in cells))
+        of_call = random.normal(0.0, self.common, (len(names), launches))
+        place = np.array([names.index(name) for name, _ in cells])
         scale = self.own / math.sqrt(self.freedom / (self.freedom - 2))
-        own = scale * random.standard_t(self.freedom, (len(calls), launches))
-        is_slow = random.random((len(calls), launches)) < self.level_share
+        own = scale * random.standard_t(self.freedom, (len(cells), launches))
+        is_slow = random.random((len(cells), launches)) < self.level_share
         return np.asarray(of_call[place] + own + math.log(self.level) * is_slow)
 
 
-QUIET = Noise(0.0, 0.0)
+class Measured:
+    """What a library's collectives did on two cores of a virtual machine, ln(time) beyond the median of launches.
+
+    launch_noise.json has it for 17 and 20 launches, six sizes of each collective. A drawn launch of
+    an operation is one of these, with its sign drawn: then no operation is slower in truth.
+    """
+
+    def __init__(self, mpi: str) -> None:
+        of_mpi = json.loads(NOISE.read_text(encoding="utf-8"))[mpi]
+        self.of = {operation: np.array(values) for operation, values in of_mpi.items()}
+
+    def drawn(self, cells: Sequence[tuple[str, int]], launches: int, random: np.random.Generator) -> Array:
+        values = {}
+        for operation in dict.fromkeys(name for name, _ in cells):
+            of_operation = self.of[operation]
+            chosen = of_operation[:, random.permutation(of_operation.shape[1])[:launches]]
+            values[operation] = chosen * random.choice([-1.0, 1.0], size=launches)
+        return np.array([values[name][place % len(values[name])] for name, place in cells])
+
+
+QUIET = Made(0.0, 0.0)
+MPIS = ("Open MPI 5.0.11", "MPICH 5.0.2")
 
 
 def frame(
@@ -102,7 +134,12 @@ def frame(
         for size_B in (sizes if operation != "barrier" else (0,))
     ]
     true_s = np.array([factor * truth(operation, count, size_B) for operation, _, factor, count, size_B in cells])
-    drawn = noise.drawn([cell[:4] for cell in cells], launches, random)
+    drawn = np.concatenate(
+        [
+            noise.drawn([(cell[0], place) for place, cell in enumerate(group)], launches, random)
+            for group in (list(members) for _, members in groupby(cells, key=lambda cell: cell[:4]))
+        ]
+    )
     time_s = true_s[:, None] * np.exp(drawn)
     rows = [
         {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tests.check.planted import Noise, consistent, frame, times
+from tests.check.planted import MPIS, Measured, consistent, frame, times
 
 from hockney.campaign.plan import Plan
 from hockney.check.cells import times_in
 from hockney.check.confirm import confirm, plan_of
 from hockney.check.study import study
 
-MEASURED = Noise()
+NOISE = Measured(MPIS[0])
 
 
 def slow(operation: str, ranks: int, size_B: int) -> float:
@@ -17,15 +17,15 @@ def slow(operation: str, ranks: int, size_B: int) -> float:
 
 
 def test_what_is_true_is_confirmed() -> None:
-    violations = study(times(slow, noise=MEASURED)).violations
+    violations = study(times(slow, noise=NOISE)).violations
     assert violations
-    again = confirm(violations, times(slow, noise=MEASURED, seed=7))
+    again = confirm(violations, times(slow, noise=NOISE, seed=7))
     assert again.of("confirmed") == violations
 
 
 def test_what_is_not_there_again_is_not_confirmed() -> None:
-    violations = study(times(slow, noise=MEASURED)).violations
-    again = confirm(violations, times(noise=MEASURED, seed=7))
+    violations = study(times(slow, noise=NOISE)).violations
+    again = confirm(violations, times(noise=NOISE, seed=7))
     assert again.of("not confirmed") == violations
 
 

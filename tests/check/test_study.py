@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from tests.check.planted import RANKS, SIZES, Noise, consistent, frame, times
+from tests.check.planted import MPIS, RANKS, SIZES, Measured, consistent, frame, times
 
 from hockney.check.cells import Times, times_in
 from hockney.check.judge import judge
@@ -14,7 +14,7 @@ from hockney.errors import RequestError
 
 FAMILY_ERROR = 0.02
 PLANTED = 1.3
-MEASURED = Noise()
+NOISE = Measured(MPIS[0])
 
 
 def violating(seed: int) -> tuple[Times, Times]:
@@ -30,7 +30,7 @@ def violating(seed: int) -> tuple[Times, Times]:
     def truth(operation: str, ranks: int, size_B: int) -> float:
         return consistent(operation, ranks, size_B) * factors.get((operation, ranks, size_B), 1.0)
 
-    return times(truth, launches=8, noise=MEASURED, seed=seed), times(truth)
+    return times(truth, launches=15, noise=NOISE, seed=seed), times(truth)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -48,7 +48,7 @@ def test_all_planted_violations_are_found_and_no_others(seed: int) -> None:
 
 def test_a_violation_says_how_much_and_what_mends_it() -> None:
     table = frame(
-        noise=MEASURED, named={("bcast", "binomial"): 0.5, ("bcast", "pipeline"): 0.4, ("bcast", "theirs"): 0.1}
+        noise=NOISE, named={("bcast", "binomial"): 0.5, ("bcast", "pipeline"): 0.4, ("bcast", "theirs"): 0.1}
     )
     result = study(times_in(table), ["default_as_named"])
     assert result.launches == 5

@@ -1,8 +1,8 @@
 """What became slower than it was: two campaigns or tables point by point, two machine files quantity by quantity.
 
 A time counts as slower where it takes longer than before by more than `least_factor`, and beyond what changes
-from launch to launch on both sides and what the machine moves from campaign to campaign: the test of `hockney diff`,
-one-sided. Holm's correction keeps the probability of any false alarm below the family-wise error.
+from launch to launch on both sides and what the machine moves from campaign to campaign: the test of
+`hockney diff`, one-sided. Holm's correction keeps the probability of any false alarm below the family-wise error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hockney.check.cells import SETTING, Call, Times, times_of
-from hockney.check.judge import holm
+from hockney.check.judge import LEAST_LAUNCHES, holm
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
 from hockney.machine.build import fitted, last_cache_B
@@ -29,7 +29,7 @@ from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.records.launches import intervals
 from hockney.records.levels import Level, is_same_level
 from hockney.report.views.difference import QuantityComparison, difference
-from hockney.report.views.judgement import LEAST_LAUNCHES, Measured, p_value
+from hockney.report.views.judgement import Measured, p_value
 from hockney.units import format_bytes
 
 Verdict = Literal["slower", "not slower", "cannot be told"]
@@ -256,6 +256,7 @@ def _of_time(call: Call, size_B: int, before: Measured, after: Measured, is_apar
         return replace(change, why=f"fewer than {LEAST_LAUNCHES} launches")
     change = replace(change, low=b.low / a.high, high=b.high / a.low)
     two_sided = p_value(before, after)
-    if two_sided is None or is_apart:
+    is_few = min(before.launches or 0, after.launches or 0) < LEAST_LAUNCHES
+    if two_sided is None or is_apart or is_few:
         return replace(change, why=ANOTHER_LEVEL if is_apart else f"fewer than {LEAST_LAUNCHES} launches")
     return replace(change, p=two_sided / 2 if b.value > a.value else 1 - two_sided / 2)

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from hockney.campaign.plan import Plan
 from hockney.check.cells import DEFAULT, Times
+from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.study import FAMILY_ERROR, Finding, Study, study
 from hockney.errors import RequestError
-from hockney.report.views.judgement import LEAST_LAUNCHES
 
 Verdict = Literal["confirmed", "not confirmed", "not told by the second campaign"]
 

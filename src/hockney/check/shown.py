@@ -8,8 +8,8 @@ from rich.text import Text
 
 from hockney.check.against import Changes
 from hockney.check.confirm import Confirmation
+from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.study import Finding, Study
-from hockney.report.views.judgement import LEAST_LAUNCHES
 from hockney.units import format_bytes, format_time
 
 MOST_ROWS = 40

@@ -102,7 +102,7 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
 
     A broadcast that takes longer than a scatter and an allgather, a size that takes longer than a larger one, a
     default that takes longer than one of our schedules: each violation is a defect of a library's choices, and
-    names what mends it. Calls are compared launch by launch, so that three launches are needed, and five or more
+    names what mends it. Calls are compared launch by launch, so that four launches are needed, and more of them
     find smaller factors.
 
     Where no guideline is violated, the probability that any is reported is at most --family-error, however many
