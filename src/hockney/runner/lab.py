@@ -7,7 +7,6 @@ lab stands in /run, where namespaces are kept, too: both live until `down`, or u
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from hockney import reading, writing
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
@@ -275,6 +274,10 @@ def _write(lab: Lab) -> None:
     writing.replace(lab.folder / "lab.json", lab.model_dump_json(indent=2) + "\n")
 
 
+_TIMES = TypeAdapter(dict[int, float])
+"""What the exchange prints: seconds by size."""
+
+
 def _exchange(lab: Lab) -> dict[int, float]:
     """Seconds in which each host sends so many bytes to the next and has those of the one before, all at once.
 
@@ -284,8 +287,8 @@ def _exchange(lab: Lab) -> dict[int, float]:
     hosts = [shlex.join(lab.inside([*words, str(host)], host=host)) for host in range(lab.hosts)]
     done = capture(["sh", "-c", " & ".join(hosts) + " & wait"], os.environ, EXCHANGE_LIMIT_S)
     try:
-        return {int(size_B): float(time_s) for size_B, time_s in json.loads(done.stdout).items()}
-    except ValueError as error:
+        return _TIMES.validate_json(done.stdout)
+    except ValidationError as error:
         why = last_complaint(done.stderr) or "no answer"
         raise EnvironmentLack(
             f"the hosts of the lab do not reach each other: {why}", "is a firewall in the way?"
