@@ -204,7 +204,10 @@ def parquet(path: Path, hint: str) -> pd.DataFrame:
                 if left_B < 0:
                     break
             else:
-                frame: pd.DataFrame = Table.from_batches(batches, file.schema_arrow).to_pandas()
+                rows = Table.from_batches(batches, file.schema_arrow)
+                # pandas would find a text that is not UTF-8 only when somebody asks for it.
+                rows.validate(full=True)
+                frame: pd.DataFrame = rows.to_pandas()
                 frame.columns = frame.columns.map(str)
                 return frame
     except Exception as error:

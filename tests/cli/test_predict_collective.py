@@ -255,6 +255,24 @@ def test_a_model_of_the_machine_file_stands_beside_the_algorithms(run: Run, tmp_
     assert "other ranks or sizes" in large["library"]["note"]
 
 
+def test_a_published_time_below_zero_is_none_and_wins_nothing(run: Run, tmp_path: Path) -> None:
+    machine = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    fell = [CollectiveRegime(terms=[Term(parameter="T"), Term(parameter="T", factor=-1, growth="log2(P)")])]
+    machine.collectives = [
+        CollectiveModel(operation="bcast", parameters={"T": Parameter(value=1e-6, unit="s")}, regimes=fell)
+    ]
+    save(machine, tmp_path / "machine.json")
+    words = ("bcast", "--ranks", "16", "--algorithm", "library,binomial", "--machine", "machine.json")
+    code, made = run(*words)
+    assert code == 0
+    (made,) = made["predictions"]
+    rows = {row["algorithm"]: row for row in made["algorithms"]}
+    # 1 µs - 1 µs · 4.
+    assert rows["library"]["time_s"] is None
+    assert "negative" in rows["library"]["note"]
+    assert made["best"] == "binomial"
+
+
 def test_a_published_bound_is_no_time_and_wins_nothing(run: Run) -> None:
     # Hoefler et al. 2010: g·511 + S·G·max(511/6, 8⁴/8) = 0.84 µs · 511 + 2²⁰ · 2.67 ns · 512.
     words = ("alltoall", "--machine", "bluegene_p", "--ranks", "512", "--bytes", "1MiB")

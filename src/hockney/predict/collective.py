@@ -119,6 +119,10 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
     time_s, regime = model.time_s(ranks, size_B), model.regime(ranks, size_B)
     if time_s is None or regime is None:
         return Row(name, "none", None, note="the machine file's model is of other ranks or sizes")
+    if not 0 <= time_s < math.inf:
+        return Row(
+            name, "none", None, note="the machine file's model gives no time here: it is negative or unbounded"
+        )
     if regime.lower_bound:
         return Row(name, BOUND, None, low_s=time_s, note=model.source)
     return Row(name, "published", time_s, note=model.source)

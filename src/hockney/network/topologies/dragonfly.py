@@ -65,15 +65,13 @@ def dragonfly(
     lower, higher = np.triu_indices(routers, 1)
     parts.append(np.stack([router[:, lower], router[:, higher]], -1).reshape(-1, 2))
     pairs = np.triu_indices(count, 1)
-    for turn in range(each):
-        ports = [turn * (count - 1) + _port(i, j, count, arrangement) for i, j in (pairs, pairs[::-1])]
-        held = [router[i, port // global_links] for i, port in zip(pairs, ports, strict=True)]
-        parts.append(np.stack(held, -1))
-    local = sum(map(len, parts[:2]))
-    far, parallel = np.unique(
-        np.concatenate([np.zeros((0, 2), np.int64), *parts[2:]]), axis=0, return_counts=True
-    )
-    ends = np.concatenate([*parts[:2], far])
+    local = sum(map(len, parts))
+    turns = np.arange(each, dtype=np.int64)[:, None] * (count - 1)
+    held = [router[i, (turns + _port(i, j, count, arrangement)) // global_links] for i, j in (pairs, pairs[::-1])]
+    # One number a pair: millions of numbers are sorted in a second, millions of pairs are not.
+    keys, parallel = np.unique(held[0] * (nodes + switches) + held[1], return_counts=True)
+    far = np.stack(np.divmod(keys, nodes + switches), -1)
+    ends = np.concatenate([*parts, far])
     return Network(
         kind="dragonfly",
         nodes=nodes,

@@ -33,7 +33,10 @@ _MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
 def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
-    """Time and throughput against size: fits as lines, measured points with intervals; None without a fit."""
+    """Time and throughput against size: fits as lines, measured points with intervals.
+
+    None without a fit that gives a time.
+    """
     drawn = [(entry, fit) for entry in entries if (fit := fit_of(entry)) is not None]
     if not drawn:
         return None
@@ -45,24 +48,23 @@ def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
     everything = [*measured] if measured else [np.array([1.0, _LARGEST_B])]
     axis = SizeAxis.of(everything)
     grid = 2.0 ** np.linspace(math.log2(axis.smallest_B), math.log2(max(axis.largest_B, 2.0)), 400)
+    curves = [np.asarray(predict(fit, grid)) for _, fit in drawn]
+    curves = [np.where(time_s > 0, time_s, np.nan) for time_s in curves]
+    if np.isnan(curves).all():
+        return None
     looks = styles([str(index) for index in range(len(drawn))])
     with drawing_style():
         figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
         times, rates = figure.subplots(1, 2)
-        texts = [label(entry, [other for other, _ in drawn]) or entry.operation for entry, _ in drawn]
-        fastest = max(_rate(entry, grid, np.asarray(predict(fit, grid))).max() for entry, fit in drawn)
-        scale, unit = rate_unit(fastest)
-        seen = []
-        for (entry, fit), look, text in zip(drawn, looks.values(), texts, strict=True):
-            at = axis.position(grid)
-            time_s = np.asarray(predict(fit, grid))
-            time_s = np.where(time_s > 0, time_s, np.nan)
-            times.plot(at, time_s * 1e6, **look.line, label=text)
-            rates.plot(at, _rate(entry, grid, time_s) / scale, **look.line)
-            seen += [time_s * 1e6]
+        entries = [entry for entry, _ in drawn]
+        speeds = [_rate(entry, grid, time_s) for entry, time_s in zip(entries, curves, strict=True)]
+        scale, unit = rate_unit(float(np.nanmax(speeds)))
+        at = axis.position(grid)
+        for entry, time_s, speed, look in zip(entries, curves, speeds, looks.values(), strict=True):
+            times.plot(at, time_s * 1e6, **look.line, label=label(entry, entries) or entry.operation)
+            rates.plot(at, speed / scale, **look.line)
             _points(times, rates, entry, axis, scale, look.colour, look.marker)
-        low, high = (float(end(np.concatenate(seen))) for end in (np.nanmin, np.nanmax))
-        log_axis(times, low, high)
+        log_axis(times, float(np.nanmin(curves)) * 1e6, float(np.nanmax(curves)) * 1e6)
         for axes in (times, rates):
             axis.apply(axes, labels=6)
         times.set_ylabel("time of a message (µs)")
@@ -91,7 +93,10 @@ def _points(
 
 
 def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
-    return np.asarray(MESSAGES.get(entry.operation, 1) * size_B / time_s)
+    """Bytes per second; no number, which is not drawn, where the end of an interval is 0 s."""
+    rate = np.full(len(size_B), np.nan)
+    np.divide(MESSAGES.get(entry.operation, 1) * size_B, time_s, out=rate, where=time_s > 0)
+    return rate
 
 
 def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
