@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from tests.check.planted import Made, consistent, frame
-from tests.command_line import outcome
+from tests.command_line import campaign_answer, outcome, run_hockney
 
 from hockney.records import table
+from hockney.runner.mpi import Mpi
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
@@ -135,3 +136,47 @@ def test_what_it_refuses(words: list[str], said: str) -> None:
     code, out, err = outcome("check", *words)
     assert code == 2, out + err
     assert said in err
+
+
+@pytest.mark.one_mpi
+def test_what_fresh_launches_do_not_show_is_not_confirmed(mpi: Mpi, tmp_path: Path) -> None:
+    campaign, again = tmp_path / "c", tmp_path / "again"
+    words = [
+        "--operations",
+        "bcast",
+        "--ranks",
+        "2",
+        "--sizes",
+        "8,256",
+        "--launches",
+        "5",
+        "--mpi",
+        str(mpi.wrapper),
+    ]
+    campaign_answer(
+        run_hockney("measure", *words, "--budget", "0.02s", "--visits", "1", "-o", str(campaign), "--json")
+    )
+    path = campaign / "records.jsonl"
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for record in records:
+        if record["bytes"] == 8:
+            # Ten times as slow: slower than 256 B, which in truth no library is.
+            for name in ("value", "low", "high"):
+                record[name] = 10 * record[name] if record.get(name) else record.get(name)
+            record["samples"] = [10 * sample for sample in record.get("samples", [])]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    code, data = answer(str(campaign))
+    assert code == 1
+    assert [(one["guideline"], one["bytes"]) for one in data["violations"]] == [("monotone_in_bytes", 8)]
+    code, data = answer(str(campaign), "--confirm", str(again))
+    assert data["violations"][0]["again"]["verdict"] == "not confirmed"
+    assert code == 0
+    launches = (again / "launches.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(launches) >= 5
+    # The plan of another user's campaign is not run unasked.
+    plan = json.loads((campaign / "plan.json").read_text(encoding="utf-8"))
+    (campaign / "plan.json").write_text(json.dumps(plan | {"variants": ["x: --mca evil 1"]}), encoding="utf-8")
+    code, _, err = outcome("check", campaign, "--confirm", tmp_path / "third")
+    assert code == 2
+    assert "--trust" in err
+    assert not (tmp_path / "third").exists()
