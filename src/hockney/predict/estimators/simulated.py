@@ -21,6 +21,7 @@ from hockney.predict.calibrate import Calibration, calibrate, replay_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
 from hockney.predict.estimators._beyond import FEWEST, UNKNOWN, Beyond, Growth, Runs
 from hockney.predict.estimators._correction import Corrector
+from hockney.predict.estimators._default import Calibrated, with_default
 from hockney.predict.estimators.base import (
     Array,
     Correction,
@@ -34,7 +35,7 @@ from hockney.predict.estimators.base import (
 from hockney.predict.estimators.gaussian_process import surfaces_of
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.point_to_point import MessageTimes
-from hockney.predict.points import positions
+from hockney.predict.points import APART, positions
 from hockney.predict.procedures import procedures
 from hockney.predict.scenario import LOCALITIES, NETWORK, STATISTICS, Scenario, Scenarios
 from hockney.records.keys import sizes_are_blocks
@@ -70,10 +71,6 @@ _STAND_IN = (
 Index = NDArray[np.intp]
 
 
-APART = ("system", "mpi", "source", "variant", "cache", "oversubscribed")
-"""Points that differ in one of these were measured under other conditions: each set has its own calibration."""
-
-
 def procedure_of(source: str, statistic: str, system: System) -> str:
     """Which benchmark measured the points: the column `source`, the system file's word, or what the statistic
     suggests."""
@@ -92,7 +89,15 @@ def _without_limit(system: System) -> System:
 
 @estimators.register("simulated")
 def simulated(training: Training) -> FittedEstimator:
-    """Calibrates on the training points; RequestError where none of them can be simulated."""
+    """Calibrates on the training points; RequestError where none of them can be simulated.
+
+    A `default` that the library's version does not tell is predicted as a mixture: see `_default`.
+    """
+    return with_default(training, calibrated)
+
+
+def calibrated(training: Training) -> Calibrated:
+    """The calibration on the training points that have a schedule; RequestError where none has."""
     if training.statistic not in STATISTICS:
         raise RequestError(f"{training.statistic} cannot be simulated", f"known: {', '.join(STATISTICS)}")
     names = sorted(set(training.points["system"]) - {""})
@@ -169,6 +174,14 @@ class _Apart:
             prefix = f"{words}: " if len(self.fitted) > 1 else ""
             notes += [f"{prefix}{note}" for note in part.note or []]
         return replace(prediction, note=notes, correction=correction)
+
+    def plain_s(self, points: pd.DataFrame) -> Array:
+        """Seconds by the costs that all schedules share, shape (n,); NaN where there is no schedule."""
+        time_s = np.full(len(points), np.nan)
+        for key, index in positions(points, APART).items():
+            if key in self.fitted:
+                time_s[index] = self.fitted[key].plain_s(points.iloc[index])
+        return time_s
 
 
 def _uncorrected(count: int) -> Correction:
@@ -441,6 +454,18 @@ class _Simulated:
             )
         notes = [*self.notes, *stand_ins, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
         return replace(prediction, note=notes, correction=correction)
+
+    def plain_s(self, points: pd.DataFrame) -> Array:
+        """As of `_Apart`."""
+        fit, time_s = self.calibration, np.full(len(points), np.nan)
+        by_point = self.scenarios.of_points(points)
+        for first in range(0, len(by_point), _BATCH):
+            batch = by_point[first : first + _BATCH]
+            plain = [replace(scenario, label="") for scenario in batch if scenario is not None]
+            replays = replay_all(plain, [self.statistic] * len(plain), fit.layout, fit.theta)
+            has = first + np.flatnonzero([scenario is not None for scenario in batch])
+            time_s[has] = [replay.time_s(fit.theta) for replay in replays]
+        return time_s
 
     def _batch(self, scenarios: list[Scenario], points: pd.DataFrame) -> Prediction:
         fit = self.calibration
