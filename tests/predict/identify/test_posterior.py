@@ -11,6 +11,7 @@ from hockney.predict.identify.naming import alike, names
 from hockney.predict.identify.posterior import STRANGE_DEVIATION, Evidence, posterior
 
 SIZES = 21
+ALL_B = [2**power for power in range(SIZES)]
 NOISE = 0.05
 
 
@@ -37,7 +38,7 @@ def test_a_planted_switch_comes_back(switch: int, pair: list[int], seed: int) ->
     before, after = pair[:2]
     truth = np.where(np.arange(SIZES) < switch, before, after)
     measured = ln_s[np.arange(SIZES), truth] + np.random.default_rng(seed).normal(0, NOISE, SIZES)
-    found = posterior([evidence(ln_s, measured, 0.0)])
+    found = posterior(ALL_B, [evidence(ln_s, measured, 0.0)])
     # Where two candidates are within four deviations of noise of each other, either may be named.
     far = np.abs(ln_s[:, before] - ln_s[:, after]) > 4 * NOISE
     assert (found.path == truth)[far].mean() >= 0.9
@@ -52,8 +53,18 @@ def test_an_error_that_all_sizes_share_is_no_switch(truth: int, seed: int) -> No
     """A simulator that is wrong by up to 20 % about its candidate is so at all sizes."""
     ln_s, generator = laws(4), np.random.default_rng(seed)
     measured = ln_s[:, truth] + generator.uniform(-0.2, 0.2) + generator.normal(0, 0.02, SIZES)
-    path = posterior([evidence(ln_s, measured, 0.2, 0.02)]).path
+    path = posterior(ALL_B, [evidence(ln_s, measured, 0.2, 0.02)]).path
     assert np.count_nonzero(np.diff(path)) <= 1
+
+
+def test_an_error_that_hardly_changes_is_likelier_than_one_that_does() -> None:
+    """One candidate is off by 25 % at all sizes, the other by as much at most, up and down: the first one ran."""
+    truth = laws(1)[:, 0]
+    wave = 0.25 * np.sin(np.arange(SIZES) * np.pi / 3)
+    ln_s = np.stack([truth, truth + 0.25 + wave], axis=1)
+    found = posterior(ALL_B, [evidence(ln_s, truth + 0.25, 0.25, 0.02)])
+    assert (found.path == 0).all()
+    assert found.share[:, 0].min() > 0.9
 
 
 @settings(max_examples=40, deadline=None)
@@ -63,7 +74,7 @@ def test_from_noise_alone_nothing_can_be_told(seed: int) -> None:
     generator = np.random.default_rng(seed)
     ln_s = generator.normal(0, 0.1, (1, 5)) + np.zeros((SIZES, 5))
     measured = generator.normal(0, 0.3, SIZES)
-    found = posterior([evidence(ln_s, measured, 0.3, 0.3)])
+    found = posterior(ALL_B, [evidence(ln_s, measured, 0.3, 0.3)])
     told = [names(row, np.eye(5, dtype=np.bool_)) is not None for row in found.share]
     assert np.mean(told) <= 0.2
 
@@ -71,7 +82,7 @@ def test_from_noise_alone_nothing_can_be_told(seed: int) -> None:
 def test_an_algorithm_that_is_none_of_the_candidates_is_not_named() -> None:
     ln_s = laws(3)
     measured = ln_s.max(axis=1) + STRANGE_DEVIATION
-    found = posterior([evidence(ln_s, measured, 0.05)])
+    found = posterior(ALL_B, [evidence(ln_s, measured, 0.05)])
     assert [names(row, np.eye(3, dtype=np.bool_)) for row in found.share] == [None] * SIZES
 
 
@@ -79,14 +90,14 @@ def test_a_candidate_that_cannot_run_is_not_named() -> None:
     ln_s = laws(3)
     measured = ln_s[:, 1].copy()
     ln_s[5:, 1] = np.nan
-    share = posterior([evidence(ln_s, measured, 0.1)]).share
+    share = posterior(ALL_B, [evidence(ln_s, measured, 0.1)]).share
     assert share[5:, 1] == pytest.approx(0.0)
     assert share[0, 1] > share[5:, 1].max()
 
 
 def test_a_single_size_has_a_posterior() -> None:
     ln_s = laws(3)[:1]
-    share = posterior([evidence(ln_s, ln_s[:, 2], 0.0)]).share
+    share = posterior([8], [evidence(ln_s, ln_s[:, 2], 0.0)]).share
     assert share.shape == (1, 4)
     assert share.sum() == pytest.approx(1.0)
     assert share.argmax() == 2
@@ -96,7 +107,7 @@ def test_a_series_without_a_time_says_nothing() -> None:
     ln_s = laws(3)
     whole = evidence(ln_s, ln_s[:, 1], 0.1)
     empty = Evidence(np.full(ln_s.shape, np.nan), whole.model, whole.noise)
-    assert posterior([whole, empty]).share == pytest.approx(posterior([whole]).share)
+    assert posterior(ALL_B, [whole, empty]).share == pytest.approx(posterior(ALL_B, [whole]).share)
 
 
 def test_alike_are_those_within_three_per_cent_in_every_series() -> None:

@@ -46,7 +46,7 @@ class Calibrated(Protocol):
 
 def is_unknown(points: pd.DataFrame, *, asks_library: bool) -> NDArray[np.bool_]:
     """Which points are of a `default` whose algorithm no version tells, shape (n,)."""
-    is_default = (points["algorithm"] == DEFAULT).to_numpy()
+    is_default = (points["algorithm"] == DEFAULT).to_numpy(copy=True)
     if asks_library:
         is_default[is_default] = [not _is_told(point) for point in points[is_default].to_dict("records")]
     return np.asarray(is_default)

@@ -1,14 +1,14 @@
 """Identification of the algorithms behind `default`, from what each candidate misses of each of its points.
 
 Points of the same ranks on as many nodes ran the same algorithms, whatever their mapping: together they are one
-chain along the sizes. What neighbouring numbers of ranks say is told to each chain as its prior, because
-libraries change their choice rarely along the ranks, too.
+chain along the sizes. Chains of neighbouring ranks are kept apart: candidates miss their times in the same way,
+so that together they would only seem to say more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -22,11 +22,8 @@ Array = NDArray[np.float64]
 
 CHAIN = ("system", "mpi", "source", "variant", "cache", "oversubscribed", "root", "nodes", "ranks")
 """Default points that agree in these ran one decision along the sizes."""
-FAMILY = CHAIN[:-2]
 RANK_SWITCH = 0.5
 """How often a library's choice at a size differs where the ranks double."""
-ROUNDS = 3
-"""Times that chains tell each other what they found."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +86,6 @@ class _Open:
     series: list[Evidence]
     rows: list[list[int]]
     """Of the points, at each size."""
-    share: Array = field(default_factory=lambda: np.empty((0, 0)))
-    path: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-
-    @property
-    def ranks(self) -> int:
-        return int(self.key[-1])  # type: ignore[call-overload]
 
 
 def chains(points: pd.DataFrame, expected: Expected) -> list[Chain]:
@@ -104,12 +95,6 @@ def chains(points: pd.DataFrame, expected: Expected) -> list[Chain]:
         _opened(key, points.iloc[index], missed[index], expected, index)  # type: ignore[arg-type]
         for key, index in positions(points, CHAIN).items()
     ]
-    for chain in opened:
-        _decide(chain, None)
-    for _ in range(ROUNDS):
-        told = [_prior(chain, _neighbours(chain, opened)) for chain in opened]
-        for chain, prior in zip(opened, told, strict=True):
-            _decide(chain, prior)
     closed = [_closed(chain, expected) for chain in opened]
     return sorted(closed, key=lambda chain: (chain.ranks, chain.nodes or 0))
 
@@ -132,33 +117,6 @@ def _opened(
     return _Open(key, sizes, series, of_size)
 
 
-def _decide(chain: _Open, prior: Array | None) -> None:
-    found = posterior(chain.series, prior=prior)
-    chain.share, chain.path = found.share, found.path
-
-
-def _neighbours(chain: _Open, others: Sequence[_Open]) -> list[_Open]:
-    """The chains of the nearest fewer and more ranks, under the same conditions."""
-    family = [other for other in others if other.key[: len(FAMILY)] == chain.key[: len(FAMILY)]]
-    near = []
-    for chosen in (
-        [other for other in family if other.ranks < chain.ranks],
-        [other for other in family if other.ranks > chain.ranks],
-    ):
-        if chosen:
-            distance = min(abs(np.log(other.ranks / chain.ranks)) for other in chosen)
-            near += [o for o in chosen if abs(np.log(o.ranks / chain.ranks)) == distance]
-    return near
-
-
-def _prior(chain: _Open, near: Sequence[_Open]) -> Array | None:
-    """What the nearest ranks say of each state at each size, as far as the choice is the same there."""
-    if not near:
-        return None
-    told = [carried(other.share, other.size_B, other.ranks, chain.size_B, chain.ranks) for other in near]
-    return np.asarray(np.exp(np.mean(np.log(told), axis=0)))
-
-
 def carried(share: Array, from_B: Sequence[int], ranks_from: int, to_B: Sequence[int], ranks: int) -> Array:
     """Probabilities of the states at sizes `to_B` and other ranks, from those of a chain, shape (sizes,
     states)."""
@@ -168,9 +126,10 @@ def carried(share: Array, from_B: Sequence[int], ranks_from: int, to_B: Sequence
 
 
 def _closed(chain: _Open, expected: Expected) -> Chain:
-    cells = []
-    for size_B, rows, share, best in zip(chain.size_B, chain.rows, chain.share, chain.path, strict=True):
+    cells, ranks = [], int(chain.key[-1])  # type: ignore[call-overload]
+    found = posterior(chain.size_B, chain.series)
+    for size_B, rows, share, best in zip(chain.size_B, chain.rows, found.share, found.path, strict=True):
         plain_s, deviation = expected.plain_s[rows], np.hypot(expected.model[rows], expected.noise[rows])
         same = alike(plain_s, expected.ln_s[rows], deviation)
-        cells.append(Cell(chain.ranks, size_B, share, names(share, same), int(best), plain_s, same))
+        cells.append(Cell(ranks, size_B, share, names(share, same), int(best), plain_s, same))
     return Chain(chain.key, cells)

@@ -19,9 +19,9 @@ from scipy import special, stats
 Array = NDArray[np.float64]
 
 SWITCH = 0.1
-"""How often a library switches from one measured size to the next: twice in twenty sizes."""
+"""How often a library switches where the size doubles: twice from 1 B to 1 MiB."""
 STEADY = 0.95
-"""Correlation of a simulator's error with that at the next measured size."""
+"""Correlation of a simulator's error with that at twice the size."""
 STRANGE = 0.02
 """How often the algorithm is none of the candidates, before anything was measured."""
 STRANGE_DEVIATION = 1.5
@@ -32,7 +32,7 @@ _FREEDOM = 4.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """What candidates miss of one series of times, arrays of shape (sizes, candidates), in ln.
+    """What candidates miss of one series of times at ascending sizes, arrays of shape (sizes, candidates), in ln.
 
     `missed` is ln measured − ln expected, NaN where the candidate cannot run. `model` is the deviation of what is
     expected (the simulator's known error), `noise` that of one measured time beside another.
@@ -52,31 +52,27 @@ class Posterior:
     path: NDArray[np.intp]
 
 
-def posterior(series: Sequence[Evidence], *, prior: Array | None = None) -> Posterior:
+def posterior(size_B: Sequence[int], series: Sequence[Evidence]) -> Posterior:
     """From series that ran the same algorithms at the same sizes, for example under several mappings.
 
-    The simulator is wrong about all of them in the same way: each counts for its share only. `prior`, shape
-    (sizes, candidates + 1): what is known of each state from elsewhere, for example from other ranks.
+    The simulator is wrong about all of them in the same way: each counts for its share only.
     """
-    enter, stay = _together(series)
+    octaves = np.diff(np.log2(np.maximum(np.array(size_B, dtype=np.float64), 0.5)))
+    enter, stay = _together(series, STEADY**octaves)
     sizes, states = enter.shape
     begin = np.log(np.append(np.full(states - 1, (1 - STRANGE) / max(states - 1, 1)), STRANGE))
-    if prior is not None:
-        told = np.log(np.maximum(prior, 1e-300))
-        enter, stay = enter + told, stay + told
     # A switch leads to any other state as that state begins.
-    leave = np.log(SWITCH) + np.broadcast_to(begin, (states, states)).copy()
-    leave[np.diag_indices(states)] = -np.inf
+    kept = (1 - SWITCH) ** octaves
     forward, backward = np.empty((sizes, states)), np.zeros((sizes, states))
     best, came = np.empty((sizes, states)), np.zeros((sizes, states), dtype=np.intp)
     forward[0] = best[0] = begin + enter[0]
     for i in range(1, sizes):
-        step = _step(leave, enter[i], stay[i])
+        step = _step(kept[i - 1], begin + enter[i], stay[i])
         forward[i] = special.logsumexp(forward[i - 1][:, None] + step, axis=0)
         through = best[i - 1][:, None] + step
         came[i], best[i] = through.argmax(axis=0), through.max(axis=0)
     for i in range(sizes - 1, 0, -1):
-        step = _step(leave, enter[i], stay[i])
+        step = _step(kept[i - 1], begin + enter[i], stay[i])
         backward[i - 1] = special.logsumexp(step + backward[i], axis=1)
     share = special.softmax(forward + backward, axis=1)
     path = np.empty(sizes, dtype=np.intp)
@@ -86,23 +82,24 @@ def posterior(series: Sequence[Evidence], *, prior: Array | None = None) -> Post
     return Posterior(share, path)
 
 
-def _together(series: Sequence[Evidence]) -> tuple[Array, Array]:
+def _together(series: Sequence[Evidence], steady: Array) -> tuple[Array, Array]:
     """The mean of all series that have a time at a size; nothing is known where none has."""
     there = np.array([np.isfinite(one.missed).any(axis=1) for one in series])
     many = np.maximum(there.sum(axis=0), 1)[:, None]
-    parts = zip(*(_emissions(one) for one in series), strict=True)
+    parts = zip(*(_emissions(one, steady) for one in series), strict=True)
     enter, stay = (np.where(there[:, :, None], np.array(part), 0.0).sum(axis=0) / many for part in parts)
     return enter, stay
 
 
-def _step(leave: Array, enter: Array, stay: Array) -> Array:
-    """ln probability of state and time at a size, from each state (rows) at the size before."""
-    step = leave + enter
-    step[np.diag_indices(stay.size)] = np.log1p(-SWITCH) + stay
+def _step(kept: float, other: Array, same: Array) -> Array:
+    """ln probability of state and time at a size, from each state (rows) at the size before; `kept`: that it
+    stays."""
+    step = np.broadcast_to(np.log1p(-kept) + other, (same.size, same.size)).copy()
+    step[np.diag_indices(same.size)] = np.log(kept) + same
     return step
 
 
-def _emissions(one: Evidence) -> tuple[Array, Array]:
+def _emissions(one: Evidence, steady: Array) -> tuple[Array, Array]:
     """ln density of each time where its state is new, and where it is that of the size before; with the last
     state, shape (sizes, candidates + 1)."""
     can = np.isfinite(one.missed)
@@ -110,7 +107,7 @@ def _emissions(one: Evidence) -> tuple[Array, Array]:
     wide2 = np.where(can, one.model**2 + one.noise**2, 1.0)
     enter = np.where(can, _density(missed, np.sqrt(wide2)), -np.inf)
     stay = enter.copy()
-    tied = STEADY * np.where(can, one.model, 0.0)[:-1] * np.where(can, one.model, 0.0)[1:] / wide2[:-1]
+    tied = steady[:, None] * np.where(can, one.model, 0.0)[:-1] * np.where(can, one.model, 0.0)[1:] / wide2[:-1]
     changed = np.sqrt(np.maximum(wide2[1:] - tied**2 * wide2[:-1], 1e-12))
     both = can[1:] & can[:-1]
     stay[1:] = np.where(both, _density(missed[1:] - tied * missed[:-1], changed), enter[1:])
