@@ -105,7 +105,7 @@ test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready build/sanitized
 	$(call part,bench/simulated_applications,$(call where,command -v smpicc >/dev/null,SimGrid: smpicc is not on the PATH,$(BIN)/python bench/simulated_applications --platforms switch --programs jacobi))
 	$(call part,sanitizers,$(ALL) $(SANITIZE))
 	$(call part,tests without MPI,$(ALL) $(BIN)/python -m pytest -m "not mpi" $(SIDE_BY_SIDE) --durations 10)
-	$(call part,tests with MPI,$(ALL) $(BIN)/python -m pytest -m mpi --ignore tests/runner/test_sanitizers.py --durations 10)
+	$(call part,tests with MPI,$(ALL) $(BIN)/python -m pytest -m mpi --ignore tests/runner/test_sanitizers.py --ignore tests/runner/preload/test_sanitizers.py --durations 10)
 	$(judged)
 
 # A second build of the extension, beside the one that is installed.
@@ -115,7 +115,7 @@ build/sanitized/.ready: $(EXTENSION) | .venv/.ready-dev
 	@touch $@
 
 # The runner and the extension with sanitizers: minutes of compiling, so not among the tests of `make test`.
-SANITIZE = HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/core/test_calls.py tests/runner/test_sanitizers.py
+SANITIZE = HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/core/test_calls.py tests/runner/test_sanitizers.py tests/runner/preload/test_sanitizers.py
 sanitize: .venv/.ready-dev build/sanitized/.ready
 	$(SANITIZE)
 

@@ -21,7 +21,13 @@ from hockney.errors import HockneyError
 from hockney.runner.find import find, find_all
 from hockney.runner.mpi import KINDS, TITLES, Mpi
 
-pytest_plugins = ["tests.known_campaign", "tests.processes", "tests.two_hosts", "tests.faults.counts"]
+pytest_plugins = [
+    "tests.known_campaign",
+    "tests.processes",
+    "tests.cluster.fixture",
+    "tests.two_hosts",
+    "tests.faults.counts",
+]
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -84,7 +90,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         simulated = item.get_closest_marker("simulated") is not None
         if simulated and shutil.which("smpicc") is None:
             item.add_marker(pytest.mark.skip(reason=lacking("SimGrid", "smpicc is not on the PATH")))
-        if simulated or "two_hosts" in getattr(item, "fixturenames", ()):
+        if simulated or {"two_hosts", "cluster"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.thorough)
         if item.get_closest_marker("one_mpi") and _is_on_a_further_mpi(item):
             item.add_marker(pytest.mark.thorough)

@@ -1,68 +1,44 @@
-"""Two hosts as network namespaces joined by a veth pair, with a shaped link where a test asks for one.
+"""Two hosts of a lab, without shaped links: a test shapes them as it needs.
 
 `docs/how-to/two-hosts-on-one.md` does the same by hand.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from tests.capabilities import lacking
+from tests.cluster.fixture import made
 
-from hockney.runner.mpi import Mpi
+from hockney.runner import lab
+from hockney.runner.lab import DEVICE, NETWORK, Lab
 
-ADDRESSES = ("10.77.0.1", "10.77.0.2")
-DEVICE = "veth"
-
-AGENT = {
-    "openmpi-4": "--mca plm_rsh_agent {}",
-    "openmpi-5": "--prtemca plm_ssh_agent {}",
-    "mpich": "-launcher-exec {}",
-}
-"""What tells each launcher to use a remote shell of ours instead of ssh."""
-
-TCP = {"openmpi": "--mca pml ob1 --mca btl tcp,self", "mpich": "-genv UCX_TLS tcp,self"}
-"""What keeps a library to TCP where it would look for something faster between two hosts that are one."""
-
-AGENT_SCRIPT = """#!/bin/sh
-# agent [options] HOST COMMAND…: run the command in the host's namespace, under the host's name
-while [ "${1#-}" != "$1" ]; do shift; done
-host=$1; shift
-case $host in %s) name=%s;; *) name=%s;; esac
-exec ip netns exec $name unshare -u sh -c "hostname $name; $*"
-"""
+ADDRESSES = (f"{NETWORK}.1", f"{NETWORK}.2")
 
 
 @dataclass(frozen=True)
 class TwoHosts:
-    """`names`: of the namespaces and hosts; `agent`: the remote shell that reaches the second from the first."""
+    """`lab`: where they are."""
 
-    names: tuple[str, str]
-    agent: Path
+    lab: Lab
 
-    def variant(self, mpi: Mpi) -> str:
-        """Launcher arguments that reach the other host, over TCP; skips where none are known."""
-        kind = f"openmpi-{mpi.version.split('.')[0]}" if mpi.kind == "openmpi" else mpi.kind
-        if kind not in AGENT:
-            pytest.skip(f"no remote shell of ours for {kind}")
-        return f"{AGENT[kind].format(self.agent)} {TCP.get(mpi.kind, '')}".strip()
+    @property
+    def names(self) -> list[str]:
+        """Of the namespaces and hosts."""
+        return self.lab.names
 
-    def inside(self, command: Sequence[str], host: int = 0) -> list[str]:
-        """The command as it is run on a host, under the host's name."""
-        under = f'hostname {self.names[host]}; exec "$@"'
-        return ["ip", "netns", "exec", self.names[host], "unshare", "-u", "sh", "-c", under, "sh", *command]
+    def inside(self, command: Sequence[str]) -> list[str]:
+        """The command as it is run on the first host, from where a launcher reaches the other, over TCP."""
+        # Tests name the hosts, with as many slots as they need.
+        set_ = [f"{name}={value}" for name, value in self.lab.environment(with_hosts=False).items()]
+        return self.lab.inside(["env", *set_, *command])
 
     def shape(self, rate_bit_per_s: int, burst_B: int) -> None:
         """Both directions pass one token bucket each: `burst_B` at once, the rest at the rate."""
-        words = ["rate", f"{rate_bit_per_s}bit", "burst", f"{burst_B}", "limit", "16m"]
         for name in self.names:
-            _run("tc", "-n", name, "qdisc", "replace", "dev", DEVICE, "root", "tbf", *words)
+            lab.shape(name, DEVICE, rate_bit_per_s, burst_B)
 
     def share(self, rate_bit_per_s: int, flow_bit_per_s: int, burst_B: int, ports: Sequence[int]) -> None:
         """From the first host to the second: `rate` for all, `flow` for what goes to or from each TCP port."""
@@ -95,30 +71,8 @@ def _run(*command: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoHosts]:
+def two_hosts() -> Iterator[TwoHosts]:
     """Two hosts of this test's own, gone afterwards; skips where there cannot be any."""
-    missing = [tool for tool in ("ip", "tc", "unshare") if shutil.which(tool) is None]
-    if missing or os.geteuid() != 0:
-        pytest.skip(lacking("network namespaces", f"they need {', '.join(['root', *missing])}"))
-    # Other test processes have hosts of their own.
-    names = (f"hockney-a-{os.getpid()}", f"hockney-b-{os.getpid()}")
-    try:
-        for name in names:
-            _run("ip", "netns", "add", name)
-        ends = [DEVICE, "netns", names[0], "type", "veth", "peer", "name", DEVICE, "netns", names[1]]
-        _run("ip", "link", "add", *ends)
-        for name, address in zip(names, ADDRESSES, strict=True):
-            _run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", DEVICE)
-            _run("ip", "-n", name, "link", "set", "lo", "up")
-            _run("ip", "-n", name, "link", "set", DEVICE, "up")
-            # BBR paces itself below the rate, which would hide the shaper; every kernel has Reno.
-            _run("ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno")
-        script = tmp_path_factory.mktemp("agent") / "agent"
-        script.write_text(AGENT_SCRIPT % (ADDRESSES[0], *names), encoding="utf-8")
-        script.chmod(0o755)
-        yield TwoHosts(names, script)
-    except subprocess.CalledProcessError as error:
-        pytest.skip(lacking("network namespaces", error.stderr.strip()))
-    finally:
-        for name in names:
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
+    found = made("two", 2, None)
+    yield TwoHosts(found)
+    lab.down(found.name)

@@ -56,34 +56,32 @@ def page(results: Results) -> str:
         for name in PAIRS
         for words, splits in ((EVERY_SECOND, _every_second(results, name)), ("at random", _drawn(results, name)))
     }
-    within, beyond, elsewhere = (
-        {name: _drawn(results, name) for name in group} for group in (WITHIN, BEYOND, ELSEWHERE)
-    )
+    groups = {
+        words: {name: _drawn(results, name) for name in group}
+        for words, group in (("within", WITHIN), ("beyond", BEYOND), ("elsewhere", ELSEWHERE))
+    }
     text = surroundings.get_template("page.md.j2").render(
         sizes=_table(sizes),
         sizes_failed=_failed(results),
         sizes_verdict=_verdict("piecewise, corrected", {name: _drawn(results, name) for name in PAIRS}),
         sizes_held=_intervals(sizes),
-        within=_table(within),
-        within_verdict=_verdict("simulated", within),
-        within_worse=_worse("simulated", within),
-        within_held=_intervals(within),
-        within_lacking=_lacking(within),
-        within_minutes=_minutes(within),
-        beyond=_table(_with_parts(beyond)),
-        beyond_verdict=_verdict("simulated", beyond),
-        beyond_worse=_worse("simulated", _with_parts(beyond)),
-        beyond_held=_intervals(_with_parts(beyond)),
-        beyond_lacking=_lacking(beyond),
-        beyond_minutes=_minutes(beyond),
-        elsewhere=_table(elsewhere),
-        elsewhere_verdict=_verdict("simulated", elsewhere),
-        elsewhere_worse=_worse("simulated", elsewhere),
-        elsewhere_held=_intervals(elsewhere),
-        elsewhere_lacking=_lacking(elsewhere),
-        elsewhere_points=_common(elsewhere),
+        **{name: _verdicts(splits) for name, splits in groups.items()},
     )
     return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _verdicts(named: Mapping[str, Splits]) -> dict[str, str]:
+    """What the page says of the questions of one kind."""
+    whole = _with_parts(named)
+    return {
+        "table": _table(whole),
+        "verdict": _verdict("simulated", named),
+        "worse": _worse("simulated", whole),
+        "held": _intervals(whole),
+        "lacking": _lacking(named),
+        "minutes": _minutes(named),
+        "points": _common(named),
+    }
 
 
 def _drawn(results: Results, name: str) -> dict[str, Any]:

@@ -1,13 +1,26 @@
-// Granularity of the monotonic clock, and calibrated work.
+// Whose the monotonic clock is and its granularity, and calibrated work.
 #include "clock.hpp"
 
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace hockney {
+
+std::string clock_domain() {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string kernel;
+    std::getline(file, kernel);
+    if (!kernel.empty()) return kernel;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    return host;
+}
 
 double clock_granularity_s() {
     // A simulated clock is exact, and one whose reading takes no time (smpi/wtime) stands still meanwhile.

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <string>
 
 namespace hockney {
 
@@ -18,6 +19,10 @@ inline double now_s() {
     return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 #endif
+
+// What tells ranks apart that do not share a clock: the running kernel. (Containers and network namespaces of
+// one machine share it.)
+std::string clock_domain();
 
 // The smallest step that two successive readings show: resolution and cost of a reading together, in seconds;
 // 0 in a simulation.

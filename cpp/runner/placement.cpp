@@ -271,14 +271,6 @@ std::string placement_json(int rank, const std::vector<std::string>& progress_th
 
 #endif
 
-std::string clock_domain() {
-    const std::string kernel = first_line("/proc/sys/kernel/random/boot_id");
-    if (!kernel.empty()) return kernel;
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    return host;
-}
-
 double available_memory_B() { return std::min(memory_field_B("MemAvailable:"), left_of_limits_B()); }
 
 double last_level_cache_B() {

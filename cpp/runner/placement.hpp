@@ -25,10 +25,6 @@ std::vector<long> launched_affinity();
 // the lowest processor that shares the last-level cache or the core. Empty on a simulated host.
 std::string processors_json();
 
-// What tells ranks apart that do not share a clock: the running kernel. (Containers and network namespaces of
-// one machine share it.)
-std::string clock_domain();
-
 // Bytes of memory that can still be used on this host; 0 where unknown.
 double available_memory_B();
 

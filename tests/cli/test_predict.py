@@ -77,7 +77,7 @@ def test_the_machine_defaults_to_machine_json(run: Run) -> None:
     ("arguments", "message", "hint"),
     [
         (["pingpong", "--bytes", "8", "--locality", "node"], "locality 'node'", "measured: package, network"),
-        (["pingong", "--bytes", "8"], "'pingong'", "pingping, pingpong, receive_overhead"),
+        (["pingong", "--bytes", "8"], "'pingong'", "pingping, pingpong, profile, receive_overhead"),
         (["pingpong", "--bytes", "-8"], "'-8' is not a size", "64KiB"),
         (["pingpong", "--bytes", "64KB"], "'64KB' is not a size", "KiB 1024"),
         (["pingpong", "--bytes", "8", "--model", "loggp"], "'loggp' is not fitted", "piecewise"),

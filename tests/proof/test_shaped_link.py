@@ -28,14 +28,12 @@ WITHIN = 0.03
 LAUNCHES = 3
 PAYLOAD = 1448 / 1514
 PORT = 12000
-YIELDING = {"openmpi": "--mca mpi_yield_when_idle 1"}
-"""A rank that waits leaves its core to the one that it waits for."""
 
 
 def machine(hosts: TwoHosts, mpi: Mpi, folder: Path, slots: int, variant: str, words: Sequence[str]) -> Any:
     """The machine file of a measurement on both hosts."""
     where = ",".join(f"{address}:{slots}" for address in ADDRESSES)
-    told = f"tcp: {hosts.variant(mpi)} {YIELDING.get(mpi.kind, '')} {variant}"
+    told = f"tcp: {variant}"
     hockney, campaign, path = [sys.executable, "-m", "hockney"], str(folder / "c"), folder / "m.json"
     measure = [*hockney, "measure", "--mpi", str(mpi.wrapper), "--hosts", where, "--ranks", str(2 * slots)]
     measure += ["--bind-to", "none", "--variant", told, "-o", campaign, "--json", *words]

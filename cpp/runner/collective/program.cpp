@@ -10,7 +10,8 @@ namespace hockney {
 
 Program::Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element, int most)
     : comm_(comm), element_(element), most_(most) {
-    MPI_Type_size(element, &element_B_);
+    MPI_Aint lower_bound = 0;
+    MPI_Type_get_extent(element, &lower_bound, &element_B_);
     int* upper_bound = nullptr;
     int found = 0;
     MPI_Comm_get_attr(comm, MPI_TAG_UB, &upper_bound, &found);
@@ -159,7 +160,7 @@ void Program::join_exchanges() {
     instructions_ = std::move(joined);
 }
 
-void Program::run(std::byte* input, std::byte* output, std::byte* scratch) {
+void Program::run(std::byte* input, std::byte* output, std::byte* scratch, MPI_Datatype element, MPI_Op op) {
     std::byte* const memories[3] = {input, output, scratch};
     for (const Instruction& i : instructions_) {
         std::byte* const from = memories[i.from_memory] + i.from_B;
@@ -192,7 +193,7 @@ void Program::run(std::byte* input, std::byte* output, std::byte* scratch) {
                 std::memcpy(into, from, i.length_B);
                 break;
             case Op::reduce:
-                MPI_Reduce_local(from, into, i.count, element_, MPI_SUM);
+                MPI_Reduce_local(from, into, i.count, element, op);
                 break;
         }
     }

@@ -19,12 +19,16 @@ class Program {
     // MPI counts elements with an int.
     static constexpr int most_elements = 1 << 30;
 
-    // `comm` must outlive the program. `element` is the datatype that reductions add up (MPI_SUM), `most` of
-    // them in one call.
+    // `comm` must outlive the program. `element` is the datatype that reductions add up, `most` of them
+    // in one call; a schedule's bytes count its extent.
     Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element, int most = most_elements);
 
     // Runs the steps on these memories, and returns when all are complete.
-    void run(std::byte* input, std::byte* output, std::byte* scratch);
+    void run(std::byte* input, std::byte* output, std::byte* scratch) {
+        run(input, output, scratch, element_, MPI_SUM);
+    }
+    // The same with another operator, and a datatype of the same extent.
+    void run(std::byte* input, std::byte* output, std::byte* scratch, MPI_Datatype element, MPI_Op op);
 
   private:
     enum class Op : std::uint8_t { isend, irecv, send, receive, exchange, wait, wait_all, copy, reduce };
@@ -56,7 +60,7 @@ class Program {
 
     MPI_Comm comm_;
     MPI_Datatype element_;
-    int element_B_ = 1;
+    MPI_Aint element_B_ = 1;
     int most_ = most_elements;
     int largest_tag_ = 0;
     std::vector<Instruction> instructions_;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "../clock.hpp"
-#include "../placement.hpp"
 
 namespace hockney {
 namespace {

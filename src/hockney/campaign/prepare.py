@@ -209,7 +209,7 @@ def _refuse_far_too_many(plan: Launching) -> None:
 
 def _more_ranks_than_cores(plan: Launching) -> bool:
     """Whether this host has fewer cores than ranks and threads; False where other hosts are named."""
-    if plan.hosts or plan.hostfile:
+    if plan.hosts or plan.hostfile or any(name in os.environ for name in HOST_FILES):
         return False
     here = inventory()
     return plan.ranks * (plan.threads or 1) > (

@@ -32,20 +32,20 @@ def seal(folder: Path) -> None:
         writing.replace(folder / SEAL, f"{_seal_of(reading.content(folder / PLAN), key)}\n")
 
 
-def doubt(folder: Path, plan: Plan) -> str:
-    """Why resuming must be allowed first, and what it would run; "" where it needs no permission.
+def doubt(folder: Path, plan: Plan, option: str = "--resume") -> str:
+    """Why what `option` asks for must be allowed first, and what it would run; "" where it needs no permission.
 
     A plan without a seal needs none where it runs what any new campaign would: an MPI that the search finds, on
     this host, in this environment. A link in the folder could send what is written there anywhere.
     """
     if links := sorted(entry.name for entry in folder.iterdir() if entry.is_symlink()):
-        return f"{folder} holds links, and --resume would write through them: {json.dumps(links)}"
+        return f"{folder} holds links, and {option} would write through them: {json.dumps(links)}"
     if _is_sealed(folder, plan) or _is_ordinary(plan):
         return ""
     choices = {name: value for name, value in plan.model_dump().items() if name in _RUN and value}
     # As JSON, so that no text of the plan can draw on the terminal.
     listing = "; ".join(f"{name} {json.dumps(value)}" for name, value in choices.items())
-    return f"{folder} is no campaign that you began on this machine; --resume would run: {listing}"
+    return f"{folder} is no campaign that you began on this machine; {option} would run: {listing}"
 
 
 def _is_ordinary(plan: Plan) -> bool:

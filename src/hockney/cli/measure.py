@@ -13,6 +13,7 @@ import typer
 from hockney.campaign.options import KEPT, MeasureOptions
 from hockney.campaign.plan import Plan
 from hockney.cli._next import next_step
+from hockney.cli._watching import Terminal
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.options import flag
 from hockney.options import options as options_of
@@ -23,7 +24,6 @@ from hockney.terminal.signals import Interrupted, interruptible, undisturbed
 from hockney.writing import NotWritten
 
 with later():
-    from hockney.campaign.events import Progress
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
     from hockney.campaign.prepare import launches as prepare
@@ -218,24 +218,6 @@ def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
     if outcome.limitations:
         return RequestError(f"nothing could be measured: {outcome.limitations[0]}", "see `hockney schedule list`")
     return RequestError("nothing could be measured: no point was asked for", "see `hockney measure --help`")
-
-
-class Terminal:
-    """Draws a campaign's progress on the terminal; warnings go above the bar and are never erased."""
-
-    def __init__(self, bar: say.PointsBar) -> None:
-        self._bar = bar
-
-    def progress(self, progress: Progress) -> None:
-        """Move the bar."""
-        self._bar.update(progress.doing, progress.done, progress.expected, progress.remaining_s)
-
-    def measured(self, record: Record) -> None:
-        """Nothing to say for each point: the bar moves."""
-
-    def warning(self, text: str) -> None:
-        """Print it above the bar."""
-        say.warn(text)
 
 
 def _plan(options: MeasureOptions, context: typer.Context) -> Plan:

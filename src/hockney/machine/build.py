@@ -83,7 +83,8 @@ def _source(
     return _Source(contents.path, frame, rows, _split(frame), frozenset(map(id, elsewhere)), last_cache_B)
 
 
-def _last_cache_B(system: MeasuredSystem) -> int | None:
+def last_cache_B(system: MeasuredSystem) -> int | None:
+    """The smallest last-level cache of the hosts; None where they do not say."""
     last = []
     for host in system.hosts:
         caches = [cache for cache in host.caches if cache.type != "Instruction" and cache.size_B > 0]
@@ -108,7 +109,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     def fit_entries(
         frame: pd.DataFrame, records: Sequence[Record], elsewhere: Iterable[Record] = ()
     ) -> dict[Words, Entry]:
-        source = _source(contents, frame, records, elsewhere, _last_cache_B(system))
+        source = _source(contents, frame, records, elsewhere, last_cache_B(system))
         by_words = {}
         groups = _groups(source)
         for place, group in enumerate(groups, 1):

@@ -39,7 +39,7 @@ def intervals(
     lacks a size. What lies between launches multiplies times, unless they are differences of two
     (`is_multiplied` is false). Results are NaN where there is less than `LEAST_FREEDOM`.
     """
-    median_s = np.nanmedian(time_s, axis=1)
+    median_s = _median(time_s, axis=1)
     if is_multiplied:
         low_s = np.maximum(low_s, time_s / math.exp(MOST_REACH))
         low, time, high = np.log(low_s), np.log(time_s), np.log(high_s)
@@ -48,6 +48,12 @@ def intervals(
         return median_s / factor, median_s * factor, freedom
     reach, freedom = _reach(time_s, standard_error(low_s, high_s))
     return np.maximum(0.0, median_s - reach), median_s + reach, freedom
+
+
+def _median(values: Array, axis: int) -> Array:
+    """`np.nanmedian`, which takes ten times as long as the median where nothing is missing."""
+    median = np.nanmedian if np.isnan(values).any() else np.median
+    return np.asarray(median(values, axis=axis))
 
 
 def _reach(values: Array, errors: Array) -> tuple[Array, Array]:
@@ -63,8 +69,8 @@ def _reach(values: Array, errors: Array) -> tuple[Array, Array]:
         warnings.simplefilter("ignore", RuntimeWarning)  # of launches that have nothing
         residual = values - np.nanmean(values, axis=1, keepdims=True)
         # Of a single size nobody can say which part is the launch's.
-        of_launch = np.nan_to_num(np.nanmedian(residual[several], axis=0)) if sizes > 1 else np.zeros(launches)
-        within = np.nan_to_num(np.nanmedian(errors, axis=1)) ** 2
+        of_launch = np.nan_to_num(_median(residual[several], axis=0)) if sizes > 1 else np.zeros(launches)
+        within = np.nan_to_num(_median(errors, axis=1)) ** 2
     # The launches' common part is taken out of all sizes together: it costs each its share.
     share = sizes / max(sizes - 1, 1)
     square = np.nansum((residual - of_launch) ** 2, axis=1)

@@ -157,23 +157,24 @@ def _digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()[:20]
 
 
-def _files(folder: Path, suffix: str) -> list[Path]:
-    return sorted(path for part in PARTS for path in (folder / part).rglob(f"*{suffix}"))
+def files_of(folder: Path, suffix: str, parts: Sequence[str] = PARTS) -> list[Path]:
+    """The files of these folders of the sources whose names end so, sorted."""
+    return sorted(path for part in parts for path in (folder / part).rglob(f"*{suffix}"))
 
 
 def families(folder: Path, is_shared: bool) -> dict[Family, list[Path]]:
     """The sources of each family that has some: those that every MPI of a compiler shares, or the others."""
     members: dict[Family, list[Path]] = {family: [] for family in FAMILIES}
-    for file in _files(folder, ".cpp"):
+    for file in files_of(folder, ".cpp"):
         above = [file, *file.parents]
         named = [(len(path), f) for f in FAMILIES for path in f.paths if folder / path in above]
         members[max(named, key=lambda match: match[0])[1]].append(file)
     return {f: files for f, files in members.items() if files and f.is_shared == is_shared}
 
 
-def _key(facts: Iterable[str], folder: Path, sources: Iterable[Path]) -> str:
-    """A digest of these sources, all headers and what else makes one build differ from another."""
-    files = [*sources, *_files(folder, ".hpp")]
+def key_of(facts: Iterable[str], folder: Path, sources: Iterable[Path], parts: Sequence[str] = PARTS) -> str:
+    """A digest of these sources, all headers of `parts` and what else makes one build differ from another."""
+    files = [*sources, *files_of(folder, ".hpp", parts)]
     contents = [part for p in files for part in (str(p.relative_to(folder)).encode(), reading.content(p))]
     return _digest([fact.encode() for fact in (*facts, *FLAGS, platform.machine())] + contents)
 
@@ -181,12 +182,12 @@ def _key(facts: Iterable[str], folder: Path, sources: Iterable[Path]) -> str:
 def runner_binary(mpi: Mpi) -> Path:
     """The runner for this MPI, compiled now if it has not been; EnvironmentLack where that fails."""
     folder, compiler = sources(), compiler_version(mpi)
-    facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *_library(mpi)]
-    target = cache_root() / "runner" / _key(facts, folder, _files(folder, ".cpp"))
-    return _kept(target, [BINARY], lambda scratch: _runner(mpi, compiler, folder, scratch, target)) / BINARY
+    facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *library_marks(mpi)]
+    target = cache_root() / "runner" / key_of(facts, folder, files_of(folder, ".cpp"))
+    return kept(target, [BINARY], lambda scratch: _runner(mpi, compiler, folder, scratch, target)) / BINARY
 
 
-def _library(mpi: Mpi) -> list[str]:
+def library_marks(mpi: Mpi) -> list[str]:
     """Marks of a library's build, beyond its version: the wrapper's command, header and libraries."""
     environment = mpi.full_environment()
     shown = capture([str(cxx_wrapper(mpi.wrapper)), "-show"], environment, VERSION_LIMIT_S)
@@ -212,16 +213,16 @@ def shared_objects(mpi: Mpi) -> list[Path]:
     """
     folder = sources()
     units = families(folder, is_shared=True)
-    key = _key(_compiles_for(mpi), folder, [file for files in units.values() for file in files])
+    key = key_of(_compiles_for(mpi), folder, [file for files in units.values() for file in files])
     target = cache_root() / "shared" / key
 
     def make(scratch: Path) -> None:
         # A simulated process is a shared library.
-        text, _ = _objects(mpi, units, ["-fPIC"], folder, scratch, target)
+        text, _ = compile_units(mpi, units, ["-fPIC"], folder, scratch, target)
         writing.replace(scratch / LOG, text)
 
     names = [f"{family.name}.o" for family in units]
-    return [_kept(target, names, make) / name for name in names]
+    return [kept(target, names, make) / name for name in names]
 
 
 def _compiles_for(mpi: Mpi) -> tuple[str, ...]:
@@ -242,7 +243,7 @@ def _compiles_for(mpi: Mpi) -> tuple[str, ...]:
     return *defined, *options
 
 
-def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> Path:
+def kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> Path:
     """The folder `target` of the cache, filled by `make` unless it has all of these files; whole or not at all.
 
     EnvironmentLack where it cannot be kept.
@@ -320,10 +321,10 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) 
         options.append(OPENMP_FLAG)
     shared = shared_objects(mpi)
     units = families(folder, is_shared=False)
-    text, commands = _objects(mpi, units, options, folder, scratch, target)
+    text, commands = compile_units(mpi, units, options, folder, scratch, target)
     objects = [scratch / f"{family.name}.o" for family in units]
     link = [wrapper, *FLAGS, *options, *map(str, (*objects, *shared)), "-o", str(scratch / BINARY)]
-    text += _run([link], mpi, environment, scratch, target)
+    text += run_all([link], mpi, environment, scratch, target)
     for part in objects:
         part.unlink()
     writing.replace(scratch / LOG, text)
@@ -331,7 +332,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) 
         "wrapper": str(mpi.wrapper),
         "mpi": mpi.describe(),
         "compiler": compiler,
-        "library": _library(mpi),
+        "library": library_marks(mpi),
         "flags": [*FLAGS, *options],
         "units": {f.name: [str(path.relative_to(folder)) for path in files] for f, files in units.items()},
         "commands": [shlex.join(c) for c in (*commands, link)],
@@ -339,7 +340,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) 
     writing.replace(scratch / "build.json", json.dumps(facts, indent=2) + "\n")
 
 
-def _objects(
+def compile_units(
     mpi: Mpi,
     units: Mapping[Family, Sequence[Path]],
     flags: Sequence[str],
@@ -354,13 +355,13 @@ def _objects(
     words = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, *flags, f"-I{folder / 'runner'}"]
     # No name of a temporary folder: ccache would take it for another source.
     commands = [[*words, *f.flags, "-c", f"{f.name}.cpp", "-o", f"{f.name}.o"] for f in units]
-    text = _run(commands, mpi, {**mpi.full_environment(), **_ccache(mpi)}, scratch, target)
+    text = run_all(commands, mpi, {**mpi.full_environment(), **_ccache(mpi)}, scratch, target)
     for family in units:
         (scratch / f"{family.name}.cpp").unlink()
     return text, commands
 
 
-def _run(
+def run_all(
     commands: Sequence[list[str]], mpi: Mpi, environment: Mapping[str, str], scratch: Path, target: Path
 ) -> str:
     """What the commands print in `scratch`; EnvironmentLack, with a log beside `target`, where one fails."""

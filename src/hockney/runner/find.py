@@ -86,6 +86,12 @@ def search_order() -> list[SearchStep]:
     ]
 
 
+def wrappers_beside(launcher: Path, suffix: str = "") -> list[Path]:
+    """Compiler wrappers in a launcher's folder, those with its suffix (`mpirun.openmpi`) first."""
+    found = _in_prefix(launcher.parent)
+    return sorted(found, key=lambda wrapper: not suffix or not wrapper.name.endswith(suffix))
+
+
 def canonical(wrapper: Path) -> Path:
     """Follow links as long as some later name is still a wrapper's.
 

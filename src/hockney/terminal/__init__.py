@@ -20,12 +20,12 @@ def _shell_lines(examples: str) -> str:
     return "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
 
 
-def _typer(name: str, places: tuple[str, ...], **settings: Any) -> typer.Typer:
+def _typer(name: str, places: tuple[str, ...], of_files: str = "", **settings: Any) -> typer.Typer:
     _places.extend(places)
     verbs = typer.Typer(
         name=name, pretty_exceptions_enable=False, rich_markup_mode="rich", context_settings=_HELP, **settings
     )
-    verbs.info.cls = type("Verbs", (Verbs,), {"places": places, "verbs": verbs})
+    verbs.info.cls = type("Verbs", (Verbs,), {"places": places, "verbs": verbs, "of_files": of_files})
     return verbs
 
 
@@ -47,12 +47,14 @@ def group(
     help: str,  # noqa: A002 - typer's own word
     examples: str,
     places: tuple[str, ...] = (),
+    of_files: str = "",
 ) -> typer.Typer:
     """A verb with verbs of its own, which are entered with `verb(…, of=…)`.
 
-    `examples` as of a verb; `places` say which modules enter them, as for `unit_files`.
+    `examples` as of a verb; `places` say which modules enter them, as for `unit_files`. `of_files` is the verb
+    that is meant where a JSON file stands in the place of a verb.
     """
-    verbs = _typer(name, places, help=help, epilog=_shell_lines(examples))
+    verbs = _typer(name, places, of_files, help=help, epilog=_shell_lines(examples))
     app.add_typer(verbs, name=name)
     return verbs
 

@@ -21,11 +21,18 @@ class Verbs(TyperGroup):
     """A group whose verbs are modules: one is imported when it is called, all when they are listed.
 
     `places` say where they are, as for `unit_files`; `verbs` is where the modules enter their verbs. A module may
-    enter several, under other names than its own.
+    enter several, under other names than its own. `of_files` is the verb for a file in the place of a verb.
     """
 
     places: tuple[str, ...]
     verbs: typer.Typer
+    of_files: str = ""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb that the first word names; `of_files` where that is a JSON file."""
+        if self.of_files and args and args[0].endswith(".json"):
+            args = [self.of_files, *args]
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The verb of that name, None without."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address
 from pathlib import Path
@@ -72,14 +72,23 @@ CommandFunction = Callable[[Mpi, LaunchRequest], tuple[list[str], dict[str, str]
 """(argv up to the program, variables to add to the present environment); the program and its arguments follow."""
 
 
+PreloadFunction = Callable[[Mapping[str, str], Sequence[str]], list[str]]
+"""Options that set variables in the processes of a launch alone, given those variables and the names of others,
+which stand in the launcher's own environment and must reach the processes."""
+
+
 @dataclass(frozen=True)
 class Launcher:
-    """`programs` are the file names it goes by, `banner` matches its `--version`, `kinds` the MPIs it starts."""
+    """`programs` are the file names it goes by, `banner` matches its `--version`, `kinds` the MPIs it starts.
+
+    `preload` is None where its processes cannot have a library preloaded.
+    """
 
     programs: tuple[str, ...]
     banner: re.Pattern[str]
     kinds: frozenset[str]
     command: CommandFunction
+    preload: PreloadFunction | None = None
 
 
 launchers: Registry[Launcher] = Registry("launcher", "hockney.runner.launchers", "how-to/choose-an-mpi.md")

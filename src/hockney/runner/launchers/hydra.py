@@ -7,6 +7,7 @@ stay pinned under `-bind-to none`); it pins by the variables `I_MPI_PIN…`. Bot
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from hockney.errors import RequestError
 from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers
@@ -74,11 +75,17 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     return [*argv, *request.arguments], {**mpi.environment, **pinning, **request.environment}
 
 
+def preload(variables: Mapping[str, str], _names: Sequence[str]) -> list[str]:
+    """`-genv`: the processes inherit the rest."""
+    return [word for name, value in variables.items() for word in ("-genv", name, value)]
+
+
 launchers.register("hydra")(
     Launcher(
         programs=("mpiexec.hydra", "mpiexec", "mpirun"),
         banner=re.compile(r"HYDRA build details|Intel\(R\) MPI Library"),
         kinds=frozenset({"mpich", "intel"}),
         command=command,
+        preload=preload,
     )
 )

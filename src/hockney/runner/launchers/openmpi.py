@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Mapping, Sequence
 
 from hockney import writing
 from hockney.errors import EnvironmentLack, RequestError
@@ -80,11 +81,18 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     return [*argv, *request.arguments], {**mpi.environment, **request.environment}
 
 
+def preload(variables: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    """`-x`, once for each: what the processes get, and what they inherit on every node."""
+    given = [f"{name}={value}" for name, value in variables.items()]
+    return [word for one in (*given, *names) for word in ("-x", one)]
+
+
 launchers.register("openmpi")(
     Launcher(
         programs=("mpirun", "mpiexec"),
         banner=re.compile(r"Open MPI|OpenRTE|PRRTE"),
         kinds=frozenset({"openmpi"}),
         command=command,
+        preload=preload,
     )
 )

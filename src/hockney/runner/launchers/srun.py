@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hockney.errors import RequestError
@@ -73,11 +74,17 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     return [*argv, *request.arguments], {**environment, **request.environment}
 
 
+def preload(variables: Mapping[str, str], _names: Sequence[str]) -> list[str]:
+    """`--export`: with ALL the processes inherit the rest."""
+    return ["--export=" + ",".join(["ALL", *(f"{name}={value}" for name, value in variables.items())])]
+
+
 launchers.register("srun")(
     Launcher(
         programs=("srun",),
         banner=re.compile(r"^slurm", re.MULTILINE),
         kinds=frozenset({"openmpi", "mpich", "intel", "unknown"}),
         command=command,
+        preload=preload,
     )
 )

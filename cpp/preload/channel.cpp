@@ -1,0 +1,235 @@
+#include "channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+#include "../schedule/collective.hpp"
+
+namespace hockney {
+namespace {
+
+// Schedules that a communicator keeps. A program with more sizes than that has them made again: what is sent
+// does not depend on it.
+constexpr std::size_t slots = 1024;
+constexpr std::size_t most_used = slots / 2;
+constexpr Bytes most_kept_B = Bytes{256} << 20;
+
+int keyval = MPI_KEYVAL_INVALID;
+// Never destroyed: programs may end MPI at their very end.
+auto& mutex = *new std::mutex;
+auto& living = *new std::set<Channel*>;
+auto& ended = *new Totals;
+
+int end_channel(MPI_Comm, int, void* attribute, void*) {
+    delete static_cast<Channel*>(attribute);
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+const char* name_of(Operation operation) {
+    // Nothing that is destroyed: programs may end MPI at their very end.
+    static const std::array<const char*, operations> names = [] {
+        std::array<const char*, operations> all{};
+        for (std::size_t i = 0; i < operations; ++i) all[i] = collectives()[i].name;
+        return all;
+    }();
+    return names[static_cast<std::size_t>(operation)];
+}
+
+Count Prepared::compared() const {
+    Count both = count;
+    if (count.calls != 0 && by_library.calls != 0) {
+        both.compared_s = count.time_s;
+        both.library_s =
+            by_library.time_s / static_cast<double>(by_library.calls) * static_cast<double>(count.calls);
+    }
+    both.calls += by_library.calls;
+    both.bytes += by_library.bytes;
+    both.time_s += by_library.time_s;
+    return both;
+}
+
+void Channel::open() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_channel, &keyval, nullptr); }
+
+void Channel::close() {
+    std::vector<MPI_Comm> all;
+    {
+        const std::lock_guard<std::mutex> held(mutex);
+        for (const Channel* one : living) all.push_back(one->user_);
+    }
+    for (const MPI_Comm comm : all) PMPI_Comm_delete_attr(comm, keyval);
+    PMPI_Comm_free_keyval(&keyval);
+}
+
+Totals Channel::totals() {
+    const std::lock_guard<std::mutex> held(mutex);
+    Totals all = ended;
+    for (const Channel* one : living) one->add_to(all);
+    return all;
+}
+
+Channel& Channel::of(MPI_Comm comm) {
+    void* attribute = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, keyval, &attribute, &found);
+    if (found != 0) return *static_cast<Channel*>(attribute);
+    auto* made = new Channel(comm);
+    PMPI_Comm_set_attr(comm, keyval, made);
+    return *made;
+}
+
+Channel::Channel(MPI_Comm comm) : user_(comm) {
+    int inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    is_inter_ = inter != 0;
+    PMPI_Comm_rank(comm, &rank_);
+    PMPI_Comm_size(comm, &ranks_);
+    if (settings().is_watching) watched_ = &Watched::of(comm);
+    for (const Rule& rule : settings().rules)
+        for (std::size_t i = 0; i < operations; ++i)
+            if (rule.algorithm->collective == name_of(static_cast<Operation>(i)) &&
+                rule.least_ranks <= ranks_ && ranks_ <= rule.most_ranks)
+                rules_[i].push_back(rule);
+    const std::lock_guard<std::mutex> held(mutex);
+    living.insert(this);
+}
+
+Channel::~Channel() {
+    {
+        const std::lock_guard<std::mutex> held(mutex);
+        living.erase(this);
+        add_to(ended);
+    }
+    slots_.clear();
+    if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+}
+
+void Channel::add_to(Totals& totals) const {
+    for (const auto& [used, count] : forgotten_) totals[used].add(count);
+    for (const Slot& slot : slots_)
+        if (slot.prepared) totals[slot.prepared->used].add(slot.prepared->compared());
+    for (std::size_t i = 0; i < operations; ++i)
+        for (std::size_t why = 0; why < whys; ++why)
+            if (passed_[i][why].calls != 0)
+                totals[{name_of(static_cast<Operation>(i)), -1, reasons[why]}].add(passed_[i][why]);
+}
+
+Channel::Key Channel::key_of(const Asked& asked) {
+    const auto root = static_cast<std::uint64_t>(asked.root) << 32;
+    const auto what = static_cast<std::uint32_t>(asked.operation) << 2;
+    return {asked.bytes, asked.elements, root | static_cast<std::uint32_t>(asked.element_B),
+            what | (asked.in_place ? 2U : 0U) | (asked.commutative ? 1U : 0U)};
+}
+
+Channel::Slot& Channel::slot_of(const Key& key) {
+    std::uint64_t mixed = (static_cast<std::uint64_t>(key.bytes) + key.what) * 0x9E3779B97F4A7C15ULL;
+    mixed = (mixed ^ (mixed >> 29) ^ key.how) * 0xBF58476D1CE4E5B9ULL;
+    std::size_t place = (mixed >> 32) % slots;
+    while (slots_[place].is_used && !(slots_[place].key == key)) place = (place + 1) % slots;
+    return slots_[place];
+}
+
+Prepared* Channel::prepare(Asked& asked) {
+    const std::vector<Rule>& rules = rules_[static_cast<std::size_t>(asked.operation)];
+    if (asked.why == Why::served && rules.empty()) asked.why = Why::no_rule;
+    if (asked.why != Why::served) return nullptr;
+    if (slots_.empty()) slots_.resize(slots);
+    const Key key = key_of(asked);
+    Slot* slot = &slot_of(key);
+    if (!slot->is_used) {
+        if (used_ == most_used || held_B_ > most_kept_B) {
+            forget();
+            slot = &slot_of(key);
+        }
+        ++used_;
+        slot->is_used = true;
+        slot->key = key;
+        slot->why = make(slot->prepared, asked);
+    }
+    asked.why = slot->why;
+    return slot->prepared.get();
+}
+
+void Channel::forget() {
+    for (Slot& slot : slots_) {
+        if (slot.prepared) forgotten_[slot.prepared->used].add(slot.prepared->compared());
+        slot = Slot{};
+    }
+    used_ = 0;
+    held_B_ = 0;
+}
+
+bool Channel::is_private() {
+    if (comm_ != MPI_COMM_NULL || has_none_) return !has_none_;
+    // Not a duplicate: that would call what the program attached to its communicator.
+    has_none_ = PMPI_Comm_split(user_, 0, rank_, &comm_) != MPI_SUCCESS;
+    if (!has_none_) PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
+    return !has_none_;
+}
+
+Why Channel::make(std::unique_ptr<Prepared>& prepared, const Asked& asked) {
+    const std::vector<Rule>& rules = rules_[static_cast<std::size_t>(asked.operation)];
+    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const Rule& one) {
+        return one.least_B <= asked.bytes && asked.bytes <= one.most_B;
+    });
+    if (rule == rules.end()) return Why::no_rule;
+    Problem problem;
+    problem.ranks = ranks_;
+    problem.root = asked.root;
+    problem.bytes = asked.elements != 0 ? asked.elements * asked.element_B : asked.bytes;
+    problem.element_B = asked.element_B;
+    problem.segment_B = rule->segment_B;
+    problem.radix = rule->radix;
+    problem.in_place = asked.in_place;
+    problem.commutative = asked.commutative;
+    if (!refusal(*rule->algorithm, problem).empty()) return Why::refused;
+    if (!is_private()) return Why::no_communicator;
+    // Memory that is lacking ends the program, here as anywhere: the other ranks are in the schedule already.
+    const RankSchedule schedule = generate(*rule->algorithm, problem, rank_);
+    prepared = std::make_unique<Prepared>();
+    prepared->used = {rule->algorithm->collective, rule->number, ""};
+    prepared->program = std::make_unique<Program>(schedule, comm_, asked.element);
+    scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(schedule.scratch_B)));
+    held_B_ += static_cast<Bytes>(schedule.steps.size() * sizeof(Step));
+    return Why::served;
+}
+
+std::byte* Channel::staged(const Data& data, std::vector<std::byte>& stage) {
+    if (data.staged_B == 0) return static_cast<std::byte*>(data.at);
+    stage.resize(std::max(stage.size(), static_cast<std::size_t>(data.staged_B)));
+    if (data.spread_B != 0)
+        std::memcpy(stage.data(), data.at, static_cast<std::size_t>(data.spread_B));
+    else
+        pack(data, data.at, stage);
+    return stage.data();
+}
+
+void Channel::pack(const Data& data, const void* from, std::vector<std::byte>& into) const {
+    int position = 0;
+    PMPI_Pack(from, static_cast<int>(data.count), data.type, into.data(), static_cast<int>(into.size()),
+              &position, comm_);
+}
+
+void Channel::run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output) {
+    // In place, and at the root of a broadcast, the output holds data already; what else it holds is
+    // overwritten.
+    std::byte* const from = staged(input, staged_input_);
+    std::byte* const into = staged(output, staged_output_);
+    prepared.program->run(from, into, scratch_.data(), asked.element, asked.op);
+    if (output.staged_B == 0) return;
+    // Data alone goes back: what lies in the gaps is the program's.
+    std::vector<std::byte>* bytes = &staged_output_;
+    if (output.spread_B != 0) {
+        bytes = &packed_;
+        packed_.resize(std::max(packed_.size(), static_cast<std::size_t>(output.staged_B)));
+        pack(output, into, packed_);
+    }
+    int position = 0;
+    PMPI_Unpack(bytes->data(), static_cast<int>(bytes->size()), &position, output.at,
+                static_cast<int>(output.count), output.type, comm_);
+}
+
+}  // namespace hockney

@@ -1,0 +1,131 @@
+#include "layer.hpp"
+
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../runner/json.hpp"
+#include "channel.hpp"
+#include "library.hpp"
+#include "settings.hpp"
+#include "types.hpp"
+#include "watch.hpp"
+
+namespace hockney {
+namespace {
+
+// A line for each count; its words have no tabs.
+std::string lines_of(const Totals& totals) {
+    std::ostringstream lines;
+    lines.precision(9);
+    for (const auto& [used, count] : totals)
+        lines << used.operation << '\t' << used.rule << '\t' << used.why << '\t' << count.calls << '\t'
+              << count.bytes << '\t' << count.time_s << '\t' << count.compared_s << '\t' << count.library_s
+              << '\n';
+    return lines.str();
+}
+
+Totals totals_of(const std::string& text) {
+    Totals totals;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        Used used;
+        Count count;
+        std::getline(words, used.operation, '\t');
+        std::string rule;
+        std::getline(words, rule, '\t');
+        used.rule = std::stoi(rule);
+        std::getline(words, used.why, '\t');
+        words >> count.calls >> count.bytes >> count.time_s >> count.compared_s >> count.library_s;
+        totals[used].add(count);
+    }
+    return totals;
+}
+
+std::string report(const Totals& totals, int ranks, bool is_of_all) {
+    std::string rows;
+    for (const auto& [used, count] : totals) {
+        rows += rows.empty() ? "" : ",\n";
+        rows += JsonObject()
+                    .add("operation", used.operation)
+                    .add("rule", used.rule)
+                    .add("why", used.why)
+                    .add("calls", count.calls)
+                    .add("bytes", count.bytes)
+                    .add("time_s", count.time_s)
+                    .add("compared_s", count.compared_s)
+                    .add("library_s", count.library_s)
+                    .str();
+    }
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    PMPI_Get_library_version(version, &length);
+    return JsonObject()
+               .add("library", version)
+               .add("ranks", ranks)
+               .add("of_all_ranks", is_of_all)
+               .raw("calls", "[\n" + rows + "]")
+               .str() +
+           "\n";
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    const bool is_written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if ((file != nullptr && std::fclose(file) != 0) || !is_written)
+        std::fprintf(stderr, "hockney: cannot write %s\n", path.c_str());
+}
+
+}  // namespace
+
+std::string gathered(const std::string& mine) {
+    int rank = 0, ranks = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int length = static_cast<int>(mine.size());
+    std::vector<int> lengths(static_cast<std::size_t>(ranks)), places(lengths);
+    library::Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    std::size_t total = 0;
+    for (std::size_t i = 0; rank == 0 && i < lengths.size(); ++i) {
+        places[i] = static_cast<int>(total);
+        total += static_cast<std::size_t>(lengths[i]);
+    }
+    std::string all(total, '\0');
+    PMPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR, 0,
+                 MPI_COMM_WORLD);
+    return all;
+}
+
+void begin_layer() {
+    if (!settings().is_on || is_active) return;
+    learn_types();
+    Channel::open();
+    if (settings().is_watching) Watched::begin();
+    is_active = true;
+}
+
+void end_layer() {
+    if (!is_active) return;
+    is_active = false;
+    int rank = 0, ranks = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    std::string text;
+    if (settings().is_watching) {
+        text = Watched::end();
+    } else {
+        Totals totals = Channel::totals();
+        if (settings().sums_ranks) totals = totals_of(gathered(lines_of(totals)));
+        text = report(totals, ranks, settings().sums_ranks);
+    }
+    // Processes that the program spawns have a world of their own, whose report would replace this one's.
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    if (rank == 0 && parent == MPI_COMM_NULL && !settings().report.empty())
+        write_file(settings().report, text);
+    Channel::close();
+}
+
+}  // namespace hockney

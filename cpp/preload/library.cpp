@@ -1,0 +1,134 @@
+#include "library.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace hockney::library {
+
+#define HOCKNEY_DEFINE(name, parameters, ...) int(*name) parameters = nullptr;
+HOCKNEY_COLLECTIVES(HOCKNEY_DEFINE)
+HOCKNEY_LIFE(HOCKNEY_DEFINE)
+#undef HOCKNEY_DEFINE
+#define HOCKNEY_DEFINE(name, word, communicator, bytes, parameters, ...) int(*name) parameters = nullptr;
+HOCKNEY_WATCHED(HOCKNEY_DEFINE, int, int)
+HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_DEFINE)
+#undef HOCKNEY_DEFINE
+#if MPI_VERSION >= 4
+#define HOCKNEY_DEFINE(name, word, communicator, bytes, parameters, ...) int(*name##_c) parameters = nullptr;
+HOCKNEY_WATCHED(HOCKNEY_DEFINE, MPI_Count, MPI_Aint)
+#undef HOCKNEY_DEFINE
+#endif
+#define HOCKNEY_DEFINE(name, parameters, ...) int(*name##_c) parameters = nullptr;
+HOCKNEY_LARGE(HOCKNEY_DEFINE)
+#undef HOCKNEY_DEFINE
+
+namespace {
+
+template <class Function>
+void find(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+    if (function != nullptr) return;
+    // Nothing could be passed on to.
+    std::fprintf(stderr, "hockney: the MPI library of this program has no %s\n", name);
+    std::abort();
+}
+
+// Before the program's first call, in a process that may never make one.
+__attribute__((constructor)) void find_all() {
+#define HOCKNEY_FIND(name, ...) find(name, "PMPI_" #name);
+    HOCKNEY_COLLECTIVES(HOCKNEY_FIND)
+    HOCKNEY_LIFE(HOCKNEY_FIND)
+    HOCKNEY_WATCHED(HOCKNEY_FIND, int, int)
+    HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_FIND)
+#undef HOCKNEY_FIND
+#define HOCKNEY_FIND(name, ...) find(name##_c, "PMPI_" #name "_c");
+    HOCKNEY_LARGE(HOCKNEY_FIND)
+#if MPI_VERSION >= 4
+    HOCKNEY_WATCHED(HOCKNEY_FIND, MPI_Count, MPI_Aint)
+#endif
+#undef HOCKNEY_FIND
+}
+
+// Addresses of one loaded file.
+struct Range {
+    std::atomic<std::uintptr_t> first{0}, end{0};
+    std::atomic<bool> is_internal{false};
+};
+
+constexpr int most_ranges = 64;
+Range ranges[most_ranges];
+std::atomic<int> known{0};
+std::atomic_flag adding = ATOMIC_FLAG_INIT;
+
+std::string folder_of(const std::string& path) {
+    char* whole = realpath(path.c_str(), nullptr);
+    std::string resolved = whole != nullptr ? whole : path;
+    std::free(whole);
+    return resolved.substr(0, resolved.rfind('/') + 1);
+}
+
+bool is_of_library(const char* path) {
+    Dl_info found{};
+    if (dladdr(reinterpret_cast<void*>(Barrier), &found) == 0 || found.dli_fname == nullptr) return false;
+    if (std::strcmp(found.dli_fname, path) == 0) return true;
+    // The modules of Open MPI lie in a folder below the library's own.
+    const std::string home = folder_of(found.dli_fname) + "openmpi/";
+    return folder_of(path).compare(0, home.size(), home) == 0;
+}
+
+struct Search {
+    std::uintptr_t address, first = 0, end = 0;
+    const char* path = "";
+};
+
+int look(dl_phdr_info* file, std::size_t, void* data) {
+    auto& search = *static_cast<Search*>(data);
+    for (int i = 0; i < file->dlpi_phnum; ++i) {
+        const auto& part = file->dlpi_phdr[i];
+        if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+        const std::uintptr_t first = file->dlpi_addr + part.p_vaddr;
+        if (search.address < first || search.address >= first + part.p_memsz) continue;
+        search.first = first;
+        search.end = first + part.p_memsz;
+        search.path = file->dlpi_name != nullptr ? file->dlpi_name : "";
+        return 1;
+    }
+    return 0;
+}
+
+bool add(std::uintptr_t address) {
+    Search search{address};
+    if (dl_iterate_phdr(look, &search) == 0) return false;  // code that was made while running
+    const bool internal = is_of_library(search.path);
+    // Whoever comes while another thread adds goes without: the next call asks again.
+    if (adding.test_and_set(std::memory_order_acquire)) return internal;
+    if (const int count = known.load(std::memory_order_relaxed); count < most_ranges) {
+        ranges[count].first = search.first;
+        ranges[count].end = search.end;
+        ranges[count].is_internal = internal;
+        known.store(count + 1, std::memory_order_release);
+    }
+    adding.clear(std::memory_order_release);
+    return internal;
+}
+
+}  // namespace
+
+bool is_internal(const void* place) {
+    const auto address = reinterpret_cast<std::uintptr_t>(place);
+    const int count = known.load(std::memory_order_acquire);
+    for (int i = 0; i < count; ++i)
+        if (address >= ranges[i].first.load(std::memory_order_relaxed) &&
+            address < ranges[i].end.load(std::memory_order_relaxed))
+            return ranges[i].is_internal.load(std::memory_order_relaxed);
+    return add(address);
+}
+
+}  // namespace hockney::library

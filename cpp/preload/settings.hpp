@@ -1,0 +1,35 @@
+// What the layer is asked to do. It comes in variables of the environment, which reach every node.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../schedule/schedule.hpp"
+
+namespace hockney {
+
+// A line of the table: which algorithm where.
+struct Rule {
+    const Algorithm* algorithm = nullptr;
+    int least_ranks = 0, most_ranks = 0;
+    Bytes least_B = 0, most_B = 0;
+    Bytes segment_B = 0;
+    int radix = 0;
+    int number = 0;  // its place in the table
+};
+
+struct Settings {
+    bool is_on = false;        // whether there is anything to do
+    bool is_watching = false;  // a profile
+    bool is_timed = false;     // whether calls are timed
+    bool sums_ranks = false;   // whether the report has the calls of all ranks, else those of rank 0
+    bool is_compared = false;  // whether half of the calls that a rule is for are the library's, to compare
+    bool is_bitwise = false;   // whether results must be those of the library to the last bit
+    std::string report;        // file that rank 0 writes; empty for none
+    std::vector<Rule> rules;   // the first that fits counts
+};
+
+// Read once.
+const Settings& settings();
+
+}  // namespace hockney

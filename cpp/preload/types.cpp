@@ -1,0 +1,164 @@
+#include "types.hpp"
+
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace hockney {
+namespace {
+
+// Handles are numbers or pointers; a few are known, which are found by their bits without asking the library.
+template <class Handle, class Value>
+class Known {
+  public:
+    void add(Handle handle, const Value& value) {
+        Entry& entry = at(handle);
+        entry = {true, handle, value};
+    }
+    const Value* find(Handle handle) const {
+        const Entry& entry = const_cast<Known*>(this)->at(handle);
+        return entry.is_used ? &entry.value : nullptr;
+    }
+
+  private:
+    struct Entry {
+        bool is_used = false;
+        Handle handle{};
+        Value value{};
+    };
+    static constexpr std::size_t places = 256;  // several times as many as there are predefined types
+
+    Entry& at(Handle handle) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &handle, sizeof handle);
+        std::size_t place = (bits * 0x9E3779B97F4A7C15ULL) >> 56;
+        while (entries_[place].is_used && entries_[place].handle != handle) place = (place + 1) % places;
+        return entries_[place];
+    }
+
+    Entry entries_[places];
+};
+
+// Never destroyed: programs may call MPI until the very end.
+auto& types = *new Known<MPI_Datatype, Type>;
+auto& operators = *new Known<MPI_Op, Operator>;
+
+void measure(MPI_Datatype type, Type& made) {
+    MPI_Aint lower = 0, extent = 0, first = 0, length = 0;
+    PMPI_Type_get_extent(type, &lower, &extent);
+    PMPI_Type_get_true_extent(type, &first, &length);
+    if (first < 0 || first + length > extent || extent > INT_MAX) return;
+    made.extent_B = static_cast<int>(extent);
+    made.end_B = static_cast<int>(first + length);
+}
+
+void learn(MPI_Datatype type, Family family) {
+    if (type == MPI_DATATYPE_NULL) return;  // a type of Fortran that this library was built without
+    Type made;
+    made.family = family;
+    if (PMPI_Type_size(type, &made.size_B) != MPI_SUCCESS || made.size_B <= 0) return;
+    measure(type, made);
+    made.is_dense = made.extent_B == made.size_B;
+    types.add(type, made);
+}
+
+void learn(MPI_Op op, int families) { operators.add(op, {true, true, static_cast<std::uint8_t>(families)}); }
+
+// Whether a derived type is nothing but others that follow one another. Of others it is not looked further:
+// blocks may lie in another order than that in which they are sent.
+bool is_repetition(MPI_Datatype type) {
+    if (const Type* known = types.find(type)) return known->is_dense;
+    int integers = 0, addresses = 0, inner = 0, combiner = 0;
+    PMPI_Type_get_envelope(type, &integers, &addresses, &inner, &combiner);
+    if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
+    if (inner != 1 || integers > 1 || addresses > 0) return false;
+    int count = 0;
+    MPI_Aint none = 0;
+    MPI_Datatype of = MPI_DATATYPE_NULL;
+    PMPI_Type_get_contents(type, integers, 0, 1, &count, &none, &of);
+    const bool is_dense = is_repetition(of);
+    int of_integers = 0, of_addresses = 0, of_inner = 0, of_combiner = MPI_COMBINER_NAMED;
+    PMPI_Type_get_envelope(of, &of_integers, &of_addresses, &of_inner, &of_combiner);
+    if (of_combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&of);
+    return is_dense;
+}
+
+// While it lives, the library reports errors instead of ending the program.
+class Lenient {
+  public:
+    Lenient() {
+        for (std::size_t i = 0; i < 2; ++i) {
+            PMPI_Comm_get_errhandler(comms_[i], &before_[i]);
+            PMPI_Comm_set_errhandler(comms_[i], MPI_ERRORS_RETURN);
+        }
+    }
+    ~Lenient() {
+        for (std::size_t i = 0; i < 2; ++i) {
+            PMPI_Comm_set_errhandler(comms_[i], before_[i]);
+            PMPI_Errhandler_free(&before_[i]);
+        }
+    }
+    Lenient(const Lenient&) = delete;
+    Lenient& operator=(const Lenient&) = delete;
+
+  private:
+    MPI_Comm comms_[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+    MPI_Errhandler before_[2]{};
+};
+
+}  // namespace
+
+void learn_types() {
+    // A library that was built without Fortran has handles of its types all the same, which are invalid.
+    const Lenient lenient;
+    for (const MPI_Datatype type :
+         {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG,
+          MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
+          MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_INTEGER})
+        learn(type, integer);
+    for (const MPI_Datatype type : {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION})
+        learn(type, floating);
+    for (const MPI_Datatype type : {MPI_C_BOOL, MPI_LOGICAL}) learn(type, logical);
+    for (const MPI_Datatype type : {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
+                                    MPI_COMPLEX, MPI_DOUBLE_COMPLEX})
+        learn(type, complex);
+    learn(MPI_BYTE, byte);
+    for (const MPI_Datatype type : {MPI_AINT, MPI_OFFSET, MPI_COUNT}) learn(type, multi_language);
+    for (const MPI_Datatype type : {MPI_2INT, MPI_SHORT_INT, MPI_LONG_INT, MPI_2INTEGER}) learn(type, pair);
+    for (const MPI_Datatype type :
+         {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION})
+        learn(type, floating_pair);
+    // Moved, and not reduced by what is predefined.
+    for (const MPI_Datatype type : {MPI_CHAR, MPI_WCHAR, MPI_PACKED, MPI_CHARACTER}) learn(type, no_family);
+    learn(MPI_MAX, integer | floating | multi_language);
+    learn(MPI_MIN, integer | floating | multi_language);
+    learn(MPI_SUM, integer | floating | complex | multi_language);
+    learn(MPI_PROD, integer | floating | complex | multi_language);
+    for (const MPI_Op op : {MPI_LAND, MPI_LOR, MPI_LXOR}) learn(op, integer | logical);
+    for (const MPI_Op op : {MPI_BAND, MPI_BOR, MPI_BXOR}) learn(op, integer | byte | multi_language);
+    for (const MPI_Op op : {MPI_MAXLOC, MPI_MINLOC}) learn(op, pair | floating_pair);
+    for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) learn(op, no_family);
+}
+
+Type type_of(MPI_Datatype type) {
+    if (const Type* known = types.find(type)) return *known;
+    Type made;
+    PMPI_Type_size(type, &made.size_B);
+    if (made.size_B == MPI_UNDEFINED) made.size_B = -1;
+    made.is_dense = is_repetition(type);
+    measure(type, made);
+    return made;
+}
+
+Operator operator_of(MPI_Op op) {
+    if (const Operator* known = operators.find(op)) return *known;
+    Operator made;
+    int is_commutative = 0;
+    PMPI_Op_commutative(op, &is_commutative);
+    made.is_commutative = is_commutative != 0;
+    return made;
+}
+
+}  // namespace hockney

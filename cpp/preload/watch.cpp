@@ -1,0 +1,218 @@
+#include "watch.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "../runner/clock.hpp"
+#include "../runner/sync/global_clock.hpp"
+#include "layer.hpp"
+#include "types.hpp"
+
+namespace hockney {
+namespace {
+
+// Sizes of one communicator; further ones count as the next power of two.
+constexpr std::size_t most_records = 4096;
+// Comings and goings that all ranks keep together, and one rank of one communicator.
+constexpr std::size_t most_samples = std::size_t{1} << 20, most_kept = 8192, least_kept = 64;
+
+struct Place {
+    std::string name;
+    int rank, ranks;  // of this process there
+    std::uint64_t members;
+    bool operator<(const Place& o) const {
+        return std::tie(members, name, rank, ranks) < std::tie(o.members, o.name, o.rank, o.ranks);
+    }
+};
+
+// Never destroyed: programs may call MPI until the very end.
+auto& watched_mutex = *new std::mutex;
+auto& watched_places = *new std::map<Place, Watched*>;
+GlobalClock* global_clock = nullptr;
+MPI_Comm clock_comm = MPI_COMM_NULL;
+double begin_s = 0;
+std::size_t kept_of_one = most_kept;
+
+// The same on all ranks of a communicator, and hardly ever on those of another.
+std::uint64_t members_of(MPI_Comm comm, int ranks) {
+    MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    std::vector<int> mine(static_cast<std::size_t>(ranks)), theirs(mine);
+    for (int i = 0; i < ranks; ++i) mine[static_cast<std::size_t>(i)] = i;
+    PMPI_Group_translate_ranks(group, ranks, mine.data(), world, theirs.data());
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+    for (const int rank : theirs) hash = (hash ^ static_cast<std::uint32_t>(rank)) * 1099511628211ULL;
+    return hash;
+}
+
+std::string without_tabs(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+    return text;
+}
+
+// `file+0x1234 (function)`: what a debugger makes a line of.
+std::string described(const void* site) {
+    Dl_info found{};
+    std::ostringstream text;
+    if (site == nullptr || dladdr(const_cast<void*>(site), &found) == 0 || found.dli_fname == nullptr)
+        return "";
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(site) - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
+    text << found.dli_fname << "+0x" << std::hex << offset;
+    if (found.dli_sname != nullptr) text << " (" << found.dli_sname << ")";
+    return without_tabs(text.str());
+}
+
+long nanoseconds(double time_s) { return static_cast<long>(time_s * 1e9); }
+
+}  // namespace
+
+Bytes bytes_of(Bytes count, MPI_Datatype type) {
+    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+    return count * std::max(0, type_of(type).size_B);
+}
+
+struct Watched::Notes {
+    using Key = std::tuple<const char*, const void*, Bytes>;
+    struct Hash {
+        std::size_t operator()(const Key& key) const {
+            const auto& [operation, site, bytes] = key;
+            std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(operation) * 0x9E3779B97F4A7C15ULL;
+            mixed = (mixed ^ reinterpret_cast<std::uintptr_t>(site)) * 0xBF58476D1CE4E5B9ULL;
+            return (mixed ^ (mixed >> 29) ^ static_cast<std::uint64_t>(bytes)) * 0x94D049BB133111EBULL;
+        }
+    };
+    struct Record {
+        std::size_t number;
+        long calls = 0;
+        double time_s = 0;
+    };
+    struct Sample {
+        long sequence;
+        std::size_t record;
+        int root;
+        double start_s, end_s;
+    };
+
+    std::mutex mutex;  // messages of several threads may be on one communicator
+    std::unordered_map<Key, Record, Hash> records;
+    long sequence = 0;  // of blocking collectives: the same on all ranks
+    long stride = 1;    // which of them are kept
+    std::vector<Sample> samples;
+};
+
+Watched::Watched() : notes_(new Notes) {}
+Watched::~Watched() = default;
+
+Watched& Watched::of(MPI_Comm comm) {
+    Place place{"", 0, 0, 0};
+    if (comm != MPI_COMM_NULL) {
+        char name[MPI_MAX_OBJECT_NAME] = "";
+        int length = 0, inter = 0;
+        PMPI_Comm_get_name(comm, name, &length);
+        PMPI_Comm_rank(comm, &place.rank);
+        PMPI_Comm_size(comm, &place.ranks);
+        PMPI_Comm_test_inter(comm, &inter);
+        place.name = without_tabs(std::string(name, static_cast<std::size_t>(length)));
+        // Open MPI numbers those that the program gave no name.
+        if (place.name.rfind("MPI COMMUNICATOR ", 0) == 0) place.name.clear();
+        if (inter != 0)
+            place.name += " (between groups)";
+        else
+            place.members = members_of(comm, place.ranks);
+    }
+    const std::lock_guard<std::mutex> held(watched_mutex);
+    Watched*& found = watched_places[place];
+    if (found == nullptr) found = new Watched;
+    return *found;
+}
+
+void Watched::add(const char* operation, const void* site, Bytes bytes, int root, bool is_blocking,
+                  double start_s, double end_s) {
+    Notes& notes = *notes_;
+    const std::lock_guard<std::mutex> held(notes.mutex);
+    auto found = notes.records.find({operation, site, bytes});
+    if (found == notes.records.end()) {
+        if (notes.records.size() >= most_records) {
+            Bytes rounded = 1;
+            while (rounded < bytes) rounded *= 2;
+            bytes = rounded;
+        }
+        const Notes::Record fresh{notes.records.size()};
+        found = notes.records.emplace(Notes::Key{operation, site, bytes}, fresh).first;
+    }
+    ++found->second.calls;
+    found->second.time_s += end_s - start_s;
+    if (!is_blocking) return;
+    const long sequence = notes.sequence++;
+    if (sequence % notes.stride != 0) return;
+    // Every rank drops the same ones.
+    if (notes.samples.size() == kept_of_one) {
+        notes.stride *= 2;
+        notes.samples.erase(
+            std::remove_if(notes.samples.begin(), notes.samples.end(),
+                           [&](const Notes::Sample& one) { return one.sequence % notes.stride != 0; }),
+            notes.samples.end());
+        if (sequence % notes.stride != 0) return;
+    }
+    notes.samples.push_back({sequence, found->second.number, root, start_s, end_s});
+}
+
+Seen::Seen(Watched& watched, const char* operation, const void* site, Bytes bytes, int root, bool is_blocking)
+    : watched_(watched),
+      operation_(operation),
+      site_(site),
+      bytes_(bytes),
+      root_(root),
+      is_blocking_(is_blocking),
+      start_s_(now_s()) {}
+
+Seen::~Seen() { watched_.add(operation_, site_, bytes_, root_, is_blocking_, start_s_, now_s()); }
+
+void Watched::begin() {
+    PMPI_Comm_split(MPI_COMM_WORLD, 0, 0, &clock_comm);
+    global_clock = new GlobalClock(clock_comm);
+    global_clock->synchronise();
+    int ranks = 1;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    kept_of_one = std::clamp(most_samples / static_cast<std::size_t>(ranks), least_kept, most_kept);
+    begin_s = now_s();
+}
+
+std::string Watched::end() {
+    const double end_s = now_s();
+    global_clock->synchronise();
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::ostringstream lines;
+    lines << "rank\t" << rank << '\t' << nanoseconds(end_s - begin_s) << '\n';
+    for (const auto& [place, watched] : watched_places) {
+        const Notes& notes = *watched->notes_;
+        lines << "on\t" << place.members << '\t' << place.rank << '\t' << place.ranks << '\t' << place.name
+              << '\n';
+        for (const auto& [key, record] : notes.records)
+            lines << "call\t" << record.number << '\t' << std::get<0>(key) << '\t'
+                  << described(std::get<1>(key)) << '\t' << std::get<2>(key) << '\t' << record.calls << '\t'
+                  << nanoseconds(record.time_s) << '\n';
+        for (const Notes::Sample& one : notes.samples)
+            lines << "at\t" << one.sequence << '\t' << one.record << '\t' << one.root << '\t'
+                  << nanoseconds(global_clock->to_global(one.start_s)) << '\t'
+                  << nanoseconds(global_clock->to_global(one.end_s)) << '\n';
+    }
+    delete global_clock;
+    PMPI_Comm_free(&clock_comm);
+    return gathered(lines.str());
+}
+
+}  // namespace hockney

@@ -1,0 +1,66 @@
+// What a program calls, for a profile: counts, bytes and times by communicator, operation and call site; and,
+// for some of the blocking collectives, when each rank came and went, from which waiting follows. Nothing is
+// sent while the program runs.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+
+#include "../schedule/schedule.hpp"
+
+namespace hockney {
+
+class Watched;
+
+// A call of the program, from its construction to its end.
+class Seen {
+  public:
+    // `watched` as Watched::of returned it; `root` -1 where there is none.
+    Seen(Watched& watched, const char* operation, const void* site, Bytes bytes, int root, bool is_blocking);
+    ~Seen();
+    Seen(const Seen&) = delete;
+    Seen& operator=(const Seen&) = delete;
+
+  private:
+    Watched& watched_;
+    const char* operation_;
+    const void* site_;
+    Bytes bytes_;
+    int root_;
+    bool is_blocking_;
+    double start_s_;
+};
+
+// What was seen on communicators of the same ranks and name: those that a program makes again and again are
+// one.
+class Watched {
+  public:
+    // Of a communicator, which is asked for its ranks; MPI_COMM_NULL for calls that name none.
+    static Watched& of(MPI_Comm comm);
+    // Before the first call and after the last, on all ranks; the latter returns lines of all of them on rank
+    // 0.
+    static void begin();
+    static std::string end();
+
+    Watched();
+    ~Watched();
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+
+    void add(const char* operation, const void* site, Bytes bytes, int root, bool is_blocking, double start_s,
+             double end_s);
+
+  private:
+    struct Notes;
+    std::unique_ptr<Notes> notes_;
+};
+
+// Where the program's latest call of this thread returns to.
+inline thread_local const void* call_site = nullptr;
+
+// Bytes of so many elements; 0 for what is no datatype.
+Bytes bytes_of(Bytes count, MPI_Datatype type);
+
+}  // namespace hockney

@@ -1,0 +1,262 @@
+"""What became slower than it was: two campaigns or tables point by point, two machine files quantity by quantity.
+
+A time counts as slower where it takes longer than before by more than `least_factor`, and beyond what changes
+from launch to launch on both sides and what the machine moves from campaign to campaign: the test of
+`hockney diff`, one-sided. Holm's correction keeps the probability of any false alarm below the family-wise error.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from hockney.check.cells import SETTING, Call, Times, times_of
+from hockney.check.judge import LEAST_LAUNCHES, holm
+from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
+from hockney.errors import RequestError
+from hockney.machine.build import fitted, last_cache_B
+from hockney.machine.file import Machine, is_machine_file, load
+from hockney.machine.provenance import system_of
+from hockney.machine.shipped import shipped_machines
+from hockney.models.base import Parameter, drift
+from hockney.records.contents import Contents, read
+from hockney.records.keys import COLLECTIVES, sizes_are_blocks
+from hockney.records.launches import intervals
+from hockney.records.levels import Level, is_same_level
+from hockney.report.views.difference import QuantityComparison, difference
+from hockney.report.views.judgement import Measured, p_value
+from hockney.units import format_bytes
+
+Verdict = Literal["slower", "not slower", "cannot be told"]
+SLOWER_IF_LARGER: Mapping[str, bool] = {"s": True, "s/B": True, "B/s": False, "1/s": False}
+"""Units of quantities of which one knows which way is worse."""
+LIBRARY = ("system", "mpi")
+"""What may have another name after an update."""
+ANOTHER_LEVEL = "the machine was at another level"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A quantity before and after; `factor`: how many times as slow it is now, within `low` and `high` (95 %).
+
+    Factor, interval and `p` are None where they are not known; `why` it could not be judged.
+    """
+
+    where: str
+    quantity: str
+    unit: str
+    older: float
+    newer: float
+    factor: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_corrected: float | None = None
+    verdict: Verdict = "cannot be told"
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True)
+class Changes:
+    """All that both sides have, and what only the older one has."""
+
+    changes: list[Change] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def of(self, verdict: Verdict) -> list[Change]:
+        """The changes with that verdict."""
+        return [change for change in self.changes if change.verdict == verdict]
+
+
+Source = Contents | Machine
+
+
+def source(path: Path) -> Source:
+    """A machine file or a published machine by its name, a campaign folder or a tidy table."""
+    if is_machine_file(path) or (not path.exists() and path.stem in shipped_machines()):
+        return load(path)
+    return read(path)
+
+
+def against(
+    newer: Source,
+    older: Source,
+    *,
+    family_error: float = FAMILY_ERROR,
+    least_factor: float = LEAST_FACTOR,
+) -> Changes:
+    """What is slower now; RequestError where the two have nothing in common.
+
+    A campaign beside a machine file is fitted first.
+    """
+    if isinstance(newer, Contents) and isinstance(older, Contents):
+        found, missing = _of_times(newer, older)
+    else:
+        sides = [side if isinstance(side, Machine) else fitted(side) for side in (older, newer)]
+        compared = difference(*sides, points=True)
+        found = [change for comparison in compared.comparisons for change in _of_quantity(comparison)]
+        missing = compared.only_in_a
+    if not found:
+        raise RequestError(
+            "the two have no time in common: no call and size of one is in the other",
+            "measure both with the same `hockney measure …` command",
+        )
+    corrected = holm(np.array([np.nan if change.p is None else change.p for change in found]))
+    return Changes(
+        [
+            _with_verdict(change, p, family_error, least_factor)
+            for change, p in zip(found, corrected, strict=True)
+        ],
+        missing,
+    )
+
+
+def _with_verdict(change: Change, p_corrected: float, family_error: float, least_factor: float) -> Change:
+    if np.isnan(p_corrected):
+        return change
+    verdict: Verdict = "cannot be told"
+    if p_corrected <= family_error and change.factor is not None and change.factor > least_factor:
+        verdict = "slower"
+    elif change.high is not None and change.high <= least_factor:
+        verdict = "not slower"
+    return replace(change, p_corrected=float(p_corrected), verdict=verdict)
+
+
+def _of_quantity(comparison: QuantityComparison) -> Iterator[Change]:
+    """A quantity of two machine files, if it is known which way is worse."""
+    unit = comparison.a.unit
+    if unit not in SLOWER_IF_LARGER:
+        return
+    factor, low, high = comparison.ratio, comparison.low, comparison.high
+    if not SLOWER_IF_LARGER[unit]:
+        factor, low, high = (1 / bound if bound else None for bound in (factor, high, low))
+    p = comparison.p
+    if p is not None and factor is not None:
+        p = p / 2 if factor > 1 else 1 - p / 2
+    few = "" if p is not None else "launches are too few, or at another level of the machine"
+    yield Change(
+        comparison.where,
+        comparison.name,
+        unit,
+        comparison.a.value,
+        comparison.b.value,
+        factor,
+        low,
+        high,
+        p,
+        why=few,
+    )
+
+
+def _of_times(newer: Contents, older: Contents) -> tuple[list[Change], list[str]]:
+    after, before = times_of(newer), times_of(older)
+    dropped = next(
+        names
+        for names in (LIBRARY, LIBRARY[:1], ())
+        if _is_distinct(after, names) and _is_distinct(before, names)
+    )
+    of_after = {_without(call, dropped): call for call in after.curves}
+    found: list[Change] = []
+    missing: list[str] = []
+    cache_B = last_cache_B(system_of(newer.launches, []))
+    for call in before.curves:
+        there = of_after.get(_without(call, dropped))
+        if there is None:
+            missing.append(_called(call))
+            continue
+        levels = _level(older, call), _level(newer, there)
+        # Another library may have another reference by nature.
+        is_apart = _library(call) == _library(there) and None not in levels and not _are_same(*levels)
+        sides = _measured(before, call, cache_B), _measured(after, there, cache_B)
+        missing += [
+            f"{_called(call)}, {format_bytes(size)}" for size in before.curves[call] if size not in sides[1]
+        ]
+        for size_B in sorted(sides[0].keys() & sides[1].keys()):
+            found.append(_of_time(there, size_B, sides[0][size_B], sides[1][size_B], is_apart))
+    return found, missing
+
+
+def _are_same(a: Level | None, b: Level | None) -> bool:
+    return a is None or b is None or is_same_level(a.reference_s, b.reference_s)
+
+
+def _called(call: Call) -> str:
+    return ", ".join(filter(None, [call.named(), call.where()]))
+
+
+def _without(call: Call, names: tuple[str, ...]) -> Call:
+    setting = tuple("" if name in names else word for name, word in zip(SETTING, call.setting, strict=True))
+    return replace(call, setting=setting)
+
+
+def _is_distinct(times: Times, names: tuple[str, ...]) -> bool:
+    return len({_without(call, names) for call in times.curves}) == len(times.curves)
+
+
+def _library(call: Call) -> str:
+    return dict(zip(SETTING, call.setting, strict=True))["mpi"]
+
+
+def _level(contents: Contents, call: Call) -> Level | None:
+    """The level at which the times of a call are, None where nobody says."""
+    known = dict(zip(SETTING, call.setting, strict=True))
+    ranks = (
+        *(known[name] for name in ("system", "mpi", "variant", "mapping")),
+        *(call.nodes, call.ppn, call.ranks),
+        known["pair"],
+    )
+    levels = contents.levels.get(ranks)
+    return contents.choice(levels) if levels else None
+
+
+def _measured(times: Times, call: Call, cache_B: float | None) -> dict[int, Measured]:
+    """The median time of each size over launches, with what is known of how launches differ."""
+    rows = np.array(list(times.curves[call].values()))
+    of_call = times.time_s[rows]
+    there = ~np.isnan(of_call).all(axis=0)
+    bounds = [matrix[rows][:, there] for matrix in (times.low_s, times.time_s, times.high_s)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a size that one launch has
+        low, high, freedom = intervals(*bounds)
+    launches = np.sum(~np.isnan(of_call), axis=1)
+    middle = np.nanmedian(of_call, axis=1)
+    # A collective's buffers are those of all its ranks, an exchange's of two.
+    ranks = (call.ranks or 2) / 2 if call.operation in COLLECTIVES else 1.0
+    vectors = (call.ranks or 2) * ranks if sizes_are_blocks(call.operation) else ranks
+    return {
+        size_B: Measured(
+            Parameter(value=middle[index], low=_number(low[index]), high=_number(high[index]), unit="s"),
+            int(launches[index]),
+            _number(freedom[index]),
+            is_students=True,
+            drift=float(drift(size_B * vectors, cache_B)),
+        )
+        for index, size_B in enumerate(times.curves[call])
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _of_time(call: Call, size_B: int, before: Measured, after: Measured, is_apart: bool) -> Change:
+    a, b = before.parameter, after.parameter
+    size = format_bytes(size_B)
+    change = Change(_called(call), f"time of {size}", "s", a.value, b.value, b.value / a.value)
+    if a.low is None or a.high is None or b.low is None or b.high is None or a.low <= 0:
+        return replace(change, why=f"fewer than {LEAST_LAUNCHES} launches")
+    change = replace(change, low=b.low / a.high, high=b.high / a.low)
+    two_sided = p_value(before, after)
+    is_few = min(before.launches or 0, after.launches or 0) < LEAST_LAUNCHES
+    if two_sided is None or is_apart or is_few:
+        return replace(change, why=ANOTHER_LEVEL if is_apart else f"fewer than {LEAST_LAUNCHES} launches")
+    return replace(change, p=two_sided / 2 if b.value > a.value else 1 - two_sided / 2)

@@ -1,0 +1,185 @@
+"""The times of a campaign or a tidy table by what was timed, one column a launch: what guidelines compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from hockney.records.columns import names
+from hockney.records.contents import Contents
+from hockney.records.keys import COLLECTIVES
+from hockney.records.series import texts
+from hockney.records.table import RATES, STATISTICS, rows_of
+from hockney.records.visits import SUBTRACTED
+from hockney.statistics import Array
+
+DEFAULT = "default"
+SETTING = names("setting", "pair")
+"""Two times that differ in one of these are not of the same library in the same place."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What was timed, but for its size. `setting`: the values of `SETTING`; None: unknown, or there is none."""
+
+    operation: str
+    algorithm: str = DEFAULT
+    ranks: int | None = None
+    nodes: int | None = None
+    ppn: int | None = None
+    segment_B: int | None = None
+    radix: int | None = None
+    root: int | None = None
+    pairs: int | None = None
+    window: int | None = None
+    statistic: str = ""
+    setting: tuple[str, ...] = ()
+
+    def of(self, operation: str, root: int | None = None) -> Call:
+        """The library's own `operation` at the same place, from that root if it has one."""
+        rooted = operation in COLLECTIVES and COLLECTIVES[operation].rooted
+        return replace(
+            self,
+            operation=operation,
+            algorithm=DEFAULT,
+            segment_B=None,
+            radix=None,
+            root=root if rooted else None,
+        )
+
+    def named(self) -> str:
+        """The words for what was called: `bcast binomial`; the library's own choice is not named."""
+        parts = [self.operation, "" if self.algorithm == DEFAULT else self.algorithm]
+        parts += [f"segment {self.segment_B} B"] if self.segment_B else []
+        parts += [f"radix {self.radix}"] if self.radix else []
+        return " ".join(filter(None, parts))
+
+    def algorithm_words(self) -> str:
+        """The algorithm with its parameters."""
+        return self.named().removeprefix(f"{self.operation} ")
+
+    def where(self) -> str:
+        """On how many ranks and nodes, and in which setting, in words."""
+        ranks = "" if self.ranks is None else f"{self.ranks} ranks"
+        spread = "" if self.nodes in (None, 1) else f"{self.nodes} nodes"
+        known = dict(zip(SETTING, self.setting, strict=False))
+        other = [known.get(name, "") for name in ("mpi", "mapping", "locality")]
+        variant, cache = known.get("variant", ""), known.get("cache", "")
+        other += [variant if variant != DEFAULT else "", "off cache" if cache == "off" else ""]
+        return ", ".join(filter(None, [ranks, spread, *other]))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A call of one size; `size_B` as in the tidy table: the whole vector, or one rank's block."""
+
+    call: Call
+    size_B: int
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """Seconds of each cell in each launch with the 95 % interval within it, shapes (cells, launches), NaN: none.
+
+    `curves` has the sizes of each call, rising, with the row of each. `left_out`: points that were met at another
+    level of the machine than the rest, which nothing can be compared with.
+    """
+
+    cells: tuple[Cell, ...]
+    time_s: Array
+    low_s: Array
+    high_s: Array
+    curves: Mapping[Call, Mapping[int, int]] = field(default_factory=dict)
+    left_out: int = 0
+
+    @property
+    def launches(self) -> int:
+        """How many launches there are."""
+        return int(self.time_s.shape[1])
+
+
+def times_of(contents: Contents) -> Times:
+    """What a campaign folder or a table holds, without times of another level and without wrong results."""
+    if not contents.records:
+        return times_in(contents.frame)
+    elsewhere = set(map(id, contents.settled.elsewhere))
+    kept = [
+        record
+        for record in contents.settled.records
+        if id(record) not in elsewhere and record.verified is not False
+    ]
+    return replace(times_in(rows_of(kept, contents.launches)), left_out=len(elsewhere))
+
+
+def times_in(frame: pd.DataFrame) -> Times:
+    """The cells of a tidy table; of each setting the statistic that says most.
+
+    Rows of one cell and `repetition` are of one launch, which has their median: nothing tells that they are not.
+    """
+    rows = frame[~frame["statistic"].isin(RATES) & ~frame["operation"].isin(SUBTRACTED)].reset_index(drop=True)
+    if rows.empty:
+        none = np.empty((0, 0))
+        return Times((), none, none, none)
+    setting = list(zip(*(texts(rows, name).tolist() for name in SETTING), strict=True))
+    rank = rows["statistic"].map(STATISTICS.index).to_numpy()
+    best: dict[tuple[object, ...], int] = {}
+    for here, operation, place in zip(setting, rows["operation"], rank, strict=True):
+        # Between two ranks there is a time of its own kind.
+        group = (here, operation in COLLECTIVES)
+        best[group] = min(best.get(group, place), place)
+    cells: dict[Cell, list[int]] = {}
+    # One column after the other: rows as objects take a hundred times as long.
+    columns = {name: _counts(rows, name) for name in _COUNTED}
+    texts_of = rows["operation"], rows["algorithm"], rows["bytes"], rank, setting
+    for index, (operation, algorithm, size_B, place, here) in enumerate(zip(*texts_of, strict=True)):
+        if place != best[here, operation in COLLECTIVES]:
+            continue
+        counts = {name: values[index] for name, values in columns.items()}
+        call = Call(
+            str(operation), str(algorithm) or DEFAULT, **counts, statistic=STATISTICS[place], setting=here
+        )
+        cells.setdefault(Cell(call, int(size_B)), []).append(index)
+    repetition = rows["repetition"].to_numpy(dtype=np.int64)
+    launches, column = np.unique(repetition, return_inverse=True)
+    matrices = np.full((3, len(cells), launches.size), np.nan)
+    time = rows["time_s"].to_numpy(dtype=np.float64)
+    bounds = [rows[name].to_numpy(dtype=np.float64) if name in rows else time for name in ("low_s", "high_s")]
+    values = np.stack([np.where(np.isnan(bound), time, bound) for bound in (*bounds[:1], time, *bounds[1:])])
+    values[0], values[2] = np.minimum(values[0], time), np.maximum(values[2], time)
+    for row, members in enumerate(cells.values()):
+        of_launch = column[members]
+        for launch in np.unique(of_launch):
+            chosen = np.array(members)[of_launch == launch]
+            matrices[:, row, launch] = np.median(values[:, chosen], axis=1)
+    found = tuple(cells)
+    return Times(found, matrices[1], matrices[0], matrices[2], _curves(found))
+
+
+_COUNTED = {
+    "ranks": "ranks",
+    "nodes": "nodes",
+    "ppn": "ppn",
+    "segment_B": "segment_bytes",
+    "radix": "radix",
+    "root": "root",
+    "pairs": "pairs",
+    "window": "window",
+}
+"""Fields of a call, with the columns that they are read from."""
+
+
+def _counts(rows: pd.DataFrame, name: str) -> list[int | None]:
+    text = texts(rows, _COUNTED[name])
+    return [int(float(word)) if word else None for word in text]
+
+
+def _curves(cells: tuple[Cell, ...]) -> dict[Call, dict[int, int]]:
+    curves: dict[Call, dict[int, int]] = {}
+    for row, cell in sorted(enumerate(cells), key=lambda each: each[1].size_B):
+        curves.setdefault(cell.call, {})[cell.size_B] = row
+    assert all(a < b for sizes in curves.values() for a, b in pairwise(sizes))
+    return curves

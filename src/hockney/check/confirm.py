@@ -1,0 +1,74 @@
+"""Violations measured again in fresh launches: which stand in a campaign that was not searched for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hockney.campaign.plan import Plan
+from hockney.check.cells import DEFAULT, Times
+from hockney.check.judge import LEAST_LAUNCHES
+from hockney.check.study import FAMILY_ERROR, Finding, Study, study
+from hockney.errors import RequestError
+
+Verdict = Literal["confirmed", "not confirmed", "not told by the second campaign"]
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Violations beside what another campaign says of the same comparisons, `again`, tested among themselves.
+
+    There any factor above 1 counts: one just above the least factor that is searched for would be found but every
+    second time.
+    """
+
+    violations: list[Finding] = field(default_factory=list)
+    again: dict[Any, Finding] = field(default_factory=dict)
+
+    def verdict(self, finding: Finding) -> Verdict:
+        """What the second campaign says of a violation."""
+        found = self.again.get(finding.identity)
+        if found is None or found.p_corrected is None:
+            return "not told by the second campaign"
+        return "confirmed" if found.verdict == "violated" else "not confirmed"
+
+    def of(self, verdict: Verdict) -> list[Finding]:
+        """The violations with that verdict."""
+        return [finding for finding in self.violations if self.verdict(finding) == verdict]
+
+
+def confirm(violations: Sequence[Finding], times: Times, family_error: float = FAMILY_ERROR) -> Confirmation:
+    """Put violations to the times of another campaign; one that lacks them says nothing."""
+    wanted = [finding.identity for finding in violations]
+    try:
+        found: Study = study(times, family_error=family_error, least_factor=1.0, only=wanted)
+    except RequestError:
+        return Confirmation(list(violations))
+    return Confirmation(list(violations), {finding.identity: finding for finding in found.findings})
+
+
+def plan_of(plan: Plan, violations: Iterable[Finding], launches: int) -> Plan:
+    """The plan that times the calls of violations again, as the campaign's own plan timed them.
+
+    One plan asks for every size, number of ranks and algorithm that any of them has.
+    """
+    parts = [part for finding in violations for part in (finding.bound.slow, *finding.bound.fast)]
+    calls = [part.call for part in parts]
+    operations = dict.fromkeys(call.operation for call in calls)
+    ranks = sorted({call.ranks for call in calls if call.ranks is not None})
+    return plan.model_copy(
+        update={
+            "operations": list(operations),
+            "effects": [],
+            "algorithms": list(dict.fromkeys([DEFAULT, *(call.algorithm for call in calls)])),
+            "rank_counts": ranks,
+            "sizes_B": sorted({part.size_B for part in parts}),
+            "segments_B": sorted({call.segment_B or 0 for call in calls}),
+            "radices": sorted({call.radix or 0 for call in calls}),
+            "launches": max(launches, LEAST_LAUNCHES),
+            "adaptive": False,
+            "topology": "",
+            "time_s": None,
+        }
+    )

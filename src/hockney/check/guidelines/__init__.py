@@ -1,0 +1,1 @@
+"""The guidelines, one file each."""

@@ -1,0 +1,136 @@
+"""Whether one side of each comparison takes longer than the other by more than chance, among all comparisons.
+
+Each launch gives the ratio of the two sides, so that what slows a whole launch down cancels. How ratios differ
+from launch to launch gives their interval (`hockney.records.launches`), with what calls of the same kind have in
+common. The probability that a ratio which is in truth at most 1 looks so large is Student's. Holm's correction
+(1979) keeps the probability that any of all comparisons is falsely called a violation below the family-wise
+error, however they depend on each other.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from hockney.records.launches import intervals
+from hockney.statistics import NORMAL, TAILS, Array, standard_error
+
+LEAST_LAUNCHES = 4
+"""Fewer do not tell how launches differ: with three, noise alone alarmed in one of 23 campaigns for one of 50."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Which times are compared, by rows of a matrix of times, shapes (comparisons,) and (comparisons, parts).
+
+    The time of row `slow` against the sum of those of rows `fast`, each `counts` times (0: no such part).
+    `alike`: the comparisons of one group differ in size alone.
+    """
+
+    slow: NDArray[np.intp]
+    fast: NDArray[np.intp]
+    counts: Array
+    alike: tuple[NDArray[np.intp], ...]
+
+
+def comparisons(rows: Sequence[tuple[int, Sequence[tuple[int, int]]]], groups: Sequence[Hashable]) -> Comparisons:
+    """Comparisons of (slow row, (count, fast row) of each part), and the group of each."""
+    most = max((len(fast) for _, fast in rows), default=0)
+    padded = [[*fast, *[(0, 0)] * (most - len(fast))] for _, fast in rows]
+    shape = (len(rows), most, 2)
+    parts = np.array(padded, dtype=np.int64).reshape(shape)
+    members: dict[Hashable, list[int]] = {}
+    for index, group in enumerate(groups):
+        members.setdefault(group, []).append(index)
+    return Comparisons(
+        np.array([slow for slow, _ in rows], dtype=np.intp),
+        parts[:, :, 1].astype(np.intp),
+        parts[:, :, 0].astype(np.float64),
+        tuple(np.array(group, dtype=np.intp) for group in members.values()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What became of each comparison, shapes (comparisons,).
+
+    `ratio` is slow over fast, the median over launches, with its 95 % interval; `launches` are those in which
+    both sides were timed. `p`: how likely as large a ratio is where the true one is at most 1. `p_corrected`: the
+    smallest family-wise error at which it would be called a violation. NaN where launches are too few.
+    """
+
+    ratio: Array
+    low: Array
+    high: Array
+    p: Array
+    p_corrected: Array
+    launches: NDArray[np.intp]
+
+
+def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> Judged:
+    """Judge comparisons by the times of each row in each launch, (rows, launches), NaN where there is none.
+
+    `low_s` and `high_s` are the 95 % intervals within a launch, of the same shape.
+    """
+    count = compared.slow.size
+    nothing = np.full(count, np.nan)
+    if not count:
+        return Judged(nothing, nothing, nothing, nothing, nothing, np.zeros(0, dtype=np.intp))
+    ratio, error = _ratios(compared, time_s, low_s, high_s)
+    launches = np.sum(~np.isnan(ratio), axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of comparisons without a launch
+        middle = np.nanmedian(ratio, axis=1) if launches.min() < ratio.shape[1] else np.median(ratio, axis=1)
+    low, high, freedom = nothing.copy(), nothing.copy(), nothing.copy()
+    for group in compared.alike:
+        chosen = group[launches[group] >= LEAST_LAUNCHES]
+        if not chosen.size:
+            continue
+        # Launches that have none of them tell nothing about how launches differ.
+        there = ~np.isnan(ratio[chosen]).all(axis=0)
+        of_group, within = ratio[chosen][:, there], np.exp(NORMAL * error[chosen][:, there])
+        low[chosen], high[chosen], freedom[chosen] = intervals(of_group / within, of_group, of_group * within)
+    p = _tail(middle, high, freedom)
+    return Judged(middle, low, high, p, holm(p), launches.astype(np.intp))
+
+
+def _ratios(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> tuple[Array, Array]:
+    """Slow over fast in each launch and the standard error of its logarithm, both (comparisons, launches)."""
+    error = standard_error(np.log(low_s.clip(min=time_s / 100)), np.log(high_s))
+    counts = compared.counts[:, :, None]
+    # A row that is not there counts 0 times, but may have no time in a launch.
+    parts_s = np.where(counts > 0, counts * time_s[compared.fast], 0.0)
+    fast_s = parts_s.sum(axis=1)
+    errors = np.where(counts > 0, parts_s * error[compared.fast], 0.0)
+    of_fast = np.sqrt((errors**2).sum(axis=1)) / fast_s
+    return time_s[compared.slow] / fast_s, np.hypot(error[compared.slow], of_fast)
+
+
+def _tail(ratio: Array, high: Array, freedom: Array) -> Array:
+    """How likely a ratio as large is by chance where the true one is 1; NaN without freedom."""
+    error = np.log(high / ratio) / stats.t.ppf(TAILS[1], freedom)
+    beyond = np.log(ratio)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = stats.t.sf(beyond / error, freedom)
+    # Launches that agree to the last digit, as those of a simulator do, leave rounding errors alone.
+    exact = np.where(beyond > ROUNDING, 0.0, 1.0)
+    return np.where(error <= ROUNDING, np.where(np.isnan(error), np.nan, exact), p)
+
+
+ROUNDING = 1e-12
+"""Of the logarithm of a ratio of times."""
+
+
+def holm(p: Array) -> Array:
+    """Holm's correction of p-values, shape (n,): NaN are no comparisons, and stay NaN."""
+    corrected = np.full(p.size, np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    stepped = p[order] * np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1.0) if order.size else stepped
+    return corrected

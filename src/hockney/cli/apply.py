@@ -1,0 +1,104 @@
+"""`hockney apply`: an unmodified program with the schedules that a table names in place of its library's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel
+from rich.table import Table
+
+from hockney.options import Argument, Option
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
+from hockney.units import format_bytes, format_time
+
+with later():
+    from hockney.records.preload_table import PreloadTable, load
+    from hockney.runner.applied import Applied, applied, variables
+    from hockney.runner.preload import run, understand
+
+
+class ApplyOptions(BaseModel):
+    """What is put under a program, and what is said of it at the end."""
+
+    table: Annotated[Path, Option("Table of schedules, as `hockney tune --for hockney` writes it.")]
+    bitwise: Annotated[
+        bool,
+        Option(
+            "Leave reductions of floating-point numbers and by operators of the program to the library: every "
+            "result is then the same to the last bit.",
+            flags=("--bitwise",),
+        ),
+    ] = False
+    summary: Annotated[
+        bool,
+        Option(
+            "Say at the end what was called on all ranks, what ran, and what it gained as far as that is known.",
+            flags=("--summary",),
+        ),
+    ] = False
+    compare: Annotated[
+        bool,
+        Option(
+            "Let the library's own code run half of the calls that a rule is for, and add to the summary what "
+            "the schedules gained.",
+            flags=("--compare",),
+        ),
+    ] = False
+    mpi: Annotated[
+        str | None,
+        Option("The program's MPI: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
+    ] = None
+    command: Annotated[
+        list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)
+    ]
+
+
+@verb(
+    "apply",
+    examples="""hockney apply --table table.json -- mpirun -n 4 ./app --its-own options
+hockney apply --table table.json --summary -- mpiexec -n 8 python program.py
+hockney apply --table table.json --compare -- mpirun -n 4 ./app
+hockney apply --table table.json --bitwise -- srun -n 128 ./app""",
+)
+def apply(options: ApplyOptions, json: JsonOption = False) -> None:
+    """Run an MPI program with the schedules of a table under its collectives.
+
+    A library is preloaded into the processes of the program, which need not be built anew. Calls without a
+    rule, and all that the layer does not know, go to the MPI library. Ends with the exit code of the launch line.
+    """
+    table = load(options.table)
+    launch = understand(options.command, options.mpi)
+    if launch.mpi and table.mpi not in ("", launch.mpi.describe()):
+        say.warn(f"{options.table} is for {table.mpi}, and the program runs on {launch.mpi.describe()}")
+    sums = options.summary or json
+    told = variables(table, bitwise=options.bitwise, sums=sums, compare=options.compare)
+    outcome = run(launch, told)
+    for text in outcome.said:
+        say.warn(text)
+    done = applied(outcome, table)
+    if json:
+        say.json(done.model_dump())
+    elif (options.summary or options.compare) and done.is_seen:
+        _show(done, table)
+    raise typer.Exit(outcome.code)
+
+
+def _show(done: Applied, table: PreloadTable) -> None:
+    shown = Table(title=f"collectives of {done.ranks} ranks", box=None)
+    for heading in ("operation", "what ran", "calls", "bytes", "time", "gain", "measured"):
+        shown.add_column(heading, justify="left" if heading in ("operation", "what ran") else "right")
+    for row in done.calls:
+        gain = "–" if row.gain is None else f"{row.gain:.2f} ({row.basis})"
+        measured = "–" if row.measured_gain is None else f"{row.measured_gain:.2f}"
+        ran = row.algorithm or f"the library's own: {row.why}"
+        shown.add_row(
+            row.operation, ran, str(row.calls), format_bytes(row.bytes), format_time(row.time_s), gain, measured
+        )
+    say.table(shown)
+    if done.saved_s is not None:
+        say.line(f"by the gains of the table, {format_time(done.saved_s)} were saved on all ranks together")
+    if unused := [number for number in range(len(table.rules)) if number not in {r.rule for r in done.calls}]:
+        say.line(f"{len(unused)} of the table's {len(table.rules)} rules met no call")

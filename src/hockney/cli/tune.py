@@ -1,0 +1,131 @@
+"""`hockney tune`: rules by which a library takes faster algorithms, in the library's own form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, Field
+from rich.table import Table
+
+from hockney import writing
+from hockney.options import Argument, Option
+from hockney.records.keys import COLLECTIVES
+from hockney.registry import unit_files
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
+from hockney.units import format_bytes, format_time
+from hockney.words import listed, whole, words
+
+with later():
+    from hockney.tune.source import Source
+    from hockney.tune.targets.base import targets
+    from hockney.tune.tuned import Tuned, as_data, explained
+
+TARGETS = [name.replace("_", "-") for name in unit_files("hockney.tune.targets")]
+MOST_ROWS = 40
+"""Cells that are listed; `--json` has all."""
+
+
+class TuneOptions(BaseModel):
+    """From what rules are made, for which library, and where they go."""
+
+    empty_means_default: ClassVar[bool] = True
+
+    source: Annotated[
+        Path, Argument("Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN")
+    ]
+    target: Annotated[
+        str,
+        Option(
+            f"Form of the rules: {listed(TARGETS)}.",
+            flags=("--for",),
+            read=lambda text: text.replace("-", "_"),
+            known=lambda: TARGETS,
+        ),
+    ]
+    output: Annotated[Path, Option("File to write.", flags=("--output", "-o"))]
+    operations: Annotated[
+        list[str],
+        Option(
+            "Comma-separated collectives; default all that were measured.", read=words, known=lambda: COLLECTIVES
+        ),
+    ] = Field(default_factory=list)
+    ranks: Annotated[
+        list[int],
+        Option(
+            "Comma-separated numbers of ranks; default all that were measured.",
+            read=lambda text: sorted({whole(word) for word in words(text)}),
+        ),
+    ] = Field(default_factory=list)
+    where: Annotated[
+        list[str],
+        Option("Only rows with NAME=VALUE, for example mapping=core (repeatable).", metavar="NAME=VALUE"),
+    ] = Field(default_factory=list)
+    mpi: Annotated[
+        str, Option("The library that will read the file, where the table's launches do not lead to it.")
+    ] = ""
+    explain: Annotated[bool, Option("Say in words which rules gain most.", flags=("--explain",))] = False
+
+
+@verb(
+    "tune",
+    examples="""hockney tune campaign --for openmpi-classic -o rules.conf --explain
+hockney tune campaign --for mpich-json -o selection.json --operations bcast,allreduce
+hockney tune table.csv.gz --for hockney -o table.json --where mapping=core""",
+)
+def tune(options: TuneOptions, json: JsonOption = False) -> None:
+    """Write rules by which the library takes faster algorithms than by default.
+
+    A rule is written only where an algorithm is faster than the default beyond both intervals; elsewhere, and for
+    ranks and sizes that were not measured, the default stays. Neighbouring sizes share a rule where that costs
+    next to nothing, and what it costs is printed.
+    """
+    writing.expect_writable(options.output)
+    target = targets.get(options.target)
+    source = Source.read(options.source, options.where, options.mpi)
+    done = source.tuned(target, options.operations, options.ranks)
+    text = done.checked()
+    writing.replace(options.output, text)
+    if json:
+        say.json(as_data(done, options.output))
+        return
+    _print(done, options.output)
+    if options.explain:
+        say.line("\n", ("What gains most", "bold"))
+        for number, line in enumerate(explained(done.choice), 1):
+            say.line(f"  {number}. {line}")
+
+
+def _print(done: Tuned, output: Path) -> None:
+    shown = Table("operation", "ranks", "size", "rule", "default", "with it", "gain", "95 %", "from")
+    for decision in done.choice.decisions[:MOST_ROWS]:
+        cell, (gain, low, high) = decision.cell, decision.gain
+        is_ruled = decision.algorithm is not None
+        shown.add_row(
+            cell.operation,
+            str(cell.ranks),
+            format_bytes(cell.bytes),
+            str(decision.algorithm) if is_ruled else "(default)",
+            format_time(cell.default.time_s),
+            format_time(decision.time.time_s),
+            f"{gain:.2f}" if is_ruled else "",
+            f"{low:.2f} to {high:.2f}" if is_ruled else "",
+            cell.origin,
+        )
+    say.table(shown)
+    if (left := len(done.choice.decisions) - MOST_ROWS) > 0:
+        say.line(f"and {left} more (--json has all)")
+    for text in done.refused:
+        say.warn(f"{done.target.title} cannot say: {text}")
+    mean, most = done.choice.regrets
+    ruled = sum(decision.algorithm is not None for decision in done.choice.decisions)
+    say.line(
+        f"{len(done.rules)} rules for {ruled} of {len(done.choice.decisions)} cells in {output}; merging "
+        f"costs {mean:.1%} in the mean and {most:.1%} at most; "
+        + ("tried on the library" if done.is_tried else "not tried on a library")
+    )
+    for name, value in done.target.settings(output, done.rules).items():
+        say.line(f"  {name}={value}")
+    if done.target.caution and done.rules:
+        say.line(f"note: {done.target.caution}")

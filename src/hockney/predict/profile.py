@@ -1,0 +1,254 @@
+"""What the communication of a profile would cost on another machine, and which algorithms would pay there."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pydantic import BaseModel, Field
+
+from hockney.errors import RequestError
+from hockney.machine.file import load as load_machine
+from hockney.machine.select import parse_where, select_entry
+from hockney.predict.collective import UNCALIBRATED
+from hockney.predict.collective_options import CollectiveCase
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for
+from hockney.predict.every_algorithm import predictions
+from hockney.predict.message import predict_message
+from hockney.predict.profile_options import ProfileCase
+from hockney.predict.verb import MessageCosts
+from hockney.records.keys import COLLECTIVES
+from hockney.records.profile import Call, Profile
+from hockney.records.record import LOCALITIES
+
+SENDS = ("send", "ssend", "isend", "sendrecv")
+MOST_SIZES = 12
+"""Sizes of one operation on one number of ranks that are predicted; of more, powers of two that hold them."""
+
+
+class Cost(BaseModel):
+    """One operation of one size on one number of ranks: times of one call.
+
+    `default_s` and `default` are of what the profile's MPI chooses by itself, None where that is not known.
+    """
+
+    best_s: float
+    best: str
+    default_s: float | None = None
+    default: str = ""
+
+
+class Row(BaseModel):
+    """Calls of the profile as they would be: `time_s` on a rank, by the library's own choice where it is known.
+
+    `best_s` is by the best algorithm of each size. Both are None where nothing is predicted, and `note` says why.
+    """
+
+    operation: str
+    site: str
+    communicator: str
+    ranks: int
+    calls_of_a_rank: float
+    measured_s: float
+    time_s: float | None = None
+    best_s: float | None = None
+    note: str = ""
+
+
+class Change(BaseModel):
+    """Another algorithm for calls of one size: what a rank would save."""
+
+    operation: str
+    ranks: int
+    bytes: int
+    calls_of_a_rank: float
+    algorithm: str
+    instead_of: str
+    saved_s: float
+    factor: float
+
+
+class Elsewhere(BaseModel):
+    """The profile's communication on so many ranks of a machine; sums are over what is predicted."""
+
+    ranks: int
+    measured_s: float
+    time_s: float
+    best_s: float
+    rows: list[Row]
+    changes: list[Change]
+    warnings: list[str] = Field(default_factory=list)
+
+
+class _Costs:
+    """Predicted times, each asked for once."""
+
+    def __init__(self, case: ProfileCase, mpi: str) -> None:
+        self.case = case
+        self.decisions = decisions_for(mpi)
+        self.known: dict[tuple[str, int, int], Cost] = {}
+        self.warnings: list[str] = []
+
+    def of(self, operation: str, ranks: int, size_B: int) -> Cost:
+        """RequestError where nothing predicts it."""
+        key = operation, ranks, size_B
+        if key not in self.known:
+            self.known[key] = self._ask(operation, ranks, size_B)
+        return self.known[key]
+
+    def _times(self, operation: str, ranks: int, size_B: int, choice: ScheduleChoice | None) -> tuple[str, float]:
+        """The quickest algorithm, or the chosen one, and its time."""
+        shared = self.case.model_dump(include=set(MessageCosts.model_fields))
+        asked: dict[str, object] = {"operation": operation, "ranks": ranks, "sizes_B": [size_B]}
+        if choice is not None:
+            asked |= {"algorithm": choice.algorithm, "segment_B": choice.segment_B or 0}
+        case = CollectiveCase.model_validate(shared | asked)
+        (answer,) = predictions(case, lambda *_: None)
+        self.warnings += [text for text in answer["warnings"] if text not in self.warnings]
+        rows = [(row["algorithm"], row["time_s"]) for row in answer["algorithms"] if row["time_s"] is not None]
+        if not rows:
+            raise RequestError(f"no time of {operation} is known", answer["algorithms"][0]["note"])
+        return min(rows, key=lambda row: row[1])
+
+    def _ask(self, operation: str, ranks: int, size_B: int) -> Cost:
+        best, best_s = self._times(operation, ranks, size_B, None)
+        cost = Cost(best_s=best_s, best=best)
+        if self.decisions.decisions is None:
+            return cost
+        choice = self.decisions.decisions.default(operation, ranks, size_B, self.decisions.version)
+        if choice is None:
+            return cost
+        try:
+            default, default_s = self._times(operation, ranks, size_B, choice)
+        except RequestError:
+            return cost
+        # In segments the library's choice may be quicker than every schedule of whole messages.
+        best_s, best = min((best_s, best), (default_s, default))
+        return Cost(best_s=best_s, best=best, default_s=default_s, default=default)
+
+
+def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
+    """The profile on the machine of the case. RequestError where not even that machine's messages are known.
+
+    Communicators of all ranks become as large as asked; others, and the sizes of messages, stay as they are.
+    """
+    ranks = case.ranks or profile.ranks
+    costs = _Costs(case, profile.mpi)
+    rows, changes = [], []
+    for call in profile.calls:
+        row, of_it = _row(profile, call, ranks, costs)
+        rows.append(row)
+        changes += of_it
+    known = [row for row in rows if row.time_s is not None]
+    if profile.calls and not known:
+        raise RequestError(
+            f"nothing of {case.file} can be predicted: {rows[0].note}", "see `hockney predict --help`"
+        )
+    warnings = list(costs.warnings)
+    if ranks != profile.ranks:
+        warnings.append(
+            f"communicators of all {profile.ranks} ranks are taken as {ranks}; others keep their ranks, and all "
+            "calls their bytes and their number"
+        )
+    return Elsewhere(
+        ranks=ranks,
+        measured_s=sum(row.measured_s for row in known),
+        time_s=sum(row.time_s or 0 for row in known),
+        best_s=sum(row.best_s or 0 for row in known),
+        rows=rows,
+        changes=_merged(changes),
+        warnings=warnings,
+    )
+
+
+def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[Row, list[Change]]:
+    place = profile.communicators[call.communicator]
+    members = max(1, place.ranks * place.groups)
+    row = Row(
+        operation=call.operation,
+        site=call.site,
+        communicator=place.name,
+        ranks=ranks if place.ranks == profile.ranks else place.ranks,
+        calls_of_a_rank=call.calls / members,
+        measured_s=call.time_s / members,
+    )
+    sizes = Counter({one.bytes: one.calls for one in call.sizes})
+    try:
+        if call.operation in SENDS:
+            row.time_s = row.best_s = sum(
+                calls / members * _message_s(costs.case, size_B) for size_B, calls in sizes.items()
+            )
+        elif call.operation in COLLECTIVES and place.ranks > 1 and "between groups" not in place.name:
+            return _collective(row, _fewer(sizes), members, costs)
+        else:
+            row.note = "waits and receives are a part of what is sent, and other calls have no model"
+    except RequestError as error:
+        row.note = error.message
+    return row, []
+
+
+def _fewer(sizes: Counter[int]) -> Counter[int]:
+    if len(sizes) <= MOST_SIZES:
+        return sizes
+    fewer: Counter[int] = Counter()
+    for size_B, calls in sizes.items():
+        fewer[1 << (size_B - 1).bit_length() if size_B else 0] += calls
+    return fewer
+
+
+def _collective(row: Row, sizes: Counter[int], members: int, costs: _Costs) -> tuple[Row, list[Change]]:
+    time_s = best_s = 0.0
+    changes = []
+    for size_B, calls in sizes.items():
+        if size_B == 0 and COLLECTIVES[row.operation].has_size:
+            continue
+        cost = costs.of(row.operation, row.ranks, size_B)
+        each = calls / members
+        default_s = cost.best_s if cost.default_s is None else cost.default_s
+        time_s += each * default_s
+        best_s += each * cost.best_s
+        # Without measured collectives smaller ratios cannot be told from none.
+        if default_s > UNCALIBRATED * cost.best_s:
+            changes.append(
+                Change(
+                    operation=row.operation,
+                    ranks=row.ranks,
+                    bytes=size_B,
+                    calls_of_a_rank=each,
+                    algorithm=cost.best,
+                    instead_of=cost.default,
+                    saved_s=each * (default_s - cost.best_s),
+                    factor=default_s / cost.best_s,
+                )
+            )
+    return row.model_copy(update={"time_s": time_s, "best_s": best_s}), changes
+
+
+def _merged(changes: list[Change]) -> list[Change]:
+    """The changes of all call sites together, those that save most first."""
+    by_size: dict[tuple[str, int, int], Change] = {}
+    for change in changes:
+        key = change.operation, change.ranks, change.bytes
+        if (before := by_size.get(key)) is not None:
+            both = {
+                "calls_of_a_rank": before.calls_of_a_rank + change.calls_of_a_rank,
+                "saved_s": before.saved_s + change.saved_s,
+            }
+            change = before.model_copy(update=both)
+        by_size[key] = change
+    return sorted(by_size.values(), key=lambda change: -change.saved_s)
+
+
+def _message_s(case: ProfileCase, size_B: int) -> float:
+    """A message between the farthest ranks that were measured."""
+    machine = load_machine(case.machine)
+    keys = {"operation": "pingpong"} | parse_where(case.where)
+    error: RequestError | None = None
+    for locality in reversed(LOCALITIES):
+        try:
+            entry = select_entry(machine, {"locality": locality, **keys})
+        except RequestError as refused:
+            error = refused
+            continue
+        return predict_message(entry, size_B, "piecewise").time_s
+    assert error is not None
+    raise error

@@ -1,0 +1,117 @@
+"""The table of `hockney apply`: which schedule runs an operation, by ranks and bytes.
+
+`hockney tune --for hockney` writes it. The first rule that fits a call counts; where none does, the library's own
+code runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from hockney import _core, reading, writing
+from hockney.errors import RequestError
+from hockney.records.answers import first_problem
+from hockney.records.keys import COLLECTIVES
+from hockney.registry import did_you_mean
+
+SCHEMA_VERSION = 1
+_HINT = "`hockney tune … --for hockney -o FILE` writes such a file; the documentation has a page on `apply`"
+
+Ranks = Annotated[int, Field(ge=1, le=2**30)]
+Size = Annotated[int, Field(ge=0, le=2**62)]
+
+
+class PreloadRule(BaseModel):
+    """One line: calls of an operation on these ranks and bytes, bounds included, and the schedule that runs them.
+
+    `least_bytes` and `most_bytes`: of the whole vector for bcast, reduce and allreduce, of one rank's block
+    for the others; None is no bound. `segment_bytes` and `radix` 0: whole messages, the algorithm's usual radix.
+    `gain` is the library's time over the schedule's where that is known, from what `basis` says.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    operation: str
+    least_ranks: Ranks | None = None
+    most_ranks: Ranks | None = None
+    least_bytes: Size | None = None
+    most_bytes: Size | None = None
+    algorithm: str
+    segment_bytes: Size = 0
+    radix: Annotated[int, Field(ge=0, le=2**30)] = 0
+    gain: Annotated[float, Field(gt=0, lt=1e9)] | None = None
+    basis: Literal["measurement", "model"] | None = None
+
+    @model_validator(mode="after")
+    def _names_a_schedule(self) -> PreloadRule:
+        """Whether there is such a schedule that takes such a segment and radix, on bounds that are in order."""
+        if self.operation not in COLLECTIVES:
+            near = did_you_mean(self.operation, COLLECTIVES)
+            raise ValueError(f"unknown operation {self.operation!r}; {near}known: {', '.join(COLLECTIVES)}")
+        of_it = {one.name: one for one in _core.algorithms() if one.collective == self.operation}
+        if self.algorithm not in of_it:
+            near = did_you_mean(self.algorithm, of_it)
+            raise ValueError(
+                f"no schedule {self.algorithm!r} of {self.operation}; {near}known: {', '.join(of_it)}"
+            )
+        algorithm = of_it[self.algorithm]
+        if self.segment_bytes and not algorithm.is_segmented:
+            raise ValueError(f"{self.algorithm} does not cut its messages into segments: leave out segment_bytes")
+        if self.radix and not algorithm.default_radix:
+            raise ValueError(f"{self.algorithm} takes no radix: leave it out")
+        if self.radix and self.radix < algorithm.least_radix:
+            raise ValueError(f"the radix of {self.algorithm} must be at least {algorithm.least_radix}")
+        for what, least, most in (
+            ("ranks", self.least_ranks, self.most_ranks),
+            ("bytes", self.least_bytes, self.most_bytes),
+        ):
+            if least is not None and most is not None and least > most:
+                raise ValueError(f"least_{what} {least} is more than most_{what} {most}")
+        return self
+
+    def fits(self, operation: str, ranks: int, size_B: int) -> bool:
+        """Whether a call of `operation` on so many ranks, of so many bytes, is one of this rule's."""
+        return (
+            operation == self.operation
+            and (self.least_ranks or 1) <= ranks <= (self.most_ranks or ranks)
+            and (self.least_bytes or 0) <= size_B
+            and (self.most_bytes is None or size_B <= self.most_bytes)
+        )
+
+
+class PreloadTable(BaseModel):
+    """A table for one MPI, named as `hockney doctor` names it: "Open MPI 5.0.11"; empty: for any."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    mpi: str = ""
+    rules: list[PreloadRule]
+
+    def rule(self, operation: str, ranks: int, size_B: int) -> PreloadRule | None:
+        """The rule that counts for a call; None where the library's own code runs."""
+        return next((rule for rule in self.rules if rule.fits(operation, ranks, size_B)), None)
+
+    def write(self, path: Path) -> None:
+        """NotWritten where the file cannot be."""
+        writing.replace(path, self.model_dump_json(indent=2, exclude_none=True) + "\n")
+
+
+def load(path: Path) -> PreloadTable:
+    """RequestError where the file cannot be read, is no JSON, or is no such table: what is wrong first."""
+    data = reading.json_file(path, _HINT)
+    if not isinstance(data, dict) or not {"schema_version", "rules"} <= data.keys():
+        raise RequestError(f"{path} is no table of `hockney apply` (no schema_version and rules)", _HINT)
+    version = data["schema_version"]
+    if type(version) is int and version > SCHEMA_VERSION:
+        raise RequestError(
+            f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
+            "upgrade hockney: `git pull` in its clone, and install it again",
+        )
+    try:
+        return PreloadTable.model_validate(data)
+    except ValidationError as error:
+        raise RequestError(f"{path}: {first_problem(error)}".replace("Value error, ", ""), _HINT) from error

@@ -1,0 +1,105 @@
+"""What `hockney apply` tells the layer, and what the layer reports at the end."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hockney.errors import HockneyError
+from hockney.records.answers import first_problem
+from hockney.records.preload_table import PreloadTable
+from hockney.runner.preload import Outcome, rules_text
+
+
+def variables(
+    table: PreloadTable, *, bitwise: bool = False, sums: bool = False, compare: bool = False
+) -> dict[str, str]:
+    """Variables of the environment for the layer (cpp/preload/settings.cpp); RequestError for too many rules."""
+    asked = {"HOCKNEY_PRELOAD": "apply", "HOCKNEY_PRELOAD_RULES": rules_text(table)}
+    if bitwise:
+        asked["HOCKNEY_PRELOAD_BITWISE"] = "1"
+    if compare:
+        asked["HOCKNEY_PRELOAD_COMPARE"] = "1"
+    if sums or compare:
+        asked["HOCKNEY_PRELOAD_SUMMARY"] = "1"
+    return asked
+
+
+class Row(BaseModel):
+    """Calls of one operation that ran alike: by one rule (its place in the table), or by the library, and why.
+
+    `bytes` adds up what each call names: its whole vector, or one rank's block. `time_s` is 0 where calls were
+    not timed. `gain` and its `basis` are the table's; `saved_s` what they come to. Where calls were compared,
+    those by the schedule took `compared_s`, and would have taken `library_s`; their ratio is `measured_gain`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    operation: str
+    rule: int
+    why: str
+    calls: int
+    bytes: int
+    time_s: float
+    compared_s: float = 0.0
+    library_s: float = 0.0
+    measured_gain: float | None = None
+    algorithm: str = ""
+    gain: float | None = None
+    basis: str | None = None
+    saved_s: float | None = None
+
+
+class Report(BaseModel):
+    """The file that rank 0 writes in MPI_Finalize."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    library: str
+    ranks: int
+    of_all_ranks: bool
+    calls: list[Row]
+
+
+class Applied(BaseModel):
+    """What came of a launch under the layer; `is_seen` False: the layer was not there, and nothing is known."""
+
+    exit_code: int
+    is_seen: bool = False
+    warnings: list[str]
+    library: str = ""
+    ranks: int | None = None
+    of_all_ranks: bool = False
+    calls: list[Row] = []
+    saved_s: float | None = None
+
+
+def applied(outcome: Outcome, table: PreloadTable) -> Applied:
+    """The report beside the table. HockneyError where it is not as the layer writes it."""
+    if outcome.report is None:
+        return Applied(exit_code=outcome.code, warnings=outcome.said)
+    try:
+        report = Report.model_validate_json(outcome.report)
+    except ValidationError as error:
+        raise HockneyError(f"the layer's report is damaged: {first_problem(error)}") from error
+    rows = [_with_gain(row, table) for row in report.calls]
+    saved = [row.saved_s for row in rows if row.saved_s is not None]
+    return Applied(
+        exit_code=outcome.code,
+        is_seen=True,
+        warnings=outcome.said,
+        library=report.library.splitlines()[0] if report.library else "",
+        ranks=report.ranks,
+        of_all_ranks=report.of_all_ranks,
+        calls=rows,
+        saved_s=sum(saved) if saved else None,
+    )
+
+
+def _with_gain(row: Row, table: PreloadTable) -> Row:
+    if row.rule < 0:
+        return row
+    rule = table.rules[row.rule]
+    saved_s = None if rule.gain is None else row.time_s * (rule.gain - 1)
+    measured = row.library_s / row.compared_s if row.compared_s > 0 else None
+    said = {"algorithm": rule.algorithm, "gain": rule.gain, "basis": rule.basis, "saved_s": saved_s}
+    return row.model_copy(update={**said, "measured_gain": measured})

@@ -1,0 +1,295 @@
+"""A lab: hosts that are network namespaces of this machine, joined by a bridge, with links as slow as one likes.
+
+An MPI sees a host of its own in each, with its own name and address, and reaches the others over TCP. Where a
+link is far slower than the cores, the network decides how long a collective takes, as it does on a cluster. The
+lab stands in /run, where namespaces are kept, too: both live until `down`, or until the machine is started anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from hockney import reading, writing
+from hockney.errors import EnvironmentLack, HockneyError, RequestError
+from hockney.registry import did_you_mean
+from hockney.runner.probe import capture, last_complaint
+
+FOLDER = Path("/run/hockney")
+NAMESPACES = Path("/run/netns")
+TOOLS = ("ip", "tc", "unshare", "sysctl", "hostname")
+DEVICE = "eth0"
+"""A host's interface, in its own namespace."""
+NETWORK = "10.77.0"
+"""Hosts are .1, .2, …; the bridge is in a namespace of its own, so that labs do not see each other."""
+MOST_HOSTS = 64
+SLOWEST_BIT_PER_S, FASTEST_BIT_PER_S = 1e5, 1e11
+
+FRAME_B = 1514
+"""An Ethernet frame; two of them are the least that a token bucket needs."""
+LATE_S = 0.5e-3
+"""What the kernel's timer may be late by; a bucket holds what the link would have sent meanwhile."""
+QUEUE = "16m"
+"""What TCP has under way when all hosts send to one, so that nothing is lost."""
+
+EXCHANGE = Path(__file__).with_name("_lab_exchange.py")
+EXCHANGED_B = (256, 1024, 4096, 16_384, 65_536)
+EXCHANGE_LIMIT_S = 60.0
+RULED = 0.5
+"""The share of an exchange's time that the links account for where they rule it."""
+COMMAND_LIMIT_S = 30.0
+
+_AGENT = """#!/bin/sh
+# agent [options] HOST COMMAND…: run the command in the host's namespace, under the host's name
+while [ "${1#-}" != "$1" ]; do shift; done
+name=%s-${1##*[.-]}; shift
+exec ip netns exec $name unshare -u sh -c "hostname $name; $*"
+"""
+
+
+class Lab(BaseModel):
+    """A lab that is up."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    hosts: int = Field(ge=2, le=MOST_HOSTS)
+    link_bit_per_s: float | None = None
+    burst_B: int | None = Field(default=None, description="what a link lets pass at once after a rest")
+    exchange_s: dict[int, float] = Field(
+        default_factory=dict, description="by bytes: each host sends so many to the next, all at once"
+    )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the hosts, which are those of their namespaces."""
+        return [f"{_prefix(self.name)}-{number}" for number in range(1, self.hosts + 1)]
+
+    @property
+    def addresses(self) -> list[str]:
+        """IPv4 addresses of the hosts, by which launchers know them."""
+        return [f"{NETWORK}.{number}" for number in range(1, self.hosts + 1)]
+
+    @property
+    def folder(self) -> Path:
+        """Where the agent and the host files are."""
+        return FOLDER / self.name
+
+    @property
+    def rules_from_B(self) -> int | None:
+        """From this size on the links take at least half of an exchange's time; None where they never do."""
+        if self.link_bit_per_s is None or self.burst_B is None:
+            return None
+        found: int | None = None
+        for size_B, time_s in sorted(self.exchange_s.items(), reverse=True):
+            if size_B <= self.burst_B or size_B * 8 / self.link_bit_per_s < RULED * time_s:
+                break
+            found = size_B
+        return found
+
+    def environment(self, *, with_hosts: bool = True) -> dict[str, str]:
+        """Variables by which launchers reach the hosts, and MPIs keep to TCP and yield while they wait.
+
+        `with_hosts`: the launcher takes them all, one rank each, unless others are named.
+        """
+        agent, openmpi, hydra = (str(self.folder / name) for name in ("agent", "hosts.openmpi", "hosts.hydra"))
+        set_ = {
+            "OMPI_MCA_plm_rsh_agent": agent,
+            "PRTE_MCA_plm_ssh_agent": agent,
+            "HYDRA_LAUNCHER": "ssh",
+            "HYDRA_LAUNCHER_EXEC": agent,
+            "I_MPI_HYDRA_BOOTSTRAP": "ssh",
+            "I_MPI_HYDRA_BOOTSTRAP_EXEC": agent,
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl": "tcp,self",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            "UCX_TLS": "tcp,self",
+            "FI_PROVIDER": "tcp",
+        }
+        if with_hosts:
+            set_ |= {
+                "OMPI_MCA_orte_default_hostfile": openmpi,
+                "PRTE_MCA_prte_default_hostfile": openmpi,
+                "HYDRA_HOST_FILE": hydra,
+                "I_MPI_HYDRA_HOST_FILE": hydra,
+            }
+        return set_
+
+    def inside(self, command: Sequence[str], *, host: int = 0) -> list[str]:
+        """The command as it is run on a host (0 is the first), under the host's name."""
+        name = self.names[host]
+        under = f'hostname {name}; exec "$@"'
+        return ["ip", "netns", "exec", name, "unshare", "-u", "sh", "-c", under, "sh", *command]
+
+
+def up(name: str, hosts: int, link_bit_per_s: float | None) -> Lab:
+    """Make a lab and see from which size on its links rule.
+
+    RequestError where one of that name is up or numbers are absurd, EnvironmentLack without root, a tool, or what
+    the kernel must have; nothing is left of it then.
+    """
+    _check(name, hosts, link_bit_per_s)
+    _expect_able()
+    if (FOLDER / name).exists() or _namespaces(name):
+        raise RequestError(f"the lab {name!r} is up", f"`hockney lab down --name {name}` takes it away")
+    burst_B = None if link_bit_per_s is None else max(2 * FRAME_B, round(LATE_S * link_bit_per_s / 8))
+    lab = Lab(name=name, hosts=hosts, link_bit_per_s=link_bit_per_s, burst_B=burst_B)
+    try:
+        _join(lab)
+        if link_bit_per_s is not None:
+            lab = lab.model_copy(update={"exchange_s": _exchange(lab)})
+        _write(lab)
+    except BaseException:
+        with suppress(HockneyError):
+            down(name)
+        raise
+    return lab
+
+
+def find(name: str) -> Lab:
+    """The lab of that name; RequestError where none is up."""
+    path = FOLDER / name / "lab.json"
+    if not path.is_file():
+        there = sorted(folder.name for folder in FOLDER.glob("*") if (folder / "lab.json").is_file())
+        hint = f"{did_you_mean(name, there)}up: {', '.join(there)}" if there else "`hockney lab up` makes one"
+        raise RequestError(f"no lab {name!r} is up", hint)
+    remade = f"`hockney lab down --name {name}`, then `hockney lab up`"
+    try:
+        lab = Lab.model_validate(reading.json_file(path, remade))
+    except ValidationError as error:
+        raise RequestError(f"{path} describes no lab", remade) from error
+    if missing := sorted(set(lab.names) - set(_namespaces(name))):
+        raise RequestError(f"the lab {name!r} has lost its hosts {', '.join(missing)}", remade)
+    return lab
+
+
+def down(name: str) -> int:
+    """Take a lab away, whole or not; the number of namespaces that were deleted.
+
+    RequestError where there is none, or where processes still run on its hosts. EnvironmentLack without root.
+    """
+    _expect_able()
+    there = _namespaces(name)
+    if not there and not (FOLDER / name).exists():
+        raise RequestError(f"no lab {name!r} is up", "nothing is to be done")
+    running = [pid for one in there for pid in _run("ip", "netns", "pids", one).split()]
+    if running:
+        raise RequestError(
+            f"{len(running)} processes still run on hosts of the lab {name!r}: {', '.join(running[:10])}",
+            f"end them, for example `kill {' '.join(running[:10])}`",
+        )
+    for one in there:
+        _run("ip", "netns", "del", one)
+    shutil.rmtree(FOLDER / name, ignore_errors=True)
+    return len(there)
+
+
+def _check(name: str, hosts: int, link_bit_per_s: float | None) -> None:
+    if not re.fullmatch(r"[a-z0-9_-]{1,32}", name):
+        raise RequestError(f"{name!r} is no name of a lab", "write up to 32 small letters, digits, - or _")
+    if not 2 <= hosts <= MOST_HOSTS:
+        raise RequestError(f"a lab has from 2 to {MOST_HOSTS} hosts, not {hosts}", "for example --hosts 8")
+    if link_bit_per_s is not None and not SLOWEST_BIT_PER_S <= link_bit_per_s <= FASTEST_BIT_PER_S:
+        raise RequestError(
+            f"a link of {link_bit_per_s:g} bit/s is not between 100 kbit/s and 100 Gbit/s",
+            "for example --link 100Mbit/s",
+        )
+
+
+def _expect_able() -> None:
+    if os.geteuid() != 0:
+        raise EnvironmentLack("only root can make or remove network namespaces", "try again with sudo")
+    if missing := [tool for tool in TOOLS if shutil.which(tool) is None]:
+        raise EnvironmentLack(
+            f"no {', '.join(missing)} on PATH",
+            "install it (Debian: apt-get install iproute2 util-linux procps hostname)",
+        )
+
+
+def _prefix(name: str) -> str:
+    return f"hockney-{name}"
+
+
+def _namespaces(name: str) -> list[str]:
+    """Namespaces that are there of a lab, its switch among them."""
+    number = re.compile(rf"{re.escape(_prefix(name))}-(\d+|switch)")
+    return sorted(path.name for path in NAMESPACES.glob("*") if number.fullmatch(path.name))
+
+
+def _run(*words: str) -> str:
+    done = capture(list(words), os.environ, COMMAND_LIMIT_S)
+    if done.returncode != 0:
+        raise EnvironmentLack(
+            f"`{' '.join(words)}` failed: {last_complaint(done.stderr) or f'exit code {done.returncode}'}",
+            "a lab needs root, and a kernel with namespaces, veth, bridge and tbf (containers may lack them)",
+        )
+    return done.stdout
+
+
+def _join(lab: Lab) -> None:
+    """Make the namespaces, the bridge between them, and the links."""
+    switch = f"{_prefix(lab.name)}-switch"
+    _run("ip", "netns", "add", switch)
+    _run("ip", "-n", switch, "link", "add", "bridge", "type", "bridge")
+    _run("ip", "-n", switch, "link", "set", "bridge", "up")
+    for number, (host, address) in enumerate(zip(lab.names, lab.addresses, strict=True), start=1):
+        port = f"port{number}"
+        _run("ip", "netns", "add", host)
+        ends = [DEVICE, "netns", host, "type", "veth", "peer", "name", port, "netns", switch]
+        _run("ip", "link", "add", *ends)
+        _run("ip", "-n", switch, "link", "set", port, "master", "bridge", "up")
+        _run("ip", "-n", host, "addr", "add", f"{address}/24", "dev", DEVICE)
+        _run("ip", "-n", host, "link", "set", "lo", "up")
+        _run("ip", "-n", host, "link", "set", DEVICE, "up")
+        # BBR paces itself below the rate, which would hide the shaper; every kernel has Reno.
+        _run("ip", "netns", "exec", host, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno")
+        if lab.link_bit_per_s is not None and lab.burst_B is not None:
+            # What leaves the host, and what leaves the switch for it.
+            shape(host, DEVICE, lab.link_bit_per_s, lab.burst_B)
+            shape(switch, port, lab.link_bit_per_s, lab.burst_B)
+
+
+def shape(namespace: str, device: str, rate_bit_per_s: float, burst_B: int) -> None:
+    """What leaves a device passes a token bucket: `burst_B` at once, the rest at the rate."""
+    bucket = ["rate", f"{rate_bit_per_s:.0f}bit", "burst", str(burst_B), "limit", QUEUE]
+    _run("tc", "-n", namespace, "qdisc", "replace", "dev", device, "root", "tbf", *bucket)
+
+
+def _write(lab: Lab) -> None:
+    writing.make_folder(lab.folder)
+    agent = lab.folder / "agent"
+    writing.replace(agent, _AGENT % _prefix(lab.name))
+    agent.chmod(0o755)
+    for launcher, slot in (("openmpi", " slots=1"), ("hydra", ":1")):
+        writing.replace(lab.folder / f"hosts.{launcher}", "".join(f"{one}{slot}\n" for one in lab.addresses))
+    # Last: with it the lab is whole.
+    writing.replace(lab.folder / "lab.json", lab.model_dump_json(indent=2) + "\n")
+
+
+_TIMES = TypeAdapter(dict[int, float])
+"""What the exchange prints: seconds by size."""
+
+
+def _exchange(lab: Lab) -> dict[int, float]:
+    """Seconds in which each host sends so many bytes to the next and has those of the one before, all at once.
+
+    EnvironmentLack where the hosts do not reach each other.
+    """
+    words = [sys.executable, "-I", "-S", str(EXCHANGE), ",".join(map(str, EXCHANGED_B)), ",".join(lab.addresses)]
+    hosts = [shlex.join(lab.inside([*words, str(host)], host=host)) for host in range(lab.hosts)]
+    done = capture(["sh", "-c", " & ".join(hosts) + " & wait"], os.environ, EXCHANGE_LIMIT_S)
+    try:
+        return _TIMES.validate_json(done.stdout)
+    except ValidationError as error:
+        why = last_complaint(done.stderr) or "no answer"
+        raise EnvironmentLack(
+            f"the hosts of the lab do not reach each other: {why}", "is a firewall in the way?"
+        ) from error

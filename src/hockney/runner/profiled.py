@@ -1,0 +1,185 @@
+"""From the layer's notes (cpp/preload/watch.cpp) to a profile: sums over ranks, and what was waiting.
+
+A note is a line of words with tabs between: `rank` begins those of a rank, `on` those of a communicator, `call`
+has calls that are alike, `at` says when the rank came to one of them and when it left.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hockney._core import Direction
+from hockney.errors import HockneyError
+from hockney.records.keys import COLLECTIVES
+from hockney.records.profile import Call, Communicator, Late, Profile, SizeCount
+from hockney.runner.probe import capture
+
+ADDRESS_LIMIT_S = 60.0
+_S = 1e-9
+
+
+@dataclass(frozen=True)
+class _Where:
+    """A kind of communicator, an operation and a call site."""
+
+    name: str
+    ranks: int
+    operation: str
+    site: str
+
+
+@dataclass
+class _Sum:
+    calls: int = 0
+    bytes: int = 0
+    time_s: float = 0.0
+    by_rank_s: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    sizes: Counter[int] = field(default_factory=Counter)
+    sampled: int = 0
+    sampled_s: float = 0.0
+    waited_s: float = 0.0
+    late: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class _Visit:
+    """One rank's part in one call: its numbers in the communicator and in the world, when it came and left."""
+
+    rank: int
+    world_rank: int
+    root: int
+    start_s: float
+    end_s: float
+    where: _Where
+
+
+@dataclass
+class _Notes:
+    """All that the lines say, before it is summed."""
+
+    elapsed_s: float = 0.0
+    ranks: int = 0
+    sums: dict[_Where, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
+    groups: dict[tuple[str, int], set[str]] = field(default_factory=lambda: defaultdict(set))
+    visits: dict[tuple[str, str, int, int], list[_Visit]] = field(default_factory=lambda: defaultdict(list))
+
+
+def profiled(text: str, mpi: str) -> Profile:
+    """The profile of a run of `mpi`. HockneyError where the notes are not as the layer writes them."""
+    try:
+        notes = _read(text.splitlines())
+    except (ValueError, IndexError, KeyError) as error:
+        raise HockneyError(f"the layer's notes are damaged: {error}") from error
+    for (_, _, ranks, _), visits in notes.visits.items():
+        if len(visits) == ranks:
+            _part(visits, notes.sums)
+    kinds = sorted(notes.groups)
+    lines = source_lines({where.site for where in notes.sums})
+    calls = [
+        _call(where, total, kinds.index((where.name, where.ranks)), lines) for where, total in notes.sums.items()
+    ]
+    return Profile(
+        mpi=mpi,
+        ranks=notes.ranks,
+        elapsed_s=notes.elapsed_s,
+        communicators=[Communicator(name=name, ranks=n, groups=len(notes.groups[name, n])) for name, n in kinds],
+        calls=sorted(calls, key=lambda call: -call.time_s),
+    )
+
+
+def _read(lines: Iterable[str]) -> _Notes:
+    notes = _Notes()
+    rank, members, place, ranks, name = 0, "", 0, 0, ""
+    records: dict[int, _Where] = {}
+    for line in lines:
+        kind, *words = line.split("\t")
+        if kind == "rank":
+            rank = int(words[0])
+            notes.ranks = max(notes.ranks, rank + 1)
+            notes.elapsed_s = max(notes.elapsed_s, int(words[1]) * _S)
+        elif kind == "on":
+            members, place, ranks, name = words[0], int(words[1]), int(words[2]), words[3]
+            records = {}
+        elif kind == "call":
+            where = records[int(words[0])] = _Where(name, ranks, words[1], words[2])
+            size_B, calls, time_s = int(words[3]), int(words[4]), int(words[5]) * _S
+            notes.groups[name, ranks].add(members)
+            total = notes.sums[where]
+            total.calls += calls
+            total.bytes += size_B * calls
+            total.time_s += time_s
+            total.by_rank_s[rank] += time_s
+            total.sizes[size_B] += calls
+        elif kind == "at":
+            sequence, root = int(words[0]), int(words[2])
+            start_s, end_s = int(words[3]) * _S, int(words[4]) * _S
+            visit = _Visit(place, rank, root, start_s, end_s, records[int(words[1])])
+            notes.visits[members, name, ranks, sequence].append(visit)
+        else:
+            raise ValueError(f"no note: {line[:80]}")
+    return notes
+
+
+def _part(visits: list[_Visit], sums: Mapping[_Where, _Sum]) -> None:
+    """Add what each rank of one call waited: until the last one had come that it needs."""
+    last = max(visits, key=lambda visit: visit.start_s)
+    came_s = {visit.rank: visit.start_s for visit in visits}
+    for visit in visits:
+        direction = COLLECTIVES[visit.where.operation].direction
+        needed_s = last.start_s
+        if direction == Direction.outward:
+            # A root that the library refuses is none of them.
+            needed_s = came_s.get(visit.root, last.start_s)
+        elif direction == Direction.inward and visit.rank != visit.root:
+            needed_s = visit.start_s
+        total = sums[visit.where]
+        total.sampled += 1
+        total.sampled_s += visit.end_s - visit.start_s
+        total.waited_s += max(0.0, min(needed_s, visit.end_s) - visit.start_s)
+        total.late[last.world_rank] += 1
+
+
+def _call(where: _Where, total: _Sum, communicator: int, lines: Mapping[str, str]) -> Call:
+    waiting_s = total.time_s * total.waited_s / total.sampled_s if total.sampled_s > 0 else None
+    late = total.late.most_common(1)
+    return Call(
+        operation=where.operation,
+        site=lines.get(where.site, where.site),
+        communicator=communicator,
+        calls=total.calls,
+        bytes=total.bytes,
+        time_s=total.time_s,
+        least_rank_time_s=min(total.by_rank_s.values()),
+        most_rank_time_s=max(total.by_rank_s.values()),
+        sizes=[SizeCount(bytes=size_B, calls=calls) for size_B, calls in sorted(total.sizes.items())],
+        sampled=total.sampled,
+        waiting_s=waiting_s,
+        transferring_s=None if waiting_s is None else total.time_s - waiting_s,
+        late=Late(rank=late[0][0], share=late[0][1] / total.sampled) if late else None,
+    )
+
+
+def source_lines(sites: Iterable[str]) -> dict[str, str]:
+    """`file.c:12 (function)` for each site `program+0x1234` whose file says where its lines are."""
+    tool = shutil.which("addr2line")
+    by_file: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for site in sites:
+        if found := re.match(r"(.+)\+0x([0-9a-f]+)", site):
+            by_file[found[1]].append((site, int(found[2], 16)))
+    named: dict[str, str] = {}
+    for file, places in by_file.items():
+        if tool is None or not Path(file).is_file():
+            continue
+        # The call is before where it returns to.
+        addresses = [f"{address - 1:#x}" for _, address in places]
+        done = capture([tool, "-f", "-s", "-e", file, *addresses], {}, ADDRESS_LIMIT_S)
+        answers = done.stdout.splitlines()
+        for (site, _), function, line in zip(places, answers[::2], answers[1::2], strict=False):
+            if not line.startswith("?"):
+                named[site] = f"{line.partition(' ')[0].removesuffix(':?')} ({function})"
+    return named

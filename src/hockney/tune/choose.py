@@ -1,0 +1,148 @@
+"""From cells to rules: the algorithm of each cell, neighbouring cells as one rule, and what that costs.
+
+A rule is only for cells in which its algorithm is faster than the default beyond both intervals. Of those an
+algorithm counts by the upper end of its interval: the smallest of many medians would be the luckiest one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from hockney.tune.cells import Cell, Time
+from hockney.tune.rules import Algorithm, Rule, joined
+
+WORTH = 0.02
+"""Logarithm of the ratio of times, summed over its cells, that one rule more must bring."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A cell, what a rule says of it (None: the default stays), and the best that could be said."""
+
+    cell: Cell
+    algorithm: Algorithm | None
+    best: Algorithm | None
+
+    @property
+    def time(self) -> Time:
+        """Of what is taken."""
+        return self.cell.default if self.algorithm is None else self.cell.others[self.algorithm]
+
+    @property
+    def gain(self) -> tuple[float, float, float]:
+        """How many times as long the default takes, with the ends of its interval; 1 where it stays."""
+        return (1.0, 1.0, 1.0) if self.algorithm is None else self.time.ratio(self.cell.default)
+
+    @property
+    def regret(self) -> float:
+        """By what share it takes longer than the best that could be said: what merging costs here."""
+        best = self.cell.default if self.best is None else self.cell.others[self.best]
+        return max(0.0, self.time.time_s / best.time_s - 1)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Rules, and how each cell came off."""
+
+    rules: list[Rule]
+    decisions: list[Decision]
+
+    @property
+    def regrets(self) -> tuple[float, float]:
+        """What merging costs, in the mean over the cells and at most; 0 without cells."""
+        regrets = [decision.regret for decision in self.decisions]
+        return (sum(regrets) / len(regrets), max(regrets)) if regrets else (0.0, 0.0)
+
+
+def choose(cells: Sequence[Cell], *, worth: float = WORTH) -> Choice:
+    """Rules for the cells; ranks and sizes beyond them, and ranks between them, are left to the default.
+
+    Between two sizes the boundary is their geometric mean. `worth`: what one rule more must bring (`WORTH`); 0
+    merges what costs nothing alone.
+    """
+    rules: list[Rule] = []
+    decisions: list[Decision] = []
+    ordered = sorted(cells, key=lambda cell: (cell.operation, cell.ranks, cell.bytes))
+    for (operation, ranks), group in groupby(ordered, key=lambda cell: (cell.operation, cell.ranks)):
+        row = list(group)
+        taken = _partition(row, worth)
+        decisions += [Decision(cell, one, _best(cell)) for cell, one in zip(row, taken, strict=True)]
+        place = 0
+        for algorithm, run in groupby(taken):
+            count = len(list(run))
+            if algorithm is not None:
+                least, most = _bounds(row, place, place + count - 1)
+                rules.append(Rule(operation, ranks, ranks, least, most, algorithm))
+            place += count
+    return Choice(joined(rules), decisions)
+
+
+def choose_whole(cells: Sequence[Cell]) -> Choice:
+    """One algorithm for all ranks and sizes of an operation, for targets that know no bounds.
+
+    It must be faster than the default beyond the intervals somewhere, and slower than it nowhere.
+    """
+    rules: list[Rule] = []
+    decisions: list[Decision] = []
+    ordered = sorted(cells, key=lambda cell: cell.operation)
+    for operation, group in groupby(ordered, key=lambda cell: cell.operation):
+        row = list(group)
+        common = set.intersection(*(set(cell.others) for cell in row))
+        fit = [
+            one
+            for one in common
+            if any(one in cell.faster() for cell in row)
+            and not any(cell.default.is_beyond(cell.others[one]) for cell in row)
+        ]
+        taken = min(fit, key=lambda one: sum(math.log(cell.others[one].time_s) for cell in row), default=None)
+        decisions += [Decision(cell, taken, _best(cell)) for cell in row]
+        if taken is not None:
+            rules.append(Rule(operation, 1, None, 0, None, taken))
+    return Choice(rules, decisions)
+
+
+def _best(cell: Cell) -> Algorithm | None:
+    faster = cell.faster()
+    return min(faster, key=lambda one: (faster[one].high_s, str(one)), default=None)
+
+
+def _partition(row: Sequence[Cell], worth: float) -> list[Algorithm | None]:
+    """What is taken in each cell: the least sum of costs, and of `worth` for each change."""
+    options: list[Algorithm | None] = [None, *sorted({one for cell in row for one in cell.faster()}, key=str)]
+    costs: dict[Algorithm | None, float] = dict.fromkeys(options, 0.0)
+    came_from: list[dict[Algorithm | None, Algorithm | None]] = []
+    for number, cell in enumerate(row):
+        best = _best(cell)
+        best_s = cell.default.high_s if best is None else cell.others[best].high_s
+        allowed: dict[Algorithm | None, float] = {None: cell.default.high_s}
+        for faster, time in cell.faster().items():
+            allowed[faster] = time.high_s
+        before = costs
+        cheapest = min(options, key=lambda one: before[one])
+        costs = {}
+        origin: dict[Algorithm | None, Algorithm | None] = {}
+        for one in options:
+            change = before[cheapest] + (worth if number else 0.0)
+            origin[one] = one if before[one] <= change else cheapest
+            own = math.log(allowed[one] / best_s) if one in allowed else math.inf
+            costs[one] = min(before[one], change) + own
+        came_from.append(origin)
+    taken = min(options, key=lambda one: costs[one])
+    path = [taken]
+    for origin in reversed(came_from[1:]):
+        path.append(origin[path[-1]])
+    return path[::-1]
+
+
+def _bounds(row: Sequence[Cell], first: int, last: int) -> tuple[int, int]:
+    """Bytes from which and up to which what is said of these cells holds."""
+    least = row[first].bytes if first == 0 else _between(row[first - 1], row[first]) + 1
+    most = row[last].bytes if last == len(row) - 1 else _between(row[last], row[last + 1])
+    return least, most
+
+
+def _between(smaller: Cell, larger: Cell) -> int:
+    return min(max(math.isqrt(smaller.bytes * larger.bytes), smaller.bytes), larger.bytes - 1)

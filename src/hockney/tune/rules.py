@@ -1,0 +1,90 @@
+"""Rules: which algorithm a library is to take for a collective on so many ranks and for so many bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from hockney.records.keys import COLLECTIVES
+from hockney.units import format_bytes
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm as tables name it, with its segment size and its fan-out or radix; 0 is the library's own."""
+
+    name: str
+    segment_B: int = 0
+    radix: int = 0
+
+    def __str__(self) -> str:
+        words = [self.name]
+        if self.segment_B:
+            words.append(f"segments of {format_bytes(self.segment_B)}")
+        if self.radix:
+            words.append(f"radix {self.radix}")
+        return ", ".join(words)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """From `least` to `most`, both included (None: without bound), ranks and bytes; the first that fits counts.
+
+    Bytes are those of the tidy table: the whole vector for bcast, reduce and allreduce, one rank's block for the
+    others.
+    """
+
+    operation: str
+    least_ranks: int
+    most_ranks: int | None
+    least_B: int
+    most_B: int | None
+    algorithm: Algorithm
+
+    def fits(self, operation: str, ranks: int, size_B: int) -> bool:
+        """Whether the rule is for such a call."""
+        return (
+            operation == self.operation
+            and self.least_ranks <= ranks <= (ranks if self.most_ranks is None else self.most_ranks)
+            and self.least_B <= size_B <= (size_B if self.most_B is None else self.most_B)
+        )
+
+    def __str__(self) -> str:
+        ranks = _between(self.least_ranks, self.most_ranks, str)
+        sizes = _between(self.least_B, self.most_B, format_bytes)
+        return f"{self.operation} on {ranks} ranks, {sizes}: {self.algorithm}"
+
+
+def _between(least: int, most: int | None, show: Callable[[int], str]) -> str:
+    if most is None:
+        return f"{show(least)} and more"
+    return show(least) if least == most else f"{show(least)} to {show(most)}"
+
+
+def find(rules: Iterable[Rule], operation: str, ranks: int, size_B: int) -> Algorithm | None:
+    """What the rules say of such a call; None: the library's own choice."""
+    return next((rule.algorithm for rule in rules if rule.fits(operation, ranks, size_B)), None)
+
+
+def in_order(rules: Iterable[Rule]) -> list[Rule]:
+    """The rules by operation, in the usual order, then ranks and bytes."""
+    place = {name: number for number, name in enumerate(COLLECTIVES)}
+    return sorted(rules, key=lambda rule: (place[rule.operation], rule.least_ranks, rule.least_B))
+
+
+def joined(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules with those of consecutive numbers of ranks that say the same as one."""
+    done: list[Rule] = []
+    by_sizes: dict[tuple[str, int, int | None, Algorithm], list[Rule]] = {}
+    for rule in in_order(rules):
+        by_sizes.setdefault((rule.operation, rule.least_B, rule.most_B, rule.algorithm), []).append(rule)
+    for alike in by_sizes.values():
+        current = alike[0]
+        for rule in alike[1:]:
+            if current.most_ranks is not None and rule.least_ranks == current.most_ranks + 1:
+                current = replace(current, most_ranks=rule.most_ranks)
+            else:
+                done.append(current)
+                current = rule
+        done.append(current)
+    return in_order(done)

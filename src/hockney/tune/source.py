@@ -1,0 +1,99 @@
+"""What a tuning starts from: a campaign or a table, the library that it is of, and the cells that follow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hockney.errors import RequestError
+from hockney.machine.select import parse_where
+from hockney.records.contents import read
+from hockney.registry import did_you_mean
+from hockney.runner.find import find
+from hockney.tune.cells import Cell, measured, operations_in
+from hockney.tune.targets.base import Library, Target
+from hockney.tune.tuned import Tuned, expect_some, tuned
+from hockney.words import listed
+
+
+@dataclass(frozen=True)
+class Source:
+    """Times of collectives, of one library. `plan`: the campaign's, empty for a table."""
+
+    path: Path
+    frame: pd.DataFrame
+    library: Library
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    mpi: str = ""
+
+    @classmethod
+    def read(cls, path: Path, where: Sequence[str], mpi: str) -> Source:
+        """Read a campaign folder or a tidy table; `mpi` names the library on this machine, as --mpi does.
+
+        RequestError where there are no such rows, or where they are of several libraries.
+        """
+        contents = read(path)
+        frame = chosen(contents.frame, parse_where(where))
+        names = sorted(set(frame["mpi"]))
+        if len(names) > 1:
+            raise RequestError(f"{path} has times of {listed(names)}", f"choose one: --where mpi='{names[0]}'")
+        name = names[0] if names else ""
+        wrapper = find(mpi).wrapper if mpi else _wrapper(contents.launches, name)
+        plan = contents.plan if isinstance(contents.plan, dict) else {}
+        return cls(path, frame, Library(name, version_in(name), wrapper), plan, mpi)
+
+    def cells(self, target: Target, operations: Sequence[str], ranks: Sequence[int]) -> list[Cell]:
+        """What was measured of the algorithms that the target can name; errors as of `cells.measured`."""
+        return [
+            cell
+            for operation in operations_in(self.frame, operations)
+            for cell in measured(
+                self.frame,
+                operation,
+                lambda name, operation=operation: target.knows(operation, name, self.library),  # type: ignore[misc]
+                ranks,
+            )
+        ]
+
+    def tuned(self, target: Target, operations: Sequence[str], ranks: Sequence[int]) -> Tuned:
+        """Rules for the target."""
+        target.expect(self.library)
+        cells = self.cells(target, operations, ranks)
+        expect_some(cells, target, self.library)
+        return tuned(target, self.library, cells, f"{self.path} ({len(cells)} cells measured)")
+
+
+def version_in(name: str) -> tuple[int, ...]:
+    """(5, 0, 11) of "Open MPI 5.0.11"; empty where it has no number."""
+    number = re.search(r"\d+(?:\.\d+)*", name)
+    return tuple(int(part) for part in number[0].split(".")) if number else ()
+
+
+def _wrapper(launches: Sequence[Mapping[str, Any]], name: str) -> Path | None:
+    """The wrapper of that library as the launches were made with it, where it is still there."""
+    for launch in launches:
+        mpi = launch.get("mpi") or {}
+        if mpi.get("name") == name and Path(str(mpi.get("wrapper"))).is_file():
+            return Path(mpi["wrapper"])
+    return None
+
+
+def chosen(frame: pd.DataFrame, where: Mapping[str, str]) -> pd.DataFrame:
+    """The rows with these words; RequestError where the table has no such column, or no such row."""
+    for name, word in where.items():
+        if name not in frame.columns:
+            raise RequestError(f"the table has no column {name!r}", f"known: {', '.join(frame.columns)}")
+        there = frame[name].astype(object).fillna("").astype(str)
+        if not (there == word).any():
+            known = sorted(set(there))
+            raise RequestError(
+                f"the table has no row with {name} {word!r}",
+                f"{did_you_mean(word, known)}known: {', '.join(known)}",
+            )
+        frame = frame[there == word].reset_index(drop=True)
+    return frame

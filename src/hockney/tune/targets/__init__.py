@@ -1,0 +1,1 @@
+"""Tuning targets: one file each, the forms in which libraries read rules."""

@@ -1,0 +1,105 @@
+"""What the three forms of Open MPI's `tuned` share: names and numbers, and units.
+
+Read in the sources of 4.1.6, 5.0.9 and main (2026), and shown by `ompi_info --param coll tuned --level 9`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hockney.records.keys import COLLECTIVES
+from hockney.tune.rules import Rule
+from hockney.tune.targets.base import Library
+
+BANNER = "Open MPI"
+COMPONENT = "tuned:"
+
+COLLECTIVE_IDS = {
+    "allgather": 0,
+    "allreduce": 2,
+    "alltoall": 3,
+    "barrier": 6,
+    "bcast": 7,
+    "gather": 9,
+    "reduce": 11,
+    "reduce_scatter": 12,
+    "scatter": 15,
+}
+IDS = 22
+"""Collectives that `tuned` numbers, irregular and neighbourhood ones among them."""
+
+ALGORITHMS: Mapping[str, tuple[str, ...]] = {
+    "allgather": ("linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc", "sparbit"),
+    "allreduce": (
+        "basic_linear",
+        "nonoverlapping",
+        "recursive_doubling",
+        "ring",
+        "segmented_ring",
+        "rabenseifner",
+    ),
+    "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
+    "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
+    "bcast": (
+        *("basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"),
+        *("scatter_allgather", "scatter_allgather_ring"),
+    ),
+    "gather": ("basic_linear", "binomial", "linear_sync"),
+    "reduce": ("linear", "chain", "pipeline", "binary", "binomial", "in-order_binary", "rabenseifner"),
+    "reduce_scatter": ("non-overlapping", "recursive_halving", "ring", "butterfly"),
+    "scatter": ("basic_linear", "binomial", "linear_nb"),
+}
+"""By their numbers, from 1."""
+SINCE = {("allgather", "sparbit"): (5, 0)}
+"""What older versions do not have."""
+
+CHAINS = 4
+"""What `chain` takes when it is chosen by name without a fan-out; a rule without one makes one chain."""
+MOST_SEGMENT_B = 2**31 - 1
+
+CAUTION = (
+    "the component tuned must be the one that is asked: where ranks are several on each of several nodes, han is "
+    "(from 5.0 on), unless the launch says `--mca coll ^han`; calls without a rule then follow tuned's own choice"
+)
+
+
+def knows(operation: str, name: str, library: Library) -> bool:
+    """Whether a word of a table can be expressed."""
+    component, _, algorithm = name.partition(":")
+    is_there = component == "tuned" and algorithm in ALGORITHMS[operation]
+    return is_there and library.version >= SINCE.get((operation, algorithm), ())
+
+
+def refuses(rule: Rule, library: Library) -> str:
+    """Why a rule cannot be said."""
+    if not knows(rule.operation, rule.algorithm.name, library):
+        return f"{library.name} has no {rule.operation} by {rule.algorithm.name} in its component tuned"
+    if rule.algorithm.segment_B > MOST_SEGMENT_B:
+        return "a segment has at most 2^31 - 1 B"
+    if rule.most_ranks is None and unit(rule.operation, 2) > 1:
+        return "its bytes are those of all ranks together, so that their number must have an end"
+    return ""
+
+
+def number(rule: Rule) -> int:
+    """The algorithm's."""
+    return ALGORITHMS[rule.operation].index(rule.algorithm.name.removeprefix(COMPONENT)) + 1
+
+
+def fanout(rule: Rule) -> int:
+    """What stands in a rule for the radix of a table."""
+    return rule.algorithm.radix or (CHAINS if rule.algorithm.name == "tuned:chain" else 0)
+
+
+def unit(operation: str, ranks: int) -> int:
+    """Bytes that a rule counts for one byte of the tidy table: blocks of all ranks together."""
+    return ranks if COLLECTIVES[operation].sizes_are_blocks else 1
+
+
+def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - the file holds them
+    """Variables by which a launch loads a file of rules."""
+    return {
+        "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+        "OMPI_MCA_coll_tuned_dynamic_rules_filename": str(path.absolute()),
+    }

@@ -1,0 +1,175 @@
+"""Open MPI's rules as numbers, versions 1 and 2 of the file: the writer and the reader.
+
+A rule holds from its size, or its number of ranks, up to the next one; without a rule for 0 bytes the library
+drops the whole file without a word, and below the smallest number of ranks the first entry holds. So that rules
+hold where they are meant to and nowhere else, each entry begins with 0 bytes, the first one is for 0 ranks, and
+algorithm 0, the library's own choice, stands wherever there is no rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from hockney.errors import RequestError
+from hockney.tune.rules import Algorithm, Rule, in_order, joined
+from hockney.tune.targets import _openmpi as openmpi
+from hockney.tune.targets.base import Library
+
+MARK = "rule-file-version-2"
+MOST_RANKS = 2**31 - 1
+_FREE = (0, 0, 0)
+"""Algorithm, fan-out and segment of the library's own choice."""
+
+
+def write(rules: Sequence[Rule], comment: str, *, version: int) -> str:
+    """The text of a file; `comment` stands at its top."""
+    requests = " 0" if version == 2 else ""
+    lines = [MARK] if version == 2 else []
+    lines += [f"# {line}" for line in comment.splitlines()]
+    operations = [
+        (name, list(group)) for name, group in groupby(in_order(rules), key=lambda rule: rule.operation)
+    ]
+    lines.append(f"{len(operations)} # collectives")
+    for operation, of_it in operations:
+        entries = list(_entries(of_it))
+        lines += [f"{openmpi.COLLECTIVE_IDS[operation]} # {operation}", f"{len(entries)} # numbers of ranks"]
+        for ranks, sizes in entries:
+            lines += [f"{ranks} # ranks and more", f"{len(sizes)} # sizes: bytes, algorithm, fan-out, segment"]
+            for size_B, (algorithm, fanout, segment_B) in sizes:
+                name = openmpi.ALGORITHMS[operation][algorithm - 1] if algorithm else "the library's own choice"
+                lines.append(f"{size_B} {algorithm} {fanout} {segment_B}{requests} # {name}")
+    return "\n".join(lines) + "\n"
+
+
+Sizes = list[tuple[int, tuple[int, int, int]]]
+
+
+def _entries(rules: Sequence[Rule]) -> Iterator[tuple[int, Sizes]]:
+    """For each number of ranks from which something else holds: the sizes from which, and what."""
+    bounds = {0}
+    for rule in rules:
+        bounds.add(rule.least_ranks)
+        if rule.most_ranks is not None:
+            bounds.add(rule.most_ranks + 1)
+        if openmpi.unit(rule.operation, 2) > 1 and rule.most_ranks is not None:
+            # Bytes count for all ranks together: each number of ranks has bounds of its own.
+            bounds |= set(range(rule.least_ranks, rule.most_ranks + 1))
+    for ranks in sorted(bounds):
+        here = [rule for rule in rules if rule.least_ranks <= ranks <= (rule.most_ranks or MOST_RANKS)]
+        yield ranks, _sizes(here, ranks)
+
+
+def _sizes(rules: Sequence[Rule], ranks: int) -> Sizes:
+    sizes: Sizes = [(0, _FREE)]
+    for rule in sorted(rules, key=lambda rule: rule.least_B):
+        unit = openmpi.unit(rule.operation, ranks)
+        sizes = [entry for entry in sizes if entry[0] < rule.least_B * unit]
+        sizes.append(
+            (rule.least_B * unit, (openmpi.number(rule), openmpi.fanout(rule), rule.algorithm.segment_B))
+        )
+        if rule.most_B is not None:
+            sizes.append((rule.most_B * unit + 1, _FREE))
+    return sizes
+
+
+class _Numbers:
+    """The numbers of a text, one after another, with what each is for the message where it is not there."""
+
+    def __init__(self, text: str) -> None:
+        lines = (line.partition("#")[0] for line in text.splitlines())
+        self._words = [word for line in lines for word in line.split()]
+        self._at = 0
+
+    def take(self, what: str, least: int = 0, most: int = 2**63 - 1) -> int:
+        if self._at == len(self._words):
+            raise RequestError(f"the rules end before {what}", "write the file anew")
+        word = self._words[self._at]
+        self._at += 1
+        if not word.isdigit() or not least <= int(word) <= most:
+            raise RequestError(
+                f"{word!r} (number {self._at}) is not {what} from {least} to {most}", "write the file anew"
+            )
+        return int(word)
+
+    def end(self) -> None:
+        if self._at != len(self._words):
+            raise RequestError(f"{self._words[self._at]!r} follows the last rule", "write the file anew")
+
+
+def read(text: str, library: Library, *, version: int) -> list[Rule]:
+    """The rules of a text; RequestError where the library would drop it or take it for something else."""
+    first, _, rest = text.partition("\n")
+    if (first.strip() == MARK) != (version == 2):
+        raise RequestError(
+            f"the first line is {first[:40]!r}", f"version 2 begins with {MARK}, version 1 does not"
+        )
+    numbers = _Numbers(rest if version == 2 else text)
+    by_id = {number: name for name, number in openmpi.COLLECTIVE_IDS.items()}
+    rules: list[Rule] = []
+    for _ in range(numbers.take("the number of collectives", 0, openmpi.IDS)):
+        identity = numbers.take("the number of a collective", 0, openmpi.IDS - 1)
+        if identity not in by_id:
+            raise RequestError(f"collective {identity} is none that is tuned here", "write the file anew")
+        rules += _read_collective(by_id[identity], numbers, library, version)
+    numbers.end()
+    return joined(rules)
+
+
+def _read_collective(operation: str, numbers: _Numbers, library: Library, version: int) -> list[Rule]:
+    rules: list[Rule] = []
+    waiting: list[Rule] = []
+    before = -1
+    for _ in range(numbers.take("how many numbers of ranks follow", 1)):
+        ranks = numbers.take("a number of ranks above the one before", before + 1, MOST_RANKS)
+        rules += [rule for old in waiting for rule in _for_each(old, ranks - 1)]
+        waiting = _read_sizes(operation, ranks, numbers, library, version)
+        if before < 0 and ranks > 0 and waiting:
+            raise RequestError(
+                f"the first entry of {operation} is for {ranks} ranks and holds below them",
+                "begin with 0 ranks",
+            )
+        before = ranks
+    return rules + waiting
+
+
+def _for_each(rule: Rule, most_ranks: int) -> list[Rule]:
+    if openmpi.unit(rule.operation, 2) > 1 and most_ranks > rule.least_ranks:
+        raise RequestError(
+            f"an entry of {rule.operation} holds for {rule.least_ranks} to {most_ranks} ranks: bytes differ",
+            "write an entry for each number of ranks",
+        )
+    return [replace(rule, most_ranks=most_ranks)]
+
+
+def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Library, version: int) -> list[Rule]:
+    known = openmpi.ALGORITHMS[operation]
+    unit = openmpi.unit(operation, ranks)
+    rules: list[Rule] = []
+    before, open_ = -1, False
+    for place in range(numbers.take("how many sizes follow", 1)):
+        total_B = numbers.take("a size above the one before", before + 1)
+        if place == 0 and total_B != 0:
+            raise RequestError(
+                f"{operation} on {ranks} ranks has no rule for 0 bytes: Open MPI drops the whole file",
+                "begin with `0 0 0 0`",
+            )
+        number = numbers.take("an algorithm", 0, len(known))
+        fanout, segment_B = numbers.take("a fan-out"), numbers.take("a segment size", 0, openmpi.MOST_SEGMENT_B)
+        if version == 2:
+            numbers.take("a number of requests")
+        if open_:
+            rules[-1] = replace(rules[-1], most_B=(total_B - 1) // max(unit, 1))
+        open_ = number > 0
+        if open_:
+            name = openmpi.COMPONENT + known[number - 1]
+            radix = 0 if (name, fanout) == ("tuned:chain", openmpi.CHAINS) else fanout
+            rule = Rule(
+                operation, ranks, None, -(-total_B // max(unit, 1)), None, Algorithm(name, segment_B, radix)
+            )
+            if why := openmpi.refuses(replace(rule, most_ranks=ranks), library):
+                raise RequestError(why, "write the file anew")
+            rules.append(rule)
+        before = total_B
+    return rules

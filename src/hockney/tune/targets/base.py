@@ -1,0 +1,68 @@
+"""What a target is: a form of rules that some library reads, with a writer, a reader, and what it can say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from hockney.errors import RequestError
+from hockney.predict.decisions.base import Version
+from hockney.registry import Registry
+from hockney.tune.rules import Rule
+
+
+class Library(NamedTuple):
+    """The library that will read the file.
+
+    `name` as the tidy table has it ("Open MPI 5.0.11"); `wrapper`: its compiler wrapper, if it is here.
+    """
+
+    name: str
+    version: Version
+    wrapper: Path | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A form of rules.
+
+    `banner` is how the names of its libraries begin (empty: any), `versions` the first that reads it and the
+    first that does not any more (empty: no end). `knows` says whether it can name an
+    operation's algorithm, `refuses` why a rule cannot be expressed, "" where it can.
+    `write` makes the text of rules that
+    can, with a comment where the form has comments; `read` gives them back, and raises RequestError where a text
+    is not of the grammar. `settings` are the variables by which the library loads a file of these rules. `whole`:
+    no bounds, one algorithm for all calls of an operation. `caution`: what its user must know.
+    """
+
+    title: str
+    banner: str
+    versions: tuple[Version, Version]
+    knows: Callable[[str, str, Library], bool]
+    refuses: Callable[[Rule, Library], str]
+    write: Callable[[Sequence[Rule], Library, str], str]
+    read: Callable[[str, Library], list[Rule]]
+    settings: Callable[[Path, Sequence[Rule]], Mapping[str, str]]
+    whole: bool = False
+    caution: str = ""
+
+    def expect(self, library: Library) -> None:
+        """RequestError where this library does not read this form."""
+        if self.banner and not library.name.lower().startswith(self.banner.lower()):
+            raise RequestError(
+                f"{self.title} are read by {self.banner}, the times are of {library.name or 'no library'}",
+                "choose the target of that library (--for), or --for hockney",
+            )
+        first, end = self.versions
+        if library.version < first or (end and library.version >= end):
+            until = f" to before {'.'.join(map(str, end))}" if end else ""
+            raise RequestError(
+                f"{self.title} are read by {self.banner} from {'.'.join(map(str, first))} on{until}, not by "
+                f"{library.name}",
+                "choose another --for",
+            )
+
+
+targets: Registry[Target] = Registry("tuning target", "hockney.tune.targets", "reference/tuning-targets.md")

@@ -1,0 +1,117 @@
+"""Intel MPI's tree of tuning data as JSON, as `I_MPI_TUNING` and its tuner have it.
+
+    {"coll=Bcast": {"ppn=-1": {"comm_size=8": {"comm_id=-1": {"msg_size=65536": {"BCAST=3": {}}, "msg_size=-1": …
+
+A size is the largest that its entry is for, -1 all that are larger; preset 0 stands for Intel's own choice. The
+form was read in files, and no library that takes it was at hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from hockney import reading
+from hockney.errors import RequestError
+from hockney.tune.rules import Algorithm, Rule, in_order, joined
+from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.intel_env import knows
+from hockney.tune.targets.intel_env import refuses as refuses_preset
+
+_HINT = "write the file anew"
+ANY = -1
+
+
+def refuses(rule: Rule, library: Library) -> str:
+    """Why a rule cannot be said."""
+    if rule.most_ranks is None:
+        return "each number of ranks has an entry of its own, so that they must have an end"
+    return refuses_preset(rule, library)
+
+
+def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
+    tree: dict[str, Any] = {}
+    for operation, of_it in groupby(in_order(rules), key=lambda rule: rule.operation):
+        sizes: dict[int, dict[int, int]] = {}
+        for rule in of_it:
+            assert rule.most_ranks is not None, "refused before"
+            for ranks in range(rule.least_ranks, rule.most_ranks + 1):
+                entries = sizes.setdefault(ranks, {})
+                if rule.least_B > 0:
+                    entries.setdefault(rule.least_B - 1, 0)
+                entries[ANY if rule.most_B is None else rule.most_B] = int(rule.algorithm.name.split(":")[1])
+        by_ranks = {
+            f"comm_size={ranks}": {"comm_id=-1": _sizes(operation, entries)} for ranks, entries in sizes.items()
+        }
+        tree[f"coll={operation.capitalize()}"] = {"ppn=-1": by_ranks}
+    return json.dumps(tree, indent=1) + "\n"
+
+
+def _sizes(operation: str, entries: dict[int, int]) -> dict[str, Any]:
+    entries.setdefault(ANY, 0)
+    ordered = sorted(entries, key=lambda size: (size == ANY, size))
+    return {f"msg_size={size}": {f"{operation.upper()}={entries[size]}": {}} for size in ordered}
+
+
+def read(text: str, library: Library) -> list[Rule]:
+    rules = []
+    for operation, by_ppn in _children(reading.parsed(text, "the tree", _HINT), r"coll=(\w+)"):
+        for _, by_ranks in _children(by_ppn, r"ppn=(-?\d+)"):
+            for ranks, by_id in _children(by_ranks, r"comm_size=(\d+)"):
+                for _, sizes in _children(by_id, r"comm_id=(-?\d+)"):
+                    rules += _read_sizes(operation.lower(), int(ranks), sizes, library)
+    return joined(rules)
+
+
+def _children(tree: Any, pattern: str) -> list[tuple[str, Any]]:
+    if not isinstance(tree, dict) or not tree:
+        raise RequestError(f"the tree has nothing where {pattern} belongs", _HINT)
+    found = []
+    for key, below in tree.items():
+        match = re.fullmatch(pattern, key)
+        if match is None:
+            raise RequestError(f"{key!r} stands where {pattern} belongs", _HINT)
+        found.append((match[1], below))
+    return found
+
+
+def _read_sizes(operation: str, ranks: int, sizes: Any, library: Library) -> list[Rule]:
+    rules, least_B, ended = [], 0, False
+    for text, leaf in _children(sizes, r"msg_size=(-?\d+)"):
+        most_B = None if int(text) == ANY else int(text)
+        if ended or (most_B is not None and most_B < least_B - 1):
+            raise RequestError(f"the sizes of {operation} do not rise to -1", _HINT)
+        ((preset, _),) = _children(leaf, rf"{operation.upper()}=(\d+)")
+        if int(preset):
+            rule = Rule(operation, ranks, ranks, least_B, most_B, Algorithm(f"adjust:{preset}"))
+            if why := refuses(rule, library):
+                raise RequestError(why, _HINT)
+            rules.append(rule)
+        ended, least_B = most_B is None, (most_B or 0) + 1
+    if not ended:
+        raise RequestError(f"the sizes of {operation} on {ranks} ranks have no msg_size=-1", _HINT)
+    return rules
+
+
+def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - the library reads the file
+    """The variable that names the file."""
+    return {"I_MPI_TUNING": str(path.absolute())}
+
+
+targets.register("intel_json")(
+    Target(
+        title="Intel MPI's tuning data as JSON",
+        banner="Intel MPI",
+        versions=((2018,), ()),
+        knows=knows,
+        refuses=refuses,
+        write=write,
+        read=read,
+        settings=settings,
+        caution="the form of the tree was read in files of Intel's tuner",
+    )
+)

@@ -1,0 +1,150 @@
+"""Rules of Open MPI from 6.0 on: JSON, version 3 of the file. Bounds are inclusive, the first match wins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hockney import reading
+from hockney.errors import RequestError
+from hockney.tune.rules import Algorithm, Rule, in_order, joined
+from hockney.tune.targets import _openmpi as openmpi
+from hockney.tune.targets.base import Library, Target, targets
+
+SPELLED = {"reduce_scatter": "reducescatter"}
+MOST_RANKS = 2**31 - 1
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Message(_Part):
+    """Bounds in bytes of all ranks together, and what is taken."""
+
+    msg_size_min: int = Field(default=0, ge=0)
+    msg_size_max: int | Literal["inf"] = "inf"
+    alg: str | int
+    seg_size: int = Field(default=0, ge=0)
+    faninout: int = Field(default=0, ge=0)
+    reqs: int = Field(default=0, ge=0)
+
+
+class _Communicator(_Part):
+    comm_size_min: int = Field(default=0, ge=0)
+    comm_size_max: int | Literal["inf"] = "inf"
+    comm_rank_distribution: Literal["any", "one-per-node", "single-node"] = "any"
+    rules: list[_Message]
+
+
+class _File(_Part):
+    rule_file_version: Literal[3]
+    module: Literal["tuned"]
+    collectives: dict[str, list[_Communicator]]
+
+
+def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
+    collectives: dict[str, list[dict[str, Any]]] = {}
+    for operation, of_it in groupby(in_order(rules), key=lambda rule: rule.operation):
+        entries = collectives.setdefault(SPELLED.get(operation, operation), [])
+        each = [
+            (ranks, rule)
+            for rule in of_it
+            for ranks in ([None] if openmpi.unit(operation, 2) == 1 else _counts(rule))
+        ]
+        each.sort(key=lambda pair: (pair[0] or pair[1].least_ranks, pair[1].most_ranks or MOST_RANKS))
+        for ends, same in groupby(each, key=lambda pair: _ends(*pair)):
+            messages = [_message(rule, openmpi.unit(operation, ends[0])) for _, rule in same]
+            entries.append(
+                {
+                    "comm_size_min": ends[0],
+                    "comm_size_max": "inf" if ends[1] is None else ends[1],
+                    "comm_rank_distribution": "any",
+                    "rules": messages,
+                }
+            )
+    text = json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": collectives}, indent=1)
+    return text + "\n"
+
+
+def _counts(rule: Rule) -> list[int]:
+    assert rule.most_ranks is not None, "refused before: blocks of an unknown number of ranks"
+    return list(range(rule.least_ranks, rule.most_ranks + 1))
+
+
+def _ends(ranks: int | None, rule: Rule) -> tuple[int, int | None]:
+    return (rule.least_ranks, rule.most_ranks) if ranks is None else (ranks, ranks)
+
+
+def _message(rule: Rule, unit: int) -> dict[str, Any]:
+    return {
+        "msg_size_min": rule.least_B * unit,
+        "msg_size_max": "inf" if rule.most_B is None else rule.most_B * unit,
+        "alg": rule.algorithm.name.removeprefix(openmpi.COMPONENT),
+        "seg_size": rule.algorithm.segment_B,
+        "faninout": openmpi.fanout(rule),
+        "reqs": 0,
+    }
+
+
+def read(text: str, library: Library) -> list[Rule]:
+    data = reading.parsed(text, "the rules", "write the file anew")
+    try:
+        file = _File.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RequestError(f"the rules have {where}: {first['msg']}", "write the file anew") from error
+    by_name = {SPELLED.get(name, name): name for name in openmpi.ALGORITHMS}
+    rules = []
+    for spelled, entries in file.collectives.items():
+        if spelled not in by_name:
+            raise RequestError(f"{spelled!r} is no collective that is tuned here", "write the file anew")
+        for entry in entries:
+            rules += [_rule(by_name[spelled], entry, message, library) for message in entry.rules]
+    return joined(rules)
+
+
+def _rule(operation: str, entry: _Communicator, message: _Message, library: Library) -> Rule:
+    most_ranks = None if entry.comm_size_max == "inf" else entry.comm_size_max
+    unit = openmpi.unit(operation, entry.comm_size_min)
+    if unit > 1 and most_ranks != entry.comm_size_min:
+        raise RequestError(
+            f"an entry of {operation} is for ranks whose bytes differ", "write one for each number"
+        )
+    known = openmpi.ALGORITHMS[operation]
+    name = (
+        known[message.alg - 1] if isinstance(message.alg, int) and 0 < message.alg <= len(known) else message.alg
+    )
+    algorithm = openmpi.COMPONENT + str(name)
+    radix = 0 if (algorithm, message.faninout) == ("tuned:chain", openmpi.CHAINS) else message.faninout
+    rule = Rule(
+        operation,
+        entry.comm_size_min,
+        most_ranks,
+        -(-message.msg_size_min // max(unit, 1)),
+        None if message.msg_size_max == "inf" else message.msg_size_max // max(unit, 1),
+        Algorithm(algorithm, message.seg_size, radix),
+    )
+    if why := openmpi.refuses(rule, library):
+        raise RequestError(why, "Open MPI would ignore the rule without a word; write the file anew")
+    return rule
+
+
+targets.register("openmpi_json")(
+    Target(
+        title="rules of Open MPI's tuned, version 3 (JSON)",
+        banner=openmpi.BANNER,
+        versions=((6,), ()),
+        knows=openmpi.knows,
+        refuses=openmpi.refuses,
+        write=write,
+        read=read,
+        settings=openmpi.settings,
+        caution=openmpi.CAUTION,
+    )
+)

@@ -1,0 +1,33 @@
+"""Rules of Open MPI from 5.0.7 on: rows of numbers, the last of which are requests under way (0: no limit)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hockney.tune.rules import Rule
+from hockney.tune.targets import _openmpi as openmpi
+from hockney.tune.targets import _openmpi_numbers as numbers
+from hockney.tune.targets.base import Library, Target, targets
+
+
+def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - the same for all versions
+    return numbers.write(rules, comment, version=2)
+
+
+def read(text: str, library: Library) -> list[Rule]:
+    return numbers.read(text, library, version=2)
+
+
+targets.register("openmpi_v2")(
+    Target(
+        title="rules of Open MPI's tuned, version 2",
+        banner=openmpi.BANNER,
+        versions=((5, 0, 7), (6,)),
+        knows=openmpi.knows,
+        refuses=openmpi.refuses,
+        write=write,
+        read=read,
+        settings=openmpi.settings,
+        caution=openmpi.CAUTION,
+    )
+)

@@ -1,0 +1,145 @@
+"""A tuning from its source to its file: rules for one target, how each cell came off, and what to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hockney import __version__
+from hockney.errors import RequestError
+from hockney.tune.cells import Cell
+from hockney.tune.choose import Choice, Decision, choose, choose_whole
+from hockney.tune.rules import Rule, in_order
+from hockney.tune.targets.base import Library, Target
+from hockney.units import format_bytes, format_time
+
+MOST_EXPLAINED = 10
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Rules for a target and a library; `refused` are those that it cannot express, with the reason."""
+
+    target: Target
+    library: Library
+    rules: list[Rule]
+    choice: Choice
+    origin: str
+    refused: list[str] = field(default_factory=list)
+    is_tried: bool = False
+    """Whether a library has loaded the file, and its effect was seen."""
+
+    @property
+    def text(self) -> str:
+        """The file."""
+        return self.target.write(self.rules, self.library, self.comment)
+
+    @property
+    def comment(self) -> str:
+        """What stands at the top of a file whose form has comments."""
+        tried = "tried on that library" if self.is_tried else "not tried on a library"
+        return (
+            f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {tried}\n"
+            f"from {self.origin}"
+        )
+
+    def checked(self) -> str:
+        """The text of the file, after it was read back; an error where that does not give the same rules."""
+        text = self.text
+        if (back := self.target.read(text, self.library)) != in_order(self.rules):
+            raise AssertionError(f"{self.target.title} were not read back as they were written: {back}")
+        return text
+
+
+def tuned(target: Target, library: Library, cells: Sequence[Cell], origin: str) -> Tuned:
+    """Choose for these cells; RequestError where the library does not read the target's form."""
+    target.expect(library)
+    chosen = choose_whole(cells) if target.whole else choose(cells)
+    refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
+    rules = [rule for rule in chosen.rules if rule not in refused]
+    told = [f"{rule}: {why}" for rule, why in refused.items()]
+    return Tuned(target, library, rules, chosen, origin, told)
+
+
+def expect_some(cells: Sequence[Cell], target: Target, library: Library) -> None:
+    """RequestError where nothing can be compared, with what is missing."""
+    if not cells:
+        raise RequestError(
+            f"no point has a time of the default and of an algorithm that {target.title} can name "
+            f"({library.name or 'no library is named'})",
+            "measure both: `hockney measure --algorithms default,library …` (ours for --for hockney)",
+        )
+
+
+def explained(choice: Choice) -> list[str]:
+    """The rules that gain most, in words, the largest gain first."""
+    of_rule: dict[Rule, list[Decision]] = {}
+    for decision in choice.decisions:
+        cell = decision.cell
+        for rule in choice.rules:
+            if decision.algorithm is not None and rule.fits(cell.operation, cell.ranks, cell.bytes):
+                of_rule.setdefault(rule, []).append(decision)
+                break
+    best = {rule: max(of_it, key=lambda one: one.gain[0]) for rule, of_it in of_rule.items()}
+    ordered = sorted(best, key=lambda rule: -best[rule].gain[0])
+    return [_in_words(rule, best[rule], len(of_rule[rule])) for rule in ordered[:MOST_EXPLAINED]]
+
+
+def _in_words(rule: Rule, decision: Decision, cells: int) -> str:
+    cell, (gain, low, high) = decision.cell, decision.gain
+    how = "measured" if cell.origin == "measured" else "by the model"
+    times = f"{format_time(cell.default.time_s)} by default, {format_time(decision.time.time_s)} so"
+    text = f"{rule}. At {format_bytes(cell.bytes)} on {cell.ranks} ranks {times}: {gain:.2f} times as fast "
+    text += f"({low:.2f} to {high:.2f}), {how}"
+    return text if cells == 1 else f"{text}; the largest gain of {cells} cells"
+
+
+def as_data(done: Tuned, path: Path) -> dict[str, Any]:
+    """What `--json` prints."""
+    mean, most = done.choice.regrets
+    return {
+        "file": str(path),
+        "target": done.target.title,
+        "library": done.library.name,
+        "tried": done.is_tried,
+        "rules": [rule_data(rule) for rule in done.rules],
+        "refused": done.refused,
+        "cells": [cell_data(decision) for decision in done.choice.decisions],
+        "merging_costs": {"mean": mean, "most": most},
+        "settings": dict(done.target.settings(path, done.rules)),
+        "caution": done.target.caution,
+    }
+
+
+def rule_data(rule: Rule) -> dict[str, Any]:
+    """A rule as JSON; bytes are those of the tidy table, null is no bound."""
+    return {
+        "operation": rule.operation,
+        "least_ranks": rule.least_ranks,
+        "most_ranks": rule.most_ranks,
+        "least_bytes": rule.least_B,
+        "most_bytes": rule.most_B,
+        "algorithm": rule.algorithm.name,
+        "segment_bytes": rule.algorithm.segment_B,
+        "radix": rule.algorithm.radix,
+    }
+
+
+def cell_data(decision: Decision) -> dict[str, Any]:
+    """A cell as JSON; times in seconds."""
+    cell, (gain, low, high) = decision.cell, decision.gain
+    return {
+        "operation": cell.operation,
+        "ranks": cell.ranks,
+        "bytes": cell.bytes,
+        "origin": cell.origin,
+        "algorithm": None if decision.algorithm is None else str(decision.algorithm),
+        "default_s": cell.default.time_s,
+        "time_s": decision.time.time_s,
+        "gain": gain,
+        "gain_low": low,
+        "gain_high": high,
+        "regret": decision.regret,
+    }

@@ -1,0 +1,75 @@
+"""What became slower: planted regressions, noise alone, another level, and machine files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.check.planted import MPIS, Measured, consistent, frame
+
+from hockney.check.against import Changes, against
+from hockney.errors import RequestError
+from hockney.records.contents import Contents
+
+FAMILY_ERROR = 0.02
+NOISE = Measured(MPIS[0])
+
+
+def contents(table: pd.DataFrame) -> Contents:
+    return Contents(Path("made"), table)
+
+
+def compare(newer: pd.DataFrame, older: pd.DataFrame) -> Changes:
+    return against(contents(newer), contents(older), family_error=FAMILY_ERROR)
+
+
+def test_a_planted_regression_is_found_and_nothing_else() -> None:
+    def slower(operation: str, ranks: int, size_B: int) -> float:
+        return consistent(operation, ranks, size_B) * (1.5 if (operation, ranks) == ("reduce", 4) else 1.0)
+
+    changes = compare(frame(slower, noise=NOISE, seed=2), frame(noise=NOISE, seed=3))
+    found = changes.of("slower")
+    assert found
+    assert all(change.where.startswith("reduce, 4 ranks") for change in found)
+    assert not [change for change in changes.of("not slower") if change.where.startswith("reduce, 4 ranks")]
+
+
+def test_what_became_faster_is_no_alarm() -> None:
+    faster = frame(lambda *call: consistent(*call) / 2, noise=NOISE, seed=2)
+    assert not compare(faster, frame(noise=NOISE, seed=3)).of("slower")
+
+
+def test_noise_of_both_sides_rarely_alarms() -> None:
+    alarms = 0
+    for seed in range(20):
+        # Between campaigns the whole machine moves by a few percent, as `hockney.models.base.DRIFT` has it.
+        moved = np.exp(np.random.default_rng(seed).normal(0, 0.025))
+        newer = frame(noise=NOISE, seed=2 * seed, sizes=[64, 4096], ranks=[2])
+        newer["time_s"] *= moved
+        older = frame(noise=NOISE, seed=2 * seed + 1, sizes=[64, 4096], ranks=[2])
+        alarms += bool(compare(newer, older).of("slower"))
+    assert alarms <= 2
+
+
+def test_few_launches_are_not_judged() -> None:
+    changes = compare(frame(lambda *_: 9.0, launches=2), frame(launches=5))
+    assert not changes.of("slower")
+    assert {change.why for change in changes.changes} == {"fewer than 4 launches"}
+
+
+def test_a_new_version_of_the_library_is_compared() -> None:
+    newer = frame(lambda *call: 2 * consistent(*call)).assign(mpi="Made MPI 2")
+    changes = compare(newer, frame())
+    assert len(changes.of("slower")) == len(changes.changes)
+
+
+def test_what_is_gone_is_named() -> None:
+    changes = compare(frame().query("operation != 'bcast'"), frame())
+    assert [text.split(",")[0] for text in changes.missing] == ["bcast"] * 3
+
+
+def test_nothing_in_common_is_said() -> None:
+    with pytest.raises(RequestError, match="no time in common"):
+        compare(frame().query("operation == 'bcast'"), frame().query("operation == 'reduce'"))

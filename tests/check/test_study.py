@@ -1,0 +1,115 @@
+"""Guidelines put to tables whose truth is known: what is planted is found, with what mends it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.check.planted import MPIS, RANKS, SIZES, Measured, consistent, frame, times
+
+from hockney.check.cells import Times, times_in
+from hockney.check.judge import judge
+from hockney.check.study import bounds, compared, study
+from hockney.errors import RequestError
+
+FAMILY_ERROR = 0.02
+PLANTED = 1.3
+NOISE = Measured(MPIS[0])
+
+
+def violating(seed: int) -> tuple[Times, Times]:
+    """A noisy campaign in which a tenth of the cells takes up to three times as long, and its truth."""
+    random = np.random.default_rng(seed)
+    factors = {
+        (operation, ranks, size_B): random.uniform(1.3, 3.0) if random.random() < 0.1 else 1.0
+        for operation in ("bcast", "reduce", "allreduce", "allgather", "scatter", "gather", "reduce_scatter")
+        for ranks in RANKS
+        for size_B in SIZES
+    }
+
+    def truth(operation: str, ranks: int, size_B: int) -> float:
+        return consistent(operation, ranks, size_B) * factors.get((operation, ranks, size_B), 1.0)
+
+    return times(truth, launches=15, noise=NOISE, seed=seed), times(truth)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_planted_violations_are_found_and_no_others(seed: int) -> None:
+    noisy, true = violating(seed)
+    found = list(bounds(true))
+    exact = judge(compared(true, found), true.time_s, true.time_s, true.time_s).ratio
+    planted = {found[index] for index in np.flatnonzero(exact >= PLANTED)}
+    kept = {found[index] for index in np.flatnonzero(exact <= 1)}
+    assert len(planted) > 20
+    violated = {finding.identity for finding in study(noisy, family_error=FAMILY_ERROR).violations}
+    assert planted <= violated
+    assert not violated & kept
+
+
+def test_a_violation_says_how_much_and_what_mends_it() -> None:
+    table = frame(
+        noise=NOISE, named={("bcast", "binomial"): 0.5, ("bcast", "pipeline"): 0.4, ("bcast", "theirs"): 0.1}
+    )
+    result = study(times_in(table), ["default_as_named"])
+    assert result.launches == 5
+    of_binomial = [f for f in result.violations if f.bound.fast[0].call.algorithm == "binomial"]
+    assert len(of_binomial) == len(RANKS) * len(SIZES)
+    for finding in of_binomial:
+        assert finding.low is not None
+        assert finding.high is not None
+        assert finding.factor is not None
+        assert finding.low < finding.factor < finding.high
+        # The fastest of ours, not the first, and not the library's own.
+        assert finding.mend is not None
+        assert finding.mend.algorithm == "pipeline"
+        assert finding.mend_s < finding.fast_s < finding.slow_s
+    within = [finding.low < 2 < finding.high for finding in of_binomial if finding.low and finding.high]
+    # 30 intervals of 95 %, of which those of one number of ranks share what launches do to all sizes.
+    assert sum(within) >= 20
+
+
+def test_names_of_another_programs_table_are_no_schedules_of_ours() -> None:
+    table = frame(named={("bcast", "binomial"): 0.5})
+    table["source"] = "osu"
+    assert {finding.mend for finding in study(times_in(table)).violations} == {None}
+
+
+def test_one_launch_tells_nothing_and_alarms_nobody() -> None:
+    result = study(times(lambda *_: 1.0, launches=2))
+    assert result.violations == []
+    assert len(result.of("cannot be told")) == len(result.findings)
+
+
+def test_rows_of_one_launch_are_one_launch() -> None:
+    table = frame(launches=6)
+    table["repetition"] %= 2
+    assert times_in(table).launches == 2
+
+
+def test_other_libraries_and_placements_are_not_compared() -> None:
+    table = frame(named={("bcast", "binomial"): 0.5})
+    for column, word in (("mpi", "Other MPI 2"), ("mapping", "node"), ("variant", "tcp"), ("cache", "off")):
+        other = table.copy()
+        other.loc[other["algorithm"] == "binomial", column] = word
+        if column not in table:
+            other[column] = other[column].fillna("")
+        assert not list(bounds(times_in(other), ["default_as_named"])), column
+
+
+def test_the_statistic_that_says_most_counts() -> None:
+    table = frame(launches=1)
+    mean = table.assign(statistic="mean_over_ranks", time_s=1.0)
+    both = times_in(pd.concat([table, mean], ignore_index=True))
+    assert {cell.call.statistic for cell in both.cells} == {"completion"}
+    assert {cell.call.statistic for cell in times_in(mean).cells} == {"mean_over_ranks"}
+
+
+def test_nothing_to_compare_is_said() -> None:
+    with pytest.raises(RequestError, match="no guideline compares anything"):
+        study(times_in(frame(sizes=[8], ranks=[2]).query("operation == 'bcast'")))
+
+
+def test_an_unknown_guideline_is_answered_with_the_nearest() -> None:
+    with pytest.raises(RequestError, match="unknown guideline") as error:
+        study(times(), ["monotone_in_byte"])
+    assert "monotone_in_bytes" in error.value.hint

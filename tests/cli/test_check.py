@@ -1,0 +1,137 @@
+"""`hockney check`: text, JSON, JUnit and exit codes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.check.planted import Made, consistent, frame
+from tests.command_line import outcome
+
+from hockney.records import table
+
+MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+
+
+def slow(operation: str, ranks: int, size_B: int) -> float:
+    return consistent(operation, ranks, size_B) * (2.0 if (operation, size_B) == ("gather", 4096) else 1.0)
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    named = {("gather", "linear"): 0.5}
+    for name, truth, launches, seed in (
+        ("slow", slow, 5, 1),
+        ("again", slow, 5, 2),
+        ("good", consistent, 5, 3),
+        ("few", slow, 2, 4),
+    ):
+        made = frame(truth, launches, Made(own=0.02), seed, named=named if truth is slow else None)
+        table.write(made, Path(f"{name}.csv"))
+
+
+def answer(*words: str) -> tuple[int, Any]:
+    code, out, _ = outcome("check", *words, "--json")
+    return code, json.loads(out)
+
+
+@pytest.mark.usefixtures("tables")
+def test_violations_are_named_with_what_mends_them() -> None:
+    code, out, _ = outcome("check", "slow.csv", "--guidelines", "gather_as_allgather")
+    assert code == 1
+    rows = [line for line in out.splitlines() if line.strip().startswith("gather_as_allgather")]
+    assert len(rows) == 3
+    assert all("allgather 4 KiB" in row and "linear" in row for row in rows)
+    assert "probability of at most 0.05" in out
+
+
+@pytest.mark.usefixtures("tables")
+def test_json_has_the_rule_that_mends_a_violation() -> None:
+    code, data = answer("slow.csv", "--guidelines", "gather_as_allgather", "--family-error", "2%")
+    assert code == 1
+    assert data["family_error"] == 0.02
+    assert data["violated"] == len(data["violations"]) == 3
+    for violation in data["violations"]:
+        assert (violation["operation"], violation["bytes"]) == ("gather", 4096)
+        assert violation["factor_low"] < violation["factor"] < violation["factor_high"]
+        assert violation["schedule"]["algorithm"] == "linear"
+        assert violation["parts"][0]["operation"] == "allgather"
+
+
+@pytest.mark.usefixtures("tables")
+def test_a_library_that_keeps_the_guidelines_passes() -> None:
+    code, data = answer("good.csv")
+    assert (code, data["violations"]) == (0, [])
+    assert data["kept"] > 0
+
+
+@pytest.mark.usefixtures("tables")
+def test_few_launches_are_no_alarm_and_said() -> None:
+    code, out, err = outcome("check", "few.csv")
+    assert code == 0
+    assert "fewer than 4 launches" in out
+    assert "Nothing can be told" in err
+
+
+@pytest.mark.usefixtures("tables")
+def test_a_second_campaign_confirms_or_refutes() -> None:
+    code, data = answer("slow.csv", "--confirm", "again.csv")
+    assert code == 1
+    assert {violation["again"]["verdict"] for violation in data["violations"]} == {"confirmed"}
+    code, out, _ = outcome(
+        "check", "slow.csv", "--confirm", "good.csv", "--guidelines", "gather_as_allgather,split_in_parts"
+    )
+    assert code == 0
+    assert "not confirmed" in out
+
+
+@pytest.mark.usefixtures("tables")
+def test_against_an_older_table() -> None:
+    code, data = answer("slow.csv", "--against", "good.csv", "--guidelines", "barrier_as_allreduce")
+    assert code == 1
+    assert data["violations"] == []
+    assert {change["where"].split(",")[0] for change in data["against"]["slower"]} == {"gather"}
+    assert answer("good.csv", "--against", "slow.csv")[0] == 0
+
+
+@pytest.mark.usefixtures("tables")
+def test_junit_is_written() -> None:
+    assert outcome("check", "slow.csv", "--against", "good.csv", "--junit", "check.xml")[0] == 1
+    text = Path("check.xml").read_text(encoding="utf-8")
+    assert 'testsuite name="guidelines"' in text
+    assert 'testsuite name="regressions"' in text
+
+
+@pytest.mark.usefixtures("tables")
+def test_machine_files_are_compared_only() -> None:
+    code, _, err = outcome("check", MACHINE)
+    assert (code, "machine file" in err) == (2, True)
+    code, data = answer(str(MACHINE), "--against", str(MACHINE))
+    assert code == 0
+    assert data["against"]["compared"] > 0
+    assert "violations" not in data
+
+
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing-there"], "nothing-there"),
+        (["slow.csv", "--guidelines", "monoton"], "unknown guideline"),
+        (["slow.csv", "--family-error", "2 in 100"], "is no share"),
+        (["slow.csv", "--family-error", "0"], "--family-error"),
+        (["slow.csv", "--least-factor", "0.9"], "--least-factor"),
+        (["slow.csv", "--confirm", "fresh"], "is a table, with no plan"),
+        (["slow.csv", "--trust"], "--trust means nothing without --confirm"),
+        (["slow.csv", "--against", "nothing-there"], "nothing-there"),
+        (["slow.csv", "--junit", "no/folder/check.xml"], "check.xml"),
+    ],
+)
+def test_what_it_refuses(words: list[str], said: str) -> None:
+    code, out, err = outcome("check", *words)
+    assert code == 2, out + err
+    assert said in err

@@ -1,0 +1,146 @@
+"""`hockney predict profile.json`: sums of what `hockney predict` of each collective says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.command_line import outcome
+
+from hockney.predict.decisions.base import decisions_for
+from hockney.records.profile import Call, Communicator, Profile, SizeCount
+
+MACHINE = "orfeo_thin"
+
+
+def call(operation: str, communicator: int, sizes: dict[int, int], **more: Any) -> Call:
+    calls = sum(sizes.values())
+    return Call(
+        operation=operation,
+        site="app.c:1 (main)",
+        communicator=communicator,
+        calls=calls,
+        bytes=sum(size_B * count for size_B, count in sizes.items()),
+        time_s=more.pop("time_s", 0.1),
+        least_rank_time_s=0.0,
+        most_rank_time_s=0.1,
+        sizes=[SizeCount(bytes=size_B, calls=count) for size_B, count in sizes.items()],
+        **more,
+    )
+
+
+def written(path: Path, *calls: Call, mpi: str = "Open MPI 5.0.11") -> Path:
+    kinds = [
+        Communicator(name="MPI_COMM_WORLD", ranks=4, groups=1),
+        Communicator(name="rows", ranks=2, groups=2),
+        Communicator(name="", ranks=0, groups=1),
+    ]
+    Profile(mpi=mpi, ranks=4, elapsed_s=1.0, communicators=kinds, calls=list(calls)).write(path)
+    return path
+
+
+def answer(*words: str | Path) -> Any:
+    code, out, error = outcome("predict", *words, "--json")
+    assert code == 0, error
+    return json.loads(out)
+
+
+def times(operation: str, ranks: int, size_B: int) -> dict[str, float]:
+    words = (operation, "--ranks", str(ranks), "--bytes", str(size_B), "--machine", MACHINE)
+    (one,) = answer(*words)["predictions"]
+    return {row["algorithm"]: row["time_s"] for row in one["algorithms"] if row["time_s"] is not None}
+
+
+def test_sums_are_those_of_the_single_predictions(tmp_path: Path) -> None:
+    """Calls of all ranks are divided by the ranks; communicators of all ranks grow, others do not."""
+    file = written(
+        tmp_path / "p.json",
+        call("allreduce", 0, {8: 40, 1 << 20: 20}),
+        call("bcast", 1, {4096: 12}),
+    )
+    said = answer(file, "--ranks", "16", "--machine", MACHINE)
+    summed, sent = said["rows"]
+    small, large = (min(times("allreduce", 16, size_B).values()) for size_B in (8, 1 << 20))
+    assert summed["ranks"] == 16
+    assert summed["best_s"] == pytest.approx(10 * small + 5 * large)
+    assert sent["ranks"] == 2
+    assert sent["best_s"] == pytest.approx(3 * min(times("bcast", 2, 4096).values()))
+    assert said["best_s"] == pytest.approx(summed["best_s"] + sent["best_s"])
+    assert summed["measured_s"] == pytest.approx(0.1 / 4)
+    assert any("others keep their ranks" in text for text in said["warnings"])
+
+
+def test_a_change_pays_by_what_the_library_would_do(tmp_path: Path) -> None:
+    """The library's own choice is that of its decision function."""
+    decisions = decisions_for("Open MPI 5.0.11")
+    assert decisions.decisions is not None
+    choice = decisions.decisions.default("allreduce", 64, 24000, decisions.version)
+    assert choice is not None
+    said = answer(
+        written(tmp_path / "p.json", call("allreduce", 0, {24000: 4})), "--ranks", "64", "--machine", MACHINE
+    )
+    known = times("allreduce", 64, 24000)
+    (change,) = said["changes"]
+    best = min(known, key=lambda name: known[name])
+    assert (change["instead_of"], change["algorithm"]) == (choice.algorithm, best)
+    assert change["saved_s"] == pytest.approx(known[choice.algorithm] - known[best])
+    assert change["factor"] == pytest.approx(known[choice.algorithm] / known[best])
+    assert said["time_s"] - said["best_s"] == pytest.approx(change["saved_s"])
+
+
+def test_where_the_librarys_choice_is_not_known_no_change_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.json", call("allreduce", 0, {24000: 4}), mpi="HAL MPI 1.0")
+    said = answer(file, "--ranks", "64", "--machine", MACHINE)
+    assert said["changes"] == []
+    assert said["time_s"] == said["best_s"]
+
+
+def test_messages_are_predicted_and_waits_are_not(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.json", call("isend", 0, {65536: 8}), call("waitall", 2, {0: 8}))
+    said = answer(file, "--machine", MACHINE)
+    message = answer("pingpong", "--bytes", "65536", "--locality", "network", "--machine", MACHINE)
+    sent, waited = said["rows"]
+    assert sent["time_s"] == pytest.approx(2 * message["predictions"][0]["time_s"])
+    assert waited["time_s"] is None
+    assert "waits" in waited["note"]
+
+
+def test_many_sizes_count_as_powers_of_two(tmp_path: Path) -> None:
+    sizes = dict.fromkeys(range(1000, 1024, 4), 4) | {100 * n: 4 for n in range(1, 8)} | {512: 4}
+    said = answer(written(tmp_path / "p.json", call("bcast", 0, sizes)), "--machine", MACHINE)
+    expected = sum(
+        min(times("bcast", 4, size_B).values()) * count
+        for size_B, count in ((128, 1), (256, 1), (512, 4), (1024, 8))
+    )
+    assert said["best_s"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "is no profile"),
+        ('{"schema_version": 9, "communicators": []}', "schema version 9"),
+        (
+            '{"schema_version": 1, "communicators": [], "mpi": "", "ranks": 1, "elapsed_s": 1}',
+            "calls: Field required",
+        ),
+    ],
+)
+def test_what_is_no_profile_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(text, encoding="utf-8")
+    code, _, error = outcome("predict", path, "--machine", MACHINE)
+    assert code == 2
+    assert said in error
+
+
+def test_a_call_on_a_communicator_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.json", call("bcast", 0, {8: 4}))
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"communicator": 0', '"communicator": 7'), encoding="utf-8"
+    )
+    code, _, error = outcome("predict", path, "--machine", MACHINE)
+    assert code == 2
+    assert "a call is on communicator 7 of 3" in error

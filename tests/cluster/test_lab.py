@@ -1,0 +1,152 @@
+"""The lab: hosts that an MPI takes for hosts, links of the rate that was asked for, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cluster.fixture import HOSTS, LINK_BIT_PER_S, made
+from tests.command_line import campaign_answer, outcome
+
+from hockney.errors import EnvironmentLack, RequestError
+from hockney.runner import lab
+from hockney.runner.lab import Lab
+from hockney.runner.mpi import Mpi
+
+PAYLOAD = 1448 / 1514
+"""Of a frame of 1,514 bytes a message gets 1,448."""
+
+
+def hockney(*words: str) -> list[str]:
+    return [sys.executable, "-m", "hockney", *words]
+
+
+def test_ranks_are_on_hosts_of_their_own_and_a_broadcast_takes_what_the_link_does(
+    mpi: Mpi, cluster: Lab, tmp_path: Path
+) -> None:
+    """No algorithm brings 1 MiB to another host sooner than its link carries it."""
+    size_B = 2**20
+    campaign = str(tmp_path / "c")
+    measure = hockney("measure", "--mpi", str(mpi.wrapper), "--ranks", str(HOSTS), "--rank-counts", str(HOSTS))
+    measure += ["--bind-to", "none", "--operations", "bcast", "--sizes", str(size_B), "--visits", "1"]
+    measure += ["--budget", "1.5s", "-o", campaign, "--json"]
+    command = hockney("lab", "run", "--name", cluster.name, "--", *measure)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    campaign_answer(done)
+    (launch,) = [json.loads(line) for line in (tmp_path / "c/launches.jsonl").read_text().splitlines()]
+    assert [place["host"] for place in launch["ranks"]] == cluster.names
+    records = [json.loads(line) for line in (tmp_path / "c/records.jsonl").read_text().splitlines()]
+    (record,) = [one for one in records if one["statistic"] == "completion"]
+    assert cluster.burst_B is not None
+    # The bucket's content passes at once.
+    least_s = (size_B - cluster.burst_B) * 8 / (LINK_BIT_PER_S * PAYLOAD)
+    # Above three times as long it would not be the link that rules; binomial is three sends in a row at most.
+    assert least_s < record["value"] < 9 * least_s
+
+
+def test_it_says_from_which_size_on_the_links_rule(cluster: Lab) -> None:
+    """A size counts where the links need half of the time; times are no less than what the links need."""
+    assert cluster.rules_from_B is not None
+    largest_B, time_s = max(cluster.exchange_s.items())
+    assert time_s > 0.9 * largest_B * 8 / LINK_BIT_PER_S
+    assert cluster.burst_B is not None
+    assert cluster.burst_B < cluster.rules_from_B <= largest_B
+
+
+@pytest.mark.parametrize(
+    ("exchange_s", "expected_B"),
+    [
+        # 1 MB/s: the links need 1 ms for 1 kB.
+        ({1000: 1.9e-3, 4000: 4.1e-3}, 1000),
+        ({1000: 2.1e-3, 4000: 4.1e-3}, 4000),
+        ({1000: 2.1e-3, 4000: 8.1e-3}, None),
+        # One that is ruled by chance below one that is not does not count, nor what the bucket lets pass.
+        ({1000: 1.1e-3, 4000: 8.1e-3, 16000: 16.1e-3}, 16000),
+        ({50: 0.05e-3, 1000: 1.1e-3}, 1000),
+    ],
+)
+def test_the_size_from_which_the_links_rule(exchange_s: dict[int, float], expected_B: int | None) -> None:
+    known = Lab(name="x", hosts=2, link_bit_per_s=8e6, burst_B=100, exchange_s=exchange_s)
+    assert known.rules_from_B == expected_B
+
+
+def test_a_lab_is_there_until_it_is_taken_away() -> None:
+    name = f"life-{os.getpid()}"
+    made("life", 2, None)
+    try:
+        assert outcome("lab", "up", "--name", name, "--json")[0] == RequestError.exit_code
+        ping = hockney("lab", "run", "--name", name, "--", "sh", "-c", "hostname; exit 7")
+        done = subprocess.run(ping, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (7, f"hockney-{name}-1\n")
+        with subprocess.Popen(lab.find(name).inside(["sleep", "60"], host=1)) as sleeping:
+            try:
+                # The namespace has it once the shell in it has begun.
+                while not subprocess.run(
+                    ["ip", "netns", "pids", f"hockney-{name}-2"], capture_output=True, check=True
+                ).stdout:
+                    pass
+                code, _, said = outcome("lab", "down", "--name", name)
+                assert code == RequestError.exit_code
+                assert "still run" in said
+            finally:
+                sleeping.kill()
+    finally:
+        code, out, _ = outcome("lab", "down", "--name", name, "--json")
+    assert code == 0
+    # Two hosts and the switch.
+    assert json.loads(out)["namespaces_deleted"] == 3
+    assert not [path for path in lab.NAMESPACES.glob("*") if name in path.name]
+    assert not (lab.FOLDER / name).exists()
+
+
+def test_what_fails_halfway_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"half-{os.getpid()}"
+    made("half", 2, None)
+    lab.down(name)
+    with monkeypatch.context() as patched:
+        patched.setattr(lab, "EXCHANGE", Path("/nothing/here"))
+        with pytest.raises(EnvironmentLack, match="do not reach each other"):
+            lab.up(name, 2, 1e8)
+    assert not [path for path in lab.NAMESPACES.glob("*") if name in path.name]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("up", "--hosts", "1"), 2, "from 2 to 64 hosts, not 1"),
+        (("up", "--hosts", "100000"), 2, "from 2 to 64 hosts"),
+        (("up", "--link", "1bit/s"), 2, "is not between 100 kbit/s and 100 Gbit/s"),
+        (("up", "--link", "1e30GB/s"), 2, ""),
+        (("up", "--link", "fast"), 2, "'fast' is not a rate"),
+        (("up", "--name", "../etc"), 2, "is no name of a lab"),
+        (("down", "--name", "never-made"), 2, "no lab 'never-made' is up"),
+        (("run", "--name", "never-made", "--", "true"), 2, "no lab 'never-made' is up"),
+        (("run",), 2, ""),
+    ],
+)
+def test_what_cannot_be_is_refused(words: tuple[str, ...], code: int, said: str) -> None:
+    if words[0] == "down" and os.geteuid() != 0:
+        pytest.skip("only root is told more than that it takes root")
+    found, _, err = outcome("lab", *words)
+    assert found == code, err
+    assert said in err
+
+
+def test_only_root_makes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    for words in (("up",), ("down",)):
+        code, _, err = outcome("lab", *words)
+        assert code == EnvironmentLack.exit_code
+        assert "only root" in err
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, _, err = outcome("lab", "up")
+    assert code == EnvironmentLack.exit_code
+    assert "no ip, tc" in err

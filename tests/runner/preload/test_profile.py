@@ -1,0 +1,155 @@
+"""A profile counts what another profiling library counts, and knows who waited for whom."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.runner.preload.programs import LIMIT_S, answer, compiled, hockney, launch_line
+
+from hockney.records.profile import Call, Profile, load
+from hockney.runner.mpi import Mpi
+from hockney.runner.profiled import profiled
+
+FUNCTIONS = ("bcast", "allreduce", "reduce", "send", "isend")
+LATE_S = 0.02
+"""What the program late.c comes late, ten times."""
+
+
+def profile_of(mpi: Mpi, folder: Path, ranks: int, *words: str | Path) -> Profile:
+    file = folder / "profile.json"
+    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, ranks, *words))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return load(file)
+
+
+def sums(profile: Profile, operation: str) -> tuple[int, int]:
+    alike = [call for call in profile.calls if call.operation == operation]
+    return sum(call.calls for call in alike), sum(call.bytes for call in alike)
+
+
+def test_it_counts_what_another_library_counts(mpi: Mpi, tmp_path: Path) -> None:
+    driver = compiled(mpi, tmp_path, "driver.c")
+    counter = compiled(mpi, tmp_path, "counter.c", "-shared", "-fPIC")
+    line = launch_line(mpi, 3, "env", f"LD_PRELOAD={counter}", driver)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    words = next(line for line in done.stdout.splitlines() if line.startswith("counted")).split()[1:]
+    counted = dict(zip(FUNCTIONS, zip(map(int, words[:5]), map(int, words[5:]), strict=True), strict=True))
+    profile = profile_of(mpi, tmp_path, 3, driver)
+    assert profile.ranks == 3
+    assert counted["isend"][0] > 0
+    for name in FUNCTIONS:
+        calls, size_B = sums(profile, name)
+        # The driver's mistakes have counts that are negative, or of no datatype, which have no bytes here; and
+        # between groups not every argument means something.
+        assert calls == counted[name][0], name
+        if name in ("reduce", "send", "isend"):
+            assert size_B == counted[name][1], name
+
+
+def _on(profile: Profile, operation: str, name: str) -> Call:
+    (call,) = (
+        call
+        for call in profile.calls
+        if call.operation == operation and profile.communicators[call.communicator].name == name
+    )
+    return call
+
+
+def test_waiting_is_told_from_transferring(mpi: Mpi, tmp_path: Path) -> None:
+    """Others wait at least as long as the late rank sleeps after a barrier that all have left."""
+    program = compiled(mpi, tmp_path, "late.c", "-g")
+    profile = profile_of(mpi, tmp_path, 3, program)
+    summed, sent, reduced = (_on(profile, name, "turned") for name in ("allreduce", "bcast", "reduce"))
+    # Ranks leave a barrier one after another; where they share cores the last one some milliseconds later.
+    least_s = 10 * LATE_S * 0.5
+    assert summed.waiting_s is not None
+    assert summed.waiting_s > 2 * least_s
+    assert summed.late is not None
+    assert (summed.late.rank, summed.late.share) == (1, 1.0)
+    # Number 0 of the communicator, the root of the broadcast, is rank 2 of the world.
+    assert sent.waiting_s is not None
+    assert sent.waiting_s > 2 * least_s
+    assert sent.late is not None
+    assert sent.late.rank == 2
+    # Only the root of a reduction waits for others.
+    assert reduced.waiting_s is not None
+    assert least_s < reduced.waiting_s < 2 * 10 * LATE_S
+    assert summed.sampled == sent.sampled == reduced.sampled == 30
+
+
+WRITES = (
+    "#include <mpi.h>\n"
+    "int main(int argc, char** argv) {\n"
+    "  int rank, number = 1;\n"
+    "  MPI_File file;\n"
+    "  MPI_Init(&argc, &argv);\n"
+    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+    "  MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);\n"
+    "  const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY;\n"
+    "  if (MPI_File_open(MPI_COMM_WORLD, argv[1], mode, MPI_INFO_NULL, &file)) return 3;\n"
+    "  MPI_File_write_at_all(file, 4 * rank, &number, 1, MPI_INT, MPI_STATUS_IGNORE);\n"
+    "  MPI_File_close(&file);\n"
+    "  MPI_Finalize();\n"
+    "  return 0;\n"
+    "}\n"
+)
+
+
+def test_what_the_library_calls_itself_is_not_counted(mpi: Mpi, tmp_path: Path) -> None:
+    """MPI-IO makes communicators and calls collectives; the program calls one broadcast."""
+    program = compiled(mpi, tmp_path, WRITES)
+    profile = profile_of(mpi, tmp_path, 2, program, tmp_path / "written")
+    assert (tmp_path / "written").stat().st_size == 8
+    (call,) = profile.calls
+    assert (call.operation, call.calls) == ("bcast", 2)
+
+
+NOTES = """\
+rank\t0\t5000000000
+on\t77\t0\t2\tw
+call\t0\tallreduce\ta\t8\t2\t3000000000
+call\t1\tbcast\tb\t4\t1\t250000000
+at\t0\t0\t0\t0\t1000000000
+at\t1\t0\t0\t2000000000\t4000000000
+at\t2\t1\t1\t5000000000\t5250000000
+rank\t1\t6000000000
+on\t77\t1\t2\tw
+call\t0\tallreduce\ta\t8\t2\t2500000000
+call\t3\tbcast\tb\t4\t1\t500000000
+at\t0\t0\t0\t500000000\t1000000000
+at\t1\t0\t0\t2000000000\t4000000000
+at\t2\t3\t1\t5500000000\t6000000000
+"""
+
+
+def test_waiting_ends_when_the_last_one_comes() -> None:
+    """By hand: rank 0 waits 0.5 s of the first sum for rank 1, nobody waits in the second.
+
+    The broadcast is over for rank 0 before its root comes: that was waiting as long as it took.
+    """
+    profile = profiled(NOTES, "some MPI")
+    call, sent = profile.calls
+    assert (sent.time_s, sent.waiting_s, sent.transferring_s) == (0.75, 0.25, 0.5)
+    assert (profile.elapsed_s, profile.ranks) == (6.0, 2)
+    assert (call.calls, call.bytes, call.time_s) == (4, 32, 5.5)
+    # The sampled sums took 5.5 s, as all did.
+    assert call.waiting_s == pytest.approx(0.5)
+    assert call.transferring_s == pytest.approx(5.0)
+    assert (call.least_rank_time_s, call.most_rank_time_s) == (2.5, 3.0)
+    assert profile.communicators[call.communicator].ranks == 2
+
+
+def test_a_call_that_not_all_ranks_kept_says_nothing_of_waiting() -> None:
+    profile = profiled("\n".join(NOTES.splitlines()[:7]), "some MPI")
+    assert profile.calls[0].waiting_s is None
+
+
+def test_the_programs_exit_code_is_its_own(mpi: Mpi, tmp_path: Path) -> None:
+    program = compiled(mpi, tmp_path, "bound.c", str(compiled(mpi, tmp_path, "binding.c", "-shared", "-fPIC")))
+    line = launch_line(mpi, 2, "env", f"LD_LIBRARY_PATH={tmp_path}", program)
+    done = hockney("profile", "-o", str(tmp_path / "p.json"), "--json", "--", *line)
+    assert done.returncode == 5, done.stdout + done.stderr
+    (call,) = answer(done.stdout)["profile"]["calls"]
+    assert (call["operation"], call["calls"], call["bytes"]) == ("allreduce", 6, 24)

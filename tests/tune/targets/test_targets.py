@@ -1,0 +1,100 @@
+"""Rules from cells, and their way through each target's form and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.tune.cells import Cell, Time
+from hockney.tune.choose import choose, choose_whole
+from hockney.tune.rules import Algorithm, Rule, find
+from hockney.tune.targets.base import Library, targets
+
+A, B = Algorithm("tuned:binomial"), Algorithm("tuned:chain", 8192, 4)
+
+
+def time(seconds: float) -> Time:
+    return Time(seconds, seconds * 0.95, seconds * 1.05)
+
+
+def cell(size_B: int, default: float, a: float, b: float) -> Cell:
+    return Cell("bcast", 8, size_B, time(default), {A: time(a), B: time(b)})
+
+
+def test_a_rule_is_only_where_the_gain_is_beyond_its_interval() -> None:
+    # 5 % on each side: 1.05 is within, 2 beyond.
+    chosen = choose([cell(100, 1.05, 1.0, 3.0), cell(400, 2.0, 1.0, 3.0), cell(1600, 2.0, 3.0, 1.0)])
+    assert chosen.rules == [Rule("bcast", 8, 8, 201, 800, A), Rule("bcast", 8, 8, 801, 1600, B)]
+    assert [one.algorithm for one in chosen.decisions] == [None, A, B]
+    assert find(chosen.rules, "bcast", 8, 1601) is None
+
+
+def test_neighbours_are_merged_where_that_costs_little_and_the_cost_is_told() -> None:
+    chosen = choose([cell(100, 2.0, 1.0, 1.01), cell(400, 2.0, 1.0, 0.5)])
+    assert [rule.algorithm for rule in chosen.rules] == [B]
+    mean, most = chosen.regrets
+    assert (round(mean, 6), round(most, 6)) == (0.005, 0.01)
+
+
+def test_what_knows_no_bounds_takes_only_what_is_slower_nowhere() -> None:
+    assert choose_whole([cell(1, 2.0, 1.0, 0.5), cell(9, 2.0, 2.0, 4.0)]).rules == [
+        Rule("bcast", 1, None, 0, None, A)
+    ]
+    assert choose_whole([cell(1, 2.0, 1.0, 0.5), cell(9, 2.0, 4.0, 4.0)]).rules == []
+
+
+NAMES = {
+    **dict.fromkeys(("openmpi_classic", "openmpi_v2", "openmpi_json"), ("tuned:linear", "tuned:pairwise")),
+    **dict.fromkeys(("intel_env", "intel_json"), ("adjust:1", "adjust:3")),
+    "hockney": ("linear", "pairwise"),
+}
+LIBRARY = Library("Open MPI 5.0.11", (5, 0, 11))
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_rules_come_back_from_their_form(name: str) -> None:
+    first, second = (Algorithm(word) for word in NAMES[name])
+    rules = [
+        Rule("alltoall", 4, 5, 8, 100, first),
+        Rule("alltoall", 4, 5, 101, 4096, second),
+        Rule("alltoall", 8, 8, 0, 64, second),
+    ]
+    target = targets.get(name)
+    assert target.read(target.write(rules, LIBRARY, "a comment"), LIBRARY) == rules
+
+
+def test_variables_of_mpich_come_back() -> None:
+    target, rules = targets.get("mpich_cvars"), [Rule("bcast", 1, None, 0, None, Algorithm("mpir:binomial"))]
+    assert target.read(target.write(rules, LIBRARY, ""), LIBRARY) == rules
+    assert target.refuses(replace(rules[0], most_B=9), LIBRARY)
+
+
+def test_open_mpi_counts_the_blocks_of_all_ranks() -> None:
+    rules = [Rule("alltoall", 4, 4, 8, 100, Algorithm("tuned:pairwise"))]
+    text = targets.get("openmpi_classic").write(rules, LIBRARY, "")
+    assert "\n32 2 0 0 " in text
+    assert "\n401 0 0 0 " in text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1 7 1 0 1 8 3 0 0", "drops the whole file"),
+        ("1 7 1 4 2 0 0 0 0 8 3 0 0", "holds below them"),
+        ("1 7 1 0 1 0 99 0 0", "is not an algorithm"),
+        ("1 7 1 0 1 0 0 0", "the rules end"),
+        ("rule-file-version-2\n0", "the first line"),
+    ],
+)
+def test_what_open_mpi_would_drop_or_take_for_something_else_is_refused(text: str, said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        targets.get("openmpi_classic").read(text, LIBRARY)
+
+
+def test_a_version_that_does_not_read_a_form_is_named() -> None:
+    with pytest.raises(RequestError, match="from 6 on"):
+        targets.get("openmpi_json").expect(LIBRARY)
+    with pytest.raises(RequestError, match="read by MPICH"):
+        targets.get("mpich_json").expect(LIBRARY)
