@@ -39,6 +39,8 @@ GROWING = columns.SCALE
 """What changes together when the same run is made larger."""
 CHOICE = columns.CHOICE
 """What a library may choose."""
+APART = ("system", "mpi", "source", "variant", "cache", "oversubscribed")
+"""Points that differ in one of these were measured under other conditions: each set has its own calibration."""
 DEFAULT = "default"
 """The algorithm of the library's own choice."""
 

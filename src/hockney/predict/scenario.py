@@ -31,6 +31,9 @@ LOCALITIES = (*DOMAINS, "network")
 NETWORK = len(LOCALITIES) - 1
 """Index of the locality of ranks on different nodes."""
 
+OWN = "schedule:"
+"""Before the name of an algorithm: the schedule of that name, whatever the library calls by it."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -178,8 +181,8 @@ class Scenarios:
         point: Mapping[str, Any],
     ) -> ScheduleChoice:
         segment_B, radix = _number(point["segment_bytes"]) or 0, _number(point["radix"])
-        own = ScheduleChoice(name, segment_B or None, radix)
-        if self.is_own and ":" not in name and name != "default":
+        own = ScheduleChoice(name.removeprefix(OWN), segment_B or None, radix)
+        if name.startswith(OWN) or (self.is_own and ":" not in name and name != "default"):
             return own
         library = decisions_for(str(point["mpi"]))
         if library.decisions is None:

@@ -13,7 +13,7 @@ import pytest
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.predict.calibrate import Replay, replay_all
-from hockney.predict.estimators import simulated as module
+from hockney.predict.estimators import _fitting, _simulation
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.simulated import procedure_of, simulated
 from hockney.predict.points import points
@@ -242,8 +242,8 @@ def test_batches_change_nothing(simulated_table: Table, system: System, monkeypa
         most.append(len(some))
         return replay_all(some, *rest)
 
-    monkeypatch.setattr(module, "_BATCH", 5)
-    monkeypatch.setattr(module, "replay_all", counted)
+    monkeypatch.setattr(_simulation, "_BATCH", 5)
+    monkeypatch.setattr(_simulation, "replay_all", counted)
     parts = fitted.predict(asked(seen))
     assert max(most) == 5
     assert (parts.time_s == whole.time_s).all()
@@ -260,7 +260,7 @@ def test_the_same_table_gives_the_same_answer(simulated_table: Table, system: Sy
 def test_more_points_than_are_needed_are_drawn(
     simulated_table: Table, system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_MOST", 10)
+    monkeypatch.setattr(_fitting, "_MOST", 10)
     seen = simulated_table(ranks=(2, 4, 8), mappings=["core"])
     made = simulated(training(seen, system)).predict(asked(seen))
     assert "calibrated on 10 of 18 training points, chosen at random" in (made.note or [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -80,12 +81,14 @@ class NamedFunction(Protocol):
 class Decisions:
     """One library. `banner` matches its name at the start of a table's `mpi` column, in lower case.
 
-    `limits` says in words where `default` has no answer; it is shown to the user.
+    `limits` says in words where `default` has no answer; it is shown to the user. `names` are those of its
+    algorithms, by operation.
     """
 
     banner: re.Pattern[str]
     default: DefaultFunction
     named: NamedFunction
+    names: Mapping[str, Collection[str]]
     limits: str
 
 

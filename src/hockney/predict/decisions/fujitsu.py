@@ -47,6 +47,7 @@ libraries.register("fujitsu")(
         re.compile(r"fujitsu mpi\b"),
         default,
         named,
+        openmpi.SCHEDULES,
         "Fujitsu MPI's own choices are not published; its names that Open MPI has too are taken as Open MPI's",
     )
 )

@@ -133,6 +133,7 @@ libraries.register("mpich")(
         re.compile(r"mpich\b"),
         default,
         named,
+        SCHEDULES,
         "decisions of MPICH 4.0 to 5 with device ch4: bcast, reduce, allreduce and barrier of several ranks on a "
         "node go through shared memory and have no schedule, nor has alltoall with more than 32 ranks between "
         "256 B and 32 KiB",

@@ -311,6 +311,7 @@ libraries.register("openmpi")(
         re.compile(r"open ?-?mpi\b"),
         default,
         named,
+        SCHEDULES,
         "decisions of Open MPI's own component tuned, versions 1.10 to 5; from 5.0 on, ranks on several nodes "
         "are served by component han for all but alltoall and reduce_scatter: no schedule; a vendor's component "
         "such as hcoll, where it is built in, decides before it",

@@ -90,6 +90,8 @@ class Training:
     operation: str
     statistic: str
     progress: Progress = silent
+    asks_library: bool = True
+    """Whether the algorithm behind `default` is looked up by the version of the library, where that is known."""
 
 
 Estimator = Callable[[Training], FittedEstimator]

@@ -1,0 +1,286 @@
+"""The algorithm behind `default` where no decision is known: identified by its times, and predicted with the
+doubt.
+
+The calibration sees the named algorithms; what each candidate would take at the points of `default` follows, and
+from what it misses which one ran (`predict.identify`). Points of `default` whose algorithm is certain then
+calibrate like any other. A prediction of `default` is the mixture of its candidates, and the doubt is in its
+interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for
+from hockney.predict.estimators.base import Array, Correction, FittedEstimator, Prediction, Training
+from hockney.predict.estimators.base import unknown as unknown_prediction
+from hockney.predict.identify.candidates import Candidate, of_name, window
+from hockney.predict.identify.chains import Chain, Expected, carried, chains
+from hockney.predict.points import DEFAULT
+from hockney.predict.scenario import OWN
+from hockney.statistics import NORMAL, TAILS
+
+REPEATED = 0.05
+"""Least deviation in ln of one measured point beside another: launches differ by as much."""
+FORCED = 0.03
+"""Deviation in ln of an algorithm that was forced from the same one that the library chose itself."""
+_RANGE_OF_TWO = 1.128
+"""The expected range of two normal values in standard deviations."""
+
+
+class Calibrated(Protocol):
+    """What a calibration on named algorithms offers."""
+
+    def predict(self, points: pd.DataFrame) -> Prediction: ...
+
+    def plain_s(self, points: pd.DataFrame) -> Array: ...
+
+
+def is_unknown(points: pd.DataFrame, *, asks_library: bool) -> NDArray[np.bool_]:
+    """Which points are of a `default` whose algorithm no version tells, shape (n,)."""
+    is_default = (points["algorithm"] == DEFAULT).to_numpy(copy=True)
+    if asks_library:
+        is_default[is_default] = [not _is_told(point) for point in points[is_default].to_dict("records")]
+    return np.asarray(is_default)
+
+
+def _is_told(point: Mapping[Any, Any]) -> bool:
+    """Whether the library's own choice at this point is known by its version."""
+    library = decisions_for(str(point["mpi"]))
+    operation, ranks, size_B = str(point["operation"]), int(point["ranks"]), int(point["bytes"])
+    nodes = 1 if pd.isna(point["nodes"]) else int(point["nodes"])
+    decide = library.decisions
+    return bool(decide and decide.default(operation, ranks, size_B, library.version, nodes=nodes))
+
+
+@dataclass(frozen=True)
+class Identification:
+    """The algorithms behind `default`: its candidates, and the chains along the sizes."""
+
+    candidates: Sequence[Candidate]
+    chains: Sequence[Chain]
+
+
+def identify(training: Training, fitted: Calibrated) -> Identification:
+    """The algorithms behind the default points of `training`, from times alone.
+
+    RequestError where there is no candidate.
+    """
+    points = training.points
+    is_default = points["algorithm"] == DEFAULT
+    default = points[is_default].reset_index(drop=True)
+    named = points[~is_default].reset_index(drop=True)
+    mpi = str(default["mpi"].iloc[0])
+    measured = [_choice_of(row) for row in named.to_dict("records")]
+    found = dict.fromkeys([*window(training.operation, mpi), *(one for one in measured if one is not None)])
+    if not found:
+        raise RequestError(f"no candidate for the default of {training.operation}", "measure named algorithms")
+    candidates = list(found)
+    expected = _simulated(default, candidates, fitted)
+    own = _noise(default)
+    expected = replace(expected, noise=np.repeat(own[:, None], len(candidates), axis=1))
+    _enter_measured(expected, default, named, measured, candidates)
+    return Identification(candidates, chains(default, expected))
+
+
+def _simulated(
+    points: pd.DataFrame, candidates: Sequence[Candidate], fitted: Calibrated, *, names: bool = True
+) -> Expected:
+    """What schedules take by the calibration; the plain times only where `names` are told apart by them."""
+    shape = (len(points), len(candidates))
+    ln_s, model, plain_s = (np.full(shape, np.nan) for _ in range(3))
+    for column, candidate in enumerate(candidates):
+        if candidate.choice is None:
+            continue
+        asked = as_schedule(points, candidate.choice)
+        made = fitted.predict(asked)
+        ln_s[:, column] = np.log(made.time_s)
+        model[:, column] = np.log(made.high_s / made.low_s) / (2 * NORMAL)
+        if names:
+            plain_s[:, column] = fitted.plain_s(asked)
+    return Expected(ln_s, model, np.full(shape, REPEATED), plain_s)
+
+
+def as_schedule(points: pd.DataFrame, choice: ScheduleChoice) -> pd.DataFrame:
+    """The same points by a schedule."""
+    asked = points.assign(algorithm=OWN + choice.algorithm, segment_bytes=choice.segment_B, radix=choice.radix)
+    asked[["segment_bytes", "radix"]] = asked[["segment_bytes", "radix"]].astype("Int64")
+    return asked
+
+
+def _choice_of(point: Mapping[Any, Any]) -> Candidate | None:
+    """The candidate that a measured point of a library's named algorithm ran; None for our own schedules."""
+    name = str(point["algorithm"])
+    if str(point["source"]) == "hockney" and ":" not in name:
+        return None
+    segment_B, radix = (0 if pd.isna(point[each]) else int(point[each]) for each in ("segment_bytes", "radix"))
+    return of_name(
+        str(point["operation"]),
+        name,
+        str(point["mpi"]),
+        ranks=int(point["ranks"]),
+        size_B=int(point["bytes"]),
+        segment_B=segment_B,
+        radix=radix,
+    )
+
+
+def _noise(points: pd.DataFrame) -> Array:
+    """Deviation in ln of each measured point, shape (n,): from its repetitions, and those of the others."""
+    deviation = np.log(points["spread"].to_numpy(np.float64)) / _RANGE_OF_TWO
+    repeated = points["repetitions"].to_numpy() > 1
+    usual = float(np.median(deviation[repeated])) if repeated.any() else 0.0
+    return np.asarray(np.maximum(np.where(repeated, deviation, 0.0), max(usual, REPEATED)))
+
+
+PLACE = ("mapping", "nodes", "ppn", "ranks", "bytes", "root", "system", "mpi", "source", "variant", "cache")
+
+
+def _enter_measured(
+    expected: Expected,
+    default: pd.DataFrame,
+    named: pd.DataFrame,
+    measured: Sequence[Candidate | None],
+    candidates: Sequence[Candidate],
+) -> None:
+    """Where a candidate was measured at a default point, that is what it takes there."""
+    columns = {candidate: column for column, candidate in enumerate(candidates)}
+    rows = {key: row for row, key in enumerate(_keys(default))}
+    noise = _noise(named) if len(named) else np.empty(0)
+    times_s = named["time_s"].to_numpy(np.float64)
+    for i, (key, candidate) in enumerate(zip(_keys(named), measured, strict=True)):
+        if candidate is None or key not in rows:
+            continue
+        row, column = rows[key], columns[candidate]
+        expected.ln_s[row, column] = np.log(times_s[i])
+        expected.model[row, column] = FORCED
+        expected.noise[row, column] = np.hypot(expected.noise[row, column], noise[i])
+
+
+def _keys(points: pd.DataFrame) -> list[tuple[object, ...]]:
+    held = points[list(PLACE)]
+    return list(held.astype(object).where(held.notna(), None).itertuples(index=False, name=None))
+
+
+def with_default(training: Training, calibrate: Callable[[Training], Calibrated]) -> FittedEstimator:
+    """What `calibrate` makes of the points whose algorithm is known, and with it predictions of `default`.
+
+    RequestError as of `calibrate`.
+    """
+    unknown = is_unknown(training.points, asks_library=training.asks_library)
+    if not unknown.any() or unknown.all():
+        return calibrate(training)
+    return Mixed(training, calibrate(replace(training, points=training.points[~unknown])), calibrate)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A calibration that also predicts `default`, as the mixture of what it may be: see the module."""
+
+    training: Training
+    fitted: Calibrated
+    calibrate: Callable[[Training], Calibrated]
+
+    @cached_property
+    def found(self) -> Identification:
+        """The algorithms behind the default points of training; only for whom they are, because it takes long."""
+        return identify(self.training, self.fitted)
+
+    @cached_property
+    def _again(self) -> Calibrated:
+        """Calibrated on the points of `default` too, where the algorithm is certain."""
+        return self.calibrate(replace(self.training, points=certain(self.training, self.found)))
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        """Times of `points`, in their order."""
+        unknown = is_unknown(points, asks_library=self.training.asks_library)
+        if not unknown.any():
+            return self.fitted.predict(points)
+        made = self.fitted.predict(points[~unknown].reset_index(drop=True))
+        mixture = self._mixture(points[unknown].reset_index(drop=True))
+        whole, weight = unknown_prediction(len(points)), np.zeros(len(points))
+        readable_s = np.full(len(points), np.nan)
+        for mask, part in ((~unknown, made), (unknown, mixture)):
+            for name in ("time_s", "low_s", "high_s"):
+                getattr(whole, name)[mask] = getattr(part, name)
+            readable_s[mask] = part.correction.readable_s if part.correction else part.time_s
+            weight[mask] = part.correction.weight if part.correction else 0.0
+        told = sum(cell.names is not None for chain in self.found.chains for cell in chain.cells)
+        cells = sum(len(chain.cells) for chain in self.found.chains)
+        note = f"{DEFAULT}: its algorithm is identified from its times in {told} of {cells} training cells"
+        return replace(whole, note=[*(made.note or []), note], correction=Correction(readable_s, weight))
+
+    def _mixture(self, points: pd.DataFrame) -> Prediction:
+        candidates = self.found.candidates
+        made = _simulated(points, candidates, self._again, names=False)
+        share = self.share(points)[:, : len(candidates)]
+        share = np.where(np.isfinite(made.ln_s), share, 0.0)
+        time_s, low_s, high_s = (np.full(len(points), np.nan) for _ in range(3))
+        for i, weights in enumerate(share):
+            if weights.sum() <= 0:
+                continue
+            has = weights > 0
+            ends = _quantiles(weights[has], made.ln_s[i, has], made.model[i, has])
+            low_s[i], time_s[i], high_s[i] = np.exp(ends)
+        return Prediction(time_s, low_s, high_s)
+
+    def share(self, points: pd.DataFrame) -> Array:
+        """Probability of each candidate at these points, and of none, shape (n, candidates + 1)."""
+        states = len(self.found.candidates) + 1
+        made = np.full((len(points), states), 1 / states)
+        for i, point in enumerate(points[["ranks", "nodes", "bytes"]].to_dict("records")):
+            nodes = None if pd.isna(point["nodes"]) else int(point["nodes"])
+            near = min(
+                self.found.chains,
+                key=lambda chain: (abs(np.log(chain.ranks / int(point["ranks"]))), chain.nodes != nodes),
+            )
+            share = np.array([cell.share for cell in near.cells])
+            sizes = [cell.size_B for cell in near.cells]
+            made[i] = carried(share, sizes, near.ranks, [int(point["bytes"])], int(point["ranks"]))[0]
+        return made
+
+
+def _quantiles(weights: Array, centre: Array, deviation: Array) -> tuple[float, float, float]:
+    """The lower end, the median and the upper end of a mixture of normal distributions."""
+    from scipy import special
+
+    low, high = float((centre - 6 * deviation).min()), float((centre + 6 * deviation).max())
+    grid = np.linspace(low, high, 2001)
+    below = special.ndtr((grid[:, None] - centre) / deviation) @ (weights / weights.sum())
+    first, last = (float(np.interp(part, below, grid)) for part in TAILS)
+    return first, float(np.interp(0.5, below, grid)), last
+
+
+def certain(training: Training, found: Identification) -> pd.DataFrame:
+    """The points of `training`, those of `default` whose algorithm is certain under its name; others are left
+    out."""
+    points = training.points
+    cells = {
+        (chain.ranks, chain.nodes, cell.size_B): cell
+        for chain in found.chains
+        for cell in chain.cells
+        if cell.names is not None and len(cell.names) == 1
+    }
+    is_default = (points["algorithm"] == DEFAULT).to_numpy()
+    parts = [points[~is_default]]
+    default = points[is_default]
+    of_choice: dict[ScheduleChoice, list[int]] = {}
+    for i, (ranks, nodes, size_B) in enumerate(
+        zip(default["ranks"], default["nodes"], default["bytes"], strict=True)
+    ):
+        cell = cells.get((int(ranks), None if pd.isna(nodes) else int(nodes), int(size_B)))
+        if cell is None or cell.names is None:
+            continue
+        choice = found.candidates[max(cell.names[0], key=lambda state: float(cell.share[state]))].choice
+        if choice is not None:
+            of_choice.setdefault(choice, []).append(i)
+    parts += [as_schedule(default.iloc[index], choice) for choice, index in of_choice.items()]
+    return pd.concat(parts, ignore_index=True)

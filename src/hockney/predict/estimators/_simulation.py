@@ -1,0 +1,144 @@
+"""A calibrated simulation of one set of conditions, and what it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hockney.predict.calibrate import Calibration, replay_all
+from hockney.predict.discrepancy import Groups, Where
+from hockney.predict.estimators._beyond import Growth, Runs
+from hockney.predict.estimators._correction import Corrector
+from hockney.predict.estimators.base import Array, Correction, Prediction, Progress, unknown
+from hockney.predict.scenario import LOCALITIES, NETWORK, Scenario, Scenarios
+from hockney.statistics import NORMAL
+
+_BATCH = 512
+_NO_NETWORK = (
+    "its ranks are on several nodes, and nothing was measured between nodes: train on such runs, or say with "
+    "--system, --network-latency and --network-bandwidth what such messages cost"
+)
+_STAND_IN = (
+    "messages are in no training point, usual times stand in for them",
+    "messages are in no training point, the latency and bandwidth that are published or given stand in for them",
+)
+"""What is said of messages inside a node, and between nodes, that no training point sent."""
+
+Index = NDArray[np.intp]
+
+
+def uncorrected(count: int) -> Correction:
+    """The correction of `count` points that are not predicted; its arrays may be filled in."""
+    return Correction(np.full(count, np.nan), np.zeros(count))
+
+
+def fill(prediction: Prediction, correction: Correction, index: Index, part: Prediction) -> None:
+    """Write `part`, shape (n,), to the positions `index` of both."""
+    for name in ("time_s", "low_s", "high_s"):
+        getattr(prediction, name)[index] = getattr(part, name)
+    for name in ("readable_s", "weight"):
+        getattr(correction, name)[index] = getattr(part.correction, name)
+
+
+def localities(scenarios: Iterable[Scenario]) -> set[int]:
+    """Localities (indices into LOCALITIES) of the pairs of ranks."""
+    # Points of one placement share it.
+    places = {id(scenario.place): scenario.place for scenario in scenarios}
+    return {locality for place in places.values() for locality in place.localities}
+
+
+def where_of(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Groups) -> Where:
+    """Where points lie among those that the corrections know."""
+    schedules = [f"{scenario.label}/{mapping}" for scenario, mapping in zip(scenarios, mappings, strict=True)]
+    return Where(
+        np.log([float(scenario.ranks) for scenario in scenarios]),
+        np.log2([max(float(scenario.size_B), 0.5) for scenario in scenarios]),
+        groups.of(schedules),
+        groups.of([f"/{mapping}" for mapping in mappings]),
+    )
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A calibration with its corrections, for points of one set of conditions."""
+
+    scenarios: Scenarios
+    calibration: Calibration
+    statistic: str
+    groups: Groups
+    corrector: Corrector
+    growth: Growth
+    runs: Runs
+    most_ppn: int
+    known: set[int]
+    """Localities of the messages that the training points and their ping-pongs sent."""
+    notes: list[str]
+    progress: Progress
+
+    @property
+    def has_published_network(self) -> bool:
+        """Whether the system file, or the command line, says what messages between nodes cost."""
+        network = self.scenarios.system.network
+        return network.latency_s is not None and network.bandwidth_B_per_s is not None
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        prediction, correction = unknown(len(points)), uncorrected(len(points))
+        by_point = self.scenarios.of_points(points)
+        unseen = localities(filter(None, by_point)) - self.known
+        if NETWORK in unseen and not self.has_published_network:
+            for i, scenario in enumerate(by_point):
+                if scenario is not None and scenario.place.is_spread:
+                    self.scenarios.missing[str(points["algorithm"].iloc[i])] = _NO_NETWORK
+                    by_point[i] = None
+            unseen.remove(NETWORK)
+        for first in range(0, len(by_point), _BATCH):
+            batch = [
+                (first + i, scenario)
+                for i, scenario in enumerate(by_point[first : first + _BATCH])
+                if scenario is not None
+            ]
+            if batch:
+                index = np.array([i for i, _ in batch], dtype=np.intp)
+                made = self._batch([scenario for _, scenario in batch], points.iloc[index])
+                fill(prediction, correction, index, made)
+            self.progress(min((first + _BATCH) / len(by_point), 1.0), "predicting")
+        missing = sorted(self.scenarios.missing.items())
+        stand_ins = [f"{LOCALITIES[level]}: {_STAND_IN[level == NETWORK]}" for level in sorted(unseen)]
+        ppn = max((scenario.place.ppn for scenario in by_point if scenario is not None), default=0)
+        if ppn > self.most_ppn:
+            stand_ins.append(
+                f"{ppn} ranks are taken to be on one node, training has at most {self.most_ppn} on one"
+            )
+        notes = [*self.notes, *stand_ins, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
+        return replace(prediction, note=notes, correction=correction)
+
+    def plain_s(self, points: pd.DataFrame) -> Array:
+        """Seconds by the costs that all schedules share, shape (n,); NaN where there is no schedule."""
+        fit, time_s = self.calibration, np.full(len(points), np.nan)
+        by_point = self.scenarios.of_points(points)
+        for first in range(0, len(by_point), _BATCH):
+            batch = by_point[first : first + _BATCH]
+            plain = [replace(scenario, label="") for scenario in batch if scenario is not None]
+            replays = replay_all(plain, [self.statistic] * len(plain), fit.layout, fit.theta)
+            has = first + np.flatnonzero([scenario is not None for scenario in batch])
+            time_s[has] = [replay.time_s(fit.theta) for replay in replays]
+        return time_s
+
+    def _batch(self, scenarios: list[Scenario], points: pd.DataFrame) -> Prediction:
+        fit = self.calibration
+        replays = replay_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
+        slopes = [replay.slope(fit.theta) for replay in replays]
+        simulated_ln = np.array([value for value, _ in slopes])
+        open_ln = NORMAL * fit.deviation([slope for _, slope in slopes])
+        mappings = points["mapping"].astype(str).tolist()
+        where = where_of(scenarios, mappings, self.groups)
+        beyond = self.runs.beyond(scenarios, mappings)
+        corrected = self.corrector.at(points, where, simulated_ln)
+        time_s = np.exp(simulated_ln + corrected.ln)
+        width = np.exp(np.sqrt(corrected.reach**2 + self.growth.reach(beyond) ** 2 + open_ln**2))
+        correction = Correction(np.exp(simulated_ln), corrected.weight)
+        return Prediction(time_s, time_s / width, time_s * width, correction=correction)

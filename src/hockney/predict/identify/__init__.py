@@ -1,0 +1,1 @@
+"""Which algorithm a library takes by itself, from times alone."""

@@ -1,0 +1,74 @@
+"""The window of candidates: the algorithms that libraries known here have for a collective, as schedules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
+from hockney.schedule.catalogue import algorithms, find
+from hockney.units import format_bytes
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule, or an algorithm that only its `library` name stands for: it is known by measured times
+    alone."""
+
+    choice: ScheduleChoice | None
+    library: str = ""
+
+    @property
+    def name(self) -> str:
+        """`knomial, radix 4`, or the library's name of what has no schedule."""
+        if self.choice is None:
+            return self.library
+        parts = [self.choice.algorithm]
+        if self.choice.radix:
+            parts.append(f"radix {self.choice.radix}")
+        if self.choice.segment_B:
+            parts.append(f"segments of {format_bytes(self.choice.segment_B)}")
+        return ", ".join(parts)
+
+
+def of_schedule(operation: str, choice: ScheduleChoice) -> Candidate:
+    """The candidate of a choice, its radix written out; RequestError where there is no such schedule."""
+    radix = choice.radix or find(operation, choice.algorithm).default_radix
+    return Candidate(replace(choice, radix=radix or None, parts=()))
+
+
+def of_name(
+    operation: str, name: str, mpi: str, *, ranks: int, size_B: int, segment_B: int, radix: int
+) -> Candidate:
+    """The candidate behind a name in a table, where it was measured on so many ranks and bytes.
+
+    A name that the library is not known to have is that of our schedule, as for the simulation, or stands alone.
+    """
+    known = decisions_for(mpi)
+    if known.decisions is None:
+        own = any(one.name == name for one in algorithms(operation))
+        choice = ScheduleChoice(name, segment_B or None) if own else None
+    else:
+        choice = known.decisions.named(
+            operation, name, known.version, ranks=ranks, size_B=size_B, segment_B=segment_B
+        )
+    if choice is None:
+        return Candidate(None, name)
+    return of_schedule(operation, replace(choice, radix=radix) if radix else choice)
+
+
+@lru_cache(maxsize=64)
+def window(operation: str, mpi: str) -> tuple[Candidate, ...]:
+    """Candidates for the default of the library in a table's `mpi` column.
+
+    They are the named algorithms of that library; those of all libraries where its names are not known here.
+    """
+    known = decisions_for(mpi)
+    of = [known.decisions] if known.decisions else [decisions for _, decisions in libraries]
+    found: dict[Candidate, None] = {}
+    for decisions in of:
+        for name in decisions.names.get(operation, ()):
+            choice = decisions.named(operation, name, known.version)
+            if choice is not None:
+                found[of_schedule(operation, choice)] = None
+    return tuple(found)

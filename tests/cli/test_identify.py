@@ -1,0 +1,142 @@
+"""`hockney identify` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.command_line import outcome
+
+from hockney.machine.shipped import located
+from hockney.records import table
+
+SWITCH_B = 4096
+"""The planted library runs `binomial` below, `linear` from here on."""
+SIZES = tuple(2**power for power in range(3, 19))
+
+
+def law(algorithm: str, ranks: int, size_B: int) -> float:
+    """Seconds: fewer rounds, or fewer bytes on the critical path; they cross far from the switch."""
+    rounds = {"binomial": 1.0, "linear": 0.4, "chain": 3.0}[algorithm] * ranks
+    return rounds * 1e-6 + size_B * 1e-9 * {"binomial": 0.3, "linear": 1.0, "chain": 0.5}[algorithm]
+
+
+def planted(default: Callable[[int], str], noise: float = 0.03, sizes: tuple[int, ...] = SIZES) -> pd.DataFrame:
+    """A library of named algorithms, all measured, and a `default` that is one of them."""
+    generator = np.random.default_rng(3)
+    rows = [
+        {
+            "system": "s", "mpi": "Brand MPI 1.0", "operation": "bcast", "algorithm": name, "mapping": "core",
+            "nodes": 2, "ppn": 4, "ranks": 8, "bytes": size_B, "statistic": "max_over_ranks",
+            "time_s": law(default(size_B) if name == "default" else name, 8, size_B)
+            * float(np.exp(generator.normal(0, noise))),
+            "repetition": 0,
+        }
+        for name in ("default", "binomial", "linear", "chain")
+        for size_B in sizes
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[pd.DataFrame], Path]:
+    """Writes a tidy table."""
+
+    def write(frame: pd.DataFrame) -> Path:
+        table.write(frame, tmp_path / "table.csv")
+        return tmp_path / "table.csv"
+
+    return write
+
+
+def answer(*words: str | Path) -> dict[str, Any]:
+    code, out, err = outcome("identify", *words, "--json")
+    assert code == 0, out + err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+Write = Callable[[pd.DataFrame], Path]
+
+
+def test_a_planted_decision_comes_back(file: Write) -> None:
+    path = file(planted(lambda size_B: "binomial" if size_B < SWITCH_B else "linear"))
+    (found,) = answer(path)["answers"]
+    assert found["way"] == "times"
+    assert found["n_cells"] == len(SIZES)
+    for cell in found["cells"]:
+        truth = "binomial" if cell["bytes"] < SWITCH_B else "linear"
+        if (
+            cell["names"] is not None
+            and abs(np.log(law("binomial", 8, cell["bytes"]) / law("linear", 8, cell["bytes"]))) > 0.2
+        ):
+            assert any(truth in name["schedules"] for name in cell["names"]), cell
+    assert found["n_cannot_be_told"] <= len(SIZES) / 3
+    (switch,) = found["switches"]
+    assert switch["last_bytes"] <= SWITCH_B <= 2 * switch["first_bytes"]
+    assert (switch["before"], switch["after"]) == ("binomial", "linear")
+
+
+def test_the_text_names_ranges_of_sizes(file: Write) -> None:
+    path = file(planted(lambda _: "chain"))
+    code, out, _ = outcome("identify", path)
+    assert code == 0
+    assert "chain" in out
+    assert f"{len(SIZES)} cells (ranks and size)" in out
+
+
+def test_a_version_answers_where_it_is_known(file: Write) -> None:
+    frame = planted(lambda _: "binomial").assign(mpi="Open MPI 4.1.5")
+    (found,) = answer(file(frame))["answers"]
+    assert found["way"] == "version"
+    # coll_tuned_decision_fixed.c of 4.1.5, bcast, 8 to 15 ranks: below 4096 knomial from 64 bytes on, then
+    # binary tree.
+    of_size = {cell["bytes"]: cell["names"][0]["schedules"][0] for cell in found["cells"]}
+    assert of_size[1024] == "knomial, radix 4"
+    assert of_size[8192] == "binary"
+
+
+def test_a_machine_file_answers_by_version(tmp_path: Path) -> None:
+    machine = json.loads(located(Path("ci_2core")).read_text(encoding="utf-8"))
+    machine["mpi"] = [{"name": "Open MPI 5.0.11", "kind": "openmpi", "version": "5.0.11"}]
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(machine), encoding="utf-8")
+    (found,) = answer(path, "--operation", "reduce", "--ranks", "64", "--nodes", "1")["answers"]
+    assert {cell["names"][0]["schedules"][0] for cell in found["cells"]} == {"binomial"}
+    code, _, err = outcome("identify", path, "--by", "times")
+    assert code == 2
+    assert "no times of default" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "said"),
+    [
+        (lambda frame: frame[frame["algorithm"] != "default"], (), "no collective with the algorithm default"),
+        (
+            lambda frame: frame[frame["algorithm"] != "default"],
+            ("--operation", "bcast"),
+            "has no default of bcast (max_over_ranks), only binomial, chain, linear",
+        ),
+        (lambda frame: frame[frame["algorithm"] == "default"], (), "nothing says what the candidates of bcast"),
+        (lambda frame: frame, ("--by", "version"), "the version does not tell"),
+        (lambda frame: frame, ("--operation", "reduce"), "no 'reduce' in this table"),
+    ],
+)
+def test_what_it_refuses(
+    file: Write, change: Callable[[pd.DataFrame], pd.DataFrame], words: tuple[str, ...], said: str
+) -> None:
+    code, _, err = outcome("identify", file(change(planted(lambda _: "chain"))), *words)
+    assert code == 2
+    assert said in err
+
+
+def test_a_single_size_is_answered_with_a_warning(file: Write) -> None:
+    found = answer(file(planted(lambda _: "chain", sizes=(65536,))))
+    (one,) = found["answers"]
+    assert one["switches"] == []
+    assert any("no switch can be seen" in text for text in one["warnings"])

@@ -1,0 +1,142 @@
+"""Times made by a planted decision table and noise: its switches come back, and from noise alone nothing does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hockney.predict.identify.naming import alike, names
+from hockney.predict.identify.posterior import STRANGE_DEVIATION, Evidence, posterior
+
+SIZES = 21
+ALL_B = [2**power for power in range(SIZES)]
+NOISE = 0.05
+
+
+def laws(candidates: int) -> np.ndarray:
+    """ln times of candidates at sizes that double: latencies grow with their number, bandwidths fall with it, so
+    that each pair crosses once and is apart by 20 % or more in most places."""
+    size_B = 2.0 ** np.arange(SIZES)
+    return np.array([np.log(1e-6 * 1.5**k + size_B * 1e-9 * 1.5**-k) for k in range(candidates)]).T
+
+
+def evidence(ln_s: np.ndarray, measured_ln: np.ndarray, model: float, noise: float = NOISE) -> Evidence:
+    missed = measured_ln[:, None] - ln_s
+    return Evidence(missed, np.full(missed.shape, model), np.full(missed.shape, noise))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    switch=st.integers(4, SIZES - 5),
+    pair=st.permutations(range(4)),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_planted_switch_comes_back(switch: int, pair: list[int], seed: int) -> None:
+    ln_s = laws(4)
+    before, after = pair[:2]
+    truth = np.where(np.arange(SIZES) < switch, before, after)
+    measured = ln_s[np.arange(SIZES), truth] + np.random.default_rng(seed).normal(0, NOISE, SIZES)
+    found = posterior(ALL_B, [evidence(ln_s, measured, 0.0)])
+    # Where two candidates are within four deviations of noise of each other, either may be named.
+    far = np.abs(ln_s[:, before] - ln_s[:, after]) > 4 * NOISE
+    assert (found.path == truth)[far].mean() >= 0.9
+    sets = [names(row, np.eye(4, dtype=np.bool_)) for row in found.share]
+    answered = [(i, called) for i, called in enumerate(sets) if called is not None]
+    assert np.mean([[int(truth[i])] in called for i, called in answered]) >= 0.9
+
+
+@settings(max_examples=40, deadline=None)
+@given(truth=st.integers(0, 3), seed=st.integers(0, 2**32 - 1))
+def test_an_error_that_all_sizes_share_is_no_switch(truth: int, seed: int) -> None:
+    """A simulator that is wrong by up to 20 % about its candidate is so at all sizes."""
+    ln_s, generator = laws(4), np.random.default_rng(seed)
+    measured = ln_s[:, truth] + generator.uniform(-0.2, 0.2) + generator.normal(0, 0.02, SIZES)
+    path = posterior(ALL_B, [evidence(ln_s, measured, 0.2, 0.02)]).path
+    assert np.count_nonzero(np.diff(path)) <= 1
+
+
+def test_an_error_that_hardly_changes_is_likelier_than_one_that_does() -> None:
+    """One candidate is off by 25 % at all sizes, the other by as much at most, up and down: the first one ran."""
+    truth = laws(1)[:, 0]
+    wave = 0.25 * np.sin(np.arange(SIZES) * np.pi / 3)
+    ln_s = np.stack([truth, truth + 0.25 + wave], axis=1)
+    found = posterior(ALL_B, [evidence(ln_s, truth + 0.25, 0.25, 0.02)])
+    assert (found.path == 0).all()
+    assert found.share[:, 0].min() > 0.9
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_from_noise_alone_nothing_can_be_told(seed: int) -> None:
+    """Candidates that all are as far off as the simulator usually is: five names remain, which is no answer."""
+    generator = np.random.default_rng(seed)
+    ln_s = generator.normal(0, 0.1, (1, 5)) + np.zeros((SIZES, 5))
+    measured = generator.normal(0, 0.3, SIZES)
+    found = posterior(ALL_B, [evidence(ln_s, measured, 0.3, 0.3)])
+    told = [names(row, np.eye(5, dtype=np.bool_)) is not None for row in found.share]
+    assert np.mean(told) <= 0.2
+
+
+def test_an_algorithm_that_is_none_of_the_candidates_is_not_named() -> None:
+    ln_s = laws(3)
+    measured = ln_s.max(axis=1) + STRANGE_DEVIATION
+    found = posterior(ALL_B, [evidence(ln_s, measured, 0.05)])
+    assert [names(row, np.eye(3, dtype=np.bool_)) for row in found.share] == [None] * SIZES
+
+
+def test_a_candidate_that_cannot_run_is_not_named() -> None:
+    ln_s = laws(3)
+    measured = ln_s[:, 1].copy()
+    ln_s[5:, 1] = np.nan
+    share = posterior(ALL_B, [evidence(ln_s, measured, 0.1)]).share
+    assert share[5:, 1] == pytest.approx(0.0)
+    assert share[0, 1] > share[5:, 1].max()
+
+
+def test_a_single_size_has_a_posterior() -> None:
+    ln_s = laws(3)[:1]
+    share = posterior([8], [evidence(ln_s, ln_s[:, 2], 0.0)]).share
+    assert share.shape == (1, 4)
+    assert share.sum() == pytest.approx(1.0)
+    assert share.argmax() == 2
+
+
+def test_a_series_without_a_time_says_nothing() -> None:
+    ln_s = laws(3)
+    whole = evidence(ln_s, ln_s[:, 1], 0.1)
+    empty = Evidence(np.full(ln_s.shape, np.nan), whole.model, whole.noise)
+    assert posterior(ALL_B, [whole, empty]).share == pytest.approx(posterior(ALL_B, [whole]).share)
+
+
+def test_alike_are_those_within_three_per_cent_in_every_series() -> None:
+    simulated_s = np.array([[1.0, 1.02, 1.5, np.nan], [2.0, 2.02, 2.0, np.nan]])
+    same = alike(simulated_s, np.log(simulated_s), np.full((2, 4), 0.1))
+    assert same.tolist() == [
+        [True, True, False, False],
+        [True, True, False, False],
+        [False, False, True, False],
+        [False, False, False, True],
+    ]
+
+
+def test_what_measured_times_tell_apart_is_not_alike() -> None:
+    simulated_s = np.full((1, 3), 1.0)
+    same = alike(simulated_s, np.log([[1.0, 1.5, 1.1]]), np.full((1, 3), 0.07))
+    # ln 1.5 is beyond 2 · 0.07 · √2, ln 1.1 is not.
+    assert same.tolist() == [[True, False, True], [False, True, False], [True, False, True]]
+
+
+def test_names_are_the_fewest_that_reach_95_per_cent() -> None:
+    nobody = np.eye(5, dtype=np.bool_)
+    assert names(np.array([0.5, 0.46, 0.02, 0.01, 0.0, 0.01]), nobody) == [[0], [1]]
+    assert names(np.array([0.3, 0.25, 0.2, 0.2, 0.05, 0.0]), nobody) is None
+    # What nobody can tell apart is one name.
+    pairs = np.eye(5, dtype=np.bool_)
+    pairs[0, 1] = pairs[1, 0] = pairs[2, 3] = pairs[3, 2] = True
+    assert names(np.array([0.3, 0.25, 0.2, 0.2, 0.05, 0.0]), pairs) == [[0, 1], [2, 3]]
+
+
+def test_names_are_none_where_it_is_likely_none_of_them() -> None:
+    assert names(np.array([0.5, 0.1, 0.4]), np.eye(2, dtype=np.bool_)) is None
