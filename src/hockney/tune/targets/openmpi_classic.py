@@ -28,6 +28,7 @@ targets.register("openmpi_classic")(
         write=write,
         read=read,
         settings=openmpi.settings,
+        complete=openmpi.complete,
         caution=openmpi.CAUTION,
     )
 )
