@@ -56,9 +56,9 @@ PARAMETERS: Mapping[str, Parameters] = {
     "barrier:k_dissemination": Parameters("BARRIER_DISSEM_KVAL"),
     "barrier:recexch": Parameters("BARRIER_RECEXCH_KVAL", others=_TWICE),
     "bcast:pipelined_tree": Parameters(
-        "BCAST_TREE_KVAL", 3, "BCAST_TREE_PIPELINE_CHUNK_SIZE", {**_TREE, "recv_pre_posted": "0"}
+        "BCAST_TREE_KVAL", 2, "BCAST_TREE_PIPELINE_CHUNK_SIZE", {**_TREE, "recv_pre_posted": "0"}
     ),
-    "bcast:tree": Parameters("BCAST_TREE_KVAL", 3, others=_TREE),
+    "bcast:tree": Parameters("BCAST_TREE_KVAL", others=_TREE),
 }
 """As src/mpi/coll/src/csel_container.c and coll_algorithms.txt of 4.3 and 5.0 have them."""
 
