@@ -9,7 +9,6 @@ from typing import Literal
 from hockney.records.keys import COLLECTIVES
 from hockney.units import format_bytes
 
-
 Basis = Literal["measurement", "model"]
 
 

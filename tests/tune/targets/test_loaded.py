@@ -1,4 +1,4 @@
-"""Files of rules, loaded by the library itself: absurd rules show in what is sent, where they hold and nowhere else.
+"""Rules loaded by the library itself: absurd ones show in what is sent, where they hold and nowhere else.
 
 What an algorithm sends is what the same library sends when the algorithm is selected by its own variables, which
 other tests prove; who sends how much to whom is counted by the kernel, as every message travels by TCP.
@@ -54,7 +54,10 @@ ABSURD: dict[str, dict[str, list[Algorithm]]] = {
         "reduce_scatter": [Algorithm("mpir:recursive_doubling")],
     },
 }
-"""Of each the first that the version has; none that calls other operations, which rules hold for too. MPICH's gather and scatter have one pattern: `binomial`, also as `nb`."""
+"""Of each the first that the version has; none that calls another operation, for which a rule holds too.
+
+MPICH's gather and scatter have one pattern: `binomial`, also as `nb`.
+"""
 UNSEEN = {"mpich": {"gather": "mpir:nb", "scatter": "mpir:nb"}}
 """Rules that change nothing that can be counted, and must be loaded all the same."""
 

@@ -64,8 +64,8 @@ MOST_SEGMENT_B = 2**31 - 1
 CAUTION = (
     "the component tuned must be the one that is asked: where ranks are several on each of several nodes, han is "
     "(from 5.0 on), unless the launch says `--mca coll ^han`; calls without a rule then follow tuned's own choice. "
-    "A rule holds for every operator: where a program reduces by one that is not commutative, trees and rings change "
-    "the order of its operands, and so its result"
+    "A rule holds for every operator: trees and rings change the order of operands, which counts where an operator "
+    "is not commutative"
 )
 
 
@@ -74,6 +74,11 @@ def knows(operation: str, name: str, library: Library) -> bool:
     component, _, algorithm = name.partition(":")
     is_there = component == "tuned" and algorithm in ALGORITHMS[operation]
     return is_there and library.version >= SINCE.get((operation, algorithm), ())
+
+
+def names(operation: str) -> list[str]:
+    """As tables have them."""
+    return [COMPONENT + name for name in ALGORITHMS[operation]]
 
 
 def refuses(rule: Rule, library: Library) -> str:

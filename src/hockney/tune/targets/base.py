@@ -34,7 +34,8 @@ class Target:
     table may leave out, as the usual radix. `write` makes the text of rules that can, with a comment where the
     form has comments; `read` gives them back, and raises RequestError where a text is not of the grammar.
     `settings` are the variables by which the library loads a file of these rules. `whole`: no bounds, one
-    algorithm for all calls of an operation. `caution`: what its user must know.
+    algorithm for all calls of an operation. `caution`: what its user must know. `names`: what an operation's
+    algorithms are called in tables, where the form has a list of its own.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Target:
     whole: bool = False
     caution: str = ""
     complete: Callable[[Rule], Rule] = lambda rule: rule
+    names: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
 
     def expect(self, library: Library) -> None:
         """RequestError where this library does not read this form."""

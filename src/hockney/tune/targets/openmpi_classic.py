@@ -29,6 +29,7 @@ targets.register("openmpi_classic")(
         read=read,
         settings=openmpi.settings,
         complete=openmpi.complete,
+        names=openmpi.names,
         caution=openmpi.CAUTION,
     )
 )

@@ -145,6 +145,7 @@ targets.register("openmpi_json")(
         read=read,
         settings=openmpi.settings,
         complete=openmpi.complete,
+        names=openmpi.names,
         caution=openmpi.CAUTION,
     )
 )
