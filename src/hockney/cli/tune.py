@@ -14,11 +14,12 @@ from hockney.records.keys import COLLECTIVES
 from hockney.registry import unit_files
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_time
-from hockney.words import listed, whole, words
+from hockney.units import format_bytes, format_time, parse_bytes
+from hockney.words import listed, whole, words, written
 
 with later():
-    from hockney.tune.source import Source
+    from hockney.machine.file import is_machine_file
+    from hockney.tune.source import MachineSource, Source
     from hockney.tune.targets.base import targets
     from hockney.tune.tuned import Tuned, as_data, explained
 
@@ -33,7 +34,8 @@ class TuneOptions(BaseModel):
     empty_means_default: ClassVar[bool] = True
 
     source: Annotated[
-        Path, Argument("Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN")
+        Path,
+        Argument("Campaign folder, tidy table (.csv, .csv.gz, .parquet), or machine file.", metavar="CAMPAIGN"),
     ]
     target: Annotated[
         str,
@@ -54,10 +56,19 @@ class TuneOptions(BaseModel):
     ranks: Annotated[
         list[int],
         Option(
-            "Comma-separated numbers of ranks; default all that were measured.",
+            "Comma-separated numbers of ranks; default all that were measured. On others the model chooses.",
             read=lambda text: sorted({whole(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)
+    sizes_B: Annotated[
+        list[int],
+        Option(
+            "Comma-separated sizes at which the model chooses from a machine file.",
+            flags=("--sizes",),
+            read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
+            show=lambda sizes: ",".join(map(written, sizes)),
+        ),
+    ] = Field(default_factory=lambda: [4**power for power in range(1, 12)])
     where: Annotated[
         list[str],
         Option("Only rows with NAME=VALUE, for example mapping=core (repeatable).", metavar="NAME=VALUE"),
@@ -72,19 +83,26 @@ class TuneOptions(BaseModel):
     "tune",
     examples="""hockney tune campaign --for openmpi-classic -o rules.conf --explain
 hockney tune campaign --for mpich-json -o selection.json --operations bcast,allreduce
-hockney tune table.csv.gz --for hockney -o table.json --where mapping=core""",
+hockney tune campaign --for openmpi-v2 -o rules.conf --ranks 5,7
+hockney tune table.csv.gz --for hockney -o table.json --where mapping=core
+hockney tune machine.json --for openmpi-classic -o rules.conf --ranks 4,8""",
 )
 def tune(options: TuneOptions, json: JsonOption = False) -> None:
     """Write rules by which the library takes faster algorithms than by default.
 
     A rule is written only where an algorithm is faster than the default beyond both intervals; elsewhere, and for
     ranks and sizes that were not measured, the default stays. Neighbouring sizes share a rule where that costs
-    next to nothing, and what it costs is printed.
+    next to nothing, and what it costs is printed. Each cell says whether its times were measured or are by the
+    model.
     """
     writing.expect_writable(options.output)
     target = targets.get(options.target)
-    source = Source.read(options.source, options.where, options.mpi)
-    done = source.tuned(target, options.operations, options.ranks)
+    if is_machine_file(options.source):
+        machine = MachineSource.read(options.source, options.where, options.mpi)
+        done = machine.tuned(target, options.operations, options.ranks, options.sizes_B)
+    else:
+        source = Source.read(options.source, options.where, options.mpi)
+        done = source.tuned(target, options.operations, options.ranks)
     text = done.checked()
     writing.replace(options.output, text)
     if json:

@@ -70,8 +70,8 @@ def measured(
 ) -> list[Cell]:
     """A cell for each number of ranks and size at which the default and an algorithm were measured, in order.
 
-    `knows`: whether the name of an algorithm counts. RequestError where times were taken under more than one
-    setting, or where a number of ranks was asked for that the table has not.
+    `knows`: whether the name of an algorithm counts. `ranks`: those that are wanted, none for all. RequestError
+    where times were taken under more than one setting.
     """
     known = points(frame, operation)
     known = known[known["ranks"].notna()]
@@ -83,13 +83,7 @@ def measured(
                 f"{operation} was measured with {name} {listed(words)}",
                 f"choose one: --where {name}='{words[0]}'",
             )
-    there = sorted({int(count) for count in known["ranks"]})
-    if absent := [count for count in ranks if count not in there]:
-        raise RequestError(
-            f"{operation} was not measured on {absent[0]} ranks, only on {listed(list(map(str, there)))}",
-            "measure them: `hockney measure --rank-counts …`",
-        )
-    wanted = set(ranks) or set(there)
+    wanted = set(ranks) or {int(count) for count in known["ranks"]}
     cells = []
     for (ranks_key, bytes_key), rows in known.groupby(["ranks", "bytes"], sort=True):
         count, size_B = int(str(ranks_key)), int(str(bytes_key))

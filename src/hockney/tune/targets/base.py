@@ -29,12 +29,13 @@ class Target:
     """A form of rules.
 
     `banner` is how the names of its libraries begin (empty: any), `versions` the first that reads it and the
-    first that does not any more (empty: no end). `knows` says whether it can name an
-    operation's algorithm, `refuses` why a rule cannot be expressed, "" where it can.
-    `write` makes the text of rules that
-    can, with a comment where the form has comments; `read` gives them back, and raises RequestError where a text
-    is not of the grammar. `settings` are the variables by which the library loads a file of these rules. `whole`:
-    no bounds, one algorithm for all calls of an operation. `caution`: what its user must know.
+    first that does not any more (empty: no end). `knows` says whether it can name an operation's algorithm,
+    `refuses` why a rule cannot be expressed, "" where it can. `complete` fills in what a file must say and a
+    table may leave out, as the usual radix. `write` makes the text of rules that can, with a comment where the
+    form has comments; `read` gives them back, and raises RequestError where a text is not of the grammar.
+    `settings` are the variables by which the library loads a file of these rules. `whole`: no bounds, one
+    algorithm for all calls of an operation. `caution`: what its user must know. `names`: what an operation's
+    algorithms are called in tables, where the form has a list of its own.
     """
 
     title: str
@@ -47,6 +48,8 @@ class Target:
     settings: Callable[[Path, Sequence[Rule]], Mapping[str, str]]
     whole: bool = False
     caution: str = ""
+    complete: Callable[[Rule], Rule] = lambda rule: rule
+    names: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
 
     def expect(self, library: Library) -> None:
         """RequestError where this library does not read this form."""

@@ -28,6 +28,8 @@ targets.register("openmpi_classic")(
         write=write,
         read=read,
         settings=openmpi.settings,
+        complete=openmpi.complete,
+        names=openmpi.names,
         caution=openmpi.CAUTION,
     )
 )

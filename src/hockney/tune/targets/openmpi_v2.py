@@ -28,6 +28,8 @@ targets.register("openmpi_v2")(
         write=write,
         read=read,
         settings=openmpi.settings,
+        complete=openmpi.complete,
+        names=openmpi.names,
         caution=openmpi.CAUTION,
     )
 )
