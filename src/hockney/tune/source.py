@@ -31,6 +31,16 @@ class Source:
     plan: Mapping[str, Any] = field(default_factory=dict)
     mpi: str = ""
 
+    @property
+    def variant(self) -> str:
+        """The one variant that the times are of; RequestError where they are of several."""
+        names = sorted(set(self.frame["variant"].fillna("")))
+        if len(names) > 1:
+            raise RequestError(
+                f"{self.path} has times of the variants {listed(names)}", f"choose one: --where variant='{names[0]}'"
+            )
+        return names[0] if names else ""
+
     @classmethod
     def read(cls, path: Path, where: Sequence[str], mpi: str) -> Source:
         """Read a campaign folder or a tidy table; `mpi` names the library on this machine, as --mpi does.

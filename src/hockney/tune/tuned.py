@@ -30,6 +30,8 @@ class Tuned:
     refused: list[str] = field(default_factory=list)
     is_tried: bool = False
     """Whether a library has loaded the file, and its effect was seen."""
+    verified: str = ""
+    """When and with what gains, where launches with the rules were timed."""
 
     @property
     def text(self) -> str:
@@ -42,7 +44,7 @@ class Tuned:
         tried = "tried on that library" if self.is_tried else "not tried on a library"
         return (
             f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {tried}\n"
-            f"from {self.origin}"
+            f"from {self.origin}" + (f"\n{self.verified}" if self.verified else "")
         )
 
     def checked(self) -> str:
