@@ -1,4 +1,4 @@
-"""A further campaign, which a verb measures to answer its question: `hockney check --confirm`, `tune --verify`."""
+"""A further campaign that a verb measures for its answer: `hockney check --confirm`, `tune --verify`."""
 
 from __future__ import annotations
 

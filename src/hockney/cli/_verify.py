@@ -103,7 +103,7 @@ def _plan(source: Source, asked: Verifying) -> Plan:
     """How the campaign launched; RequestError where the source is none, or is somebody else's."""
     if not source.plan or "schema_version" not in source.plan:
         raise RequestError(
-            f"{source.path} does not say how its ranks were launched, so that nothing can be launched as they were",
+            f"{source.path} does not say how its ranks were launched",
             "verify rules from a campaign of `hockney measure`, or leave --verify out",
         )
     plan = Plan.stored(source.plan, source.path)

@@ -113,7 +113,9 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
 
     With --verify, fresh launches try the rules first. Exit code 1: the library rejects or ignores rules.
     """
-    if not options.verify and (unfit := [flag for name, flag in flags_written(options).items() if name in OF_VERIFY]):
+    if not options.verify and (
+        unfit := [flag for name, flag in flags_written(options).items() if name in OF_VERIFY]
+    ):
         raise RequestError(f"{', '.join(unfit)} means nothing without --verify", "add it, or leave them out")
     writing.expect_writable(options.output)
     target = targets.get(options.target)

@@ -37,7 +37,8 @@ class Source:
         names = sorted(set(self.frame["variant"].fillna("")))
         if len(names) > 1:
             raise RequestError(
-                f"{self.path} has times of the variants {listed(names)}", f"choose one: --where variant='{names[0]}'"
+                f"{self.path} has times of the variants {listed(names)}",
+                f"choose one: --where variant='{names[0]}'",
             )
         return names[0] if names else ""
 

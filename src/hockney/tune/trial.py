@@ -1,8 +1,8 @@
 """A trial of rules: launches with them and without them in turn, of what is to be timed, and by which files.
 
-Variants of one campaign are launched one after the other, over and over: `default`, `tuned` with the rules, `best`
-with the fastest algorithm of each cell by the times that the rules were made from. A second campaign, of the
-probe, has `default` and a rule for each operation that changes its time as much as any that was measured.
+Variants of one campaign are launched one after the other, over and over: `default`, `tuned` with the rules, and
+`best` with the fastest algorithm of each cell by the times that the rules were made from. A second campaign, of
+the probe, has `default` and a rule for each operation that changes its time as much as any that was measured.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def trial(
     variants, texts = [replace(base, name=DEFAULT)], {}
     for variation in variations:
         path = (folder / "rules" / variation.name).absolute()
-        texts[path] = target.write(variation.rules, library, f"{variation.name}: a trial by hockney tune --verify")
+        texts[path] = target.write(
+            variation.rules, library, f"{variation.name}: a trial by hockney tune --verify"
+        )
         settings = target.settings(path, variation.rules)
         if not settings:
             raise RequestError(
@@ -194,7 +196,7 @@ def probes(cells: Sequence[Cell], rules: Sequence[Rule], target: Target, library
 
 
 def _rank(probe: Probe) -> tuple[float, bool, float, str]:
-    """Changes that are large whatever their interval first; of those, what takes little time and is well known."""
+    """Surely large changes first; of those, what takes little time and is well known."""
     nearer = probe.low if probe.expected > 1 else 1 / probe.high
     return (
         -min(math.log(nearer), math.log(ENOUGH_CHANGE)),

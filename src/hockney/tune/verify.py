@@ -1,7 +1,7 @@
 """What launches with rules and without them say: whether the rules take effect, and what they gain.
 
-Each launch with rules is compared with the launch by default of the same turn, so that what slows a whole turn down
-cancels; how the ratios differ from turn to turn gives their interval (`hockney.records.launches`).
+Each launch with rules is compared with the launch by default of the same turn, so that what slows a whole turn
+down cancels; how the ratios differ from turn to turn gives their interval (`hockney.records.launches`).
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ class Times:
 
     def __init__(self, contents: Contents) -> None:
         elsewhere = set(map(id, contents.settled.elsewhere))
-        kept = [one for one in contents.settled.records if one.statistic == STATISTIC and id(one) not in elsewhere]
+        kept = [
+            one for one in contents.settled.records if one.statistic == STATISTIC and id(one) not in elsewhere
+        ]
         self.wrong = {(one.variant, point_of(one)) for one in contents.records if one.verified is False}
         self.launches = 1 + max((one.repetition for one in kept), default=-1)
         self.variants = {one.variant for one in kept}
         self._times: dict[tuple[str, Point], Array] = {}
         for record in kept:
-            row = self._times.setdefault(
-                (record.variant, point_of(record)), np.full((3, self.launches), np.nan)
-            )
+            row = self._times.setdefault((record.variant, point_of(record)), np.full((3, self.launches), np.nan))
             low, high = (record.value if bound is None else bound for bound in (record.low, record.high))
             row[:, record.repetition] = min(low, record.value), record.value, max(high, record.value)
 
@@ -84,8 +84,8 @@ class Times:
             for part in (upper, lower)
         ]
         within = np.exp(NORMAL * np.hypot(*errors))
-        told = ~np.isnan(ratio).all(axis=1)
-        turns = ~np.isnan(ratio).all(axis=0)
+        told = (~np.isnan(ratio)).any(axis=1)
+        turns = (~np.isnan(ratio)).any(axis=0)
         if not told.any():
             return {}
         ratio, within = ratio[told][:, turns], within[told][:, turns]
@@ -93,8 +93,7 @@ class Times:
         middle = np.nanmedian(ratio, axis=1)
         known = [point for point, is_told in zip(there, told, strict=True) if is_told]
         return {
-            point: Ratio(*map(float, values))
-            for point, *values in zip(known, middle, low, high, strict=True)
+            point: Ratio(*map(float, values)) for point, *values in zip(known, middle, low, high, strict=True)
         }
 
 
@@ -105,9 +104,7 @@ def point_of(one: Cell | Record) -> Point:
 
 def missing(times: Times, cells: Sequence[Cell], variants: Sequence[str], launches: int) -> int:
     """How many times a cell was not timed, of all that a trial of so many launches asks for."""
-    return sum(
-        max(0, launches - times.count(variant, point_of(cell))) for cell in cells for variant in variants
-    )
+    return sum(max(0, launches - times.count(variant, point_of(cell))) for cell in cells for variant in variants)
 
 
 def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequence[VerifiedCell] = ()) -> Proof:
@@ -122,7 +119,7 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
         effect, why = "not proven", "the probe was timed in too few launches"
     else:
         expected, low, high = (math.copysign(1, probe.expected - 1) * math.log(v) for v in _in_order(probe, seen))
-        if low > 0:
+        if low > 0 or high < 0:
             effect, why = "proven", "a rule for another algorithm changes the time"
         elif high < expected / 2:
             effect, why = "none", "a rule for another algorithm does not change the time: the library ignores it"
@@ -130,17 +127,13 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
             effect, why = "not proven", "launches differ too much to tell"
     if effect != "proven" and (faster := [cell for cell in gains if cell.verdict == "faster"]):
         effect, why = "proven", f"{len(faster)} cells are faster with the rules, beyond their intervals"
-    told = {"operation": operation, "effect": effect, "why": why}
+    told = Proof(operation=operation, effect=effect, why=why)
     if probe is not None:
-        told |= {
-            "algorithm": str(probe.algorithm),
-            "ranks": probe.cell.ranks,
-            "bytes": probe.cell.bytes,
-            "expected": probe.expected,
-        }
+        told.algorithm, told.expected = str(probe.algorithm), probe.expected
+        told.ranks, told.bytes = probe.cell.ranks, probe.cell.bytes
     if seen is not None and seen.is_known:
-        told |= {"seen": seen.value, "seen_low": seen.low, "seen_high": seen.high}
-    return Proof.model_validate(told)
+        told.seen, told.seen_low, told.seen_high = seen.value, seen.low, seen.high
+    return told
 
 
 def _in_order(probe: Probe, seen: Ratio) -> tuple[float, float, float]:
@@ -158,7 +151,7 @@ def seen_of(times: Times, probe: Probe) -> Ratio | None:
 def judged(
     times: Times, cells: Sequence[Cell], rules: Sequence[Rule], void: Sequence[str], best: str
 ) -> list[VerifiedCell]:
-    """What became of each cell. `void`: operations whose rules take no effect and go; `best`: the variant of it."""
+    """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it."""
     gains: dict[Point, Ratio] = {}
     regrets: dict[Point, Ratio] = {}
     lost: dict[Point, Ratio] = {}
@@ -241,4 +234,3 @@ def in_words(cell: VerifiedCell) -> str:
         return f"{where}: {cell.algorithm or 'the rules'} gave no time, or a wrong result"
     between = "" if cell.gain_low is None else f" ({cell.gain_low:.2f} to {cell.gain_high:.2f})"
     return f"{where}: {cell.algorithm or 'no rule'}, {cell.gain:.2f} times as fast as the default{between}"
-
