@@ -120,7 +120,7 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
     writing.expect_writable(options.output)
     target = targets.get(options.target)
     source = Source.read(options.source, options.where, options.mpi)
-    done = source.tuned(target, options.operations, options.ranks)
+    done = source.tuned(target, options.operations, options.ranks, to_be_verified=options.verify)
     done.checked()
     verification = None
     if options.verify and done.rules:

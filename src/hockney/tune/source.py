@@ -71,12 +71,15 @@ class Source:
             )
         ]
 
-    def tuned(self, target: Target, operations: Sequence[str], ranks: Sequence[int]) -> Tuned:
-        """Rules for the target."""
+    def tuned(
+        self, target: Target, operations: Sequence[str], ranks: Sequence[int], *, to_be_verified: bool = False
+    ) -> Tuned:
+        """Rules for the target; those `to_be_verified` may be for gains within their intervals."""
         target.expect(self.library)
         cells = self.cells(target, operations, ranks)
         expect_some(cells, target, self.library)
-        return tuned(target, self.library, cells, f"{self.path} ({len(cells)} cells measured)")
+        origin = f"{self.path} ({len(cells)} cells measured)"
+        return tuned(target, self.library, cells, origin, to_be_verified=to_be_verified)
 
 
 def version_in(name: str) -> tuple[int, ...]:

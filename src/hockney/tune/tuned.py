@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +55,22 @@ class Tuned:
         return text
 
 
-def tuned(target: Target, library: Library, cells: Sequence[Cell], origin: str) -> Tuned:
-    """Choose for these cells; RequestError where the library does not read the target's form."""
+def tuned(
+    target: Target, library: Library, cells: Sequence[Cell], origin: str, *, to_be_verified: bool = False
+) -> Tuned:
+    """Choose for these cells; RequestError where the library does not read the target's form.
+
+    Rules `to_be_verified` may be for a gain that is within its interval: launches will tell.
+    """
     target.expect(library)
-    chosen = choose_whole(cells) if target.whole else choose(cells)
+    if target.whole:
+        chosen = choose_whole(cells)
+    elif to_be_verified:
+        chosen = choose([cell.by_medians() for cell in cells])
+        of = {cell.place: cell for cell in cells}
+        chosen = replace(chosen, decisions=[replace(one, cell=of[one.cell.place]) for one in chosen.decisions])
+    else:
+        chosen = choose(cells)
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
     rules = [rule for rule in chosen.rules if rule not in refused]
     told = [f"{rule}: {why}" for rule, why in refused.items()]

@@ -19,7 +19,7 @@ from hockney.records.verification import Proof, Verdict, VerifiedCell
 from hockney.runner.variants import DEFAULT
 from hockney.statistics import NORMAL, Array, standard_error
 from hockney.tune.cells import Cell
-from hockney.tune.rules import Rule
+from hockney.tune.rules import Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
 from hockney.units import format_bytes
 
@@ -99,7 +99,7 @@ class Times:
 
 def point_of(one: Cell | Record) -> Point:
     """What is timed, without its variant."""
-    return one.operation, one.ranks or 0, one.bytes
+    return one.place if isinstance(one, Cell) else (one.operation, one.ranks or 0, one.bytes)
 
 
 def missing(times: Times, cells: Sequence[Cell], variants: Sequence[str], launches: int) -> int:
@@ -163,7 +163,7 @@ def judged(
         regrets |= times.ratios(TUNED, best, points)
         lost |= times.ratios(DEFAULT, best, points)
     return [
-        _judged(times, cell, said(rules, cell), gains.get(point_of(cell)), (regrets, lost), void, best)
+        _judged(times, cell, rules, gains.get(point_of(cell)), (regrets, lost), void, best)
         for cell in cells
     ]
 
@@ -171,14 +171,16 @@ def judged(
 def _judged(
     times: Times,
     cell: Cell,
-    algorithm: str,
+    rules: Sequence[Rule],
     gain: Ratio | None,
     regrets: tuple[Mapping[Point, Ratio], Mapping[Point, Ratio]],
     void: Sequence[str],
     best: str,
 ) -> VerifiedCell:
     point = point_of(cell)
-    verdict, is_kept = _verdict(gain, is_wrong=(TUNED, point) in times.wrong)
+    named = find(rules, *cell.place)
+    algorithm = "" if named is None else str(named)
+    verdict, is_kept = _verdict(gain, is_sure=named in cell.faster(), is_wrong=(TUNED, point) in times.wrong)
     if not algorithm:
         verdict = verdict if verdict == "slower" else "no rule"
     is_kept = is_kept and bool(algorithm) and cell.operation not in void
@@ -206,16 +208,16 @@ def _judged(
     )
 
 
-def _verdict(gain: Ratio | None, *, is_wrong: bool) -> tuple[Verdict, bool]:
+def _verdict(gain: Ratio | None, *, is_sure: bool, is_wrong: bool) -> tuple[Verdict, bool]:
     """What the cell comes to, and whether a rule for it stays.
 
-    One that shows no gain goes, too: it would be kept for nothing.
+    The gain must be beyond its interval here, or have been in the campaign (`is_sure`) and still be there.
     """
     if is_wrong or gain is None or not gain.is_known:
         return "not timed", False
     if gain.high < 1:
         return "slower", False
-    return ("faster", True) if gain.low > 1 else ("not told", gain.value > 1)
+    return ("faster", True) if gain.low > 1 else ("not told", is_sure and gain.value > 1)
 
 
 def kept(
