@@ -73,8 +73,8 @@ def campaign(folder: Path) -> Path:
 class Measuring:
     """In the place of `measure_into`: launches whose times are the campaign's default times these factors.
 
-    `noise` is the spread from launch to launch (a logarithm). `broken` are variants whose launches fail, `wrong` points with
-    wrong results. `before` is called first.
+    `noise` is the spread from launch to launch (a logarithm). `broken` are variants whose launches fail, `wrong`
+    points with wrong results. `before` is called first.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ import numpy as np
 from hockney.records.contents import Contents
 from hockney.records.launches import intervals
 from hockney.records.record import Record
-from hockney.records.verification import Proof, Verdict, VerifiedCell
+from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
 from hockney.runner.variants import DEFAULT
 from hockney.statistics import NORMAL, Array, standard_error
 from hockney.tune.cells import Cell
@@ -84,14 +84,14 @@ class Times:
             for part in (upper, lower)
         ]
         within = np.exp(NORMAL * np.hypot(*errors))
-        told = (~np.isnan(ratio)).any(axis=1)
-        turns = (~np.isnan(ratio)).any(axis=0)
-        if not told.any():
+        is_there = ~np.isnan(ratio)
+        told, turns = np.flatnonzero(is_there.any(axis=1)), np.flatnonzero(is_there.any(axis=0))
+        if not told.size:
             return {}
-        ratio, within = ratio[told][:, turns], within[told][:, turns]
+        ratio, within = ratio[np.ix_(told, turns)], within[np.ix_(told, turns)]
         low, high, _ = intervals(ratio / within, ratio, ratio * within)
         middle = np.nanmedian(ratio, axis=1)
-        known = [point for point, is_told in zip(there, told, strict=True) if is_told]
+        known = [there[index] for index in told]
         return {
             point: Ratio(*map(float, values)) for point, *values in zip(known, middle, low, high, strict=True)
         }
@@ -113,6 +113,7 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
     `seen`: the time with the probe's rule over that by default. `gains`: the operation's cells under the rules
     themselves; one that is faster beyond its interval proves as much.
     """
+    effect: Effect
     if probe is None:
         effect, why = "not proven", "no algorithm was measured whose time differs enough from the default's"
     elif seen is None or not seen.is_known:
@@ -162,10 +163,7 @@ def judged(
         gains |= times.ratios(DEFAULT, TUNED, points)
         regrets |= times.ratios(TUNED, best, points)
         lost |= times.ratios(DEFAULT, best, points)
-    return [
-        _judged(times, cell, rules, gains.get(point_of(cell)), (regrets, lost), void, best)
-        for cell in cells
-    ]
+    return [_judged(times, cell, rules, gains.get(point_of(cell)), (regrets, lost), void, best) for cell in cells]
 
 
 def _judged(
