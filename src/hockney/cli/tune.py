@@ -205,8 +205,7 @@ def _print(done: Tuned, output: Path) -> None:
     ruled = sum(find(done.rules, cell.operation, cell.ranks, cell.bytes) is not None for cell in cells)
     say.line(
         f"{len(done.rules)} rules for {ruled} of {len(done.choice.decisions)} cells in {output}; merging "
-        f"costs {mean:.1%} in the mean and {most:.1%} at most; "
-        + ("tried on the library" if done.is_tried else "not tried on a library")
+        f"costs {mean:.1%} in the mean and {most:.1%} at most; {done.tried}"
     )
     for name, value in done.target.settings(output, done.rules).items():
         say.line(f"  {name}={value}")

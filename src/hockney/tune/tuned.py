@@ -40,11 +40,17 @@ class Tuned:
         return self.target.write(self.rules, self.library, self.comment)
 
     @property
+    def tried(self) -> str:
+        """Whether a library took these rules, and if none has, how to see it."""
+        if self.is_tried:
+            return "tried on that library"
+        return f"not tried yet, see {self.target.proof}" if self.target.proof else "not tried on a library"
+
+    @property
     def comment(self) -> str:
         """What stands at the top of a file whose form has comments."""
-        tried = "tried on that library" if self.is_tried else "not tried on a library"
         return (
-            f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {tried}\n"
+            f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {self.tried}\n"
             f"from {self.origin}" + (f"\n{self.verified}" if self.verified else "")
         )
 
@@ -137,6 +143,7 @@ def as_data(done: Tuned, path: Path) -> dict[str, Any]:
         "target": done.target.title,
         "library": done.library.name,
         "tried": done.is_tried,
+        "proof": done.target.proof,
         "rules": [rule_data(rule) for rule in done.rules],
         "refused": done.refused,
         "cells": [cell_data(decision) for decision in done.choice.decisions],
