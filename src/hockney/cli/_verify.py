@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from hockney import writing
+from hockney import reading, writing
 from hockney.cli._further import measure_into
 from hockney.errors import Incomplete, NegativeAnswer, RequestError
 from hockney.terminal import say
@@ -118,7 +118,7 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
     begun = any((folder / name).exists() for name in JOURNALS)
     for path, text in tried.texts.items():
         writing.make_folder(path.parent)
-        if begun and (not path.is_file() or path.read_text() != text):
+        if begun and (not reading.is_file(path) or reading.text(path, within=folder) != text):
             raise RequestError(
                 f"{folder} holds a verification of other rules",
                 "choose another folder (--verify-in), or remove it; nothing in it was changed",
