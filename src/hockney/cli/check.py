@@ -7,21 +7,19 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from hockney.cli._watching import Terminal
-from hockney.errors import Incomplete, RequestError
+from hockney.cli._further import measure_into
+from hockney.errors import RequestError
 from hockney.options import Argument, Option
 from hockney.registry import unit_files
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
-from hockney.terminal.signals import Interrupted, interruptible
+from hockney.terminal.signals import interruptible
 from hockney.words import names
 
 with later():
     from hockney import writing
-    from hockney.campaign.measure import run
     from hockney.campaign.plan import Plan
-    from hockney.campaign.prepare import launches as prepare
-    from hockney.campaign.trust import doubt, seal
+    from hockney.campaign.trust import doubt
     from hockney.check.against import Changes, against, source
     from hockney.check.cells import times_of
     from hockney.check.confirm import Confirmation, confirm, plan_of
@@ -29,10 +27,8 @@ with later():
     from hockney.check.shown import changes_text, study_text
     from hockney.check.study import Study, study
     from hockney.machine.file import Machine
-    from hockney.records import table
     from hockney.records.contents import Contents, read
     from hockney.records.folder import Campaign
-    from hockney.records.visits import CHOICES
 
 
 def _share(text: str) -> float:
@@ -165,29 +161,10 @@ def _second(result: Study, options: CheckOptions, folder: Path, *, quiet: bool) 
     plan = Plan.stored(Campaign.open(options.campaign).plan(), options.campaign)
     if not options.trust and (reason := doubt(options.campaign, plan, "--confirm")):
         raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
-    _measure(plan_of(plan, result.violations, result.launches), folder, quiet=quiet)
-    return read(folder)
-
-
-def _measure(plan: Plan, folder: Path, *, quiet: bool) -> None:
-    prepared = prepare(plan)
-    campaign = Campaign.create(folder, plan.model_dump())
-    seal(folder)
-    bar = say.PointsBar(quiet=quiet)
-    resume = f"`hockney measure -o {folder} --resume` goes on; then give the same command"
-    try:
-        with bar.bar:
-            outcome = run(campaign, plan, prepared, Terminal(bar))
-    except Interrupted as error:
-        raise Incomplete(
-            f"{error.name} ended the second campaign; what it measured is in {folder}", resume
-        ) from error
-    if records := campaign.records():
-        table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
-    for failure in outcome.failures:
+    asked = plan_of(plan, result.violations, result.launches)
+    for failure in measure_into(asked, folder, "the second campaign", quiet=quiet).failures:
         say.warn(failure)
-    if not records:
-        raise Incomplete(f"nothing could be measured into {folder}", "run `hockney doctor --run`")
+    return read(folder)
 
 
 def _as_data(

@@ -9,21 +9,29 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney import writing
-from hockney.options import Argument, Option
+from hockney.cli._verify import Verifying, show, verify
+from hockney.errors import RequestError
+from hockney.options import Argument, Option, flags_written
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import unit_files
-from hockney.terminal import JsonOption, say, verb
+from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
+from hockney.terminal.signals import interruptible
 from hockney.units import format_bytes, format_time, parse_bytes
 from hockney.words import listed, whole, words, written
 
 with later():
     from hockney.machine.file import is_machine_file
+    from hockney.records.verification import Verification
+    from hockney.tune.rules import find
     from hockney.tune.source import MachineSource, Source
     from hockney.tune.targets.base import targets
     from hockney.tune.tuned import Tuned, as_data, explained
 
 TARGETS = [name.replace("_", "-") for name in unit_files("hockney.tune.targets")]
+VERIFY = "Verification"
+"""Heading of options."""
+OF_VERIFY = ("verify_in", "launches", "trust")
 MOST_ROWS = 40
 """Cells that are listed; `--json` has all."""
 
@@ -77,16 +85,38 @@ class TuneOptions(BaseModel):
         str, Option("The library that will read the file, where the table's launches do not lead to it.")
     ] = ""
     explain: Annotated[bool, Option("Say in words which rules gain most.", flags=("--explain",))] = False
+    verify: Annotated[
+        bool,
+        Option(
+            "Before the file is written, launch with the rules and without them in turn: do they take effect, do "
+            "they help? What is slower goes back to the default.",
+            flags=("--verify",),
+            panel=VERIFY,
+        ),
+    ] = False
+    verify_in: Annotated[
+        Path | None,
+        Option(
+            "Folder that keeps the launches; the same command goes on with it. [default: FILE.verified]",
+            panel=VERIFY,
+        ),
+    ] = None
+    launches: Annotated[int, Option("Launches of each variant.", panel=VERIFY), Field(ge=4, le=1000)] = 5
+    trust: Annotated[
+        bool, Option("Launch what the plan of somebody else's campaign names.", flags=("--trust",), panel=VERIFY)
+    ] = False
 
 
 @verb(
     "tune",
     examples="""hockney tune campaign --for openmpi-classic -o rules.conf --explain
 hockney tune campaign --for mpich-json -o selection.json --operations bcast,allreduce
+hockney tune campaign --for openmpi-v2 -o rules.conf --verify --launches 8
 hockney tune campaign --for openmpi-v2 -o rules.conf --ranks 5,7
 hockney tune table.csv.gz --for hockney -o table.json --where mapping=core
 hockney tune machine.json --for openmpi-classic -o rules.conf --ranks 4,8""",
 )
+@interruptible()
 def tune(options: TuneOptions, json: JsonOption = False) -> None:
     """Write rules by which the library takes faster algorithms than by default.
 
@@ -94,28 +124,59 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
     ranks and sizes that were not measured, the default stays. Neighbouring sizes share a rule where that costs
     next to nothing, and what it costs is printed. Each cell says whether its times were measured or are by the
     model.
+
+    With --verify, fresh launches try the rules first. Exit code 1: the library rejects or ignores rules.
     """
+    if not options.verify and (
+        unfit := [flag for name, flag in flags_written(options).items() if name in OF_VERIFY]
+    ):
+        raise RequestError(f"{', '.join(unfit)} means nothing without --verify", "add it, or leave them out")
     writing.expect_writable(options.output)
     target = targets.get(options.target)
+    verification = None
     if is_machine_file(options.source):
+        if options.verify:
+            raise RequestError(
+                f"{options.source} is a machine file, and --verify launches what a campaign launched",
+                "give a campaign, or leave --verify out",
+            )
         machine = MachineSource.read(options.source, options.where, options.mpi)
         done = machine.tuned(target, options.operations, options.ranks, options.sizes_B)
+        done.checked()
     else:
         source = Source.read(options.source, options.where, options.mpi)
-        done = source.tuned(target, options.operations, options.ranks)
-    text = done.checked()
-    writing.replace(options.output, text)
+        done = source.tuned(target, options.operations, options.ranks, to_be_verified=options.verify)
+        done.checked()
+        if options.verify and done.rules:
+            folder = options.verify_in or options.output.with_name(f"{options.output.name}.verified")
+            asked = Verifying(folder, options.launches, trust=options.trust, quiet=json)
+            done, verification = verify(done, source, asked)
+    # Last, so that the file is there only once all is known that it says.
+    writing.replace(options.output, done.checked())
     if json:
-        say.json(as_data(done, options.output))
-        return
+        found = {} if verification is None else {"verification": verification.model_dump()}
+        say.json(as_data(done, options.output) | found)
+    else:
+        _show(done, verification, options)
+    if verification is not None and any(proof.effect == "none" for proof in verification.proofs):
+        answer_no()
+
+
+def _show(done: Tuned, verification: Verification | None, options: TuneOptions) -> None:
+    if verification is None:
+        _table(done)
+    else:
+        show(verification, MOST_ROWS)
     _print(done, options.output)
+    if options.verify and verification is None:
+        say.line("there is no rule to verify")
     if options.explain:
         say.line("\n", ("What gains most", "bold"))
         for number, line in enumerate(explained(done.choice), 1):
             say.line(f"  {number}. {line}")
 
 
-def _print(done: Tuned, output: Path) -> None:
+def _table(done: Tuned) -> None:
     shown = Table("operation", "ranks", "size", "rule", "default", "with it", "gain", "95 %", "from")
     for decision in done.choice.decisions[:MOST_ROWS]:
         cell, (gain, low, high) = decision.cell, decision.gain
@@ -134,14 +195,17 @@ def _print(done: Tuned, output: Path) -> None:
     say.table(shown)
     if (left := len(done.choice.decisions) - MOST_ROWS) > 0:
         say.line(f"and {left} more (--json has all)")
+
+
+def _print(done: Tuned, output: Path) -> None:
     for text in done.refused:
         say.warn(f"{done.target.title} cannot say: {text}")
     mean, most = done.choice.regrets
-    ruled = sum(decision.algorithm is not None for decision in done.choice.decisions)
+    cells = [decision.cell for decision in done.choice.decisions]
+    ruled = sum(find(done.rules, cell.operation, cell.ranks, cell.bytes) is not None for cell in cells)
     say.line(
         f"{len(done.rules)} rules for {ruled} of {len(done.choice.decisions)} cells in {output}; merging "
-        f"costs {mean:.1%} in the mean and {most:.1%} at most; "
-        + ("tried on the library" if done.is_tried else "not tried on a library")
+        f"costs {mean:.1%} in the mean and {most:.1%} at most; {done.tried}"
     )
     for name, value in done.target.settings(output, done.rules).items():
         say.line(f"  {name}={value}")

@@ -22,7 +22,18 @@ from hockney.models.base import models, preferred_model
 from hockney.models.over_ranks.points import collectives_in, points
 from hockney.records.contents import Contents, at_any_level, read
 from hockney.records.keys import POINT_TO_POINT
-from hockney.report import collectives, effects, figures, marked, points_csv, provenance, tables, topology
+from hockney.records.verification import find as find_verification
+from hockney.report import (
+    collectives,
+    effects,
+    figures,
+    marked,
+    points_csv,
+    provenance,
+    tables,
+    topology,
+    verified,
+)
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
@@ -136,7 +147,7 @@ def make(
     headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
     results: dict[str, dict[str, Any]] = {}
     with drawing_style():
-        sections = []
+        sections = [one for one in [verified.section(find_verification(path))] if one is not None]
         for operation, group in by_operation(every).items():
             progress(f"drawing {operation}")
             sections.append(_section(operation, group, context))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +31,10 @@ class Time:
         """Whether this is shorter than the other, beyond both intervals and by more than what counts as equal."""
         return self.high_s < other.low_s and self.time_s * (1 + TIE) < other.time_s
 
+    def exact(self) -> Time:
+        """The same without an interval."""
+        return Time(self.time_s, self.time_s, self.time_s)
+
     def ratio(self, other: Time) -> tuple[float, float, float]:
         """How many times as long the other takes: its value and the least and the most it may be."""
         return other.time_s / self.time_s, other.low_s / self.high_s, other.high_s / self.low_s
@@ -46,6 +50,16 @@ class Cell:
     default: Time
     others: Mapping[Algorithm, Time]
     origin: Origin = "measured"
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Operation, ranks and bytes."""
+        return self.operation, self.ranks, self.bytes
+
+    def by_medians(self) -> Cell:
+        """The same as if every time were exact."""
+        others = {name: time.exact() for name, time in self.others.items()}
+        return replace(self, default=self.default.exact(), others=others)
 
     def faster(self) -> dict[Algorithm, Time]:
         """The algorithms that are faster than the default beyond their intervals."""

@@ -1,4 +1,4 @@
-"""Cells by the model, where nothing was measured: calibrated on a table, or from the messages of a machine file."""
+"""Cells by the model: calibrated on a table, or from what messages cost by a machine file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from hockney.tune.rules import Algorithm
 from hockney.tune.targets.base import Library, Target
 
 HALF = math.sqrt(UNCALIBRATED)
-"""By this factor a time from point-to-point costs may be off: two of them differ where no ratio within it explains
-it, as `hockney predict` has it."""
+"""A time from point-to-point costs may be off by this factor, so that two differ from a ratio of 1.5 on."""
 
 
 def calibrated(
     frame: pd.DataFrame, operation: str, knows: Callable[[str], bool], ranks: Sequence[int]
 ) -> list[Cell]:
-    """Cells on numbers of ranks that were not measured, at the table's sizes, by what `hockney predict` calibrates.
+    """Cells on numbers of ranks that were not measured, at the table's sizes, as `hockney predict` answers.
 
     RequestError where it cannot be calibrated, or not say what the library would do there by itself.
     """
@@ -102,6 +101,7 @@ def from_costs(
     schedules = _schedules(target, library, known.decisions, operation)
     times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
     for count in ranks:
+        _expect_messages(costs, count)
         nodes = count if costs.crosses_network(None, count) else 1
         for size_B in sizes_B if COLLECTIVES[operation].has_size else [0]:
             choice = known.decisions.default(operation, count, size_B, known.version, nodes=nodes)
@@ -120,6 +120,15 @@ def from_costs(
     return list(_cells(operation, times))
 
 
+def _expect_messages(costs: MachineCosts, ranks: int) -> None:
+    try:
+        costs.check_network(None, ranks)
+    except RequestError as error:
+        raise RequestError(
+            error.message, "give a machine file that has such messages, or fewer --ranks"
+        ) from error
+
+
 Scheduled = Callable[[int, int], ScheduleChoice | None]
 """What an algorithm is on so many ranks, for so many bytes."""
 
@@ -135,7 +144,7 @@ def _schedules(target: Target, library: Library, decisions: Decisions, operation
             found[name] = partial(_named, decisions, operation, name, library)
     if not found:
         raise RequestError(
-            f"the schedules behind the names of {target.title} are not known: a machine file has no times of them",
+            f"which schedules {target.title} name is not known here, and a machine file has no times",
             "give a campaign that measured them, or choose --for hockney",
         )
     return found

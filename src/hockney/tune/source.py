@@ -36,6 +36,17 @@ class Source:
     plan: Mapping[str, Any] = field(default_factory=dict)
     mpi: str = ""
 
+    @property
+    def variant(self) -> str:
+        """The one variant that the times are of; RequestError where they are of several."""
+        names = sorted(set(self.frame["variant"].fillna("")))
+        if len(names) > 1:
+            raise RequestError(
+                f"{self.path} has times of the variants {listed(names)}",
+                f"choose one: --where variant='{names[0]}'",
+            )
+        return names[0] if names else ""
+
     @classmethod
     def read(cls, path: Path, where: Sequence[str], mpi: str) -> Source:
         """Read a campaign folder or a tidy table; `mpi` names the library on this machine, as --mpi does.
@@ -66,12 +77,15 @@ class Source:
                 found += calibrated(self.frame, operation, known, absent)
         return found
 
-    def tuned(self, target: Target, operations: Sequence[str], ranks: Sequence[int]) -> Tuned:
-        """Rules for the target."""
+    def tuned(
+        self, target: Target, operations: Sequence[str], ranks: Sequence[int], *, to_be_verified: bool = False
+    ) -> Tuned:
+        """Rules for the target; those `to_be_verified` may be for gains within their intervals."""
         target.expect(self.library)
         cells = self.cells(target, operations, ranks)
         expect_some(cells, target, self.library)
-        return tuned(target, self.library, cells, f"{self.path} ({counted(cells)})")
+        origin = f"{self.path} ({counted(cells)})"
+        return tuned(target, self.library, cells, origin, to_be_verified=to_be_verified)
 
 
 def _knows(target: Target, operation: str, library: Library, name: str) -> bool:

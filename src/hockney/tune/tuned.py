@@ -31,6 +31,8 @@ class Tuned:
     refused: list[str] = field(default_factory=list)
     is_tried: bool = False
     """Whether a library has loaded the file, and its effect was seen."""
+    verified: str = ""
+    """When and with what gains, where launches with the rules were timed."""
 
     @property
     def text(self) -> str:
@@ -38,12 +40,18 @@ class Tuned:
         return self.target.write(self.rules, self.library, self.comment)
 
     @property
+    def tried(self) -> str:
+        """Whether a library took these rules, and if none has, how to see it."""
+        if self.is_tried:
+            return "tried on that library"
+        return f"not tried yet, see {self.target.proof}" if self.target.proof else "not tried on a library"
+
+    @property
     def comment(self) -> str:
         """What stands at the top of a file whose form has comments."""
-        tried = "tried on that library" if self.is_tried else "not tried on a library"
         return (
-            f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {tried}\n"
-            f"from {self.origin}"
+            f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {self.tried}\n"
+            f"from {self.origin}" + (f"\n{self.verified}" if self.verified else "")
         )
 
     def checked(self) -> str:
@@ -54,10 +62,22 @@ class Tuned:
         return text
 
 
-def tuned(target: Target, library: Library, cells: Sequence[Cell], origin: str) -> Tuned:
-    """Choose for these cells; RequestError where the library does not read the target's form."""
+def tuned(
+    target: Target, library: Library, cells: Sequence[Cell], origin: str, *, to_be_verified: bool = False
+) -> Tuned:
+    """Choose for these cells; RequestError where the library does not read the target's form.
+
+    Rules `to_be_verified` may be for a gain that is within its interval: launches will tell.
+    """
     target.expect(library)
-    chosen = choose_whole(cells) if target.whole else choose(cells)
+    if target.whole:
+        chosen = choose_whole(cells)
+    elif to_be_verified:
+        chosen = choose([cell.by_medians() for cell in cells])
+        of = {cell.place: cell for cell in cells}
+        chosen = replace(chosen, decisions=[replace(one, cell=of[one.cell.place]) for one in chosen.decisions])
+    else:
+        chosen = choose(cells)
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
     kept = Choice(
         [rule for rule in chosen.rules if rule not in refused],
@@ -123,6 +143,7 @@ def as_data(done: Tuned, path: Path) -> dict[str, Any]:
         "target": done.target.title,
         "library": done.library.name,
         "tried": done.is_tried,
+        "proof": done.target.proof,
         "rules": [rule_data(rule) for rule in done.rules],
         "refused": done.refused,
         "cells": [cell_data(decision) for decision in done.choice.decisions],

@@ -40,7 +40,7 @@ ABSURD: dict[str, dict[str, list[Algorithm]]] = {
         "allreduce": [Algorithm("tuned:basic_linear")],
         "gather": [Algorithm("tuned:binomial")],
         "scatter": [Algorithm("tuned:binomial")],
-        "allgather": [Algorithm("tuned:bruck")],
+        "allgather": [Algorithm("tuned:neighbor")],
         "alltoall": [Algorithm("tuned:modified_bruck")],
         "reduce_scatter": [Algorithm("tuned:non-overlapping")],
     },

@@ -62,10 +62,10 @@ KNOMIAL = 4
 MOST_SEGMENT_B = 2**31 - 1
 
 CAUTION = (
-    "the component tuned must be the one that is asked: where ranks are several on each of several nodes, han is "
-    "(from 5.0 on), unless the launch says `--mca coll ^han`; calls without a rule then follow tuned's own choice. "
-    "A rule holds for every operator: trees and rings change the order of operands, which counts where an operator "
-    "is not commutative"
+    "the component tuned must be the one that is asked: where ranks are several on each of several nodes, han "
+    "is (from 5.0 on), unless the launch says `--mca coll ^han`; calls without a rule then follow tuned's own "
+    "choice. A rule holds for every operator: trees and rings change the order of operands, which counts where "
+    "an operator is not commutative"
 )
 
 

@@ -12,6 +12,9 @@ from hockney.predict.decisions.base import Version
 from hockney.registry import Registry
 from hockney.tune.rules import Rule
 
+PROOF = "`hockney tune --verify`"
+"""Of targets whose rules were seen in effect, on several versions of their library, by tests."""
+
 
 class Library(NamedTuple):
     """The library that will read the file.
@@ -34,7 +37,8 @@ class Target:
     table may leave out, as the usual radix. `write` makes the text of rules that can, with a comment where the
     form has comments; `read` gives them back, and raises RequestError where a text is not of the grammar.
     `settings` are the variables by which the library loads a file of these rules. `whole`: no bounds, one
-    algorithm for all calls of an operation. `caution`: what its user must know. `names`: what an operation's
+    algorithm for all calls of an operation. `caution`: what its user must know. `proof`: how to see that a
+    library takes rules of this form; empty where none that does was at hand. `names`: what an operation's
     algorithms are called in tables, where the form has a list of its own.
     """
 
@@ -49,6 +53,7 @@ class Target:
     whole: bool = False
     caution: str = ""
     complete: Callable[[Rule], Rule] = lambda rule: rule
+    proof: str = ""
     names: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
 
     def expect(self, library: Library) -> None:

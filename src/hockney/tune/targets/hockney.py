@@ -86,5 +86,6 @@ targets.register("hockney")(
         write=write,
         read=read,
         settings=settings,
+        proof="`hockney apply --compare`",
     )
 )

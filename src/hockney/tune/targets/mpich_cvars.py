@@ -11,7 +11,7 @@ from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Algorithm, Rule, in_order
 from hockney.tune.targets import _mpich as mpich
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.base import PROOF, Library, Target, targets
 
 _LINE = re.compile(r"export MPIR_CVAR_(\w+)=(\w+)")
 _DEVICE, _ALGORITHM = "_DEVICE_COLLECTIVE", "_INTRA_ALGORITHM"
@@ -94,6 +94,7 @@ targets.register("mpich_cvars")(
         settings=settings,
         whole=True,
         complete=mpich.complete,
+        proof=PROOF,
         caution="they take an operation from the device (…_DEVICE_COLLECTIVE=0), which within a node "
         "uses shared memory",
     )

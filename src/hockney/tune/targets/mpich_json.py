@@ -28,7 +28,7 @@ from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Algorithm, Rule, in_order, joined
 from hockney.tune.targets import _mpich as mpich
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.base import PROOF, Library, Target, targets
 
 Tree = dict[str, Any]
 INTRA = "comm_type=intra"
@@ -260,6 +260,7 @@ targets.register("mpich_json")(
         read=read,
         settings=settings,
         complete=mpich.complete,
+        proof=PROOF,
         caution="an operation with a rule is taken from the device (…_DEVICE_COLLECTIVE=0), at all its sizes: "
         "where no rule is, MPICH's choice above the device decides; the file is of this very version",
     )

@@ -1,0 +1,66 @@
+"""A further campaign that a verb measures for its answer: `hockney check --confirm`, `tune --verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hockney.cli._watching import Terminal
+from hockney.errors import Incomplete, RequestError
+from hockney.terminal import say
+from hockney.terminal.loading import later
+from hockney.terminal.signals import Interrupted
+
+with later():
+    from hockney.campaign.loop import Outcome
+    from hockney.campaign.measure import run
+    from hockney.campaign.plan import Plan
+    from hockney.campaign.prepare import launches as prepare
+    from hockney.campaign.trust import seal
+    from hockney.records import table
+    from hockney.records.folder import JOURNALS, Campaign
+    from hockney.records.visits import CHOICES
+
+
+def measure_into(plan: Plan, folder: Path, what: str, *, quiet: bool, goes_on: bool = False) -> Outcome:
+    """Measure the plan into the folder, whose table is written, whatever ends it.
+
+    With `goes_on` a campaign of that very plan that is there is continued; RequestError for one of another plan.
+    Incomplete where it was ended, or nothing could be measured. `what` names the campaign in messages.
+    """
+    prepared = prepare(plan)
+    if goes_on and any((folder / name).exists() for name in JOURNALS):
+        campaign = Campaign.open(folder)
+        if Plan.stored(campaign.plan(), folder) != plan:
+            raise RequestError(
+                f"{folder} holds a campaign that asks for something else",
+                "choose another folder, or remove it; nothing in it was changed",
+            )
+    else:
+        campaign = Campaign.create(folder, plan.model_dump())
+        seal(folder)
+    bar = say.PointsBar(quiet=quiet)
+    try:
+        with bar.bar:
+            outcome = run(campaign, plan, prepared, Terminal(bar))
+    except Interrupted as error:
+        _write_table(campaign, plan)
+        raise Incomplete(
+            f"{error.name} ended {what}; what it measured is in {folder}",
+            "give the same command again: it goes on"
+            if goes_on
+            else f"`hockney measure -o {folder} --resume` goes on; then give the same command",
+        ) from error
+    return outcome if _write_table(campaign, plan) else _nothing(folder, outcome)
+
+
+def _write_table(campaign: Campaign, plan: Plan) -> bool:
+    """Write the table of what there is; whether there is anything."""
+    records = campaign.records()
+    if records:
+        table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
+    return bool(records)
+
+
+def _nothing(folder: Path, outcome: Outcome) -> Outcome:
+    why = f": {outcome.failures[0]}" if outcome.failures else ""
+    raise Incomplete(f"nothing could be measured into {folder}{why}", "run `hockney doctor --run`")

@@ -1,0 +1,202 @@
+"""`hockney tune --verify`: launches with the rules and without them in turn, before the file is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.table import Table
+
+from hockney import reading, writing
+from hockney.cli._further import measure_into
+from hockney.errors import Incomplete, NegativeAnswer, RequestError
+from hockney.terminal import say
+from hockney.terminal.loading import later
+from hockney.units import format_bytes, format_time
+from hockney.words import listed
+
+with later():
+    from hockney.campaign.launch import utc_now
+    from hockney.campaign.plan import Plan
+    from hockney.campaign.trust import doubt
+    from hockney.records import verification as stored
+    from hockney.records.contents import contents_of
+    from hockney.records.folder import JOURNALS, Campaign
+    from hockney.records.verification import Verification
+    from hockney.runner.variants import DEFAULT
+    from hockney.tune import trial as trials
+    from hockney.tune.cells import Cell
+    from hockney.tune.rules import in_order
+    from hockney.tune.source import Source
+    from hockney.tune.trial import BEST, PROBE, TUNED, Trial, Variation
+    from hockney.tune.tuned import Tuned
+    from hockney.tune.verify import Times, in_words, judged, kept, missing, proof, seen_of
+
+START_S = 3.0
+"""What a launch takes beside its points, for the estimate."""
+
+
+@dataclass(frozen=True)
+class Verifying:
+    """Where the launches are kept, how many of each variant there are, and whether the source is trusted."""
+
+    folder: Path
+    launches: int
+    trust: bool
+    quiet: bool
+
+
+def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verification]:
+    """The rules that stand, and what the launches showed; it is in the folder by then, too.
+
+    NegativeAnswer where the library rejects the rules, or ignores all of them.
+    """
+    plan = _plan(source, asked)
+    base = trials.base_variant(plan, source.variant)
+    cells = [decision.cell for decision in done.choice.decisions]
+    probes = trials.probes(cells, done.rules, done.target, done.library)
+    seen = {}
+    if probes:
+        variations = [Variation(PROBE, in_order(probe.rule for probe in probes.values()))]
+        of_probes = [probe.cell for probe in probes.values()]
+        folder, least = asked.folder / "probe", trials.LEAST_LAUNCHES
+        tried = trials.trial(plan, base, of_probes, variations, done.target, done.library, folder, least)
+        times = _timed(tried, of_probes, [DEFAULT, PROBE], replace(asked, folder=folder))
+        seen = {operation: seen_of(times, probe) for operation, probe in probes.items()}
+    names, variations = [DEFAULT, TUNED], [Variation(TUNED, done.rules)]
+    best = trials.best_rules(cells, done.target, done.library)
+    best_name = "" if done.target.whole else TUNED
+    if not done.target.whole and best != in_order(done.rules):
+        names.append(best_name := BEST)
+        variations.append(Variation(BEST, best))
+    tried = trials.trial(plan, base, cells, variations, done.target, done.library, asked.folder, asked.launches)
+    times = _timed(tried, cells, names, asked)
+    operations = list(dict.fromkeys(rule.operation for rule in done.rules))
+    found = judged(times, cells, done.rules, [], best_name)
+    proofs = [
+        proof(probes.get(one), one, seen.get(one), [cell for cell in found if cell.operation == one])
+        for one in operations
+    ]
+    void = [one.operation for one in proofs if one.effect == "none"]
+    found = judged(times, cells, done.rules, void, best_name)
+    rules = kept(done.rules, cells, found, whole=done.target.whole)
+    verification = Verification(
+        time=utc_now(),
+        target=done.target.title,
+        library=done.library.name,
+        launches=tried.plan.launches,
+        proofs=proofs,
+        cells=found,
+    )
+    stored.write(asked.folder, verification)
+    if len(void) == len(operations):
+        raise NegativeAnswer(
+            f"{done.library.name} ignores the rules for {listed(void)}: {proofs[0].why}",
+            done.target.caution or f"what was timed is in {asked.folder}; no file was written",
+        )
+    is_tried = any(one.effect == "proven" for one in proofs)
+    return replace(done, rules=rules, is_tried=is_tried, verified=_header(verification)), verification
+
+
+def _plan(source: Source, asked: Verifying) -> Plan:
+    """How the campaign launched; RequestError where the source is none, or is somebody else's."""
+    if not source.plan or "schema_version" not in source.plan:
+        raise RequestError(
+            f"{source.path} does not say how its ranks were launched",
+            "verify rules from a campaign of `hockney measure`, or leave --verify out",
+        )
+    plan = Plan.stored(source.plan, source.path)
+    if not asked.trust and (reason := doubt(source.path, plan, "--verify")):
+        raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
+    return plan.model_copy(update={"mpi": source.mpi}) if source.mpi else plan
+
+
+def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Verifying) -> Times:
+    """The times of a trial, which is measured as far as it is not there yet."""
+    folder, launches = asked.folder, tried.plan.launches
+    begun = any((folder / name).exists() for name in JOURNALS)
+    for path, text in tried.texts.items():
+        writing.make_folder(path.parent)
+        if begun and (not reading.is_file(path) or reading.text(path, within=folder) != text):
+            raise RequestError(
+                f"{folder} holds a verification of other rules",
+                "choose another folder (--verify-in), or remove it; nothing in it was changed",
+            )
+        writing.replace(path, text)
+    if not (begun and not missing(Times(contents_of(Campaign.open(folder))), cells, names, launches)):
+        if not asked.quiet:
+            least_s = launches * len(names) * (START_S + len(cells) * tried.plan.budget_s)
+            say.line(
+                f"timing {len(cells)} cells in {launches} launches each of {', '.join(names)} in turn, "
+                f"in about {format_time(least_s)} → {folder}"
+            )
+        measure_into(tried.plan, folder, "the verification", quiet=asked.quiet, goes_on=True)
+    campaign = Campaign.open(folder)
+    times = Times(contents_of(campaign))
+    for name in names:
+        if name not in times.variants:
+            raise _none(campaign, name)
+    return times
+
+
+def _none(campaign: Campaign, name: str) -> NegativeAnswer | Incomplete:
+    """Why a variant has no time: those with rules, that the library rejects them."""
+    reasons = [str(line["reason"]) for line in campaign.failures() if line.get("variant") == name]
+    why = reasons[-1] if reasons else "nothing was timed"
+    if name == DEFAULT:
+        return Incomplete(f"launches without the rules failed: {why}", "run `hockney doctor --run`")
+    return NegativeAnswer(
+        f"launches with the rules ({name}) failed, those without them did not: {why}",
+        f"the rules are in {campaign.path / 'rules'}; no file was written",
+    )
+
+
+def _header(verification: Verification) -> str:
+    """What the file says of it."""
+    gains = [cell.gain for cell in verification.cells if cell.is_kept and cell.gain is not None]
+    proven = [one.operation for one in verification.proofs if one.effect == "proven"]
+    text = f"verified {verification.time} in {verification.launches} launches each; "
+    text += f"in effect: {listed(proven) if proven else 'not proven'}; "
+    if not gains:
+        return text + "no cell gains"
+    return (
+        text + f"gains of {len(gains)} cells {min(gains):.2f} to {max(gains):.2f}, "
+        f"geometric mean {verification.mean_gain:.2f}"
+    )
+
+
+def show(verification: Verification, most_rows: int) -> None:
+    """Print what was found."""
+    shown = Table("operation", "ranks", "size", "rule", "default", "tuned", "best", "gain", "95 %", "regret", "")
+    for cell in verification.cells[:most_rows]:
+        shown.add_row(
+            cell.operation,
+            str(cell.ranks),
+            format_bytes(cell.bytes),
+            cell.algorithm or "(default)",
+            *(_time(value) for value in (cell.default_s, cell.tuned_s, cell.best_s)),
+            "" if cell.gain is None else f"{cell.gain:.2f}",
+            "" if cell.gain_low is None else f"{cell.gain_low:.2f} to {cell.gain_high:.2f}",
+            "" if cell.regret is None else f"{cell.regret:.1%}",
+            "goes back" if cell.algorithm and not cell.is_kept else "",
+        )
+    say.table(shown)
+    for one in verification.proofs:
+        ratio = "" if one.seen is None else f" ({one.algorithm}: {one.seen:.2f} times as long"
+        ratio += "" if one.seen is None else f", {one.seen_low:.2f} to {one.seen_high:.2f})"
+        words = {"proven": "in effect", "none": "not in effect", "not proven": "not proven to be in effect"}
+        text = f"rules for {one.operation}: {words[one.effect]}: {one.why}{ratio}"
+        say.line(text) if one.effect == "proven" else say.warn(text)
+    for cell in verification.gone_back:
+        say.line(f"goes back to the default: {in_words(cell)}")
+    for cell in verification.of("slower"):
+        if not cell.algorithm:
+            say.warn(f"slower though no rule is for it: {in_words(cell)}")
+    if (mean := verification.mean_gain) is not None:
+        count = sum(cell.is_kept for cell in verification.cells)
+        say.line(f"geometric mean of the gains of {count} cells with a rule: {mean:.2f}")
+
+
+def _time(value_s: float | None) -> str:
+    return "" if value_s is None else format_time(value_s)

@@ -1,0 +1,120 @@
+"""What a verification of rules found: `verification.json` of its campaign folder."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hockney import reading, writing
+from hockney.errors import RequestError
+from hockney.records.answers import first_problem
+
+FILE = "verification.json"
+
+Verdict = Literal["faster", "slower", "not told", "no rule", "not timed"]
+Effect = Literal["proven", "none", "not proven"]
+
+
+class VerifiedCell(BaseModel):
+    """A call under the library's default and under the rules, from the same launches; times are medians.
+
+    `algorithm` is what the rules said of it, empty where they said nothing. `gain` is the time by default over
+    the time with the rules, launch by launch, with its 95 % interval; `regret` by what share what the file now
+    says takes longer than the best that was measured. `is_kept`: whether the file still has the rule.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    operation: str
+    ranks: int
+    bytes: int
+    algorithm: str = ""
+    verdict: Verdict
+    is_kept: bool
+    default_s: float | None = None
+    tuned_s: float | None = None
+    best: str = ""
+    best_s: float | None = None
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    regret: float | None = None
+
+
+class Proof(BaseModel):
+    """Whether rules for an operation take effect, by one that changes its time in a known way.
+
+    The rule names `algorithm` in one cell; `expected` is how many times as long as the default it takes there
+    by the campaign, `seen` what launches with it showed, with its 95 % interval.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    operation: str
+    effect: Effect
+    why: str
+    algorithm: str = ""
+    ranks: int | None = None
+    bytes: int | None = None
+    expected: float | None = None
+    seen: float | None = None
+    seen_low: float | None = None
+    seen_high: float | None = None
+
+
+class Verification(BaseModel):
+    """A verification as a whole."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal[1] = 1
+    time: str
+    target: str
+    library: str
+    launches: int
+    proofs: list[Proof]
+    cells: list[VerifiedCell]
+
+    @property
+    def mean_gain(self) -> float | None:
+        """Geometric mean of the gains of the cells that keep a rule; None without one."""
+        return _mean(cell.gain for cell in self.cells if cell.is_kept)
+
+    def of(self, *verdicts: Verdict) -> list[VerifiedCell]:
+        """The cells with one of these verdicts."""
+        return [cell for cell in self.cells if cell.verdict in verdicts]
+
+    @property
+    def gone_back(self) -> list[VerifiedCell]:
+        """The cells that had a rule and have none any more."""
+        return [cell for cell in self.cells if cell.algorithm and not cell.is_kept]
+
+
+def _mean(gains: Iterable[float | None]) -> float | None:
+    known = [math.log(gain) for gain in gains if gain is not None]
+    return math.exp(sum(known) / len(known)) if known else None
+
+
+def write(folder: Path, verification: Verification) -> None:
+    """Write the file of a folder."""
+    data = verification.model_dump()
+    writing.replace(folder / FILE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def find(folder: Path) -> Verification | None:
+    """What is in the folder; None where there is none, RequestError where it is damaged."""
+    try:
+        text = reading.content(folder / FILE, within=folder)
+    except reading.Absent:
+        return None
+    try:
+        return Verification.model_validate_json(text)
+    except ValidationError as error:
+        raise RequestError(
+            f"{folder / FILE} is damaged ({first_problem(error)})", "give the same `hockney tune --verify` again"
+        ) from error

@@ -1,0 +1,90 @@
+"""The section on a verification of rules: default, tuned, best measured, gain and regret of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hockney.records.verification import Proof, Verification, VerifiedCell
+from hockney.report.marks import percent
+from hockney.report.page import Section
+from hockney.report.tables import NONE, Table
+from hockney.units import format_bytes, format_time
+
+MEANING = (
+    "Launches by default and with the rules took turns. The gain is the time by default over that with the "
+    "rules, launch by launch, with its 95 % interval; the regret is by how much longer than the best of the "
+    "measured algorithms takes what the file says."
+)
+EFFECT = {"proven": "in effect", "none": "not in effect", "not proven": "not proven"}
+
+
+def section(verification: Verification | None) -> Section | None:
+    """The section; None without a verification."""
+    if verification is None:
+        return None
+    result = Section("verification", f"Verified: {verification.target}", MEANING)
+    result.tables = [
+        Table(
+            "Cells, with and without the rules",
+            [
+                *("operation", "ranks", "size", "rule", "default", "tuned", "best measured", "its time", "gain"),
+                *("95 % interval", "regret", "result"),
+            ],
+            [_row(cell) for cell in verification.cells],
+            frozenset({0, 3, 6, 11}),
+        ),
+        Table(
+            "Do the rules take effect?",
+            ["operation", "effect", "why", "tried with", "expected", "seen", "95 % interval"],
+            [_effect(proof) for proof in verification.proofs],
+            frozenset({0, 1, 2, 3}),
+        ),
+    ]
+    mean = verification.mean_gain
+    ruled = sum(cell.is_kept for cell in verification.cells)
+    result.note = f"{verification.library}, {verification.launches} launches each, {verification.time}. " + (
+        "No cell keeps a rule."
+        if mean is None
+        else f"The geometric mean of the gains of the {ruled} cells with a rule is {mean:.2f}."
+    )
+    return result
+
+
+def _row(cell: VerifiedCell) -> Sequence[str]:
+    what = {"faster": "faster", "slower": "slower", "not told": "not told apart", "not timed": "not timed"}
+    word = what.get(cell.verdict, "")
+    return [
+        cell.operation,
+        str(cell.ranks),
+        format_bytes(cell.bytes),
+        cell.algorithm or "(default)",
+        _time(cell.default_s),
+        _time(cell.tuned_s),
+        cell.best or NONE,
+        _time(cell.best_s),
+        NONE if cell.gain is None else f"{cell.gain:.2f}",
+        _between(cell.gain_low, cell.gain_high),
+        NONE if cell.regret is None else percent(cell.regret),
+        f"{word}, goes back" if cell.algorithm and not cell.is_kept else word,
+    ]
+
+
+def _effect(proof: Proof) -> Sequence[str]:
+    where = "" if proof.bytes is None else f"{proof.algorithm}, {proof.ranks} ranks, {format_bytes(proof.bytes)}"
+    return [
+        proof.operation,
+        EFFECT[proof.effect],
+        proof.why,
+        where or NONE,
+        NONE if proof.expected is None else f"{proof.expected:.2f}",
+        NONE if proof.seen is None else f"{proof.seen:.2f}",
+        _between(proof.seen_low, proof.seen_high),
+    ]
+
+
+def _time(value_s: float | None) -> str:
+    return NONE if value_s is None else format_time(value_s)
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return NONE if low is None or high is None else f"{low:.2f} to {high:.2f}"

@@ -1,0 +1,261 @@
+"""A trial of rules: launches with them and without them in turn, of what is to be timed, and by which files.
+
+Variants of one campaign are launched one after the other, over and over: `default`, `tuned` with the rules, and
+`best` with the fastest algorithm of each cell by the times that the rules were made from. A second campaign, of
+the probe, has `default` and a rule for each operation that changes its time as much as any that was measured.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+
+from hockney.campaign.plan import Plan
+from hockney.errors import RequestError
+from hockney.runner.variants import DEFAULT, Variant, parse_variant
+from hockney.tune.cells import Cell, Time
+from hockney.tune.rules import Algorithm, Rule, find, joined
+from hockney.tune.targets.base import Library, Target
+
+TUNED, BEST, PROBE = "tuned", "best", "probe"
+LEAST_LAUNCHES = 4
+"""Of each variant: fewer do not tell how launches differ."""
+LEAST_CHANGE = 1.2
+"""A factor of times that a probe must be expected to show: launches of one kind differ by a tenth and more."""
+ENOUGH_CHANGE = 3.0
+"""More than this factor proves no more, and takes longer."""
+LONG_S = 0.2
+"""A call that takes longer is a probe only where no shorter one is as good."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A variant of a trial: the rules that it loads."""
+
+    name: str
+    rules: Sequence[Rule]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is launched; `texts` are the files that the variants load, by their paths."""
+
+    plan: Plan
+    texts: Mapping[Path, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A rule for one cell by which its operation takes `expected` times as long as by default.
+
+    `low` and `high` are the ends of its 95 % interval.
+    """
+
+    cell: Cell
+    algorithm: Algorithm
+    rule: Rule
+    expected: float
+    low: float
+    high: float
+
+
+def trial(
+    plan: Plan,
+    base: Variant,
+    cells: Sequence[Cell],
+    variations: Sequence[Variation],
+    target: Target,
+    library: Library,
+    folder: Path,
+    launches: int,
+) -> Trial:
+    """The trial of these cells under `default` and each variation, launched as `plan` and `base` launched."""
+    variants, texts = [replace(base, name=DEFAULT)], {}
+    for variation in variations:
+        path = (folder / "rules" / variation.name).absolute()
+        rules = [target.complete(rule) for rule in variation.rules]
+        texts[path] = target.write(rules, library, f"{variation.name}: a trial by hockney tune --verify")
+        settings = target.settings(path, rules)
+        if not settings:
+            raise RequestError(
+                f"no variable loads {target.title}, so that a launch cannot try it",
+                "leave --verify out, and compare with `hockney apply --compare`",
+            )
+        variants.append(Variant(variation.name, base.arguments, {**base.environment, **settings}))
+    ranks = sorted({cell.ranks for cell in cells})
+    asked = plan.model_copy(
+        update={
+            "operations": list(dict.fromkeys(cell.operation for cell in cells)),
+            "effects": [],
+            "algorithms": [DEFAULT],
+            "ranks": max(plan.ranks, *ranks),
+            "rank_counts": ranks,
+            "sizes_B": sorted({cell.bytes for cell in cells}),
+            "segments_B": [0],
+            "radices": [0],
+            "launches": max(launches, LEAST_LAUNCHES),
+            "visits": 1,
+            "adaptive": False,
+            "topology": "",
+            "time_s": None,
+            "variants": [_written(variant) for variant in variants],
+        }
+    )
+    return Trial(asked, texts)
+
+
+def _written(variant: Variant) -> str:
+    """The words of --variant for it."""
+    words = [f"{name}={value}" for name, value in variant.environment.items()]
+    return f"{variant.name}: {shlex.join([*words, *variant.arguments])}"
+
+
+def base_variant(plan: Plan, name: str) -> Variant:
+    """The variant under which the times were taken, as the plan launched it."""
+    variants = [parse_variant(text) for text in plan.variants] or [Variant(DEFAULT)]
+    for variant in variants:
+        if variant.name == name or len(variants) == 1:
+            return variant
+    raise RequestError(
+        f"the campaign has no variant {name!r}", f"choose one: --where variant='{variants[0].name}'"
+    )
+
+
+def best_rules(cells: Sequence[Cell], target: Target, library: Library) -> list[Rule]:
+    """The fastest algorithm of each cell, whatever its interval; nothing where the default is the fastest."""
+    rules = []
+    for cell in cells:
+        algorithm = best_of(cell)
+        if algorithm is not None:
+            rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
+            if not target.refuses(rule, library):
+                rules.append(rule)
+    return joined(_merged(rules))
+
+
+def best_of(cell: Cell) -> Algorithm | None:
+    """The algorithm of the shortest time; None where that is the default's."""
+    name = min(cell.others, key=lambda one: (cell.others[one].time_s, str(one)), default=None)
+    return None if name is None or cell.others[name].time_s >= cell.default.time_s else name
+
+
+def _merged(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules with those of neighbouring sizes that say the same as one."""
+    done: list[Rule] = []
+    for rule in sorted(rules, key=lambda one: (one.operation, one.least_ranks, one.least_B)):
+        last = done[-1] if done else None
+        if (
+            last is not None
+            and last.most_B is not None
+            and replace(last, least_B=rule.least_B, most_B=rule.most_B) == rule
+            and last.most_B + 1 == rule.least_B
+        ):
+            done[-1] = replace(last, most_B=rule.most_B)
+        else:
+            done.append(rule)
+    return done
+
+
+def span(cell: Cell, cells: Sequence[Cell]) -> tuple[int, int]:
+    """Bytes from which and up to which a cell stands for its neighbourhood: to half way to the next ones."""
+    sizes = sorted(
+        {one.bytes for one in cells if (one.operation, one.ranks) == (cell.operation, cell.ranks)} | {cell.bytes}
+    )
+    place = sizes.index(cell.bytes)
+    least = cell.bytes if place == 0 else _between(sizes[place - 1], cell.bytes) + 1
+    most = cell.bytes if place == len(sizes) - 1 else _between(cell.bytes, sizes[place + 1])
+    return least, most
+
+
+def _between(smaller_B: int, larger_B: int) -> int:
+    """The geometric mean, as rules have it."""
+    return min(max(math.isqrt(smaller_B * larger_B), smaller_B), larger_B - 1)
+
+
+def probes(cells: Sequence[Cell], rules: Sequence[Rule], target: Target, library: Library) -> dict[str, Probe]:
+    """For each operation with a rule the probe that should tell most; none where nothing differs enough."""
+    found = {}
+    ruled = {rule.operation for rule in rules}
+    for operation, group in groupby(sorted(cells, key=lambda cell: cell.operation), lambda cell: cell.operation):
+        if operation not in ruled:
+            continue
+        offered = [
+            probe
+            for cell in group
+            for algorithm, time in cell.others.items()
+            if (probe := _probe(cell, algorithm, time, cells, target, library)) is not None
+        ]
+        if offered:
+            found[operation] = min(offered, key=_rank)
+    return found
+
+
+def _rank(probe: Probe) -> tuple[float, bool, float, str]:
+    """Surely large changes first; of those, what takes little time and is well known."""
+    nearer = probe.low if probe.expected > 1 else 1 / probe.high
+    return (
+        -min(math.log(nearer), math.log(ENOUGH_CHANGE)),
+        probe.cell.default.time_s * probe.expected > LONG_S,
+        probe.high / probe.low,
+        str(probe.algorithm),
+    )
+
+
+def _probe(
+    cell: Cell, algorithm: Algorithm, time: Time, cells: Sequence[Cell], target: Target, library: Library
+) -> Probe | None:
+    """The probe of that algorithm; None where it does not change the time enough, or cannot be said."""
+    if not (cell.default.is_beyond(time) or time.is_beyond(cell.default)):
+        return None
+    expected, low, high = cell.default.ratio(time)
+    if abs(math.log(expected)) < math.log(LEAST_CHANGE):
+        return None
+    rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
+    if target.whole:
+        rule = Rule(cell.operation, 1, None, 0, None, algorithm)
+    return None if target.refuses(rule, library) else Probe(cell, algorithm, rule, expected, low, high)
+
+
+def without(rules: Sequence[Rule], gone: Sequence[Cell], cells: Sequence[Cell], *, whole: bool) -> list[Rule]:
+    """The rules without what they say of the cells that are `gone` and their neighbourhoods.
+
+    Rules of `whole` targets know no bounds: those of the operation go.
+    """
+    left = list(rules)
+    for cell in gone:
+        if whole:
+            left = [rule for rule in left if rule.operation != cell.operation]
+        else:
+            left = [part for rule in left for part in _cut(rule, cell, cells)]
+    return joined(left)
+
+
+def _cut(rule: Rule, cell: Cell, cells: Sequence[Cell]) -> list[Rule]:
+    """What is left of a rule without the cell: other ranks, and smaller and larger messages."""
+    if not rule.fits(cell.operation, cell.ranks, cell.bytes):
+        return [rule]
+    sizes = {one.bytes for one in cells if (one.operation, one.ranks) == (cell.operation, cell.ranks)}
+    least_B, most_B = span(cell, cells)
+    # Beyond the outermost cells nothing was tried.
+    smaller_B = least_B if min(sizes) < cell.bytes else 0
+    larger_B = most_B if max(sizes) > cell.bytes else None
+    here = replace(rule, least_ranks=cell.ranks, most_ranks=cell.ranks)
+    parts = []
+    if rule.least_ranks < cell.ranks:
+        parts.append(replace(rule, most_ranks=cell.ranks - 1))
+    if rule.least_B < smaller_B:
+        parts.append(replace(here, most_B=smaller_B - 1))
+    if larger_B is not None and (rule.most_B is None or rule.most_B > larger_B):
+        parts.append(replace(here, least_B=larger_B + 1))
+    if rule.most_ranks is None or rule.most_ranks > cell.ranks:
+        parts.append(replace(rule, least_ranks=cell.ranks + 1))
+    return parts
+
+
+def said(rules: Sequence[Rule], cell: Cell) -> str:
+    """The algorithm that the rules name for a cell, in words; empty where they name none."""
+    return str(find(rules, cell.operation, cell.ranks, cell.bytes) or "")

@@ -1,0 +1,236 @@
+"""What launches with rules and without them say: whether the rules take effect, and what they gain.
+
+Each launch with rules is compared with the launch by default of the same turn, so that what slows a whole turn
+down cancels; how the ratios differ from turn to turn gives their interval (`hockney.records.launches`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hockney.records.contents import Contents
+from hockney.records.launches import intervals
+from hockney.records.record import Record
+from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
+from hockney.runner.variants import DEFAULT
+from hockney.statistics import NORMAL, Array, standard_error
+from hockney.tune.cells import Cell
+from hockney.tune.rules import Rule, find
+from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
+from hockney.units import format_bytes
+
+STATISTIC = "completion"
+Point = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as long as another variant one takes, with the 95 % interval; NaN where that is unknown."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether enough launches tell it."""
+        return not math.isnan(self.low)
+
+
+class Times:
+    """The times of a trial: each variant's at each point, one column a launch; what was wrong is left out.
+
+    `wrong` are the points at which a variant gave a wrong result.
+    """
+
+    def __init__(self, contents: Contents) -> None:
+        elsewhere = set(map(id, contents.settled.elsewhere))
+        kept = [
+            one for one in contents.settled.records if one.statistic == STATISTIC and id(one) not in elsewhere
+        ]
+        self.wrong = {(one.variant, point_of(one)) for one in contents.records if one.verified is False}
+        self.launches = 1 + max((one.repetition for one in kept), default=-1)
+        self.variants = {one.variant for one in kept}
+        self._times: dict[tuple[str, Point], Array] = {}
+        for record in kept:
+            row = self._times.setdefault((record.variant, point_of(record)), np.full((3, self.launches), np.nan))
+            low, high = (record.value if bound is None else bound for bound in (record.low, record.high))
+            row[:, record.repetition] = min(low, record.value), record.value, max(high, record.value)
+
+    def median_s(self, variant: str, point: Point) -> float | None:
+        """The median over launches; None where nothing was timed."""
+        row = self._times.get((variant, point))
+        return None if row is None else float(np.nanmedian(row[1]))
+
+    def count(self, variant: str, point: Point) -> int:
+        """The launches in which it was timed."""
+        row = self._times.get((variant, point))
+        return 0 if row is None else int(np.sum(~np.isnan(row[1])))
+
+    def ratios(self, variant: str, other: str, points: Sequence[Point]) -> dict[Point, Ratio]:
+        """Time of `variant` over that of `other`; of points that differ in size alone, which share a spread."""
+        there = [point for point in points if {(variant, point), (other, point)} <= self._times.keys()]
+        if not there:
+            return {}
+        upper = np.stack([self._times[variant, point] for point in there])
+        lower = np.stack([self._times[other, point] for point in there])
+        ratio = upper[:, 1] / lower[:, 1]
+        errors = [
+            standard_error(np.log(part[:, 0].clip(min=part[:, 1] / 100)), np.log(part[:, 2]))
+            for part in (upper, lower)
+        ]
+        within = np.exp(NORMAL * np.hypot(*errors))
+        is_there = ~np.isnan(ratio)
+        told, turns = np.flatnonzero(is_there.any(axis=1)), np.flatnonzero(is_there.any(axis=0))
+        if not told.size:
+            return {}
+        ratio, within = ratio[np.ix_(told, turns)], within[np.ix_(told, turns)]
+        low, high, _ = intervals(ratio / within, ratio, ratio * within)
+        middle = np.nanmedian(ratio, axis=1)
+        known = [there[index] for index in told]
+        return {
+            point: Ratio(*map(float, values)) for point, *values in zip(known, middle, low, high, strict=True)
+        }
+
+
+def point_of(one: Cell | Record) -> Point:
+    """What is timed, without its variant."""
+    return one.place if isinstance(one, Cell) else (one.operation, one.ranks or 0, one.bytes)
+
+
+def missing(times: Times, cells: Sequence[Cell], variants: Sequence[str], launches: int) -> int:
+    """How many times a cell was not timed, of all that a trial of so many launches asks for."""
+    return sum(max(0, launches - times.count(variant, point_of(cell))) for cell in cells for variant in variants)
+
+
+def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequence[VerifiedCell] = ()) -> Proof:
+    """Whether the rules of an operation take effect.
+
+    `seen`: the time with the probe's rule over that by default. `gains`: the operation's cells under the rules
+    themselves; one that is faster beyond its interval proves as much.
+    """
+    effect: Effect
+    if probe is None:
+        effect, why = "not proven", "no algorithm was measured whose time differs enough from the default's"
+    elif seen is None or not seen.is_known:
+        effect, why = "not proven", "the probe was timed in too few launches"
+    else:
+        expected, low, high = (math.copysign(1, probe.expected - 1) * math.log(v) for v in _in_order(probe, seen))
+        if low > 0 or high < 0:
+            effect, why = "proven", "a rule for another algorithm changes the time"
+        elif high < expected / 2:
+            effect, why = "none", "a rule for another algorithm does not change the time: the library ignores it"
+        else:
+            effect, why = "not proven", "launches differ too much to tell"
+    if effect != "proven" and (faster := [cell for cell in gains if cell.verdict == "faster"]):
+        effect, why = "proven", f"{len(faster)} cells are faster with the rules, beyond their intervals"
+    told = Proof(operation=operation, effect=effect, why=why)
+    if probe is not None:
+        told.algorithm, told.expected = str(probe.algorithm), probe.expected
+        told.ranks, told.bytes = probe.cell.ranks, probe.cell.bytes
+    if seen is not None and seen.is_known:
+        told.seen, told.seen_low, told.seen_high = seen.value, seen.low, seen.high
+    return told
+
+
+def _in_order(probe: Probe, seen: Ratio) -> tuple[float, float, float]:
+    """What is expected, and the ends of what was seen: the one nearer to no change first."""
+    nearer, farther = (seen.low, seen.high) if probe.expected > 1 else (seen.high, seen.low)
+    return probe.expected, nearer, farther
+
+
+def seen_of(times: Times, probe: Probe) -> Ratio | None:
+    """What launches with the probe showed; None where it was not timed."""
+    point = point_of(probe.cell)
+    return times.ratios(PROBE, DEFAULT, [point]).get(point)
+
+
+def judged(
+    times: Times, cells: Sequence[Cell], rules: Sequence[Rule], void: Sequence[str], best: str
+) -> list[VerifiedCell]:
+    """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it."""
+    gains: dict[Point, Ratio] = {}
+    regrets: dict[Point, Ratio] = {}
+    lost: dict[Point, Ratio] = {}
+    alike: dict[tuple[str, int], list[Point]] = {}
+    for cell in cells:
+        alike.setdefault((cell.operation, cell.ranks), []).append(point_of(cell))
+    for points in alike.values():
+        gains |= times.ratios(DEFAULT, TUNED, points)
+        regrets |= times.ratios(TUNED, best, points)
+        lost |= times.ratios(DEFAULT, best, points)
+    return [_judged(times, cell, rules, gains.get(point_of(cell)), (regrets, lost), void, best) for cell in cells]
+
+
+def _judged(
+    times: Times,
+    cell: Cell,
+    rules: Sequence[Rule],
+    gain: Ratio | None,
+    regrets: tuple[Mapping[Point, Ratio], Mapping[Point, Ratio]],
+    void: Sequence[str],
+    best: str,
+) -> VerifiedCell:
+    point = point_of(cell)
+    named = find(rules, *cell.place)
+    algorithm = "" if named is None else str(named)
+    verdict, is_kept = _verdict(gain, is_sure=named in cell.faster(), is_wrong=(TUNED, point) in times.wrong)
+    if not algorithm:
+        verdict = verdict if verdict == "slower" else "no rule"
+    is_kept = is_kept and bool(algorithm) and cell.operation not in void
+    of_kept, of_default = regrets
+    fastest = str(best_of(cell) or DEFAULT)
+    regret = (of_kept if is_kept else of_default).get(point)
+    if fastest == (algorithm if is_kept else DEFAULT):
+        # The same algorithm: two times of it differ by noise.
+        regret = Ratio(1.0, 1.0, 1.0)
+    return VerifiedCell(
+        operation=cell.operation,
+        ranks=cell.ranks,
+        bytes=cell.bytes,
+        algorithm=algorithm,
+        verdict=verdict,
+        is_kept=is_kept,
+        default_s=times.median_s(DEFAULT, point),
+        tuned_s=times.median_s(TUNED, point),
+        best=fastest,
+        best_s=times.median_s(best, point),
+        gain=None if gain is None else gain.value,
+        gain_low=None if gain is None or not gain.is_known else gain.low,
+        gain_high=None if gain is None or not gain.is_known else gain.high,
+        regret=None if regret is None else max(0.0, regret.value - 1),
+    )
+
+
+def _verdict(gain: Ratio | None, *, is_sure: bool, is_wrong: bool) -> tuple[Verdict, bool]:
+    """What the cell comes to, and whether a rule for it stays.
+
+    The gain must be beyond its interval here, or have been in the campaign (`is_sure`) and still be there.
+    """
+    if is_wrong or gain is None or not gain.is_known:
+        return "not timed", False
+    if gain.high < 1:
+        return "slower", False
+    return ("faster", True) if gain.low > 1 else ("not told", is_sure and gain.value > 1)
+
+
+def kept(
+    rules: Sequence[Rule], cells: Sequence[Cell], found: Sequence[VerifiedCell], *, whole: bool
+) -> list[Rule]:
+    """The rules without the cells that go back to the default."""
+    stays = {(one.operation, one.ranks, one.bytes) for one in found if one.is_kept}
+    gone = [cell for cell in cells if said(rules, cell) and point_of(cell) not in stays]
+    return without(rules, gone, cells, whole=whole)
+
+
+def in_words(cell: VerifiedCell) -> str:
+    """Why a cell went back, or what is wrong with it, in a line."""
+    where = f"{cell.operation} on {cell.ranks} ranks, {format_bytes(cell.bytes)}"
+    if cell.gain is None or cell.verdict == "not timed":
+        return f"{where}: {cell.algorithm or 'the rules'} gave no time, or a wrong result"
+    between = "" if cell.gain_low is None else f" ({cell.gain_low:.2f} to {cell.gain_high:.2f})"
+    return f"{where}: {cell.algorithm or 'no rule'}, {cell.gain:.2f} times as fast as the default{between}"

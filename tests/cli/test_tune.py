@@ -1,0 +1,173 @@
+"""`hockney tune`: what is written, when, and what a verification says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from tests.command_line import outcome
+from tests.tune.planted import FAST, SIZES, SLOW, Measuring, campaign
+
+from hockney.records.verification import find
+from hockney.runner.variants import parse_variant
+
+_, MIDDLE_B, LARGE_B = SIZES
+PROBED = {("probe", size_B): 4.0 for size_B in SIZES}
+GOOD = PROBED | {("tuned", MIDDLE_B): 0.5, ("tuned", LARGE_B): 1 / 3}
+
+
+def tune(tmp_path: Path, measuring: Measuring, *words: str) -> tuple[int, str, str]:
+    if not (tmp_path / "c").exists():
+        campaign(tmp_path / "c")
+    with patch("hockney.cli._verify.measure_into", measuring):
+        return outcome("tune", tmp_path / "c", "--for", "openmpi-v2", "-o", tmp_path / "rules", *words)
+
+
+def verified(tmp_path: Path, measuring: Measuring, *words: str) -> Any:
+    code, out, err = tune(tmp_path, measuring, "--verify", "--json", *words)
+    assert code == 0, out + err
+    return json.loads(out)
+
+
+def ruled(tmp_path: Path) -> list[int]:
+    """The algorithms that the file names, by their numbers, in the order of sizes."""
+    rows = re.findall(r"^\d+ (\d+) \d+ \d+ \d+ #", (tmp_path / "rules").read_text(), re.MULTILINE)
+    return [int(number) for number in rows if number != "0"]
+
+
+def test_rules_that_help_are_written_with_what_they_gain(tmp_path: Path) -> None:
+    told = verified(tmp_path, Measuring(GOOD))
+    assert told["tried"] is True
+    cells = {cell["bytes"]: cell for cell in told["verification"]["cells"]}
+    assert [cells[size]["verdict"] for size in SIZES] == ["no rule", "faster", "faster"]
+    # What was planted; launches differ by 1 %.
+    assert cells[MIDDLE_B]["gain"] == pytest.approx(2.0, rel=0.03)
+    assert cells[LARGE_B]["gain"] == pytest.approx(3.0, rel=0.03)
+    assert cells[LARGE_B]["gain_low"] < 3.0 < cells[LARGE_B]["gain_high"]
+    text = (tmp_path / "rules").read_text()
+    assert "tried on that library" in text
+    assert "in effect: bcast" in text
+    assert "gains of 2 cells" in text
+    assert ruled(tmp_path) == [6]
+    (proof,) = told["verification"]["proofs"]
+    assert (proof["effect"], proof["algorithm"]) == ("proven", SLOW)
+    assert proof["seen_low"] < 4.0 < proof["seen_high"]
+
+
+def test_the_file_is_written_last(tmp_path: Path) -> None:
+    def not_yet(folder: Path) -> None:
+        assert folder.name in ("probe", "rules.verified")
+        assert not (tmp_path / "rules").exists()
+
+    measuring = Measuring(GOOD, before=not_yet)
+    verified(tmp_path, measuring)
+    assert len(measuring.plans) == 2
+    assert (tmp_path / "rules").exists()
+
+
+def test_default_and_tuned_take_turns_as_the_campaign_was_launched(tmp_path: Path) -> None:
+    measuring = Measuring(GOOD)
+    verified(tmp_path, measuring, "--launches", "6")
+    probe, trial = measuring.plans
+    assert (probe.launches, trial.launches) == (4, 6)
+    assert (trial.ranks, trial.rank_counts, trial.sizes_B) == (8, [8], list(SIZES))
+    assert trial.algorithms == ["default"]
+    variants = [parse_variant(text) for text in trial.variants]
+    assert [variant.name for variant in variants] == ["default", "tuned"]
+    assert variants[0].environment == {}
+    candidate = Path(variants[1].environment["OMPI_MCA_coll_tuned_dynamic_rules_filename"])
+    assert "binomial" in candidate.read_text()
+    assert candidate != tmp_path / "rules"
+
+
+def test_a_cell_that_is_slower_goes_back_and_is_named(tmp_path: Path) -> None:
+    slower = GOOD | {("tuned", MIDDLE_B): 1.4}
+    code, out, err = tune(tmp_path, Measuring(slower), "--verify")
+    assert code == 0, err
+    assert f"goes back to the default: bcast on 8 ranks, 16 KiB: {FAST}" in " ".join(out.split())
+    found = find(tmp_path / "rules.verified")
+    assert found is not None
+    assert [(cell.bytes, cell.verdict) for cell in found.gone_back] == [(MIDDLE_B, "slower")]
+    rows = (tmp_path / "rules").read_text()
+    # From half way between 16 KiB and 256 KiB on: 64 KiB.
+    assert "\n65537 6 " in rows
+    assert ruled(tmp_path) == [6]
+
+
+def test_a_cell_without_a_gain_or_with_a_wrong_result_goes_back(tmp_path: Path) -> None:
+    none = GOOD | {("tuned", MIDDLE_B): 1.02}
+    told = verified(tmp_path, Measuring(none, noise=0.1, wrong=[("tuned", LARGE_B)]))
+    cells = {cell["bytes"]: cell for cell in told["verification"]["cells"]}
+    assert (cells[MIDDLE_B]["verdict"], cells[MIDDLE_B]["is_kept"]) == ("not told", False)
+    assert (cells[LARGE_B]["verdict"], cells[LARGE_B]["is_kept"]) == ("not timed", False)
+    assert told["rules"] == []
+
+
+def test_rules_that_are_ignored_are_said_to_be_and_not_written(tmp_path: Path) -> None:
+    code, _, err = tune(tmp_path, Measuring({}), "--verify")
+    assert code == 1
+    assert "Open MPI 5.0.11 ignores the rules for bcast" in " ".join(err.split())
+    assert not (tmp_path / "rules").exists()
+    found = find(tmp_path / "rules.verified")
+    assert found is not None
+    assert found.proofs[0].effect == "none"
+
+
+def test_rules_that_the_library_rejects_are_said_to_be(tmp_path: Path) -> None:
+    code, _, err = tune(tmp_path, Measuring(GOOD, broken=["probe", "tuned"]), "--verify")
+    assert code == 1
+    assert "launches with the rules (probe) failed, those without them did not: abort: unknown key" in " ".join(
+        err.split()
+    )
+    assert not (tmp_path / "rules").exists()
+
+
+def test_where_launches_differ_too_much_nothing_is_claimed(tmp_path: Path) -> None:
+    told = verified(tmp_path, Measuring(GOOD | {("tuned", MIDDLE_B): 0.9, ("tuned", LARGE_B): 0.9}, noise=2.0))
+    assert told["verification"]["proofs"][0]["effect"] == "not proven"
+    assert told["tried"] is False
+
+
+def test_the_same_command_goes_on_and_measures_nothing_twice(tmp_path: Path) -> None:
+    first = verified(tmp_path, Measuring(GOOD))
+    again = Measuring(GOOD)
+    second = verified(tmp_path, again)
+    assert again.plans == []
+    assert second["verification"]["cells"] == first["verification"]["cells"]
+
+
+def test_another_verification_in_the_folder_is_left_alone(tmp_path: Path) -> None:
+    verified(tmp_path, Measuring(GOOD))
+    (tmp_path / "rules.verified" / "probe" / "rules" / "probe").write_text("of something else")
+    code, _, err = tune(tmp_path, Measuring(GOOD), "--verify")
+    assert code == 2
+    assert "holds a verification of other rules" in " ".join(err.split())
+
+
+def test_the_report_has_the_table(tmp_path: Path) -> None:
+    verified(tmp_path, Measuring(GOOD | {("tuned", MIDDLE_B): 1.4}))
+    page = tmp_path / "page.html"
+    code, _, err = outcome("report", tmp_path / "rules.verified", "-o", page)
+    assert code == 0, err
+    html = page.read_text()
+    for word in ("default", "tuned", "best measured", "gain", "regret", "slower, goes back", "in effect"):
+        assert word in html
+
+
+def test_a_table_cannot_be_verified(tmp_path: Path) -> None:
+    campaign(tmp_path / "c")
+    code, _, err = outcome(
+        *("tune", tmp_path / "c" / "samples.csv", "--for", "openmpi-v2", "-o", tmp_path / "rules", "--verify")
+    )
+    assert code == 2
+    assert "does not say how its ranks were launched" in " ".join(err.split())
+
+
+def test_options_of_a_verification_mean_nothing_without_it(tmp_path: Path) -> None:
+    code, _, err = tune(tmp_path, Measuring(GOOD), "--launches", "6")
+    assert code == 2
+    assert "--launches means nothing without --verify" in " ".join(err.split())

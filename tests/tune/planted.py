@@ -1,0 +1,122 @@
+"""Campaigns of a broadcast whose times are known, and launches of trials whose times are planted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from hockney.campaign.plan import Plan
+from hockney.records import table
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+from hockney.runner.variants import parse_variant
+
+LIBRARY = "Open MPI 5.0.11"
+RANKS = 8
+SIZES = (1024, 16384, 262144)
+FAST, SLOW = "tuned:binomial", "tuned:basic_linear"
+TIMES_S: Mapping[str, Sequence[float]] = {
+    "default": (1e-4, 2e-4, 3e-3),
+    FAST: (1e-4, 1e-4, 1e-3),
+    SLOW: (5e-4, 1e-3, 1e-2),
+}
+"""Of the campaign that rules are made from: binomial is faster from 16 KiB on."""
+
+Factors = Mapping[tuple[str, int], float]
+"""How many times as long as the campaign's default a variant takes at a size; 1 where nothing is said."""
+
+
+def record(size_B: int, time_s: float, **other: Any) -> Record:
+    fields: dict[str, Any] = {
+        "source": "hockney",
+        "operation": "bcast",
+        "bytes": size_B,
+        "statistic": "completion",
+        "value": time_s,
+        "low": 0.99 * time_s,
+        "high": 1.01 * time_s,
+        "system": "planted",
+        "mpi": LIBRARY,
+        "mapping": "core",
+        "variant": "default",
+        "cache": "warm",
+        "nodes": 8,
+        "ppn": 1,
+        "ranks": RANKS,
+        "root": 0,
+        "start": "window",
+        "samples": [time_s] * 20,
+        "batch": 1,
+        "verified": True,
+        "stop": "interval",
+    }
+    return Record.model_validate(fields | other)
+
+
+def campaign(folder: Path) -> Path:
+    """A campaign with three algorithms at three sizes."""
+    made = Campaign.create(folder, Plan(ranks=RANKS, operations=["bcast"], budget_s=0.01).model_dump())
+    made.append_all(
+        record(size_B, time_s, algorithm=name, repetition=launch, launch=str(launch))
+        for name, times_s in TIMES_S.items()
+        for size_B, time_s in zip(SIZES, times_s, strict=True)
+        for launch in range(3)
+    )
+    table.write(table.from_records(made.records()), made.table)
+    return folder
+
+
+class Measuring:
+    """In the place of `measure_into`: launches whose times are the campaign's default times these factors.
+
+    `noise` is the spread from launch to launch (a logarithm). `broken` are variants whose launches fail, `wrong`
+    points with wrong results. `before` is called first.
+    """
+
+    def __init__(
+        self,
+        factors: Factors,
+        *,
+        noise: float = 0.01,
+        broken: Sequence[str] = (),
+        wrong: Sequence[tuple[str, int]] = (),
+        before: Callable[[Path], None] = lambda _: None,
+    ) -> None:
+        self.factors = factors
+        self.noise = noise
+        self.broken = broken
+        self.wrong = wrong
+        self.before = before
+        self.plans: list[Plan] = []
+
+    def __call__(self, plan: Plan, folder: Path, what: str, **_: object) -> object:
+        assert what
+        self.before(folder)
+        self.plans.append(plan)
+        made = Campaign.create(folder, plan.model_dump())
+        random = np.random.default_rng(1)
+        for text in plan.variants:
+            variant = parse_variant(text).name
+            if variant in self.broken:
+                made.append_failure({"time": "", "index": 0, "variant": variant, "reason": "abort: unknown key"})
+                continue
+            for size_B in plan.sizes_B:
+                default_s = TIMES_S["default"][SIZES.index(size_B)]
+                made.append_all(
+                    record(
+                        size_B,
+                        default_s
+                        * self.factors.get((variant, size_B), 1.0)
+                        * float(np.exp(random.normal(0, self.noise))),
+                        variant=variant,
+                        repetition=launch,
+                        launch=f"{variant}{launch}",
+                        verified=(variant, size_B) not in self.wrong,
+                    )
+                    for launch in range(plan.launches)
+                )
+        return SimpleNamespace(failures=[])

@@ -1,0 +1,122 @@
+"""What a trial launches, and what is left of rules whose cells go back to the default."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from hockney.campaign.plan import Plan
+from hockney.errors import RequestError
+from hockney.runner.variants import Variant, parse_variant
+from hockney.tune.cells import Cell, Time
+from hockney.tune.rules import Algorithm, Rule, find
+from hockney.tune.targets.base import Library, targets
+from hockney.tune.trial import Variation, base_variant, best_rules, probes, span, trial, without
+
+A, B = Algorithm("tuned:binomial"), Algorithm("tuned:chain", 8192, 4)
+OPEN_MPI = Library("Open MPI 5.0.11", (5, 0, 11))
+TARGET = targets.get("openmpi_v2")
+SIZES = (100, 400, 1600)
+
+
+def time(seconds: float, width: float = 0.05) -> Time:
+    return Time(seconds, seconds * (1 - width), seconds * (1 + width))
+
+
+def cell(size_B: int, default: float, a: float, b: float, ranks: int = 8) -> Cell:
+    return Cell("bcast", ranks, size_B, time(default), {A: time(a), B: time(b)})
+
+
+CELLS = [cell(size_B, 1.0, 2.0, 0.5, ranks) for ranks in (4, 8) for size_B in SIZES]
+
+
+def test_a_cell_stands_for_its_neighbourhood() -> None:
+    assert [span(one, CELLS) for one in CELLS[:3]] == [(100, 200), (201, 800), (801, 1600)]
+
+
+@pytest.mark.parametrize("gone", range(len(CELLS)))
+@pytest.mark.parametrize("ends", [(1, None, 0, None), (4, 8, 100, 1600), (3, 12, 50, 5000)])
+def test_without_a_cell_its_neighbourhood_alone_loses_its_rule(
+    gone: int, ends: tuple[int, int | None, int, int | None]
+) -> None:
+    rule = Rule("bcast", *ends, A)
+    left = without([rule], [CELLS[gone]], CELLS, whole=False)
+    least, most = span(CELLS[gone], CELLS)
+    # Beyond the outermost cells nothing was tried.
+    least, most = 0 if least == SIZES[0] else least, 10**9 if most == SIZES[-1] else most
+    for ranks, size_B in product(range(2, 15), (0, 60, 100, 200, 201, 400, 800, 801, 1600, 2000, 6000)):
+        is_gone = ranks == CELLS[gone].ranks and least <= size_B <= most
+        expected = None if is_gone else find([rule], "bcast", ranks, size_B)
+        assert find(left, "bcast", ranks, size_B) == expected
+
+
+def test_rules_for_other_operations_stay() -> None:
+    rules = [Rule("bcast", 1, None, 0, None, A), Rule("reduce", 1, None, 0, None, A)]
+    assert without(rules, [CELLS[0]], CELLS, whole=True) == rules[1:]
+    assert rules[1] in without(rules, [CELLS[0]], CELLS, whole=False)
+
+
+def test_the_best_of_each_cell_whatever_its_interval() -> None:
+    cells = [cell(100, 1.0, 0.99, 2.0), cell(400, 1.0, 0.9, 0.8), cell(1600, 1.0, 2.0, 1.0)]
+    assert best_rules(cells, TARGET, OPEN_MPI) == [
+        Rule("bcast", 8, 8, 100, 200, A),
+        Rule("bcast", 8, 8, 201, 800, B),
+    ]
+
+
+def test_neighbours_with_the_same_best_share_a_rule() -> None:
+    cells = [cell(100, 1.0, 0.5, 2.0), cell(400, 1.0, 0.5, 2.0), cell(1600, 1.0, 2.0, 0.5)]
+    assert best_rules(cells, TARGET, OPEN_MPI)[0] == Rule("bcast", 8, 8, 100, 800, A)
+
+
+def test_a_probe_changes_its_time_most_and_surely() -> None:
+    rules = [Rule("bcast", 8, 8, 100, 1600, B)]
+    # At 400 B the change of 2.5 is known best; at 1600 B a larger one is within its interval.
+    wide = Cell("bcast", 8, 1600, time(1.0), {A: time(3.0, 0.9)})
+    found = probes([cell(100, 1.0, 1.1, 0.95), cell(400, 1.0, 2.5, 0.5), wide], rules, TARGET, OPEN_MPI)
+    assert (found["bcast"].cell.bytes, found["bcast"].algorithm) == (400, A)
+    assert found["bcast"].expected == pytest.approx(2.5)
+    # 1.1 times as long is no observable, and without a rule nothing is to be proven.
+    assert probes([cell(100, 1.0, 1.1, 0.95)], rules, TARGET, OPEN_MPI) == {}
+    assert probes(CELLS, [], TARGET, OPEN_MPI) == {}
+
+
+def test_a_faster_algorithm_is_a_probe_where_none_is_slower() -> None:
+    (probe,) = probes([cell(100, 3.0, 3.0, 1.0)], [Rule("bcast", 8, 8, 0, None, B)], TARGET, OPEN_MPI).values()
+    assert probe.algorithm == B
+    assert probe.expected == pytest.approx(1 / 3)
+
+
+def test_a_trial_launches_as_the_campaign_did(tmp_path: Path) -> None:
+    plan = Plan(
+        ranks=8,
+        operations=["bcast", "pingpong"],
+        algorithms=["library"],
+        bind_to="none",
+        variants=["tcp: A=1 --mca btl 'tcp,self'", "sm: --mca btl sm,self"],
+        time_s=3,
+        adaptive=True,
+        segments_B=[0, 1024],
+    )
+    base = base_variant(plan, "tcp")
+    variations = [Variation("tuned", [Rule("bcast", 8, 8, 0, None, A)])]
+    made = trial(plan, base, CELLS, variations, TARGET, OPEN_MPI, tmp_path, 7)
+    default, tuned = map(parse_variant, made.plan.variants)
+    assert default == Variant("default", ("--mca", "btl", "tcp,self"), {"A": "1"})
+    assert tuned.arguments == default.arguments
+    assert tuned.environment["A"] == "1"
+    (path,) = made.texts
+    assert tuned.environment["OMPI_MCA_coll_tuned_dynamic_rules_filename"] == str(path)
+    assert (made.plan.operations, made.plan.algorithms, made.plan.bind_to) == (["bcast"], ["default"], "none")
+    assert (made.plan.rank_counts, made.plan.sizes_B, made.plan.launches) == ([4, 8], [100, 400, 1600], 7)
+    assert not made.plan.adaptive
+    assert Plan.model_validate(made.plan.model_dump()) == made.plan
+
+
+def test_a_target_that_no_launch_loads_cannot_be_tried(tmp_path: Path) -> None:
+    plan, target = Plan(ranks=8, operations=["bcast"]), targets.get("hockney")
+    variations = [Variation("tuned", [Rule("bcast", 8, 8, 0, None, Algorithm("binomial"))])]
+    with pytest.raises(RequestError, match="no variable loads"):
+        trial(plan, Variant(), CELLS, variations, target, OPEN_MPI, tmp_path, 4)
