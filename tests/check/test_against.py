@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.check.planted import MPIS, Measured, consistent, frame
 from hockney.check.against import Changes, against
 from hockney.errors import RequestError
 from hockney.records.contents import Contents
+from hockney.records.levels import Level
 
 FAMILY_ERROR = 0.02
 NOISE = Measured(MPIS[0])
@@ -37,8 +39,30 @@ def test_a_planted_regression_is_found_and_nothing_else() -> None:
 
 
 def test_what_became_faster_is_no_alarm() -> None:
-    faster = frame(lambda *call: consistent(*call) / 2, noise=NOISE, seed=2)
-    assert not compare(faster, frame(noise=NOISE, seed=3)).of("slower")
+    changes = compare(frame(lambda *call: consistent(*call) / 2, noise=NOISE, seed=2), frame(noise=NOISE, seed=3))
+    assert not changes.of("slower")
+    # One-sided: faster is the less likely to be slower.
+    assert all(change.p is not None and change.p > 0.5 for change in changes.changes)
+
+
+def test_a_change_below_the_least_factor_is_no_alarm() -> None:
+    newer, older = contents(frame(lambda *call: 1.5 * consistent(*call))), contents(frame())
+    assert against(newer, older, least_factor=1.4).of("slower")
+    assert not against(newer, older, least_factor=1.6).of("slower")
+
+
+def test_another_level_of_the_machine_is_no_regression() -> None:
+    newer, older = frame(lambda *call: 3 * consistent(*call), ranks=[2]), frame(ranks=[2])
+    ranks = ("made", "Made MPI 1", "", "core", 1, 2, 2, "")
+    sides = [
+        replace(contents(table), levels={ranks: [Level(time_s, 0.99 * time_s, 1.01 * time_s, 1.0, 100)]})
+        for table, time_s in ((newer, 3e-7), (older, 1e-7))
+    ]
+    changes = against(*sides)
+    assert not changes.of("slower")
+    assert {change.why for change in changes.changes} == {"the machine was at another level"}
+    same = [replace(side, levels={ranks: [Level(1e-7, 0.99e-7, 1.01e-7, 1.0, 100)]}) for side in sides]
+    assert len(against(*same).of("slower")) == len(changes.changes)
 
 
 def test_noise_of_both_sides_rarely_alarms() -> None:

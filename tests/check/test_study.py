@@ -68,6 +68,12 @@ def test_a_violation_says_how_much_and_what_mends_it() -> None:
     assert sum(within) >= 20
 
 
+def test_a_factor_that_is_sure_but_small_is_no_violation() -> None:
+    table = frame(named={("bcast", "binomial"): 1 / 1.03})
+    assert not study(times_in(table), ["default_as_named"]).violations
+    assert study(times_in(table), ["default_as_named"], least_factor=1.02).violations
+
+
 def test_names_of_another_programs_table_are_no_schedules_of_ours() -> None:
     table = frame(named={("bcast", "binomial"): 0.5})
     table["source"] = "osu"

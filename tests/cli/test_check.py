@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from tests.check.planted import Made, consistent, frame
-from tests.command_line import outcome
+from tests.command_line import campaign_answer, outcome, run_hockney
 
 from hockney.records import table
+from hockney.runner.mpi import Mpi
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
@@ -135,3 +136,36 @@ def test_what_it_refuses(words: list[str], said: str) -> None:
     code, out, err = outcome("check", *words)
     assert code == 2, out + err
     assert said in err
+
+
+@pytest.mark.one_mpi
+def test_what_fresh_launches_do_not_show_is_not_confirmed(mpi: Mpi, tmp_path: Path) -> None:
+    campaign, again = tmp_path / "c", tmp_path / "again"
+    words = ("--operations", "bcast", "--ranks", "2", "--sizes", "8,256", "--launches", "5")
+    fast = ("--mpi", str(mpi.wrapper), "--budget", "0.02s", "--visits", "1")
+    campaign_answer(run_hockney("measure", *words, *fast, "-o", str(campaign), "--json"))
+    path = campaign / "records.jsonl"
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for record in records:
+        # However busy this machine is: 8 B take ten times as long as 256 B, which in truth no library needs.
+        time_s = 1e-5 if record["bytes"] == 8 else 1e-6
+        record |= {"value": time_s, "low": 0.99 * time_s, "high": 1.01 * time_s}
+        if "reference_s" in record:
+            record["reference_s"] = [1e-7] * len(record["reference_s"])
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    code, data = answer(str(campaign))
+    assert code == 1
+    assert [(one["guideline"], one["bytes"]) for one in data["violations"]] == [("monotone_in_bytes", 8)]
+    # Chance would call it confirmed once in 10,000 times.
+    code, data = answer(str(campaign), "--confirm", str(again), "--family-error", "0.01%")
+    assert data["violations"][0]["again"]["verdict"] == "not confirmed"
+    assert code == 0
+    launches = (again / "launches.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(launches) >= 5
+    # The plan of another user's campaign is not run unasked.
+    plan = json.loads((campaign / "plan.json").read_text(encoding="utf-8"))
+    (campaign / "plan.json").write_text(json.dumps(plan | {"variants": ["x: --mca evil 1"]}), encoding="utf-8")
+    code, _, err = outcome("check", campaign, "--confirm", tmp_path / "third")
+    assert code == 2
+    assert "--trust" in err
+    assert not (tmp_path / "third").exists()
