@@ -37,6 +37,17 @@ def test_what_the_second_campaign_lacks_or_has_in_few_launches_is_not_told() -> 
     assert confirm(violations, few).of("not told by the second campaign") == violations
 
 
+def test_another_host_of_the_machine_tells_and_another_library_does_not() -> None:
+    violations = study(times(slow, noise=NOISE)).violations
+    elsewhere = frame(slow, noise=NOISE, seed=7)
+    again = confirm(violations, times_in(elsewhere.assign(system="node 2")))
+    assert again.of("confirmed") == violations
+    assert not any(map(again.why, violations))
+    other = confirm(violations, times_in(elsewhere.assign(mpi="another MPI 1.0")))
+    assert other.of("not told by the second campaign") == violations
+    assert all("same library" in other.why(one) for one in violations)
+
+
 def test_the_plan_times_what_is_violated_as_before() -> None:
     violations = study(times_in(frame(slow, named={("gather", "linear"): 0.4}))).violations
     plan = Plan(ranks=8, operations=["pingpong", "gather"], budget_s=0.3, seed=4, launches=1, adaptive=False)

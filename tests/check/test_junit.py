@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 from tests.check.planted import consistent, frame, times
 
 from hockney.check.cells import times_in
+from hockney.check.confirm import confirm
 from hockney.check.junit import as_junit
 from hockney.check.study import study
 
@@ -25,6 +26,17 @@ def test_failures_are_counted_and_named() -> None:
     assert all("gather" in str(case.get("name")) and "4 ranks" in str(case.get("name")) for case in failed)
     lines = sum(len(str(case[0].text).splitlines()) for case in failed)
     assert lines == len(result.violations)
+
+
+def test_what_a_second_campaign_refutes_is_no_failure() -> None:
+    result = study(times(slow))
+    refuted = confirm(result.violations, times(seed=7))
+    assert refuted.of("not confirmed") == result.violations
+    [suite] = ElementTree.fromstring(as_junit(result, None, refuted))
+    assert suite.attrib["failures"] == "0"
+    upheld = confirm(result.violations, times(slow, seed=7))
+    [suite] = ElementTree.fromstring(as_junit(result, None, upheld))
+    assert int(suite.attrib["failures"]) > 0
 
 
 def test_what_cannot_be_told_is_skipped() -> None:

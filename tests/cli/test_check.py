@@ -100,6 +100,27 @@ def test_against_an_older_table() -> None:
 
 
 @pytest.mark.usefixtures("tables")
+def test_what_no_guideline_compares_is_compared_with_an_older_table() -> None:
+    for name in ("slow", "good"):
+        made = table.load(Path(f"{name}.csv"))
+        table.write(made[(made["operation"] == "gather") & (made["bytes"] == 4096)], Path(f"{name}-one.csv"))
+    assert outcome("check", "slow-one.csv", "--guidelines", "barrier_as_allreduce")[0] == 2
+    words = ("slow-one.csv", "--guidelines", "barrier_as_allreduce", "--against", "good-one.csv")
+    code, data = answer(*words)
+    assert (code, data["compared"]) == (1, 0)
+    assert data["against"]["slower"]
+
+
+@pytest.mark.usefixtures("tables")
+def test_a_document_that_cannot_be_written_is_refused_before_anything_is_measured() -> None:
+    campaign = Path("never-measured")
+    code, _, err = outcome("check", "slow.csv", "--confirm", campaign, "--junit", "no-folder/check.xml")
+    assert code not in (0, 1)
+    assert "no-folder" in err
+    assert not campaign.exists()
+
+
+@pytest.mark.usefixtures("tables")
 def test_junit_is_written() -> None:
     assert outcome("check", "slow.csv", "--against", "good.csv", "--junit", "check.xml")[0] == 1
     text = Path("check.xml").read_text(encoding="utf-8")

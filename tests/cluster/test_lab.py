@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,37 @@ def test_ranks_are_on_hosts_of_their_own_and_a_broadcast_takes_what_the_link_doe
     least_s = (size_B - cluster.burst_B) * 8 / (LINK_BIT_PER_S * PAYLOAD)
     # Above three times as long it would not be the link that rules; binomial is three sends in a row at most.
     assert least_s < record["value"] < 9 * least_s
+
+
+def test_links_are_shaped_in_both_directions(cluster: Lab) -> None:
+    """What leaves a host, and what leaves the switch for it: a broadcast or a ring shows only one of them."""
+    switch = f"hockney-{cluster.name}-switch"
+    for number, host in enumerate(cluster.names, start=1):
+        for namespace, device in ((host, lab.DEVICE), (switch, f"port{number}")):
+            command = ["tc", "-n", namespace, "qdisc", "show", "dev", device]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            assert "qdisc tbf" in said
+            assert f"rate {LINK_BIT_PER_S / 1e6:.0f}Mbit" in said
+
+
+def test_a_bare_launcher_starts_a_rank_on_each_host(mpi: Mpi, cluster: Lab) -> None:
+    """As a person writes it: no host, and no leave to run as root, is named."""
+    bare = [str(mpi.launcher), "-n", str(HOSTS), "hostname"]
+    command = hockney("lab", "run", "--name", cluster.name, "--", *bare)
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split()) == sorted(cluster.names)
+
+
+@pytest.mark.parametrize(("rate_bit_per_s", "most_s"), [(1e5, 20), (1e8, 20), (1e11, 20)])
+def test_an_exchange_ends_and_goes_beyond_the_bucket(rate_bit_per_s: float, most_s: float) -> None:
+    burst_B = max(2 * lab.FRAME_B, round(lab.LATE_S * rate_bit_per_s / 8))
+    sizes_B = lab._sizes_B(rate_bit_per_s, burst_B)
+    # 15 rounds of each size pass one link.
+    assert 15 * sum(sizes_B) * 8 / rate_bit_per_s <= most_s
+    assert max(sizes_B) > burst_B
 
 
 def test_it_says_from_which_size_on_the_links_rule(cluster: Lab) -> None:
@@ -123,22 +155,58 @@ def test_what_fails_halfway_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         (("up", "--link", "1e30GB/s"), 2, ""),
         (("up", "--link", "fast"), 2, "'fast' is not a rate"),
         (("up", "--name", "../etc"), 2, "is no name of a lab"),
+        (("run", "--name", "../etc", "--", "true"), 2, "is no name of a lab"),
         (("down", "--name", "never-made"), 2, "no lab 'never-made' is up"),
         (("run", "--name", "never-made", "--", "true"), 2, "no lab 'never-made' is up"),
         (("run",), 2, ""),
     ],
 )
 def test_what_cannot_be_is_refused(words: tuple[str, ...], code: int, said: str) -> None:
-    if words[0] == "down" and os.geteuid() != 0:
+    if words[0] in ("down", "run") and os.geteuid() != 0:
         pytest.skip("only root is told more than that it takes root")
     found, _, err = outcome("lab", *words)
     assert found == code, err
     assert said in err
 
 
+@pytest.mark.parametrize("name", ["..", ".", "../victim", "{}/victim", "a/../../victim"])
+def test_nothing_but_a_lab_is_taken_away(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(lab, "FOLDER", tmp_path / "labs")
+    for folder in ("labs/other", "labs/a", "victim"):
+        (tmp_path / folder).mkdir(parents=True)
+    code, _, err = outcome("lab", "down", "--name", name.format(tmp_path))
+    assert code in (RequestError.exit_code, EnvironmentLack.exit_code), err
+    assert {path.name for path in tmp_path.rglob("*")} == {"labs", "other", "a", "victim"}
+
+
+def test_a_lab_that_a_signal_ends_leaves_nothing() -> None:
+    name = f"killed-{os.getpid()}"
+    made("killed", 2, None)
+    lab.down(name)
+    # The exchange over so slow a link takes seconds.
+    with subprocess.Popen(
+        hockney("lab", "up", "--name", name, "--hosts", "2", "--link", "100kbit/s"), stderr=subprocess.PIPE
+    ) as making:
+        while not (lab.NAMESPACES / f"hockney-{name}-2").exists() and making.poll() is None:
+            time.sleep(0.01)
+        making.terminate()
+        making.communicate(timeout=60)
+    assert making.returncode not in (0, 70)
+    assert not [path for path in lab.NAMESPACES.glob("*") if name in path.name]
+    assert not (lab.FOLDER / name).exists()
+
+
+def test_half_a_lab_is_called_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(lab, "FOLDER", tmp_path)
+    (tmp_path / "half").mkdir()
+    with pytest.raises(RequestError, match="never finished"):
+        lab.find("half")
+
+
 def test_only_root_makes_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    for words in (("up",), ("down",)):
+    for words in (("up",), ("down",), ("run", "--", "true")):
         code, _, err = outcome("lab", *words)
         assert code == EnvironmentLack.exit_code
         assert "only root" in err

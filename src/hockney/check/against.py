@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hockney.check.cells import SETTING, Call, Times, times_of
+from hockney.check.cells import SETTING, Call, Times, counterparts, times_of
 from hockney.check.judge import LEAST_LAUNCHES, holm
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
@@ -35,8 +35,6 @@ from hockney.units import format_bytes
 Verdict = Literal["slower", "not slower", "cannot be told"]
 SLOWER_IF_LARGER: Mapping[str, bool] = {"s": True, "s/B": True, "B/s": False, "1/s": False}
 """Units of quantities of which one knows which way is worse."""
-LIBRARY = ("system", "mpi")
-"""What may have another name after an update."""
 ANOTHER_LEVEL = "the machine was at another level"
 
 
@@ -159,17 +157,13 @@ def _of_quantity(comparison: QuantityComparison) -> Iterator[Change]:
 
 def _of_times(newer: Contents, older: Contents) -> tuple[list[Change], list[str]]:
     after, before = times_of(newer), times_of(older)
-    dropped = next(
-        names
-        for names in (LIBRARY, LIBRARY[:1], ())
-        if _is_distinct(after, names) and _is_distinct(before, names)
-    )
-    of_after = {_without(call, dropped): call for call in after.curves}
+    # A library may have another name after an update, a machine one for each of its hosts.
+    there_of = counterparts(before.curves, after.curves, (("system", "mpi"), ("system",), ()))
     found: list[Change] = []
     missing: list[str] = []
     cache_B = last_cache_B(system_of(newer.launches, []))
     for call in before.curves:
-        there = of_after.get(_without(call, dropped))
+        there = there_of.get(call)
         if there is None:
             missing.append(_called(call))
             continue
@@ -191,15 +185,6 @@ def _are_same(a: Level | None, b: Level | None) -> bool:
 
 def _called(call: Call) -> str:
     return ", ".join(filter(None, [call.named(), call.where()]))
-
-
-def _without(call: Call, names: tuple[str, ...]) -> Call:
-    setting = tuple("" if name in names else word for name, word in zip(SETTING, call.setting, strict=True))
-    return replace(call, setting=setting)
-
-
-def _is_distinct(times: Times, names: tuple[str, ...]) -> bool:
-    return len({_without(call, names) for call in times.curves}) == len(times.curves)
 
 
 def _library(call: Call) -> str:

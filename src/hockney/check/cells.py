@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -100,6 +100,28 @@ class Times:
     def launches(self) -> int:
         """How many launches there are."""
         return int(self.time_s.shape[1])
+
+
+def counterparts(
+    calls: Iterable[Call], others: Iterable[Call], may_differ: Iterable[tuple[str, ...]]
+) -> dict[Call, Call]:
+    """The same call among others, for each that has one.
+
+    `may_differ`: names of `SETTING` that may be another there, the first of these choices with which no two calls
+    of a side become one.
+    """
+    sides = list(calls), list(others)
+    for names_ in may_differ:
+        bare, there = ([_without(call, names_) for call in side] for side in sides)
+        if len(set(bare)) == len(bare) and len(set(there)) == len(there):
+            found = dict(zip(there, sides[1], strict=True))
+            return {call: found[one] for call, one in zip(sides[0], bare, strict=True) if one in found}
+    return {}
+
+
+def _without(call: Call, names_: tuple[str, ...]) -> Call:
+    setting = tuple("" if name in names_ else word for name, word in zip(SETTING, call.setting, strict=True))
+    return replace(call, setting=setting)
 
 
 def times_of(contents: Contents) -> Times:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hockney.campaign.plan import Plan
-from hockney.check.cells import DEFAULT, Times
+from hockney.check.cells import DEFAULT, Times, counterparts
+from hockney.check.guidelines.base import Bound, Part
 from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.study import FAMILY_ERROR, Finding, Study, study
 from hockney.errors import RequestError
@@ -33,19 +34,36 @@ class Confirmation:
             return "not told by the second campaign"
         return "confirmed" if found.verdict == "violated" else "not confirmed"
 
+    def why(self, finding: Finding) -> str:
+        """Why the second campaign tells nothing of a violation; empty where it does."""
+        if self.verdict(finding) != "not told by the second campaign":
+            return ""
+        if finding.identity not in self.again:
+            return "it did not time all of these calls, with the same library and placement"
+        return "its launches are too few"
+
     def of(self, verdict: Verdict) -> list[Finding]:
         """The violations with that verdict."""
         return [finding for finding in self.violations if self.verdict(finding) == verdict]
 
 
 def confirm(violations: Sequence[Finding], times: Times, family_error: float = FAMILY_ERROR) -> Confirmation:
-    """Put violations to the times of another campaign; one that lacks them says nothing."""
-    wanted = [finding.identity for finding in violations]
+    """Put violations to the times of another campaign, maybe of other hosts; one that lacks them says nothing."""
+    calls = dict.fromkeys(part.call for one in violations for part in (one.bound.slow, *one.bound.fast))
+    there = counterparts(calls, times.curves, (("system",), ()))
+
+    def of(part: Part) -> Part:
+        return part._replace(call=there.get(part.call, part.call))
+
+    wanted = {
+        (one.guideline, Bound(of(one.bound.slow), tuple(map(of, one.bound.fast)))): one.identity
+        for one in violations
+    }
     try:
         found: Study = study(times, family_error=family_error, least_factor=1.0, only=wanted)
     except RequestError:
         return Confirmation(list(violations))
-    return Confirmation(list(violations), {finding.identity: finding for finding in found.findings})
+    return Confirmation(list(violations), {wanted[one.identity]: one for one in found.findings})
 
 
 def plan_of(plan: Plan, violations: Iterable[Finding], launches: int) -> Plan:

@@ -1,6 +1,7 @@
 """The result of a check in JUnit's XML, for continuous integration: a test case for each guideline and call.
 
-A case fails where the guideline is violated at any size, and is skipped where nothing could be told.
+A case fails where the guideline is violated at any size and no second campaign refutes it, as the exit code does,
+and is skipped where nothing could be told.
 """
 
 from __future__ import annotations
@@ -63,7 +64,12 @@ def _of_guidelines(study: Study, confirmation: Confirmation | None) -> Iterator[
 
     for (guideline, name), group in groupby(sorted(study.findings, key=called), key=called):
         found = list(group)
-        violations = [finding for finding in found if finding.verdict == "violated"]
+        violations = [
+            finding
+            for finding in found
+            if finding.verdict == "violated"
+            and (confirmation is None or confirmation.verdict(finding) != "not confirmed")
+        ]
         is_told = any(finding.verdict != "cannot be told" for finding in found)
         yield (
             f"hockney.check.{guideline}",
@@ -80,6 +86,8 @@ def _said(finding: Finding, confirmation: Confirmation | None) -> str:
         "" if finding.low is None or finding.high is None else f" ({finding.low:.2f} to {finding.high:.2f})"
     )
     again = "" if confirmation is None else f"; {confirmation.verdict(finding)}"
+    if confirmation is not None and (why := confirmation.why(finding)):
+        again += f": {why}"
     return f"{size}: {factor} times{interval} as long as {finding.replacement()}{again}"
 
 

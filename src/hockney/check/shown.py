@@ -62,6 +62,8 @@ def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table |
             if confirmation.of(verdict)
         ]
         lines.append(f"measured again: {', '.join(counted)}")
+        reasons = dict.fromkeys(filter(None, map(confirmation.why, violations)))
+        lines += [f"  not told: {reason}" for reason in reasons]
     return shown, "\n".join(lines)
 
 

@@ -110,6 +110,8 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
     """
     if options.trust and options.confirm is None:
         raise RequestError("--trust means nothing without --confirm", "leave it out")
+    if options.junit is not None:
+        writing.expect_writable(options.junit)
     now = source(options.campaign)
     result, confirmation = None, None
     if isinstance(now, Machine):
@@ -122,6 +124,7 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
             options.guidelines,
             family_error=options.family_error,
             least_factor=options.least_factor,
+            expected=options.against is None,
         )
         if options.confirm is not None and result.violations:
             again = _second(result, options, options.confirm, quiet=as_json)
@@ -205,7 +208,7 @@ def _as_data(
 
 def _again(confirmation: Confirmation, finding: Any) -> dict[str, Any]:
     found = confirmation.again.get(finding.identity)
-    said = {"verdict": confirmation.verdict(finding)}
+    said = {"verdict": confirmation.verdict(finding), "why": confirmation.why(finding)}
     return (
         said
         if found is None
@@ -226,7 +229,7 @@ def _show(result: Study | None, changes: Changes | None, confirmation: Confirmat
         if shown is not None:
             say.table(shown)
         say.line(said)
-        if not result.of("violated") and not result.of("kept"):
+        if result.findings and not result.of("violated") and not result.of("kept"):
             say.warn("Nothing can be told of these times: see docs/reference/check.md for what it takes.")
     if changes is not None:
         shown, said = changes_text(changes)

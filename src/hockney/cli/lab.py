@@ -12,6 +12,7 @@ from hockney.errors import EnvironmentLack
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, group, say, verb
 from hockney.terminal.loading import later
+from hockney.terminal.signals import interruptible
 from hockney.units import format_bytes, format_rate, parse_positive_rate
 
 with later():
@@ -57,6 +58,7 @@ class RunOptions(Named):
 
 
 @verb("up", of=lab, examples="hockney lab up --hosts 8 --link 100Mbit/s\nhockney lab up --hosts 4 --name quick")
+@interruptible()
 def up(options: UpOptions, json: JsonOption = False) -> None:
     """Make hosts of this machine, joined by a bridge; it says from which message size on the links rule.
 
@@ -115,6 +117,7 @@ def run(options: RunOptions, json: JsonOption = False) -> None:  # noqa: ARG001 
 
     Its exit code is this command's. MPIs keep to TCP and yield while they wait, as far as they can.
     """
+    labs.expect_able()
     found = labs.find(options.name)
     program = shutil.which(options.command[0])
     if program is None:

@@ -11,7 +11,9 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from hockney import reading, writing
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.registry import did_you_mean
+from hockney.runner._lab_exchange import ROUNDS
 from hockney.runner.probe import capture, last_complaint
 
 FOLDER = Path("/run/hockney")
@@ -41,8 +44,13 @@ QUEUE = "16m"
 """What TCP has under way when all hosts send to one, so that nothing is lost."""
 
 EXCHANGE = Path(__file__).with_name("_lab_exchange.py")
-EXCHANGED_B = (256, 1024, 4096, 16_384, 65_536)
+FEWEST_B, MOST_B = 65_536, 2**24
+"""The largest size of an exchange is four times what a bucket holds, within these."""
+EXCHANGE_S = 20.0
+"""What all rounds may take on the links: a slow one passes fewer sizes."""
 EXCHANGE_LIMIT_S = 60.0
+ENDING_S = 5.0
+"""Patience with processes that were killed."""
 RULED = 0.5
 """The share of an exchange's time that the links account for where they rule it."""
 COMMAND_LIMIT_S = 30.0
@@ -111,6 +119,11 @@ class Lab(BaseModel):
             "OMPI_MCA_pml": "ob1",
             "OMPI_MCA_btl": "tcp,self",
             "OMPI_MCA_mpi_yield_when_idle": "1",
+            # A lab is root's, and Open MPI wants to hear twice that root means it.
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "UCX_TLS": "tcp,self",
             "FI_PROVIDER": "tcp",
         }
@@ -137,27 +150,42 @@ def up(name: str, hosts: int, link_bit_per_s: float | None) -> Lab:
     the kernel must have; nothing is left of it then.
     """
     _check(name, hosts, link_bit_per_s)
-    _expect_able()
+    expect_able()
     if (FOLDER / name).exists() or _namespaces(name):
         raise RequestError(f"the lab {name!r} is up", f"`hockney lab down --name {name}` takes it away")
     burst_B = None if link_bit_per_s is None else max(2 * FRAME_B, round(LATE_S * link_bit_per_s / 8))
     lab = Lab(name=name, hosts=hosts, link_bit_per_s=link_bit_per_s, burst_B=burst_B)
     try:
+        # First, so that what a kill leaves is known for half a lab.
+        writing.make_folder(lab.folder)
         _join(lab)
-        if link_bit_per_s is not None:
-            lab = lab.model_copy(update={"exchange_s": _exchange(lab)})
+        if burst_B is not None:
+            lab = lab.model_copy(
+                update={"exchange_s": _exchange(lab, _sizes_B(lab.link_bit_per_s or 0.0, burst_B))}
+            )
         _write(lab)
-    except BaseException:
-        with suppress(HockneyError):
+    except BaseException as error:
+        try:
+            _end(name)
             down(name)
+        except HockneyError as left:
+            raise EnvironmentLack(
+                f"{error}; what was made of the lab is still there: {left.message}",
+                f"`hockney lab down --name {name}`",
+            ) from error
         raise
     return lab
 
 
 def find(name: str) -> Lab:
     """The lab of that name; RequestError where none is up."""
+    _check_name(name)
     path = FOLDER / name / "lab.json"
     if not path.is_file():
+        if path.parent.exists() or _namespaces(name):
+            raise RequestError(
+                f"the lab {name!r} was never finished", f"`hockney lab down --name {name}`, then `hockney lab up`"
+            )
         there = sorted(folder.name for folder in FOLDER.glob("*") if (folder / "lab.json").is_file())
         hint = f"{did_you_mean(name, there)}up: {', '.join(there)}" if there else "`hockney lab up` makes one"
         raise RequestError(f"no lab {name!r} is up", hint)
@@ -176,7 +204,8 @@ def down(name: str) -> int:
 
     RequestError where there is none, or where processes still run on its hosts. EnvironmentLack without root.
     """
-    _expect_able()
+    _check_name(name)
+    expect_able()
     there = _namespaces(name)
     if not there and not (FOLDER / name).exists():
         raise RequestError(f"no lab {name!r} is up", "nothing is to be done")
@@ -188,13 +217,38 @@ def down(name: str) -> int:
         )
     for one in there:
         _run("ip", "netns", "del", one)
-    shutil.rmtree(FOLDER / name, ignore_errors=True)
+    try:
+        shutil.rmtree(FOLDER / name)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise EnvironmentLack(
+            f"{FOLDER / name} cannot be removed: {error.strerror}", "remove it by hand"
+        ) from error
     return len(there)
 
 
-def _check(name: str, hosts: int, link_bit_per_s: float | None) -> None:
+def _end(name: str) -> None:
+    """Kill what runs on the hosts of a lab that nobody has been told of, and wait until it is gone."""
+    end_s = time.monotonic() + ENDING_S
+    while time.monotonic() < end_s:
+        running = [int(pid) for one in _namespaces(name) for pid in _run("ip", "netns", "pids", one).split()]
+        if not running:
+            return
+        for pid in running:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _check_name(name: str) -> None:
+    # It becomes part of a path that is removed.
     if not re.fullmatch(r"[a-z0-9_-]{1,32}", name):
         raise RequestError(f"{name!r} is no name of a lab", "write up to 32 small letters, digits, - or _")
+
+
+def _check(name: str, hosts: int, link_bit_per_s: float | None) -> None:
+    _check_name(name)
     if not 2 <= hosts <= MOST_HOSTS:
         raise RequestError(f"a lab has from 2 to {MOST_HOSTS} hosts, not {hosts}", "for example --hosts 8")
     if link_bit_per_s is not None and not SLOWEST_BIT_PER_S <= link_bit_per_s <= FASTEST_BIT_PER_S:
@@ -204,9 +258,10 @@ def _check(name: str, hosts: int, link_bit_per_s: float | None) -> None:
         )
 
 
-def _expect_able() -> None:
+def expect_able() -> None:
+    """EnvironmentLack where this user or machine cannot have labs."""
     if os.geteuid() != 0:
-        raise EnvironmentLack("only root can make or remove network namespaces", "try again with sudo")
+        raise EnvironmentLack("only root can make, enter or remove network namespaces", "try again with sudo")
     if missing := [tool for tool in TOOLS if shutil.which(tool) is None]:
         raise EnvironmentLack(
             f"no {', '.join(missing)} on PATH",
@@ -278,12 +333,24 @@ _TIMES = TypeAdapter(dict[int, float])
 """What the exchange prints: seconds by size."""
 
 
-def _exchange(lab: Lab) -> dict[int, float]:
+def _sizes_B(link_bit_per_s: float, burst_B: int) -> list[int]:
+    """Powers of four from 256 B to well beyond a bucket, as far as the links pass them in `EXCHANGE_S`."""
+    sizes_B = [256]
+    left_s = EXCHANGE_S
+    while (size_B := 4 * sizes_B[-1]) <= min(max(4 * burst_B, FEWEST_B), MOST_B):
+        left_s -= ROUNDS * size_B * 8 / link_bit_per_s
+        if left_s < 0:
+            break
+        sizes_B.append(size_B)
+    return sizes_B
+
+
+def _exchange(lab: Lab, sizes_B: Sequence[int]) -> dict[int, float]:
     """Seconds in which each host sends so many bytes to the next and has those of the one before, all at once.
 
     EnvironmentLack where the hosts do not reach each other.
     """
-    words = [sys.executable, "-I", "-S", str(EXCHANGE), ",".join(map(str, EXCHANGED_B)), ",".join(lab.addresses)]
+    words = [sys.executable, "-I", "-S", str(EXCHANGE), ",".join(map(str, sizes_B)), ",".join(lab.addresses)]
     hosts = [shlex.join(lab.inside([*words, str(host)], host=host)) for host in range(lab.hosts)]
     done = capture(["sh", "-c", " & ".join(hosts) + " & wait"], os.environ, EXCHANGE_LIMIT_S)
     try:
