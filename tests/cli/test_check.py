@@ -97,6 +97,9 @@ def test_against_an_older_table() -> None:
     assert data["violations"] == []
     assert {change["where"].split(",")[0] for change in data["against"]["slower"]} == {"gather"}
     assert answer("good.csv", "--against", "slow.csv")[0] == 0
+    code, out, _ = outcome("check", "slow.csv", "--against", "good.csv")
+    assert "times as slow" in out
+    assert "hides so small a change" in out
 
 
 @pytest.mark.usefixtures("tables")

@@ -1,4 +1,4 @@
-"""What cannot be simulated grows, from the nearest measured ranks, as what can."""
+"""What cannot be simulated grows, from the nearest measured ranks, as the fastest that can."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def prediction(time_s: list[float], factor: float = 2.0) -> Prediction:
     return Prediction(made, made / factor, made * factor)
 
 
-def test_it_grows_by_the_median_of_what_is_known_in_the_same_instance() -> None:
+def test_it_grows_as_the_fastest_that_is_known_in_the_same_instance() -> None:
     rows = points(("a", 8), ("b", 8), ("c", 8), ("theirs", 8), ("a", 64), ("theirs", 64))
-    predicted = prediction([2.0, 6.0, 16.0, NAN, 10.0, NAN])
+    predicted = prediction([16.0, 6.0, 8.0, NAN, 10.0, NAN])
     nearest_s = np.array([1.0, 2.0, 4.0, 5.0, 1.0, 7.0])
-    # Growths of 8 B: 2, 3 and 4; of 64 B: 10.
+    # Of 8 B the fastest, b, takes 3 times as long as there: neither the least growth nor the fastest there.
     result = completed(rows, predicted, nearest_s)
-    np.testing.assert_allclose(result.time_s, [2, 6, 16, 15, 10, 70])
+    np.testing.assert_allclose(result.time_s, [16, 6, 8, 15, 10, 70])
     np.testing.assert_allclose(result.low_s[[3, 5]], [7.5, 35])
     np.testing.assert_allclose(result.high_s[[3, 5]], [30, 140])
     assert np.isnan(predicted.time_s[3]), "what was given is not changed"

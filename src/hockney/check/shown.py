@@ -83,8 +83,13 @@ def changes_text(changes: Changes) -> tuple[Table | None, str]:
         f"{len(changes.changes)} compared with the older: {len(slower)} slower, {len(changes.of('not slower'))} "
         f"not slower, {len(changes.of('cannot be told'))} cannot be told"
     )
+    if wide := sum(not change.why for change in changes.of("cannot be told")):
+        lines.append(
+            f"{wide} were judged, but what differs from launch to launch, or what the machine moves by itself, "
+            "hides so small a change: more launches on both sides tell more"
+        )
     reasons = dict.fromkeys(change.why for change in changes.changes if change.why)
-    lines += [f"  not judged: {reason}" for reason in reasons]
+    lines += [f"not judged: {reason}" for reason in reasons]
     if changes.missing:
         lines.append(f"only in the older: {'; '.join(changes.missing[:MOST_ROWS])}")
     return shown, "\n".join(lines)
