@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.predict.collective import UNCALIBRATED, predict_one
@@ -17,10 +18,12 @@ from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.schedule.catalogue import algorithms, ask
-from hockney.tune.cells import Cell, Time
+from hockney.tune.cells import Cell, Time, interval
 from hockney.tune.rules import Algorithm
 from hockney.tune.targets.base import Library, Target
 
+BETWEEN = "interpolation"
+"""The estimator of what the model does not know."""
 HALF = math.sqrt(UNCALIBRATED)
 """A time from point-to-point costs may be off by this factor, so that two differ from a ratio of 1.5 on."""
 
@@ -30,12 +33,12 @@ def calibrated(
 ) -> list[Cell]:
     """Cells on numbers of ranks that were not measured, at the table's sizes, as `hockney predict` answers.
 
-    RequestError where it cannot be calibrated, or not say what the library would do there by itself.
+    RequestError where neither that nor what was measured around them says what the library would do by itself.
     """
     pooled = points(frame, operation)
     learn = pooled.frame
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    fitted = estimators.get(ANSWER)(Training(learn, pairs, None, operation, pooled.statistic))
+    training = Training(learn, pairs, None, operation, pooled.statistic)
     kinds = learn[[name == DEFAULT or knows(name) for name in learn["algorithm"]]].drop_duplicates(list(CHOICE))
     sizes_B = sorted({int(size) for size in learn["bytes"]})
     asked = pd.concat(
@@ -43,22 +46,40 @@ def calibrated(
         ignore_index=True,
     )
     asked[["ranks", "bytes", "nodes", "ppn"]] = asked[["ranks", "bytes", "nodes", "ppn"]].astype("Int64")
-    predicted = fitted.predict(asked[[*POINT, "time_s"]])
-    ends = np.stack([predicted.time_s, predicted.low_s, predicted.high_s], axis=1)
+    predicted, why = _predicted(training, asked[[*POINT, "time_s"]])
     times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
-    for point, (time_s, low_s, high_s) in zip(asked.to_dict("records"), ends.tolist(), strict=True):
+    for point, (time_s, low_s, high_s) in zip(asked.to_dict("records"), predicted.tolist(), strict=True):
         if np.isfinite(time_s):
             key = Algorithm(point["algorithm"], _whole(point["segment_bytes"]), _whole(point["radix"]))
             place = int(point["ranks"]), int(point["bytes"])
-            times.setdefault(place, {})[key] = Time(time_s, min(low_s, time_s), max(high_s, time_s))
+            times.setdefault(place, {})[key] = interval(time_s, low_s, high_s)
     found = list(_cells(operation, times))
     if not found:
-        why = "; ".join(predicted.note or []) or "the model has no time of the default, or of no algorithm"
         raise RequestError(
             f"{operation} on {ranks[0]} ranks was not measured, and cannot be predicted: {why}",
             "measure it: `hockney measure --rank-counts …`",
         )
     return found
+
+
+def _predicted(training: Training, asked: pd.DataFrame) -> tuple[NDArray[np.float64], str]:
+    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
+
+    What has no schedule here, as the own choice of many a library, is read off between measured neighbours,
+    without an interval.
+    """
+    times_s = np.full((len(asked), 3), np.nan)
+    reasons: list[str] = []
+    for name in (ANSWER, BETWEEN):
+        left = np.isnan(times_s[:, 0])
+        try:
+            predicted = estimators.get(name)(training).predict(asked[left])
+        except RequestError as error:
+            reasons.append(error.message)
+            continue
+        times_s[left] = np.stack([predicted.time_s, predicted.low_s, predicted.high_s], axis=1)
+        reasons += predicted.note or []
+    return times_s, "; ".join(reasons) or "no algorithm that the target can name was measured"
 
 
 def _on(kinds: pd.DataFrame, learn: pd.DataFrame, ranks: int) -> pd.DataFrame:
