@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,6 @@ from hockney.tune.cells import Cell, Time, interval
 from hockney.tune.rules import Algorithm
 from hockney.tune.targets.base import Library, Target
 
-BETWEEN = "interpolation"
-"""The estimator of what the model does not know."""
 HALF = math.sqrt(UNCALIBRATED)
 """A time from point-to-point costs may be off by this factor, so that two differ from a ratio of 1.5 on."""
 
@@ -65,21 +64,43 @@ def calibrated(
 def _predicted(training: Training, asked: pd.DataFrame) -> tuple[NDArray[np.float64], str]:
     """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
 
-    What has no schedule here, as the own choice of many a library, is read off between measured neighbours,
-    without an interval.
+    What has no schedule here, as the own choice of many a library, is read off between the measured numbers of
+    ranks around it, at the same size, without an interval.
     """
-    times_s = np.full((len(asked), 3), np.nan)
-    reasons: list[str] = []
-    for name in (ANSWER, BETWEEN):
-        left = np.isnan(times_s[:, 0])
-        try:
-            predicted = estimators.get(name)(training).predict(asked[left])
-        except RequestError as error:
-            reasons.append(error.message)
-            continue
-        times_s[left] = np.stack([predicted.time_s, predicted.low_s, predicted.high_s], axis=1)
-        reasons += predicted.note or []
+    try:
+        predicted = estimators.get(ANSWER)(training).predict(asked)
+        times_s = np.stack([predicted.time_s, predicted.low_s, predicted.high_s], axis=1)
+        reasons = predicted.note or []
+    except RequestError as error:
+        times_s, reasons = np.full((len(asked), 3), np.nan), [error.message]
+    left = np.isnan(times_s[:, 0])
+    times_s[left, 0] = _between(training.points, asked[left])
     return times_s, "; ".join(reasons) or "no algorithm that the target can name was measured"
+
+
+def _between(known: pd.DataFrame, asked: pd.DataFrame) -> NDArray[np.float64]:
+    """Seconds of each, on the line of ln time over ln ranks between its neighbours; NaN beyond the last one."""
+    names = [*CHOICE, "bytes"]
+    of_each = {_key(point, names): of_it for point, of_it in _groups(known, names)}
+    times_s = np.full(len(asked), np.nan)
+    for row, point in enumerate(asked.to_dict("records")):
+        if (of_it := of_each.get(_key(point, names))) is not None:
+            medians = of_it.groupby("ranks")["time_s"].median().sort_index()
+            ranks, known_s = medians.index.to_numpy(np.float64), medians.to_numpy(np.float64)
+            times_s[row] = np.exp(
+                np.interp(np.log(float(point["ranks"])), np.log(ranks), np.log(known_s), np.nan, np.nan)
+            )
+    return times_s
+
+
+def _groups(known: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Mapping[Hashable, Any], pd.DataFrame]]:
+    """The rows that agree in these columns, with the first of them."""
+    for _, of_it in known.groupby(list(names), dropna=False):
+        yield of_it.iloc[0].to_dict(), of_it
+
+
+def _key(point: Mapping[Hashable, Any], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple("" if pd.isna(point[name]) else str(point[name]) for name in names)
 
 
 def _on(kinds: pd.DataFrame, learn: pd.DataFrame, ranks: int) -> pd.DataFrame:
