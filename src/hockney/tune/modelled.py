@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.predict.collective import UNCALIBRATED, predict_one
 from hockney.predict.decisions.base import Decisions, ScheduleChoice, decisions_for
-from hockney.predict.estimators.base import ANSWER, Training, estimators
+from hockney.predict.estimators.base import ANSWER, Array, Training, estimators
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.schedule.catalogue import algorithms, ask
-from hockney.tune.cells import Cell, Time, interval
+from hockney.tune.between import between
+from hockney.tune.cells import Cell, Time
 from hockney.tune.rules import Algorithm
 from hockney.tune.targets.base import Library, Target
 
@@ -30,7 +29,9 @@ HALF = math.sqrt(UNCALIBRATED)
 def calibrated(
     frame: pd.DataFrame, operation: str, knows: Callable[[str], bool], ranks: Sequence[int]
 ) -> list[Cell]:
-    """Cells on numbers of ranks that were not measured, at the table's sizes, as `hockney predict` answers.
+    """Cells on numbers of ranks that were not measured, at the table's sizes.
+
+    Their times are those of `hockney predict`'s model, corrected by the measured ranks around them.
 
     RequestError where neither that nor what was measured around them says what the library would do by itself.
     """
@@ -38,10 +39,10 @@ def calibrated(
     learn = pooled.frame
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
     training = Training(learn, pairs, None, operation, pooled.statistic)
-    kinds = learn[[name == DEFAULT or knows(name) for name in learn["algorithm"]]].drop_duplicates(list(CHOICE))
+    rows = learn[[name == DEFAULT or knows(name) for name in learn["algorithm"]]]
     sizes_B = sorted({int(size) for size in learn["bytes"]})
     asked = pd.concat(
-        [_on(kinds, learn, count).assign(bytes=size_B) for count in ranks for size_B in sizes_B],
+        [_on(rows, count).assign(bytes=size_B) for count in ranks for size_B in sizes_B],
         ignore_index=True,
     )
     asked[["ranks", "bytes", "nodes", "ppn"]] = asked[["ranks", "bytes", "nodes", "ppn"]].astype("Int64")
@@ -51,7 +52,7 @@ def calibrated(
         if np.isfinite(time_s):
             key = Algorithm(point["algorithm"], _whole(point["segment_bytes"]), _whole(point["radix"]))
             place = int(point["ranks"]), int(point["bytes"])
-            times.setdefault(place, {})[key] = interval(time_s, low_s, high_s)
+            times.setdefault(place, {})[key] = Time(time_s, low_s, high_s)
     found = list(_cells(operation, times))
     if not found:
         raise RequestError(
@@ -61,52 +62,37 @@ def calibrated(
     return found
 
 
-def _predicted(training: Training, asked: pd.DataFrame) -> tuple[NDArray[np.float64], str]:
-    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
-
-    What has no schedule here, as the own choice of many a library, is read off between the measured numbers of
-    ranks around it, at the same size, without an interval.
-    """
+def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
+    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN)."""
+    reasons: list[str] = []
     try:
-        predicted = estimators.get(ANSWER)(training).predict(asked)
-        times_s = np.stack([predicted.time_s, predicted.low_s, predicted.high_s], axis=1)
-        reasons = predicted.note or []
+        fitted = estimators.get(ANSWER)(training)
     except RequestError as error:
-        times_s, reasons = np.full((len(asked), 3), np.nan), [error.message]
-    left = np.isnan(times_s[:, 0])
-    times_s[left, 0] = _between(training.points, asked[left])
-    return times_s, "; ".join(reasons) or "no algorithm that the target can name was measured"
+        reasons.append(error.message)
+
+        def model(points: pd.DataFrame) -> Array:
+            return np.full(len(points), np.nan)
+
+    else:
+
+        def model(points: pd.DataFrame) -> Array:
+            predicted = fitted.predict(points[[*POINT, "time_s"]])
+            reasons.extend(predicted.note or [])
+            return predicted.time_s
+
+    times_s = between(training.points, asked, model)
+    return times_s, "; ".join(dict.fromkeys(reasons)) or "no algorithm that the target can name was measured"
 
 
-def _between(known: pd.DataFrame, asked: pd.DataFrame) -> NDArray[np.float64]:
-    """Seconds of each, on the line of ln time over ln ranks between its neighbours; NaN beyond the last one."""
-    names = [*CHOICE, "bytes"]
-    of_each = {_key(point, names): of_it for point, of_it in _groups(known, names)}
-    times_s = np.full(len(asked), np.nan)
-    for row, point in enumerate(asked.to_dict("records")):
-        if (of_it := of_each.get(_key(point, names))) is not None:
-            medians = of_it.groupby("ranks")["time_s"].median().sort_index()
-            ranks, known_s = medians.index.to_numpy(np.float64), medians.to_numpy(np.float64)
-            times_s[row] = np.exp(
-                np.interp(np.log(float(point["ranks"])), np.log(ranks), np.log(known_s), np.nan, np.nan)
-            )
-    return times_s
+def _on(rows: pd.DataFrame, ranks: int) -> pd.DataFrame:
+    """Each algorithm on so many ranks, which fill nodes as the table's do; else nobody knows where they are.
 
-
-def _groups(known: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Mapping[Hashable, Any], pd.DataFrame]]:
-    """The rows that agree in these columns, with the first of them."""
-    for _, of_it in known.groupby(list(names), dropna=False):
-        yield of_it.iloc[0].to_dict(), of_it
-
-
-def _key(point: Mapping[Hashable, Any], names: Sequence[str]) -> tuple[str, ...]:
-    return tuple("" if pd.isna(point[name]) else str(point[name]) for name in names)
-
-
-def _on(kinds: pd.DataFrame, learn: pd.DataFrame, ranks: int) -> pd.DataFrame:
-    """The rows on so many ranks, which fill nodes as those of the table do; else nobody knows where they are."""
-    ppn = set(learn["ppn"].dropna())
-    one_node = set(learn["nodes"].dropna()) == {1}
+    All else is as on the nearest measured number of ranks: few may have cores of their own, where more share.
+    """
+    nearest = (rows["ranks"] - ranks).abs().sort_values(kind="stable").index
+    kinds = rows.loc[nearest].drop_duplicates(list(CHOICE))
+    ppn = set(rows["ppn"].dropna())
+    one_node = set(rows["nodes"].dropna()) == {1}
     most = int(max(ppn)) if len(ppn) == 1 else None
     nodes = 1 if one_node else -(-ranks // most) if most else None
     return kinds.assign(ranks=ranks, nodes=nodes, ppn=ranks if one_node else most)
