@@ -71,6 +71,15 @@ class Times:
         row = self._times.get((variant, point))
         return 0 if row is None else int(np.sum(~np.isnan(row[1])))
 
+    def half_width(self, variant: str, point: Point) -> float:
+        """Half the 95 % interval of its time over launches, relative to it; inf where launches are too few."""
+        row = self._times.get((variant, point))
+        if row is None:
+            return math.inf
+        known = row[:, ~np.isnan(row[1])]
+        (low,), (high,), _ = intervals(*known[:, None])
+        return math.inf if math.isnan(low) else float((high - low) / 2 / np.median(known[1]))
+
     def ratio(self, variant: str, other: str, point: Point) -> Ratio | None:
         """Time of `variant` over that of `other`, launch by launch; None where no turn has both.
 
