@@ -18,6 +18,7 @@ from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.runner.variants import DEFAULT, Variant, parse_variant
 from hockney.tune.cells import Cell, Time
+from hockney.tune.loading import loader
 from hockney.tune.rules import Algorithm, Rule, find, joined
 from hockney.tune.targets.base import Library, Target
 
@@ -74,19 +75,15 @@ def trial(
     launches: int,
 ) -> Trial:
     """The trial of these cells under `default` and each variation, launched as `plan` and `base` launched."""
+    load = loader(target, plan)
     variants, texts = [replace(base, name=DEFAULT)], {}
     for variation in variations:
         path = (folder / "rules" / variation.name).absolute()
-        texts[path] = target.write(
-            variation.rules, library, f"{variation.name}: a trial by hockney tune --verify"
-        )
-        settings = target.settings(path, variation.rules)
-        if not settings:
-            raise RequestError(
-                f"no variable loads {target.title}, so that a launch cannot try it",
-                "leave --verify out, and compare with `hockney apply --compare`",
-            )
-        variants.append(Variant(variation.name, base.arguments, {**base.environment, **settings}))
+        comment = f"{variation.name}: a trial by hockney tune --verify"
+        texts[path] = target.write(variation.rules, library, comment)
+        added = load(path, texts[path], variation.rules)
+        environment = {**base.environment, **added.environment}
+        variants.append(Variant(variation.name, (*base.arguments, *added.arguments), environment))
     ranks = sorted({cell.ranks for cell in cells})
     asked = plan.model_copy(
         update={

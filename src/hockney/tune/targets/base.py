@@ -34,7 +34,8 @@ class Target:
     `write` makes the text of rules that
     can, with a comment where the form has comments; `read` gives them back, and raises RequestError where a text
     is not of the grammar. `settings` are the variables by which the library loads a file of these rules. `whole`:
-    no bounds, one algorithm for all calls of an operation. `caution`: what its user must know.
+    no bounds, one algorithm for all calls of an operation. `is_preloaded`: the layer of `hockney apply` reads it.
+    `caution`: what its user must know.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Target:
     read: Callable[[str, Library], list[Rule]]
     settings: Callable[[Path, Sequence[Rule]], Mapping[str, str]]
     whole: bool = False
+    is_preloaded: bool = False
     caution: str = ""
 
     def expect(self, library: Library) -> None:

@@ -107,5 +107,6 @@ targets.register("hockney")(
         write=write,
         read=read,
         settings=settings,
+        is_preloaded=True,
     )
 )
