@@ -17,7 +17,7 @@ from hockney.records.launches import intervals
 from hockney.records.record import Record
 from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
 from hockney.runner.variants import DEFAULT
-from hockney.statistics import NORMAL, Array, standard_error
+from hockney.statistics import MOST_REACH, NORMAL, Array, standard_error
 from hockney.tune.cells import Cell
 from hockney.tune.rules import Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
@@ -100,7 +100,11 @@ class Times:
         within = np.exp(NORMAL * np.hypot(*errors))[turns]
         seen = ratio[turns]
         (low,), (high,), _ = intervals((seen / within)[None], seen[None], (seen * within)[None])
-        return Ratio(float(np.median(seen)), float(low), float(high))
+        middle = float(np.median(seen))
+        if high >= middle * math.exp(MOST_REACH):
+            # `intervals` reaches no farther; what was seen lies within in any case.
+            low, high = min(low, seen.min()), max(high, seen.max())
+        return Ratio(middle, float(low), float(high))
 
 
 def point_of(one: Cell | Record) -> Point:
