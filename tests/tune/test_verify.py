@@ -14,7 +14,7 @@ from hockney.records.visits import Settled
 from hockney.tune.cells import Cell, Time
 from hockney.tune.rules import Algorithm, Rule
 from hockney.tune.trial import Probe
-from hockney.tune.verify import Ratio, Times, proof
+from hockney.tune.verify import Ratio, Times, judged, proof
 
 POINT = ("bcast", 8, 64)
 
@@ -83,3 +83,34 @@ def test_without_a_probe_nothing_is_proven() -> None:
     found = proof(None, "bcast", None)
     assert found.effect == "not proven"
     assert "no algorithm was measured" in found.why
+
+
+def of_sizes(tuned: dict[int, float]) -> Times:
+    records = [
+        record(size_B, time_s, variant=variant, repetition=launch)
+        for size_B, tuned_s in tuned.items()
+        for variant, time_s in (("default", 1.0), ("tuned", tuned_s))
+        for launch in range(4)
+    ]
+    return Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+
+
+@pytest.mark.parametrize(
+    ("tuned", "whole", "kept"),
+    [
+        ({64: 0.5, 128: 1.0}, True, [True, True]),
+        ({64: 0.5, 128: 1.5}, True, [False, False]),
+        ({64: 1.0, 128: 1.0}, True, [False, False]),
+        ({64: 0.5, 128: 1.5}, False, [True, False]),
+    ],
+)
+def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
+    tuned: dict[int, float], whole: bool, kept: list[bool]
+) -> None:
+    name = Algorithm("tuned:linear")
+    cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in tuned]
+    rules = [Rule("bcast", 1, None, 0, None, name)]
+    found = judged(of_sizes(tuned), cells, rules, [], "tuned", whole=whole)
+    assert [one.is_kept for one in found] == kept
+    found = judged(of_sizes(tuned), cells, rules, ["bcast"], "tuned", whole=whole)
+    assert [one.is_kept for one in found] == [False, False]

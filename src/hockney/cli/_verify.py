@@ -73,13 +73,13 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     tried = trials.trial(plan, base, cells, variations, done.target, done.library, asked.folder, asked.launches)
     times = _timed(tried, cells, names, asked)
     operations = list(dict.fromkeys(rule.operation for rule in done.rules))
-    found = judged(times, cells, done.rules, [], best_name)
+    found = judged(times, cells, done.rules, [], best_name, whole=done.target.whole)
     proofs = [
         proof(probes.get(one), one, seen.get(one), [cell for cell in found if cell.operation == one])
         for one in operations
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
-    found = judged(times, cells, done.rules, void, best_name)
+    found = judged(times, cells, done.rules, void, best_name, whole=done.target.whole)
     rules = kept(done.rules, cells, found, whole=done.target.whole)
     verification = Verification(
         time=utc_now(),

@@ -159,10 +159,20 @@ def seen_of(times: Times, probe: Probe) -> Ratio | None:
 
 
 def judged(
-    times: Times, cells: Sequence[Cell], rules: Sequence[Rule], void: Sequence[str], best: str
+    times: Times, cells: Sequence[Cell], rules: Sequence[Rule], void: Sequence[str], best: str, *, whole: bool
 ) -> list[VerifiedCell]:
-    """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it."""
-    return [_judged(times, cell, rules, void, best) for cell in cells]
+    """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it.
+
+    `whole`: the one rule of an operation stays where a cell is faster and none is slower, or goes for all.
+    """
+    found = [_judged(times, cell, rules, void, best) for cell in cells]
+    if whole:
+        bad = {one.operation for one in found if one.algorithm and one.verdict in ("slower", "not timed")}
+        good = {one.operation for one in found if one.verdict == "faster"} - bad - {*void}
+        found = [
+            one.model_copy(update={"is_kept": bool(one.algorithm) and one.operation in good}) for one in found
+        ]
+    return found
 
 
 def _judged(times: Times, cell: Cell, rules: Sequence[Rule], void: Sequence[str], best: str) -> VerifiedCell:
