@@ -17,13 +17,14 @@ from hockney.registry import unit_files
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.signals import interruptible
-from hockney.units import format_bytes, format_time
-from hockney.words import listed, whole, words
+from hockney.units import format_bytes, format_time, parse_bytes
+from hockney.words import listed, whole, words, written
 
 with later():
+    from hockney.machine.file import is_machine_file
     from hockney.records.verification import Verification
     from hockney.tune.rules import find
-    from hockney.tune.source import Source
+    from hockney.tune.source import MachineSource, Source
     from hockney.tune.targets.base import targets
     from hockney.tune.tuned import Tuned, as_data, explained
 
@@ -41,7 +42,8 @@ class TuneOptions(BaseModel):
     empty_means_default: ClassVar[bool] = True
 
     source: Annotated[
-        Path, Argument("Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN")
+        Path,
+        Argument("Campaign folder, tidy table (.csv, .csv.gz, .parquet), or machine file.", metavar="CAMPAIGN"),
     ]
     target: Annotated[
         str,
@@ -62,10 +64,19 @@ class TuneOptions(BaseModel):
     ranks: Annotated[
         list[int],
         Option(
-            "Comma-separated numbers of ranks; default all that were measured.",
+            "Comma-separated numbers of ranks; default all that were measured. On others the model chooses.",
             read=lambda text: sorted({whole(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)
+    sizes_B: Annotated[
+        list[int],
+        Option(
+            "Comma-separated sizes at which the model chooses from a machine file.",
+            flags=("--sizes",),
+            read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
+            show=lambda sizes: ",".join(map(written, sizes)),
+        ),
+    ] = Field(default_factory=lambda: [4**power for power in range(1, 12)])
     where: Annotated[
         list[str],
         Option("Only rows with NAME=VALUE, for example mapping=core (repeatable).", metavar="NAME=VALUE"),
@@ -101,7 +112,9 @@ class TuneOptions(BaseModel):
     examples="""hockney tune campaign --for openmpi-classic -o rules.conf --explain
 hockney tune campaign --for mpich-json -o selection.json --operations bcast,allreduce
 hockney tune campaign --for openmpi-v2 -o rules.conf --verify --launches 8
-hockney tune table.csv.gz --for hockney -o table.json --where mapping=core""",
+hockney tune campaign --for openmpi-v2 -o rules.conf --ranks 5,7
+hockney tune table.csv.gz --for hockney -o table.json --where mapping=core
+hockney tune machine.json --for openmpi-classic -o rules.conf --ranks 4,8""",
 )
 @interruptible()
 def tune(options: TuneOptions, json: JsonOption = False) -> None:
@@ -109,7 +122,8 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
 
     A rule is written only where an algorithm is faster than the default beyond both intervals; elsewhere, and for
     ranks and sizes that were not measured, the default stays. Neighbouring sizes share a rule where that costs
-    next to nothing, and what it costs is printed.
+    next to nothing, and what it costs is printed. Each cell says whether its times were measured or are by the
+    model.
 
     With --verify, fresh launches try the rules first. Exit code 1: the library rejects or ignores rules.
     """
@@ -119,14 +133,24 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
         raise RequestError(f"{', '.join(unfit)} means nothing without --verify", "add it, or leave them out")
     writing.expect_writable(options.output)
     target = targets.get(options.target)
-    source = Source.read(options.source, options.where, options.mpi)
-    done = source.tuned(target, options.operations, options.ranks, to_be_verified=options.verify)
-    done.checked()
     verification = None
-    if options.verify and done.rules:
-        folder = options.verify_in or options.output.with_name(f"{options.output.name}.verified")
-        asked = Verifying(folder, options.launches, trust=options.trust, quiet=json)
-        done, verification = verify(done, source, asked)
+    if is_machine_file(options.source):
+        if options.verify:
+            raise RequestError(
+                f"{options.source} is a machine file, and --verify launches what a campaign launched",
+                "give a campaign, or leave --verify out",
+            )
+        machine = MachineSource.read(options.source, options.where, options.mpi)
+        done = machine.tuned(target, options.operations, options.ranks, options.sizes_B)
+        done.checked()
+    else:
+        source = Source.read(options.source, options.where, options.mpi)
+        done = source.tuned(target, options.operations, options.ranks, to_be_verified=options.verify)
+        done.checked()
+        if options.verify and done.rules:
+            folder = options.verify_in or options.output.with_name(f"{options.output.name}.verified")
+            asked = Verifying(folder, options.launches, trust=options.trust, quiet=json)
+            done, verification = verify(done, source, asked)
     # Last, so that the file is there only once all is known that it says.
     writing.replace(options.output, done.checked())
     if json:
@@ -181,8 +205,7 @@ def _print(done: Tuned, output: Path) -> None:
     ruled = sum(find(done.rules, cell.operation, cell.ranks, cell.bytes) is not None for cell in cells)
     say.line(
         f"{len(done.rules)} rules for {ruled} of {len(done.choice.decisions)} cells in {output}; merging "
-        f"costs {mean:.1%} in the mean and {most:.1%} at most; "
-        + ("tried on the library" if done.is_tried else "not tried on a library")
+        f"costs {mean:.1%} in the mean and {most:.1%} at most; {done.tried}"
     )
     for name, value in done.target.settings(output, done.rules).items():
         say.line(f"  {name}={value}")

@@ -95,9 +95,14 @@ class PreloadTable(BaseModel):
         """The rule that counts for a call; None where the library's own code runs."""
         return next((rule for rule in self.rules if rule.fits(operation, ranks, size_B)), None)
 
+    @property
+    def text(self) -> str:
+        """What stands in its file."""
+        return self.model_dump_json(indent=2, exclude_none=True) + "\n"
+
     def write(self, path: Path) -> None:
         """NotWritten where the file cannot be."""
-        writing.replace(path, self.model_dump_json(indent=2, exclude_none=True) + "\n")
+        writing.replace(path, self.text)
 
 
 def load(path: Path) -> PreloadTable:

@@ -84,8 +84,8 @@ def measured(
 ) -> list[Cell]:
     """A cell for each number of ranks and size at which the default and an algorithm were measured, in order.
 
-    `knows`: whether the name of an algorithm counts. RequestError where times were taken under more than one
-    setting, or where a number of ranks was asked for that the table has not.
+    `knows`: whether the name of an algorithm counts. `ranks`: those that are wanted, none for all. RequestError
+    where times were taken under more than one setting.
     """
     known = points(frame, operation)
     known = known[known["ranks"].notna()]
@@ -97,18 +97,12 @@ def measured(
                 f"{operation} was measured with {name} {listed(words)}",
                 f"choose one: --where {name}='{words[0]}'",
             )
-    there = sorted({int(count) for count in known["ranks"]})
-    if absent := [count for count in ranks if count not in there]:
-        raise RequestError(
-            f"{operation} was not measured on {absent[0]} ranks, only on {listed(list(map(str, there)))}",
-            "measure them: `hockney measure --rank-counts …`",
-        )
-    wanted = set(ranks) or set(there)
+    wanted = set(ranks) or {int(count) for count in known["ranks"]}
     cells = []
     for (ranks_key, bytes_key), rows in known.groupby(["ranks", "bytes"], sort=True):
         count, size_B = int(str(ranks_key)), int(str(bytes_key))
         times = {
-            Algorithm(name, _whole(segment), _whole(radix)): _time(*values)
+            Algorithm(name, _whole(segment), _whole(radix)): interval(*values)
             for name, segment, radix, *values in rows[
                 ["algorithm", "segment_bytes", "radix", "time_s", "low_s", "high_s"]
             ].itertuples(index=False)
@@ -124,7 +118,8 @@ def _whole(value: Any) -> int:
     return 0 if pd.isna(value) else int(value)
 
 
-def _time(time_s: float, low_s: float, high_s: float) -> Time:
+def interval(time_s: float, low_s: float, high_s: float) -> Time:
+    """The time with these ends, or with the usual ones where they are not known."""
     if not low_s < high_s or not np.isfinite([low_s, high_s]).all():
         return Time(time_s, time_s * (1 - UNKNOWN), time_s * (1 + UNKNOWN))
     return Time(time_s, min(low_s, time_s), max(high_s, time_s))

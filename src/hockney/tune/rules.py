@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from hockney.records.keys import COLLECTIVES
 from hockney.units import format_bytes
+
+Basis = Literal["measurement", "model"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class Rule:
     """From `least` to `most`, both included (None: without bound), ranks and bytes; the first that fits counts.
 
     Bytes are those of the tidy table: the whole vector for bcast, reduce and allreduce, one rank's block for the
-    others.
+    others. `gain`: how many times as long the default takes in its cells, their geometric mean, by `basis`; None
+    where nobody says. Two rules that say the same are equal whatever they gain.
     """
 
     operation: str
@@ -40,6 +44,8 @@ class Rule:
     least_B: int
     most_B: int | None
     algorithm: Algorithm
+    gain: float | None = field(default=None, compare=False)
+    basis: Basis | None = field(default=None, compare=False)
 
     def fits(self, operation: str, ranks: int, size_B: int) -> bool:
         """Whether the rule is for such a call."""

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from hockney.errors import RequestError
+from hockney.machine.file import load
 from hockney.machine.select import parse_where
+from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.records.contents import read
+from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 from hockney.runner.find import find
 from hockney.tune.cells import Cell, measured, operations_in
+from hockney.tune.modelled import calibrated, from_costs
 from hockney.tune.targets.base import Library, Target
 from hockney.tune.tuned import Tuned, expect_some, tuned
 from hockney.words import listed
@@ -59,17 +64,18 @@ class Source:
         return cls(path, frame, Library(name, version_in(name), wrapper), plan, mpi)
 
     def cells(self, target: Target, operations: Sequence[str], ranks: Sequence[int]) -> list[Cell]:
-        """What was measured of the algorithms that the target can name; errors as of `cells.measured`."""
-        return [
-            cell
-            for operation in operations_in(self.frame, operations)
-            for cell in measured(
-                self.frame,
-                operation,
-                lambda name, operation=operation: target.knows(operation, name, self.library),  # type: ignore[misc]
-                ranks,
-            )
-        ]
+        """What was measured of the algorithms that the target can name; by the model on ranks that were not.
+
+        Errors as of `cells.measured` and `modelled.calibrated`.
+        """
+        found: list[Cell] = []
+        for operation in operations_in(self.frame, operations):
+            known = partial(_knows, target, operation, self.library)
+            here = measured(self.frame, operation, known, ranks)
+            found += here
+            if absent := sorted(set(ranks) - {cell.ranks for cell in here}):
+                found += calibrated(self.frame, operation, known, absent)
+        return found
 
     def tuned(
         self, target: Target, operations: Sequence[str], ranks: Sequence[int], *, to_be_verified: bool = False
@@ -78,8 +84,61 @@ class Source:
         target.expect(self.library)
         cells = self.cells(target, operations, ranks)
         expect_some(cells, target, self.library)
-        origin = f"{self.path} ({len(cells)} cells measured)"
+        origin = f"{self.path} ({counted(cells)})"
         return tuned(target, self.library, cells, origin, to_be_verified=to_be_verified)
+
+
+def _knows(target: Target, operation: str, library: Library, name: str) -> bool:
+    return target.knows(operation, name, library)
+
+
+@dataclass(frozen=True)
+class MachineSource:
+    """A machine file: no collectives, but what messages cost, and the library that passed them."""
+
+    path: Path
+    costs: MachineCosts
+    library: Library
+
+    @classmethod
+    def read(cls, path: Path, where: Sequence[str], mpi: str) -> MachineSource:
+        """RequestError where the file has no messages, or is of several libraries."""
+        machine, chosen_by = load(path), parse_where(where)
+        names = sorted({one.name for one in machine.mpi if chosen_by.get("mpi", one.name) == one.name})
+        if len(names) != 1 and not mpi:
+            raise RequestError(
+                f"{path} has messages of {listed(names) if names else 'no library that it names'}",
+                f"choose one: --where mpi='{names[0]}'" if names else "name the library: --mpi",
+            )
+        found = find(mpi) if mpi else None
+        name = found.describe() if found else names[0]
+        costs = of_machine(machine, str(path), where=chosen_by)
+        return cls(path, costs, Library(name, version_in(name), found.wrapper if found else None))
+
+    def tuned(
+        self, target: Target, operations: Sequence[str], ranks: Sequence[int], sizes_B: Sequence[int]
+    ) -> Tuned:
+        """Rules for the target, all by the model; RequestError where no number of ranks is named."""
+        if not ranks:
+            raise RequestError(
+                f"{self.path} is a machine file and measured no collectives on any number of ranks",
+                "name the ranks that the rules are for: --ranks 4,8",
+            )
+        target.expect(self.library)
+        cells = [
+            cell
+            for operation in operations or list(COLLECTIVES)
+            for cell in from_costs(self.costs, target, self.library, operation, ranks, sizes_B)
+        ]
+        expect_some(cells, target, self.library)
+        return tuned(target, self.library, cells, f"{self.path} ({counted(cells)})")
+
+
+def counted(cells: Sequence[Cell]) -> str:
+    """`12 cells measured, 4 by the model`."""
+    modelled = sum(cell.origin == "model" for cell in cells)
+    said = [f"{len(cells) - modelled} cells measured"] if modelled < len(cells) else []
+    return ", ".join([*said, f"{modelled} by the model"] if modelled else said)
 
 
 def version_in(name: str) -> tuple[int, ...]:

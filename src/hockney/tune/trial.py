@@ -79,9 +79,9 @@ def trial(
     variants, texts = [replace(base, name=DEFAULT)], {}
     for variation in variations:
         path = (folder / "rules" / variation.name).absolute()
-        comment = f"{variation.name}: a trial by hockney tune --verify"
-        texts[path] = target.write(variation.rules, library, comment)
-        added = load(path, texts[path], variation.rules)
+        rules = [target.complete(rule) for rule in variation.rules]
+        texts[path] = target.write(rules, library, f"{variation.name}: a trial by hockney tune --verify")
+        added = load(path, texts[path], rules)
         environment = {**base.environment, **added.environment}
         variants.append(Variant(variation.name, (*base.arguments, *added.arguments), environment))
     ranks = sorted({cell.ranks for cell in cells})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from hockney import __version__
 from hockney.errors import RequestError
 from hockney.tune.cells import Cell
 from hockney.tune.choose import Choice, Decision, choose, choose_whole
-from hockney.tune.rules import Rule, in_order
+from hockney.tune.rules import Rule, in_order, joined
 from hockney.tune.targets.base import Library, Target
 from hockney.units import format_bytes, format_time
 
@@ -39,11 +40,17 @@ class Tuned:
         return self.target.write(self.rules, self.library, self.comment)
 
     @property
+    def tried(self) -> str:
+        """Whether a library took these rules, and if none has, how to see it."""
+        if self.is_tried:
+            return "tried on that library"
+        return f"not tried yet, see {self.target.proof}" if self.target.proof else "not tried on a library"
+
+    @property
     def comment(self) -> str:
         """What stands at the top of a file whose form has comments."""
-        tried = "tried on that library" if self.is_tried else "not tried on a library"
         return (
-            f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {tried}\n"
+            f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {self.tried}\n"
             f"from {self.origin}" + (f"\n{self.verified}" if self.verified else "")
         )
 
@@ -72,9 +79,30 @@ def tuned(
     else:
         chosen = choose(cells)
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
-    rules = [rule for rule in chosen.rules if rule not in refused]
+    kept = Choice(
+        [rule for rule in chosen.rules if rule not in refused],
+        [replace(one, algorithm=None) if _fitting(refused, one) else one for one in chosen.decisions],
+    )
+    rules = joined([target.complete(rule) for rule in kept.rules])
     told = [f"{rule}: {why}" for rule, why in refused.items()]
-    return Tuned(target, library, rules, chosen, origin, told)
+    return Tuned(target, library, [_with_gain(rule, kept) for rule in rules], kept, origin, told)
+
+
+def _fitting(rules: Iterable[Rule], decision: Decision) -> Rule | None:
+    """The rule by which a cell was decided; None where the default stays."""
+    cell = decision.cell
+    fitting = (rule for rule in rules if rule.fits(cell.operation, cell.ranks, cell.bytes))
+    return next(fitting, None) if decision.algorithm is not None else None
+
+
+def _with_gain(rule: Rule, choice: Choice) -> Rule:
+    """The rule with what it gains in its cells: by the model where a cell of it is by the model."""
+    of_it = [one for one in choice.decisions if _fitting([rule], one)]
+    if not of_it:
+        return rule
+    gain = math.exp(sum(math.log(one.gain[0]) for one in of_it) / len(of_it))
+    is_measured = all(one.cell.origin == "measured" for one in of_it)
+    return replace(rule, gain=gain, basis="measurement" if is_measured else "model")
 
 
 def expect_some(cells: Sequence[Cell], target: Target, library: Library) -> None:
@@ -91,11 +119,8 @@ def explained(choice: Choice) -> list[str]:
     """The rules that gain most, in words, the largest gain first."""
     of_rule: dict[Rule, list[Decision]] = {}
     for decision in choice.decisions:
-        cell = decision.cell
-        for rule in choice.rules:
-            if decision.algorithm is not None and rule.fits(cell.operation, cell.ranks, cell.bytes):
-                of_rule.setdefault(rule, []).append(decision)
-                break
+        if rule := _fitting(choice.rules, decision):
+            of_rule.setdefault(rule, []).append(decision)
     best = {rule: max(of_it, key=lambda one: one.gain[0]) for rule, of_it in of_rule.items()}
     ordered = sorted(best, key=lambda rule: -best[rule].gain[0])
     return [_in_words(rule, best[rule], len(of_rule[rule])) for rule in ordered[:MOST_EXPLAINED]]
@@ -118,6 +143,7 @@ def as_data(done: Tuned, path: Path) -> dict[str, Any]:
         "target": done.target.title,
         "library": done.library.name,
         "tried": done.is_tried,
+        "proof": done.target.proof,
         "rules": [rule_data(rule) for rule in done.rules],
         "refused": done.refused,
         "cells": [cell_data(decision) for decision in done.choice.decisions],

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,52 @@ _NAME = re.compile(r"mpir:([a-z][a-z0-9_]*)")
 _SELECTION = re.compile(rb'\{"collective=[^\0]*')
 _FORM = re.compile(r"MPIR_[A-Z][a-z_]*_(?:intra|allcomm)_[a-z0-9_]+")
 MOST_LIBRARY_B = 2**28
+MOST_RADIX = 2**16
+MOST_SEGMENT_B = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What an algorithm takes: its variables, its usual radix, and what else a selection must say of it.
+
+    A selection that leaves one out leaves it to chance: MPICH reads it from memory that nothing was written to.
+    `others` are the defaults of their variables, with which the algorithm was measured.
+    """
+
+    radix_variable: str
+    radix: int = 2
+    segment_variable: str = ""
+    others: Mapping[str, str] = field(default_factory=dict)
+
+
+_TREE = {"tree_type": "kary", "is_non_blocking": "1"}
+_TWICE = {"single_phase_recv": "0"}
+PARAMETERS: Mapping[str, Parameters] = {
+    "allgather:k_brucks": Parameters("ALLGATHER_BRUCKS_KVAL"),
+    "allgather:recexch_doubling": Parameters("ALLGATHER_RECEXCH_KVAL", others=_TWICE),
+    "allgather:recexch_halving": Parameters("ALLGATHER_RECEXCH_KVAL", others=_TWICE),
+    "allreduce:k_reduce_scatter_allgather": Parameters("ALLREDUCE_RECEXCH_KVAL", others=_TWICE),
+    "allreduce:recexch": Parameters("ALLREDUCE_RECEXCH_KVAL", others=_TWICE),
+    "allreduce:recursive_multiplying": Parameters("ALLREDUCE_RECURSIVE_MULTIPLYING_KVAL"),
+    "allreduce:tree": Parameters(
+        "ALLREDUCE_TREE_KVAL",
+        segment_variable="ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE",
+        others={"tree_type": "knomial_1", "buffer_per_child": "0"},
+    ),
+    "alltoall:k_brucks": Parameters("ALLTOALL_BRUCKS_KVAL"),
+    "barrier:k_dissemination": Parameters("BARRIER_DISSEM_KVAL"),
+    "barrier:recexch": Parameters("BARRIER_RECEXCH_KVAL", others=_TWICE),
+    "bcast:pipelined_tree": Parameters(
+        "BCAST_TREE_KVAL", 2, "BCAST_TREE_PIPELINE_CHUNK_SIZE", {**_TREE, "recv_pre_posted": "0"}
+    ),
+    "bcast:tree": Parameters("BCAST_TREE_KVAL", others=_TREE),
+}
+"""As src/mpi/coll/src/csel_container.c and coll_algorithms.txt of 4.3 and 5.0 have them."""
+
+
+def parameters(rule: Rule) -> Parameters | None:
+    """Those of a rule's algorithm, None where it has none."""
+    return PARAMETERS.get(f"{rule.operation}:{rule.algorithm.name.removeprefix(COMPONENT)}")
 
 
 def knows(operation: str, name: str, library: Library) -> bool:  # noqa: ARG001 - all that was measured exists
@@ -28,9 +77,24 @@ def refuses(rule: Rule, library: Library) -> str:
     """Why a rule cannot be said."""
     if not knows(rule.operation, rule.algorithm.name, library):
         return f"{rule.algorithm.name} is no algorithm of MPICH's component mpir"
-    if rule.algorithm.segment_B or rule.algorithm.radix:
-        return "segment sizes and radices of MPICH's algorithms are not written"
+    taken = parameters(rule)
+    if rule.algorithm.segment_B and not (taken and taken.segment_variable):
+        return f"{rule.operation} by {rule.algorithm.name} takes no segment size"
+    if rule.algorithm.radix and not taken:
+        return f"{rule.operation} by {rule.algorithm.name} takes no radix"
+    if rule.algorithm.radix > MOST_RADIX or rule.algorithm.segment_B > MOST_SEGMENT_B:
+        return f"a radix is at most {MOST_RADIX}, a segment 2^31 - 1 B"
+    if library.wrapper and not has(function(rule), library):
+        return f"{library.name} has no {function(rule)}"
     return ""
+
+
+def complete(rule: Rule) -> Rule:
+    """The rule with its radix, where the table says none; a barrier has no bytes to bound."""
+    taken = parameters(rule)
+    if taken and not rule.algorithm.radix:
+        rule = replace(rule, algorithm=replace(rule.algorithm, radix=taken.radix))
+    return replace(rule, least_B=0, most_B=None) if rule.operation == "barrier" else rule
 
 
 def device_off(operation: str) -> str:
@@ -51,7 +115,7 @@ def built_in(library: Library) -> dict[str, Any]:
     The library holds three documents: of the device's compositions, of shared memory, and of algorithms.
     """
     for path in _libraries(library):
-        for found in _SELECTION.findall(reading.content(path, "is it MPICH's?", most_B=MOST_LIBRARY_B)):
+        for found in _SELECTION.findall(_content(path)):
             text = found.decode("ascii", "replace")
             if _FORM.search(text) and "composition=" not in text and "POSIX" not in text:
                 document: dict[str, Any] = reading.parsed(text, f"the selection in {path}", "")
@@ -60,6 +124,17 @@ def built_in(library: Library) -> dict[str, Any]:
         f"the selection that {library.name or 'MPICH'} has built in was not found in its library",
         "name its wrapper with --mpi; MPICH before 4.0 has none",
     )
+
+
+def has(function_name: str, library: Library) -> bool:
+    """Whether the library's selection can name this algorithm: where it cannot, a program ends as it starts."""
+    word = f"algorithm={function_name}\0".encode()
+    return any(word in _content(path) for path in _libraries(library))
+
+
+@lru_cache(maxsize=2)
+def _content(path: Path) -> bytes:
+    return reading.content(path, "is it MPICH's?", most_B=MOST_LIBRARY_B)
 
 
 def _libraries(library: Library) -> list[Path]:
@@ -72,9 +147,11 @@ def _libraries(library: Library) -> list[Path]:
     prefix = library.wrapper.resolve().parent.parent
     names = ["libmpich.so*"] if suffix else ["libmpi.so*", "libmpich.so*"]
     folders = [prefix / "lib", prefix / "lib64", *sorted((prefix / "lib").glob("*-linux-gnu"))]
-    return [
+    found = [
         path for folder in folders for name in names for path in sorted(folder.glob(name)) if _is_library(path)
     ]
+    # One file often has several names.
+    return list({path.resolve(): path for path in found}.values())
 
 
 def _is_library(path: Path) -> bool:

@@ -6,6 +6,7 @@ Read in the sources of 4.1.6, 5.0.9 and main (2026), and shown by `ompi_info --p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hockney.records.keys import COLLECTIVES
@@ -56,11 +57,15 @@ SINCE = {("allgather", "sparbit"): (5, 0)}
 
 CHAINS = 4
 """What `chain` takes when it is chosen by name without a fan-out; a rule without one makes one chain."""
+KNOMIAL = 4
+"""Radix of `knomial`: a variable of the launch has it (coll_tuned_bcast_algorithm_knomial_radix), and no rule."""
 MOST_SEGMENT_B = 2**31 - 1
 
 CAUTION = (
-    "the component tuned must be the one that is asked: where ranks are several on each of several nodes, han is "
-    "(from 5.0 on), unless the launch says `--mca coll ^han`; calls without a rule then follow tuned's own choice"
+    "the component tuned must be the one that is asked: where ranks are several on each of several nodes, han "
+    "is (from 5.0 on), unless the launch says `--mca coll ^han`; calls without a rule then follow tuned's own "
+    "choice. A rule holds for every operator: trees and rings change the order of operands, which counts where "
+    "an operator is not commutative"
 )
 
 
@@ -71,12 +76,21 @@ def knows(operation: str, name: str, library: Library) -> bool:
     return is_there and library.version >= SINCE.get((operation, algorithm), ())
 
 
+def names(operation: str) -> list[str]:
+    """As tables have them."""
+    return [COMPONENT + name for name in ALGORITHMS[operation]]
+
+
 def refuses(rule: Rule, library: Library) -> str:
     """Why a rule cannot be said."""
     if not knows(rule.operation, rule.algorithm.name, library):
         return f"{library.name} has no {rule.operation} by {rule.algorithm.name} in its component tuned"
     if rule.algorithm.segment_B > MOST_SEGMENT_B:
         return "a segment has at most 2^31 - 1 B"
+    if rule.algorithm.name == "tuned:knomial" and rule.algorithm.radix not in (0, KNOMIAL):
+        return f"a rule cannot say the radix of knomial, {KNOMIAL} without a variable of the launch"
+    if rule.algorithm.radix and rule.algorithm.name not in ("tuned:chain", "tuned:knomial"):
+        return f"{rule.algorithm.name} takes no radix"
     if rule.most_ranks is None and unit(rule.operation, 2) > 1:
         return "its bytes are those of all ranks together, so that their number must have an end"
     return ""
@@ -87,9 +101,11 @@ def number(rule: Rule) -> int:
     return ALGORITHMS[rule.operation].index(rule.algorithm.name.removeprefix(COMPONENT)) + 1
 
 
-def fanout(rule: Rule) -> int:
-    """What stands in a rule for the radix of a table."""
-    return rule.algorithm.radix or (CHAINS if rule.algorithm.name == "tuned:chain" else 0)
+def complete(rule: Rule) -> Rule:
+    """The rule as the file says it: `chain` with its number of chains, `knomial` without its radix."""
+    name, radix = rule.algorithm.name, rule.algorithm.radix
+    usual = {"tuned:chain": radix or CHAINS, "tuned:knomial": 0 if radix == KNOMIAL else radix}
+    return replace(rule, algorithm=replace(rule.algorithm, radix=usual.get(name, radix)))
 
 
 def unit(operation: str, ranks: int) -> int:

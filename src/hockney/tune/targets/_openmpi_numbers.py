@@ -67,7 +67,7 @@ def _sizes(rules: Sequence[Rule], ranks: int) -> Sizes:
         unit = openmpi.unit(rule.operation, ranks)
         sizes = [entry for entry in sizes if entry[0] < rule.least_B * unit]
         sizes.append(
-            (rule.least_B * unit, (openmpi.number(rule), openmpi.fanout(rule), rule.algorithm.segment_B))
+            (rule.least_B * unit, (openmpi.number(rule), rule.algorithm.radix, rule.algorithm.segment_B))
         )
         if rule.most_B is not None:
             sizes.append((rule.most_B * unit + 1, _FREE))
@@ -164,9 +164,8 @@ def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Library,
         open_ = number > 0
         if open_:
             name = openmpi.COMPONENT + known[number - 1]
-            radix = 0 if (name, fanout) == ("tuned:chain", openmpi.CHAINS) else fanout
             rule = Rule(
-                operation, ranks, None, -(-total_B // max(unit, 1)), None, Algorithm(name, segment_B, radix)
+                operation, ranks, None, -(-total_B // max(unit, 1)), None, Algorithm(name, segment_B, fanout)
             )
             if why := openmpi.refuses(replace(rule, most_ranks=ranks), library):
                 raise RequestError(why, "write the file anew")

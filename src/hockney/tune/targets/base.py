@@ -12,6 +12,9 @@ from hockney.predict.decisions.base import Version
 from hockney.registry import Registry
 from hockney.tune.rules import Rule
 
+PROOF = "`hockney tune --verify`"
+"""Of targets whose rules were seen in effect, on several versions of their library, by tests."""
+
 
 class Library(NamedTuple):
     """The library that will read the file.
@@ -29,13 +32,15 @@ class Target:
     """A form of rules.
 
     `banner` is how the names of its libraries begin (empty: any), `versions` the first that reads it and the
-    first that does not any more (empty: no end). `knows` says whether it can name an
-    operation's algorithm, `refuses` why a rule cannot be expressed, "" where it can.
-    `write` makes the text of rules that
-    can, with a comment where the form has comments; `read` gives them back, and raises RequestError where a text
-    is not of the grammar. `settings` are the variables by which the library loads a file of these rules. `whole`:
-    no bounds, one algorithm for all calls of an operation. `is_preloaded`: the layer of `hockney apply` reads it.
-    `caution`: what its user must know.
+    first that does not any more (empty: no end). `knows` says whether it can name an operation's algorithm,
+    `refuses` why a rule cannot be expressed, "" where it can. `complete` fills in what a file must say and a
+    table may leave out, as the usual radix. `write` makes the text of rules that can, with a comment where the
+    form has comments; `read` gives them back, and raises RequestError where a text is not of the grammar.
+    `settings` are the variables by which the library loads a file of these rules. `whole`: no bounds, one
+    algorithm for all calls of an operation. `is_preloaded`: the layer of `hockney apply` reads it. `caution`:
+    what its user must know. `proof`: how to see that a library takes rules of this form; empty where none that
+    does was at hand. `names`: what an operation's algorithms are called in tables, where the form has a list of
+    its own.
     """
 
     title: str
@@ -49,6 +54,9 @@ class Target:
     whole: bool = False
     is_preloaded: bool = False
     caution: str = ""
+    complete: Callable[[Rule], Rule] = lambda rule: rule
+    proof: str = ""
+    names: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
 
     def expect(self, library: Library) -> None:
         """RequestError where this library does not read this form."""

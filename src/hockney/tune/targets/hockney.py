@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from hockney import reading
 from hockney.errors import RequestError
+from hockney.records.answers import first_problem
+from hockney.records.preload_table import PreloadRule, PreloadTable
 from hockney.schedule.catalogue import algorithms
 from hockney.tune.rules import Algorithm, Rule, joined
 from hockney.tune.targets.base import Library, Target, targets
-
-
-class _Rule(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    operation: str
-    least_ranks: int = Field(ge=1)
-    most_ranks: int | None = None
-    least_bytes: int = Field(ge=0)
-    most_bytes: int | None = None
-    algorithm: str
-    segment_bytes: int = Field(default=0, ge=0)
-    radix: int = Field(default=0, ge=0)
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    schema_version: Literal[1]
-    mpi: str
-    rules: list[_Rule]
 
 
 def knows(operation: str, name: str, library: Library) -> bool:  # noqa: ARG001 - our schedules run under any MPI
@@ -42,54 +21,54 @@ def knows(operation: str, name: str, library: Library) -> bool:  # noqa: ARG001 
     return name in {algorithm.name for algorithm in algorithms(operation)}
 
 
-def refuses(rule: Rule, library: Library) -> str:
+def refuses(rule: Rule, library: Library) -> str:  # noqa: ARG001 - our schedules run under any MPI
     """Why a rule cannot be said."""
-    known = knows(rule.operation, rule.algorithm.name, library)
-    return "" if known else f"there is no schedule {rule.algorithm.name} of {rule.operation}"
+    try:
+        _line(rule)
+    except ValidationError as error:
+        return first_problem(error).replace("Value error, ", "")
+    return ""
+
+
+def _line(rule: Rule) -> PreloadRule:
+    return PreloadRule(
+        operation=rule.operation,
+        least_ranks=rule.least_ranks,
+        most_ranks=rule.most_ranks,
+        least_bytes=rule.least_B,
+        most_bytes=rule.most_B,
+        algorithm=rule.algorithm.name,
+        segment_bytes=rule.algorithm.segment_B,
+        radix=rule.algorithm.radix,
+        gain=rule.gain,
+        basis=rule.basis,
+    )
 
 
 def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
-    table = _Table(
-        schema_version=1,
-        mpi=library.name,
-        rules=[
-            _Rule(
-                operation=rule.operation,
-                least_ranks=rule.least_ranks,
-                most_ranks=rule.most_ranks,
-                least_bytes=rule.least_B,
-                most_bytes=rule.most_B,
-                algorithm=rule.algorithm.name,
-                segment_bytes=rule.algorithm.segment_B,
-                radix=rule.algorithm.radix,
-            )
-            for rule in rules
-        ],
-    )
-    return json.dumps(table.model_dump(), indent=1) + "\n"
+    return PreloadTable(mpi=library.name, rules=[_line(rule) for rule in rules]).text
 
 
-def read(text: str, library: Library) -> list[Rule]:
+def read(text: str, library: Library) -> list[Rule]:  # noqa: ARG001 - our schedules run under any MPI
     try:
-        table = _Table.model_validate(reading.parsed(text, "the table", "write the file anew"))
+        table = PreloadTable.model_validate(reading.parsed(text, "the table", "write the file anew"))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RequestError(f"the table has {where}: {first['msg']}", "write the file anew") from error
-    rules = [
-        Rule(
-            one.operation,
-            one.least_ranks,
-            one.most_ranks,
-            one.least_bytes,
-            one.most_bytes,
-            Algorithm(one.algorithm, one.segment_bytes, one.radix),
-        )
-        for one in table.rules
-    ]
-    if faults := [why for rule in rules if (why := refuses(rule, library))]:
-        raise RequestError(faults[0], "write the file anew")
-    return joined(rules)
+        raise RequestError(f"the table has {first_problem(error)}", "write the file anew") from error
+    return joined(
+        [
+            Rule(
+                one.operation,
+                one.least_ranks or 1,
+                one.most_ranks,
+                one.least_bytes or 0,
+                one.most_bytes,
+                Algorithm(one.algorithm, one.segment_bytes, one.radix),
+                one.gain,
+                one.basis,
+            )
+            for one in table.rules
+        ]
+    )
 
 
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - `hockney apply` reads the file
@@ -108,5 +87,6 @@ targets.register("hockney")(
         read=read,
         settings=settings,
         is_preloaded=True,
+        proof="`hockney apply --compare`",
     )
 )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Algorithm, Rule, in_order
 from hockney.tune.targets import _mpich as mpich
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.base import PROOF, Library, Target, targets
 
-_LINE = re.compile(r"export MPIR_CVAR_([A-Z_]+?)_(INTRA_ALGORITHM|DEVICE_COLLECTIVE)=(\w+)")
+_LINE = re.compile(r"export MPIR_CVAR_(\w+)=(\w+)")
+_DEVICE, _ALGORITHM = "_DEVICE_COLLECTIVE", "_INTRA_ALGORITHM"
 
 
 def refuses(rule: Rule, library: Library) -> str:
@@ -28,7 +30,11 @@ def values(rules: Sequence[Rule]) -> dict[str, str]:
     for rule in in_order(rules):
         found[mpich.device_off(rule.operation)] = "0"
         name = rule.algorithm.name.removeprefix(mpich.COMPONENT)
-        found[f"MPIR_CVAR_{rule.operation.upper()}_INTRA_ALGORITHM"] = name
+        found[f"MPIR_CVAR_{rule.operation.upper()}{_ALGORITHM}"] = name
+        if taken := mpich.parameters(rule):
+            found[f"MPIR_CVAR_{taken.radix_variable}"] = str(rule.algorithm.radix or taken.radix)
+            if taken.segment_variable:
+                found[f"MPIR_CVAR_{taken.segment_variable}"] = str(rule.algorithm.segment_B)
     return found
 
 
@@ -38,23 +44,37 @@ def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa
 
 
 def read(text: str, library: Library) -> list[Rule]:
-    rules, off = [], set()
+    found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         match = _LINE.fullmatch(line)
-        operation = match[1].lower() if match else ""
-        if match is None or operation not in COLLECTIVES or (match[2] == "DEVICE_COLLECTIVE" and match[3] != "0"):
-            raise RequestError(f"line {number} sets no algorithm of a collective", "write the file anew")
-        if match[2] == "DEVICE_COLLECTIVE":
-            off.add(operation)
-        else:
-            rules.append(Rule(operation, 1, None, 0, None, Algorithm(mpich.COMPONENT + match[3])))
-    if kept := [rule.operation for rule in rules if rule.operation not in off]:
-        raise RequestError(f"{mpich.device_off(kept[0])} is not 0: the device wins", "write the file anew")
+        if match is None:
+            raise RequestError(f"line {number} sets no variable of MPICH", "write the file anew")
+        found[match[1]] = match[2]
+    rules = []
+    for operation in COLLECTIVES:
+        name, device = (found.pop(operation.upper() + end, "") for end in (_ALGORITHM, _DEVICE))
+        if name and device != "0":
+            raise RequestError(f"{mpich.device_off(operation)} is not 0: the device wins", "write the file anew")
+        if name:
+            rule = Rule(operation, 1, None, 0, None, Algorithm(mpich.COMPONENT + name))
+            taken = mpich.parameters(rule)
+            segment_B = _number(found, taken.segment_variable) if taken and taken.segment_variable else 0
+            radix = _number(found, taken.radix_variable) if taken else 0
+            rules.append(replace(rule, algorithm=Algorithm(mpich.COMPONENT + name, segment_B, radix)))
+    if found:
+        raise RequestError(f"MPIR_CVAR_{next(iter(found))} belongs to no rule", "write the file anew")
     if faults := [why for rule in rules if (why := refuses(rule, library))]:
         raise RequestError(faults[0], "write the file anew")
     return in_order(rules)
+
+
+def _number(found: dict[str, str], variable: str) -> int:
+    word = found.pop(variable, "")
+    if not word.isdigit():
+        raise RequestError(f"MPIR_CVAR_{variable} is no whole number", "write the file anew")
+    return int(word)
 
 
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - the file is for a shell
@@ -73,6 +93,8 @@ targets.register("mpich_cvars")(
         read=read,
         settings=settings,
         whole=True,
+        complete=mpich.complete,
+        proof=PROOF,
         caution="they take an operation from the device (…_DEVICE_COLLECTIVE=0), which within a node "
         "uses shared memory",
     )

@@ -2,36 +2,66 @@
 
 The library aborts where a collective is missing, a key is unknown or a last branch is not `=any`, and has a
 segment fault where the file is missing. So the file is always the whole selection of this very version, in which
-the branch of an operation becomes one for each number of ranks and size, with the built-in one at each end. It
-counts bytes as our tables do: `avg_msg_size` is the whole vector or one rank's block.
+the branch of an operation becomes one for each range of ranks and sizes, with the built-in one at each end.
+
+It asks for `avg_msg_size` of bcast, reduce, allreduce and alltoall alone and ends the program at others. Of
+allgather and reduce_scatter it knows `total_msg_size`, of all ranks together, so that each number of ranks has
+bounds of its own. That of gather and scatter is made of a count that the root need not give (MPI_IN_PLACE): ranks
+would not agree on an algorithm. A barrier has none.
+
+A rule's branch begins with `comm_size=any`, by which it is known, and leaves to the built-in selection the calls
+that its algorithm cannot do: in place, or by operators that it would take apart or reorder.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 from hockney import reading
 from hockney.errors import RequestError
+from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Algorithm, Rule, in_order, joined
 from hockney.tune.targets import _mpich as mpich
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.base import PROOF, Library, Target, targets
 
 Tree = dict[str, Any]
 INTRA = "comm_type=intra"
+MARK = "comm_size=any"
 MOST_B = 2**31 - 1
 """The library reads sizes as ints."""
+UNSIZED = ("gather", "scatter")
+REDUCING = ("reduce", "allreduce", "reduce_scatter")
 _HINT = "write the file anew"
 _RULE = re.compile(r"algorithm=MPIR_[A-Za-z]+(?:_[a-z]+)*?_(?:intra|allcomm)_(\w+)")
+_SMP = "mpir:smp"
+
+
+def _is_total(operation: str) -> bool:
+    """Whether sizes are those of all ranks together: of blocks, but for alltoall's."""
+    return COLLECTIVES[operation].sizes_are_blocks and operation != "alltoall"
+
+
+def _is_bounded(rule: Rule) -> bool:
+    return rule.least_B > 0 or rule.most_B is not None
 
 
 def refuses(rule: Rule, library: Library) -> str:
     """Why a rule cannot be said."""
-    if rule.least_B > MOST_B:
+    if rule.operation in UNSIZED and _is_bounded(rule):
+        return (
+            f"MPICH's ranks would not agree on the size of a {rule.operation} in place: only rules for all sizes "
+            "(--for mpich-cvars)"
+        )
+    if _is_total(rule.operation) and _is_bounded(rule) and rule.most_ranks is None:
+        return "its bytes are those of all ranks together, so that their number must have an end"
+    unit = (rule.most_ranks or 1) if _is_total(rule.operation) else 1
+    if max(rule.least_B, rule.most_B or 0) * unit > MOST_B:
         return "MPICH counts sizes up to 2 GiB - 1"
     return mpich.refuses(rule, library)
 
@@ -46,32 +76,81 @@ def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa
 
 def _by_ranks(rules: Sequence[Rule], default: Tree) -> Tree:
     """Branches for each range of ranks with rules, and before and between them the default."""
+    bounds = {1}
+    for rule in rules:
+        bounds.add(rule.least_ranks)
+        if rule.most_ranks is not None:
+            bounds.add(rule.most_ranks + 1)
+            if _is_total(rule.operation) and _is_bounded(rule):
+                bounds |= set(range(rule.least_ranks, rule.most_ranks + 1))
     tree: Tree = {}
-    done = 0
-    for (least, most), of_ranks in groupby(rules, key=lambda rule: (rule.least_ranks, rule.most_ranks)):
-        if least > done + 1:
-            tree[f"comm_size<={least - 1}"] = default
-        last = "any" if most is None else None
-        tree["comm_size=any" if last else f"comm_size<={most}"] = _by_size(list(of_ranks), default)
-        done = most or done
-    tree.setdefault("comm_size=any", default)
+    for least, after in pairwise([*sorted(bounds), None]):
+        assert least is not None
+        here = [
+            rule
+            for rule in rules
+            if rule.least_ranks <= least and (rule.most_ranks is None or least <= rule.most_ranks)
+        ]
+        key = "comm_size=any" if after is None else f"comm_size<={after - 1}"
+        tree[key] = _by_size(here, least, default) if here else default
     return tree
 
 
-def _by_size(rules: Sequence[Rule], default: Tree) -> Tree:
+def _by_size(rules: Sequence[Rule], ranks: int, default: Tree) -> Tree:
+    if not _is_bounded(rules[0]):
+        return _ruled(rules[0], default)
+    total = _is_total(rules[0].operation)
+    name, unit = ("total_msg_size", ranks) if total else ("avg_msg_size", 1)
     tree: Tree = {}
     done = -1
     for rule in rules:
-        if rule.least_B > done + 1:
-            tree[f"avg_msg_size<={rule.least_B - 1}"] = default
-        leaf: Tree = {f"algorithm={mpich.function(rule)}": {}}
-        if rule.most_B is None or rule.most_B >= MOST_B:
-            tree["avg_msg_size=any"] = leaf
+        if rule.least_B * unit > done + 1:
+            tree[f"{name}<={rule.least_B * unit - 1}"] = default
+        if rule.most_B is None:
+            tree[f"{name}=any"] = _ruled(rule, default)
             return tree
-        tree[f"avg_msg_size<={rule.most_B}"] = leaf
-        done = rule.most_B
-    tree["avg_msg_size=any"] = default
+        done = rule.most_B * unit
+        tree[f"{name}<={done}"] = _ruled(rule, default)
+    tree[f"{name}=any"] = default
     return tree
+
+
+def _ruled(rule: Rule, default: Tree) -> Tree:
+    """The branch of a rule: its algorithm where that can do the call, otherwise the default."""
+    branch: Tree = {f"algorithm={mpich.function(rule)}": _parameters(rule)}
+    for kept, taken in _guards(rule):
+        branch = {kept: default, taken: branch}
+    if rule.algorithm.name == _SMP:
+        branch = {"comm_hierarchy=parent": branch, "comm_hierarchy=any": default}
+    return {MARK: branch}
+
+
+def _guards(rule: Rule) -> Iterator[tuple[str, str]]:
+    """Pairs of branches, from the inner to the outer: what goes to the default, and what to the rule."""
+    if rule.operation in ("reduce", "allreduce") and "reduce_scatter" in rule.algorithm.name:
+        # These cut the vector up: one element for each of a power of two of ranks, and no operator's own type.
+        yield "count<pow2", "count=any"
+        yield "is_op_built_in=no", "is_op_built_in=yes"
+    if rule.operation in REDUCING:
+        yield "is_commutative=no", "is_commutative=yes"
+    if rule.operation == "alltoall":
+        yield "is_sendbuf_inplace=yes", "is_sendbuf_inplace=no"
+
+
+_TAKEN = (
+    *("count=any", "is_op_built_in=yes", "is_commutative=yes", "is_sendbuf_inplace=no"),
+    "comm_hierarchy=parent",
+)
+"""The branches that lead to a rule's algorithm."""
+
+
+def _parameters(rule: Rule) -> Tree:
+    taken = mpich.parameters(rule)
+    if taken is None:
+        return {}
+    chunk = {"chunk_size": str(rule.algorithm.segment_B)} if taken.segment_variable else {}
+    words = {**taken.others, "k": str(rule.algorithm.radix or taken.radix), **chunk}
+    return {f"{name}={value}": {} for name, value in words.items()}
 
 
 def read(text: str, library: Library) -> list[Rule]:
@@ -111,30 +190,55 @@ def _read_ranks(operation: str, tree: Mapping[str, Any], default: Tree, library:
             raise RequestError(f"{operation}: {key!r} stands where a number of ranks belongs", _HINT)
         most = int(match[1]) if match[1] else None
         if below != default:
-            rules += _read_sizes(operation, done + 1, most, below, default, library)
+            found = _read_sizes(operation, done + 1, most, below, default)
+            if faults := [why for rule in found if (why := refuses(rule, library))]:
+                raise RequestError(faults[0], _HINT)
+            rules += found
         done = most or done
     return rules
 
 
 def _read_sizes(
-    operation: str, least: int, most: int | None, tree: Mapping[str, Any], default: Tree, library: Library
+    operation: str, least: int, most: int | None, tree: Mapping[str, Any], default: Tree
 ) -> list[Rule]:
+    whole = Rule(operation, least, most, 0, None, Algorithm(""))
+    if list(tree) == [MARK]:
+        return [_with_algorithm(whole, tree)]
+    total = _is_total(operation)
+    name, unit = ("total_msg_size", least) if total else ("avg_msg_size", 1)
+    if total and least != most:
+        raise RequestError(f"an entry of {operation} is for ranks whose bytes differ", _HINT)
     rules, done = [], -1
     for key, below in tree.items():
-        match = re.fullmatch(r"avg_msg_size(?:<=(\d+)|=any)", key)
+        match = re.fullmatch(rf"{name}(?:<=(\d+)|=any)", key)
         if match is None:
-            raise RequestError(f"{operation}: {key!r} stands where a size belongs", _HINT)
-        most_B = int(match[1]) if match[1] else None
+            raise RequestError(f"{operation}: {key!r} stands where {name} belongs", _HINT)
+        most_B = int(match[1]) // unit if match[1] else None
         if below != default:
-            leaf = _RULE.fullmatch(next(iter(below), ""))
-            if leaf is None:
-                raise RequestError(f"{operation}: {next(iter(below), 'nothing')!r} is no algorithm", _HINT)
-            rule = Rule(operation, least, most, done + 1, most_B, Algorithm(mpich.COMPONENT + leaf[1]))
-            if why := refuses(rule, library):
-                raise RequestError(why, _HINT)
-            rules.append(rule)
-        done = most_B if most_B is not None else done
+            sized = replace(whole, least_B=-(-(done + 1) // unit), most_B=most_B)
+            rules.append(_with_algorithm(sized, below))
+        done = int(match[1]) if match[1] else done
     return rules
+
+
+def _with_algorithm(rule: Rule, branch: Mapping[str, Any]) -> Rule:
+    """The rule with the algorithm of its branch, behind the branches that lead to it."""
+    if list(branch) != [MARK]:
+        raise RequestError(f"{rule.operation}: a rule does not begin with {MARK}", _HINT)
+    below: Mapping[str, Any] = branch[MARK]
+    while taken := [key for key in below if key in _TAKEN]:
+        below = below[taken[0]]
+    leaf = next(iter(below), "")
+    match = _RULE.fullmatch(leaf)
+    if match is None:
+        raise RequestError(f"{rule.operation}: {leaf or 'nothing'!r} is no algorithm", _HINT)
+    values = dict(key.partition("=")[::2] for key in below[leaf])
+    if not all(values.get(name, "0").isdigit() for name in ("k", "chunk_size")):
+        raise RequestError(f"{rule.operation}: {leaf!r} has no whole radix and segment", _HINT)
+    algorithm = Algorithm(
+        mpich.COMPONENT + match[1], int(values.get("chunk_size", "0")), int(values.get("k", "0"))
+    )
+    return replace(rule, algorithm=algorithm)
 
 
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:
@@ -155,7 +259,9 @@ targets.register("mpich_json")(
         write=write,
         read=read,
         settings=settings,
-        caution="operations with a rule must be taken from the device (…_DEVICE_COLLECTIVE=0), which "
-        "would decide; the file is of this very version",
+        complete=mpich.complete,
+        proof=PROOF,
+        caution="an operation with a rule is taken from the device (…_DEVICE_COLLECTIVE=0), at all its sizes: "
+        "where no rule is, MPICH's choice above the device decides; the file is of this very version",
     )
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hockney.tune.rules import Rule
 from hockney.tune.targets import _openmpi as openmpi
 from hockney.tune.targets import _openmpi_numbers as numbers
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.base import PROOF, Library, Target, targets
 
 
 def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - the same for all versions
@@ -28,6 +28,9 @@ targets.register("openmpi_classic")(
         write=write,
         read=read,
         settings=openmpi.settings,
+        complete=openmpi.complete,
+        proof=PROOF,
+        names=openmpi.names,
         caution=openmpi.CAUTION,
     )
 )

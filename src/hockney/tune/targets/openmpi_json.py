@@ -86,7 +86,7 @@ def _message(rule: Rule, unit: int) -> dict[str, Any]:
         "msg_size_max": "inf" if rule.most_B is None else rule.most_B * unit,
         "alg": rule.algorithm.name.removeprefix(openmpi.COMPONENT),
         "seg_size": rule.algorithm.segment_B,
-        "faninout": openmpi.fanout(rule),
+        "faninout": rule.algorithm.radix,
         "reqs": 0,
     }
 
@@ -121,14 +121,13 @@ def _rule(operation: str, entry: _Communicator, message: _Message, library: Libr
         known[message.alg - 1] if isinstance(message.alg, int) and 0 < message.alg <= len(known) else message.alg
     )
     algorithm = openmpi.COMPONENT + str(name)
-    radix = 0 if (algorithm, message.faninout) == ("tuned:chain", openmpi.CHAINS) else message.faninout
     rule = Rule(
         operation,
         entry.comm_size_min,
         most_ranks,
         -(-message.msg_size_min // max(unit, 1)),
         None if message.msg_size_max == "inf" else message.msg_size_max // max(unit, 1),
-        Algorithm(algorithm, message.seg_size, radix),
+        Algorithm(algorithm, message.seg_size, message.faninout),
     )
     if why := openmpi.refuses(rule, library):
         raise RequestError(why, "Open MPI would ignore the rule without a word; write the file anew")
@@ -145,6 +144,8 @@ targets.register("openmpi_json")(
         write=write,
         read=read,
         settings=openmpi.settings,
+        complete=openmpi.complete,
+        names=openmpi.names,
         caution=openmpi.CAUTION,
     )
 )

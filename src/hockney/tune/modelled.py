@@ -1,0 +1,221 @@
+"""Cells by the model: calibrated on a table, or from what messages cost by a machine file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.predict.collective import UNCALIBRATED, predict_one
+from hockney.predict.decisions.base import Decisions, ScheduleChoice, decisions_for
+from hockney.predict.estimators.base import ANSWER, Training, estimators
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.points import CHOICE, DEFAULT, POINT, points
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.schedule.catalogue import algorithms, ask
+from hockney.tune.cells import Cell, Time, interval
+from hockney.tune.rules import Algorithm
+from hockney.tune.targets.base import Library, Target
+
+HALF = math.sqrt(UNCALIBRATED)
+"""A time from point-to-point costs may be off by this factor, so that two differ from a ratio of 1.5 on."""
+
+
+def calibrated(
+    frame: pd.DataFrame, operation: str, knows: Callable[[str], bool], ranks: Sequence[int]
+) -> list[Cell]:
+    """Cells on numbers of ranks that were not measured, at the table's sizes, as `hockney predict` answers.
+
+    RequestError where neither that nor what was measured around them says what the library would do by itself.
+    """
+    pooled = points(frame, operation)
+    learn = pooled.frame
+    pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
+    training = Training(learn, pairs, None, operation, pooled.statistic)
+    kinds = learn[[name == DEFAULT or knows(name) for name in learn["algorithm"]]].drop_duplicates(list(CHOICE))
+    sizes_B = sorted({int(size) for size in learn["bytes"]})
+    asked = pd.concat(
+        [_on(kinds, learn, count).assign(bytes=size_B) for count in ranks for size_B in sizes_B],
+        ignore_index=True,
+    )
+    asked[["ranks", "bytes", "nodes", "ppn"]] = asked[["ranks", "bytes", "nodes", "ppn"]].astype("Int64")
+    predicted, why = _predicted(training, asked[[*POINT, "time_s"]])
+    times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
+    for point, (time_s, low_s, high_s) in zip(asked.to_dict("records"), predicted.tolist(), strict=True):
+        if np.isfinite(time_s):
+            key = Algorithm(point["algorithm"], _whole(point["segment_bytes"]), _whole(point["radix"]))
+            place = int(point["ranks"]), int(point["bytes"])
+            times.setdefault(place, {})[key] = interval(time_s, low_s, high_s)
+    found = list(_cells(operation, times))
+    if not found:
+        raise RequestError(
+            f"{operation} on {ranks[0]} ranks was not measured, and cannot be predicted: {why}",
+            "measure it: `hockney measure --rank-counts …`",
+        )
+    return found
+
+
+def _predicted(training: Training, asked: pd.DataFrame) -> tuple[NDArray[np.float64], str]:
+    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
+
+    What has no schedule here, as the own choice of many a library, is read off between the measured numbers of
+    ranks around it, at the same size, without an interval.
+    """
+    try:
+        predicted = estimators.get(ANSWER)(training).predict(asked)
+        times_s = np.stack([predicted.time_s, predicted.low_s, predicted.high_s], axis=1)
+        reasons = predicted.note or []
+    except RequestError as error:
+        times_s, reasons = np.full((len(asked), 3), np.nan), [error.message]
+    left = np.isnan(times_s[:, 0])
+    times_s[left, 0] = _between(training.points, asked[left])
+    return times_s, "; ".join(reasons) or "no algorithm that the target can name was measured"
+
+
+def _between(known: pd.DataFrame, asked: pd.DataFrame) -> NDArray[np.float64]:
+    """Seconds of each, on the line of ln time over ln ranks between its neighbours; NaN beyond the last one."""
+    names = [*CHOICE, "bytes"]
+    of_each = {_key(point, names): of_it for point, of_it in _groups(known, names)}
+    times_s = np.full(len(asked), np.nan)
+    for row, point in enumerate(asked.to_dict("records")):
+        if (of_it := of_each.get(_key(point, names))) is not None:
+            medians = of_it.groupby("ranks")["time_s"].median().sort_index()
+            ranks, known_s = medians.index.to_numpy(np.float64), medians.to_numpy(np.float64)
+            times_s[row] = np.exp(
+                np.interp(np.log(float(point["ranks"])), np.log(ranks), np.log(known_s), np.nan, np.nan)
+            )
+    return times_s
+
+
+def _groups(known: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Mapping[Hashable, Any], pd.DataFrame]]:
+    """The rows that agree in these columns, with the first of them."""
+    for _, of_it in known.groupby(list(names), dropna=False):
+        yield of_it.iloc[0].to_dict(), of_it
+
+
+def _key(point: Mapping[Hashable, Any], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple("" if pd.isna(point[name]) else str(point[name]) for name in names)
+
+
+def _on(kinds: pd.DataFrame, learn: pd.DataFrame, ranks: int) -> pd.DataFrame:
+    """The rows on so many ranks, which fill nodes as those of the table do; else nobody knows where they are."""
+    ppn = set(learn["ppn"].dropna())
+    one_node = set(learn["nodes"].dropna()) == {1}
+    most = int(max(ppn)) if len(ppn) == 1 else None
+    nodes = 1 if one_node else -(-ranks // most) if most else None
+    return kinds.assign(ranks=ranks, nodes=nodes, ppn=ranks if one_node else most)
+
+
+def _whole(value: object) -> int:
+    return 0 if pd.isna(value) else int(str(value))  # type: ignore[call-overload]
+
+
+def _cells(operation: str, times: dict[tuple[int, int], dict[Algorithm, Time]]) -> Iterator[Cell]:
+    for (ranks, size_B), of_all in sorted(times.items()):
+        default = of_all.pop(Algorithm(DEFAULT), None)
+        if default is not None and of_all:
+            yield Cell(operation, ranks, size_B, default, of_all, "model")
+
+
+def from_costs(
+    costs: MachineCosts,
+    target: Target,
+    library: Library,
+    operation: str,
+    ranks: Sequence[int],
+    sizes_B: Sequence[int],
+) -> list[Cell]:
+    """Cells from what messages cost, for libraries of which it is known what they choose by themselves.
+
+    RequestError where that is not known, or the schedules behind the target's names are not.
+    """
+    known = decisions_for(library.name)
+    if known.decisions is None:
+        raise RequestError(
+            f"nothing was measured, and {known.reason}", "measure the default: `hockney measure --algorithms …`"
+        )
+    schedules = _schedules(target, library, known.decisions, operation)
+    times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
+    for count in ranks:
+        _expect_messages(costs, count)
+        nodes = count if costs.crosses_network(None, count) else 1
+        for size_B in sizes_B if COLLECTIVES[operation].has_size else [0]:
+            choice = known.decisions.default(operation, count, size_B, known.version, nodes=nodes)
+            if choice is None or (default := _time(costs, operation, choice, count, size_B)) is None:
+                continue
+            of_all = times.setdefault((count, size_B), {Algorithm(DEFAULT): default})
+            for word, schedule in schedules.items():
+                one = schedule(count, size_B)
+                if one is not None and (time := _time(costs, operation, one, count, size_B)) is not None:
+                    of_all[Algorithm(word)] = time
+    if not times:
+        raise RequestError(
+            f"{library.name}'s own choice for {operation} on {ranks[0]} ranks has no schedule here",
+            "measure it: `hockney measure --algorithms default,…`",
+        )
+    return list(_cells(operation, times))
+
+
+def _expect_messages(costs: MachineCosts, ranks: int) -> None:
+    try:
+        costs.check_network(None, ranks)
+    except RequestError as error:
+        raise RequestError(
+            error.message, "give a machine file that has such messages, or fewer --ranks"
+        ) from error
+
+
+Scheduled = Callable[[int, int], ScheduleChoice | None]
+"""What an algorithm is on so many ranks, for so many bytes."""
+
+
+def _schedules(target: Target, library: Library, decisions: Decisions, operation: str) -> dict[str, Scheduled]:
+    """For each name of the target what it is as a schedule of ours."""
+    names = [one.name for one in algorithms(operation)]
+    if target.knows(operation, names[0], library):
+        return {name: partial(_itself, name) for name in names}
+    found: dict[str, Scheduled] = {}
+    for name in target.names(operation):
+        if target.knows(operation, name, library):
+            found[name] = partial(_named, decisions, operation, name, library)
+    if not found:
+        raise RequestError(
+            f"which schedules {target.title} name is not known here, and a machine file has no times",
+            "give a campaign that measured them, or choose --for hockney",
+        )
+    return found
+
+
+def _itself(name: str, ranks: int, size_B: int) -> ScheduleChoice:  # noqa: ARG001 - the same everywhere
+    return ScheduleChoice(name)
+
+
+def _named(
+    decisions: Decisions, operation: str, name: str, library: Library, ranks: int, size_B: int
+) -> ScheduleChoice | None:
+    return decisions.named(operation, name, library.version, ranks=ranks, size_B=size_B)
+
+
+def _time(costs: MachineCosts, operation: str, choice: ScheduleChoice, ranks: int, size_B: int) -> Time | None:
+    """None where the schedule refuses such a call, or is not what runs."""
+    if choice.parts:
+        return None
+    try:
+        request = ask(
+            operation,
+            choice.algorithm,
+            ranks=ranks,
+            size_B=size_B,
+            segment_B=choice.segment_B or 0,
+            radix=choice.radix or 0,
+        )
+    except RequestError:
+        return None
+    time_s = predict_one(request, costs, None).time_s
+    return None if not time_s else Time(time_s, time_s / HALF, time_s * HALF)
