@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -69,14 +70,21 @@ PROBED = Probe(
         # It changes, if not as expected.
         (Ratio(0.5, 0.4, 0.6), "proven"),
         (Ratio(1.0, 0.9, 1.1), "none"),
-        # Less than half of the change on a logarithmic scale: a factor of 2.
-        (Ratio(1.4, 0.99, 1.98), "none"),
-        (Ratio(1.4, 0.95, 2.05), "not proven"),
+        # Less than half of the least change, 3.5, on a logarithmic scale: a factor of 1.87.
+        (Ratio(1.4, 0.99, 1.85), "none"),
+        (Ratio(1.4, 0.95, 1.89), "not proven"),
         (None, "not proven"),
     ],
 )
 def test_an_effect_is_proven_by_a_change_and_refuted_by_its_absence(seen: Ratio | None, effect: str) -> None:
     assert proof(PROBED, "bcast", seen).effect == effect
+
+
+def test_a_change_that_was_expected_to_be_small_at_least_is_not_refuted() -> None:
+    # By the campaign a hundredth of the time, or nearly all of it.
+    wide = replace(PROBED, expected=0.01, low=0.001, high=0.8)
+    assert proof(wide, "bcast", Ratio(1.0, 0.8, 1.2)).effect == "not proven"
+    assert proof(wide, "bcast", Ratio(1.0, 0.95, 1.05)).effect == "none"
 
 
 def test_without_a_probe_nothing_is_proven() -> None:

@@ -26,7 +26,7 @@ TUNED, BEST, PROBE = "tuned", "best", "probe"
 LEAST_LAUNCHES = 4
 """Of each variant: fewer do not tell how launches differ."""
 LEAST_CHANGE = 1.2
-"""A factor of times that a probe must be expected to show: launches of one kind differ by a tenth and more."""
+"""A factor of times that a probe must surely show: launches of one kind differ by a tenth and more."""
 ENOUGH_CHANGE = 3.0
 """More than this factor proves no more, and takes longer."""
 LONG_S = 0.2
@@ -62,6 +62,11 @@ class Probe:
     expected: float
     low: float
     high: float
+
+    @property
+    def least_change(self) -> float:
+        """The factor by which the time changes at least, by that interval; above 1 for longer and for shorter."""
+        return self.low if self.expected > 1 else 1 / self.high
 
 
 def trial(
@@ -194,9 +199,8 @@ def probes(cells: Sequence[Cell], rules: Sequence[Rule], target: Target, library
 
 def _rank(probe: Probe) -> tuple[float, bool, float, str]:
     """Surely large changes first; of those, what takes little time and is well known."""
-    nearer = probe.low if probe.expected > 1 else 1 / probe.high
     return (
-        -min(math.log(nearer), math.log(ENOUGH_CHANGE)),
+        -min(probe.least_change, ENOUGH_CHANGE),
         probe.cell.default.time_s * probe.expected > LONG_S,
         probe.high / probe.low,
         str(probe.algorithm),
@@ -209,13 +213,11 @@ def _probe(
     """The probe of that algorithm; None where it does not change the time enough, or cannot be said."""
     if not (cell.default.is_beyond(time) or time.is_beyond(cell.default)):
         return None
-    expected, low, high = cell.default.ratio(time)
-    if abs(math.log(expected)) < math.log(LEAST_CHANGE):
-        return None
     rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
     if target.whole:
         rule = Rule(cell.operation, 1, None, 0, None, algorithm)
-    return None if target.refuses(rule, library) else Probe(cell, algorithm, rule, expected, low, high)
+    probe = Probe(cell, algorithm, rule, *cell.default.ratio(time))
+    return None if probe.least_change < LEAST_CHANGE or target.refuses(rule, library) else probe
 
 
 def without(rules: Sequence[Rule], gone: Sequence[Cell], cells: Sequence[Cell], *, whole: bool) -> list[Rule]:

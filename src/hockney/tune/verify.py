@@ -129,10 +129,11 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
     elif seen is None or not seen.is_known:
         effect, why = "not proven", "the probe was timed in too few launches"
     else:
-        expected, low, high = (math.copysign(1, probe.expected - 1) * math.log(v) for v in _in_order(probe, seen))
+        low, high = math.log(seen.low), math.log(seen.high)
+        most = high if probe.expected > 1 else -low
         if low > 0 or high < 0:
             effect, why = "proven", "a rule for another algorithm changes the time"
-        elif high < expected / 2:
+        elif most < math.log(probe.least_change) / 2:
             effect, why = "none", "a rule for another algorithm does not change the time: the library ignores it"
         else:
             effect, why = "not proven", "launches differ too much to tell"
@@ -145,12 +146,6 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
     if seen is not None and seen.is_known:
         told.seen, told.seen_low, told.seen_high = seen.value, seen.low, seen.high
     return told
-
-
-def _in_order(probe: Probe, seen: Ratio) -> tuple[float, float, float]:
-    """What is expected, and the ends of what was seen: the one nearer to no change first."""
-    nearer, farther = (seen.low, seen.high) if probe.expected > 1 else (seen.high, seen.low)
-    return probe.expected, nearer, farther
 
 
 def seen_of(times: Times, probe: Probe) -> Ratio | None:
