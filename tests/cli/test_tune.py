@@ -141,6 +141,7 @@ def test_rules_that_the_library_rejects_are_said_to_be(tmp_path: Path) -> None:
 def test_where_launches_differ_too_much_nothing_is_claimed(tmp_path: Path) -> None:
     told = verified(tmp_path, Measuring(GOOD | {("tuned", MIDDLE_B): 0.9, ("tuned", LARGE_B): 0.9}, noise=2.0))
     assert told["verification"]["proofs"][0]["effect"] == "not proven"
+    assert "without a proof that they take effect" in (tmp_path / "rules").read_text()
     assert told["tried"] is False
 
 
