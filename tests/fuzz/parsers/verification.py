@@ -19,7 +19,8 @@ def seeds() -> Sequence[bytes]:
         b'"launches": 5, "proofs": [{"operation": "bcast", "effect": "proven", "why": "it changes", '
         b'"algorithm": "tuned:linear", "ranks": 8, "bytes": 64, "expected": 3.0, "seen": 3.1, "seen_low": 2.9, '
         b'"seen_high": 3.2}], "cells": [{"operation": "bcast", "ranks": 8, "bytes": 64, '
-        b'"algorithm": "tuned:chain", "verdict": "faster", "is_kept": true, "default_s": 2e-6, "tuned_s": 1e-6, "best": "tuned:chain", '
+        b'"algorithm": "tuned:chain", "verdict": "faster", "is_kept": true, '
+        b'"default_s": 2e-6, "tuned_s": 1e-6, "best": "tuned:chain", '
         b'"best_s": 1e-6, "gain": 2.0, "gain_low": 1.9, "gain_high": 2.1, "regret": 0.0}]}'
     )
     least = (
