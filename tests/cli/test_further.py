@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -44,6 +45,18 @@ def test_what_was_measured_is_kept_and_the_same_command_goes_on(tmp_path: Path) 
             measure_into(PLAN, tmp_path / "c", "the second campaign", quiet=True)
     assert plans == [PLAN, PLAN]
     assert len(Campaign.open(tmp_path / "c").records()) == 2
+
+
+def test_another_library_is_not_measured(tmp_path: Path) -> None:
+    launch = SimpleNamespace(mpi_name="Open MPI 4.1.6")
+    with (
+        patch("hockney.cli._further.prepare", lambda _: [launch]),
+        pytest.raises(
+            RequestError, match=r"are of Open MPI 5.0.11, and the verification would launch Open MPI 4"
+        ),
+    ):
+        measure_into(PLAN, tmp_path / "c", "the verification", quiet=True, mpi="Open MPI 5.0.11")
+    assert not (tmp_path / "c").exists()
 
 
 def test_nothing_measured_is_said_with_the_reason(tmp_path: Path) -> None:
