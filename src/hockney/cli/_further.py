@@ -27,8 +27,8 @@ def measure_into(
     """Measure the plan into the folder, whose table is written, whatever ends it.
 
     With `goes_on` a campaign of that very plan that is there is continued; RequestError for one of another plan.
-    `mpi`: the library that must be the one here, as tables name it; RequestError for another one. `what` names the
-    campaign in messages. Incomplete where it was ended, or nothing could be measured.
+    `mpi`: the library that must be the one here, as tables name it; RequestError for another one. `what` names
+    the campaign in messages. Incomplete where it was ended, or nothing could be measured.
     """
     prepared = prepare(plan)
     if mpi and (found := prepared[0].mpi_name) != mpi:
