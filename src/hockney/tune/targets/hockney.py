@@ -86,6 +86,7 @@ targets.register("hockney")(
         write=write,
         read=read,
         settings=settings,
+        is_preloaded=True,
         proof="`hockney apply --compare`",
     )
 )
