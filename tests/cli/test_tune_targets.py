@@ -88,7 +88,7 @@ def test_rules_are_written_where_the_gain_is_beyond_its_interval(tmp_path: Path)
         ("openmpi-v2", OPENMPI, "tuned:binomial", "not tried yet, see `hockney tune --verify`"),
         ("openmpi-json", "Open MPI 6.0.0", "tuned:binomial", "not tried on a library"),
         ("intel-env", "Intel MPI 2021.18", "adjust:3", "not tried on a library"),
-        ("hockney", OPENMPI, "binomial", "not tried yet, see `hockney apply --compare`"),
+        ("hockney", OPENMPI, "binomial", "not tried yet, see `hockney tune --verify`"),
     ],
 )
 def test_what_no_library_has_taken_says_so(
