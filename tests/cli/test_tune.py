@@ -107,6 +107,18 @@ def test_a_cell_without_a_gain_or_with_a_wrong_result_goes_back(tmp_path: Path) 
     assert told["rules"] == []
 
 
+def test_gains_within_their_intervals_are_tried_and_stay_only_where_launches_show_them(tmp_path: Path) -> None:
+    campaign(tmp_path / "c", width=0.6)
+    code, out, err = tune(tmp_path, Measuring(GOOD), "--json")
+    assert code == 0, err
+    assert json.loads(out)["rules"] == []
+    # With 10 % between launches a gain of 2 % cannot be told, and one of 3 can.
+    told = verified(tmp_path, Measuring(GOOD | {("tuned", MIDDLE_B): 0.98}, noise=0.1))
+    cells = {cell["bytes"]: cell for cell in told["verification"]["cells"]}
+    assert (cells[MIDDLE_B]["verdict"], cells[MIDDLE_B]["is_kept"]) == ("not told", False)
+    assert (cells[LARGE_B]["verdict"], cells[LARGE_B]["is_kept"]) == ("faster", True)
+
+
 def test_rules_that_are_ignored_are_said_to_be_and_not_written(tmp_path: Path) -> None:
     code, _, err = tune(tmp_path, Measuring({}), "--verify")
     assert code == 1
@@ -129,6 +141,7 @@ def test_rules_that_the_library_rejects_are_said_to_be(tmp_path: Path) -> None:
 def test_where_launches_differ_too_much_nothing_is_claimed(tmp_path: Path) -> None:
     told = verified(tmp_path, Measuring(GOOD | {("tuned", MIDDLE_B): 0.9, ("tuned", LARGE_B): 0.9}, noise=2.0))
     assert told["verification"]["proofs"][0]["effect"] == "not proven"
+    assert "without a proof that they take effect" in (tmp_path / "rules").read_text()
     assert told["tried"] is False
 
 

@@ -88,7 +88,7 @@ def test_rules_are_written_where_the_gain_is_beyond_its_interval(tmp_path: Path)
         ("openmpi-v2", OPENMPI, "tuned:binomial", "not tried yet, see `hockney tune --verify`"),
         ("openmpi-json", "Open MPI 6.0.0", "tuned:binomial", "not tried on a library"),
         ("intel-env", "Intel MPI 2021.18", "adjust:3", "not tried on a library"),
-        ("hockney", OPENMPI, "binomial", "not tried yet, see `hockney apply --compare`"),
+        ("hockney", OPENMPI, "binomial", "not tried yet, see `hockney tune --verify`"),
     ],
 )
 def test_what_no_library_has_taken_says_so(
@@ -198,13 +198,29 @@ def test_a_rule_that_a_version_cannot_express_is_left_out_and_named(tmp_path: Pa
     )
 
 
-def test_a_campaign_without_the_ranks_that_the_rules_would_cover(tmp_path: Path) -> None:
-    """One number of ranks and no messages: the model is calibrated, and may not know the default there."""
-    unknown = {name: times for name, times in TIMES.items() if name[0] in ("default", "adjust:1")}
-    unknown["adjust:1", 0, 0] = (50.0, 50.0, 50.0)
-    source = table(tmp_path / "t.csv", unknown, "Intel MPI 2021.18")
-    said = refused(source, "--for", "intel-env", "-o", tmp_path / "rules", "--ranks", "5,8")
-    assert "bcast on 5 ranks was not measured, and cannot be predicted" in said or "can be simulated" in said
+UNKNOWN: Times = {("default", 0, 0): (100.0, 200.0, 3000.0), ("adjust:1", 0, 0): (50.0, 50.0, 50.0)}
+"""Of a library of which nobody here knows what it chooses by itself."""
+
+
+@pytest.mark.parametrize(("measured", "asked"), [([8], "5,8"), ([4, 8], "16")])
+def test_a_campaign_without_the_ranks_that_the_rules_would_cover(
+    tmp_path: Path, measured: list[int], asked: str
+) -> None:
+    source = table(tmp_path / "t.csv", UNKNOWN, "Intel MPI 2021.18", measured)
+    said = refused(source, "--for", "intel-env", "-o", tmp_path / "rules", "--ranks", asked)
+    assert f"bcast on {asked.partition(',')[0]} ranks was not measured, and cannot be predicted" in said
+    assert "--rank-counts" in said
+    assert not (tmp_path / "rules").exists()
+
+
+def test_between_measured_ranks_the_default_that_nobody_knows_is_read_off(tmp_path: Path) -> None:
+    """The same times on 4 and on 8 ranks: the same on 6."""
+    source = table(tmp_path / "t.csv", UNKNOWN, "Intel MPI 2021.18", [4, 8])
+    done = told(source, "--for", "intel-env", "-o", tmp_path / "rules", "--ranks", "6")
+    cells = {cell["bytes"]: cell for cell in done["cells"]}
+    assert {cell["origin"] for cell in cells.values()} == {"model"}
+    assert [cells[size]["gain"] for size in SIZES] == pytest.approx([2.0, 4.0, 60.0])
+    assert [rule["algorithm"] for rule in done["rules"]] == ["adjust:1"]
 
 
 def test_ranks_that_were_not_measured_are_chosen_by_the_model(tmp_path: Path) -> None:

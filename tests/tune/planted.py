@@ -57,11 +57,18 @@ def record(size_B: int, time_s: float, **other: Any) -> Record:
     return Record.model_validate(fields | other)
 
 
-def campaign(folder: Path) -> Path:
-    """A campaign with three algorithms at three sizes."""
+def campaign(folder: Path, width: float = 0.01) -> Path:
+    """A campaign with three algorithms at three sizes, whose intervals reach that share to either side."""
     made = Campaign.create(folder, Plan(ranks=RANKS, operations=["bcast"], budget_s=0.01).model_dump())
     made.append_all(
-        record(size_B, time_s, algorithm=name, repetition=launch, launch=str(launch))
+        record(
+            *(size_B, time_s),
+            low=(1 - width) * time_s,
+            high=(1 + width) * time_s,
+            algorithm=name,
+            repetition=launch,
+            launch=str(launch),
+        )
         for name, times_s in TIMES_S.items()
         for size_B, time_s in zip(SIZES, times_s, strict=True)
         for launch in range(3)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hockney.campaign.plan import Plan
-from hockney.errors import RequestError
+from hockney.runner.mpi import Mpi
 from hockney.runner.variants import Variant, parse_variant
 from hockney.tune.cells import Cell, Time
 from hockney.tune.rules import Algorithm, Rule, find
@@ -73,11 +73,12 @@ def test_neighbours_with_the_same_best_share_a_rule() -> None:
 
 def test_a_probe_changes_its_time_most_and_surely() -> None:
     rules = [Rule("bcast", 8, 8, 100, 1600, B)]
-    # At 400 B the change of 2.5 is known best; at 1600 B a larger one is within its interval.
-    wide = Cell("bcast", 8, 1600, time(1.0), {A: time(3.0, 0.9)})
+    # At 400 B the change of 2.5 is known best; at 1600 B a larger one may be as small as 1.1.
+    wide = Cell("bcast", 8, 1600, time(1.0), {A: time(3.0, 0.6)})
     found = probes([cell(100, 1.0, 1.1, 0.95), cell(400, 1.0, 2.5, 0.5), wide], rules, TARGET, OPEN_MPI)
     assert (found["bcast"].cell.bytes, found["bcast"].algorithm) == (400, A)
     assert found["bcast"].expected == pytest.approx(2.5)
+    assert probes([wide], rules, TARGET, OPEN_MPI) == {}
     # 1.1 times as long is no observable, and without a rule nothing is to be proven.
     assert probes([cell(100, 1.0, 1.1, 0.95)], rules, TARGET, OPEN_MPI) == {}
     assert probes(CELLS, [], TARGET, OPEN_MPI) == {}
@@ -115,8 +116,12 @@ def test_a_trial_launches_as_the_campaign_did(tmp_path: Path) -> None:
     assert Plan.model_validate(made.plan.model_dump()) == made.plan
 
 
-def test_a_target_that_no_launch_loads_cannot_be_tried(tmp_path: Path) -> None:
-    plan, target = Plan(ranks=8, operations=["bcast"]), targets.get("hockney")
-    variations = [Variation("tuned", [Rule("bcast", 8, 8, 0, None, Algorithm("binomial"))])]
-    with pytest.raises(RequestError, match="no variable loads"):
-        trial(plan, Variant(), CELLS, variations, target, OPEN_MPI, tmp_path, 4)
+def test_our_own_schedules_are_preloaded(mpi: Mpi, tmp_path: Path) -> None:
+    plan, target = Plan(ranks=8, operations=["bcast"], mpi=str(mpi.wrapper)), targets.get("hockney")
+    variations = [Variation("tuned", [Rule("bcast", 8, 8, 16, 4096, Algorithm("binomial"))])]
+    made = trial(plan, Variant("default", ("-v",)), CELLS, variations, target, OPEN_MPI, tmp_path, 4)
+    default, tuned = map(parse_variant, made.plan.variants)
+    assert (default.arguments, default.environment) == (("-v",), {})
+    assert tuned.arguments[0] == "-v"
+    assert "libhockney-preload.so" in " ".join(tuned.arguments)
+    assert tuned.environment["HOCKNEY_PRELOAD_RULES"] == "bcast binomial 8 8 16 4096 0 0"

@@ -21,13 +21,20 @@ with later():
     from hockney.records.visits import CHOICES
 
 
-def measure_into(plan: Plan, folder: Path, what: str, *, quiet: bool, goes_on: bool = False) -> Outcome:
+def measure_into(
+    plan: Plan, folder: Path, what: str, *, quiet: bool, goes_on: bool = False, mpi: str = ""
+) -> Outcome:
     """Measure the plan into the folder, whose table is written, whatever ends it.
 
     With `goes_on` a campaign of that very plan that is there is continued; RequestError for one of another plan.
-    Incomplete where it was ended, or nothing could be measured. `what` names the campaign in messages.
+    `mpi`: the library that must be the one here, as tables name it; RequestError for another one. `what` names
+    the campaign in messages. Incomplete where it was ended, or nothing could be measured.
     """
     prepared = prepare(plan)
+    if mpi and (found := prepared[0].mpi_name) != mpi:
+        raise RequestError(
+            f"the times are of {mpi}, and {what} would launch {found}", "name the library with --mpi"
+        )
     if goes_on and any((folder / name).exists() for name in JOURNALS):
         campaign = Campaign.open(folder)
         if Plan.stored(campaign.plan(), folder) != plan:

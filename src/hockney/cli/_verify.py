@@ -39,12 +39,16 @@ START_S = 3.0
 
 @dataclass(frozen=True)
 class Verifying:
-    """Where the launches are kept, how many of each variant there are, and whether the source is trusted."""
+    """Where the launches are kept, how many of each variant there are, and whether the source is trusted.
+
+    `library`: the one that must be launched.
+    """
 
     folder: Path
     launches: int
     trust: bool
     quiet: bool
+    library: str = ""
 
 
 def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verification]:
@@ -52,7 +56,7 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
 
     NegativeAnswer where the library rejects the rules, or ignores all of them.
     """
-    plan = _plan(source, asked)
+    plan, asked = _plan(source, asked), replace(asked, library=done.library.name)
     base = trials.base_variant(plan, source.variant)
     cells = [decision.cell for decision in done.choice.decisions]
     probes = trials.probes(cells, done.rules, done.target, done.library)
@@ -73,13 +77,13 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     tried = trials.trial(plan, base, cells, variations, done.target, done.library, asked.folder, asked.launches)
     times = _timed(tried, cells, names, asked)
     operations = list(dict.fromkeys(rule.operation for rule in done.rules))
-    found = judged(times, cells, done.rules, [], best_name)
+    found = judged(times, cells, done.rules, [], best_name, whole=done.target.whole)
     proofs = [
         proof(probes.get(one), one, seen.get(one), [cell for cell in found if cell.operation == one])
         for one in operations
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
-    found = judged(times, cells, done.rules, void, best_name)
+    found = judged(times, cells, done.rules, void, best_name, whole=done.target.whole)
     rules = kept(done.rules, cells, found, whole=done.target.whole)
     verification = Verification(
         time=utc_now(),
@@ -131,7 +135,7 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
                 f"timing {len(cells)} cells in {launches} launches each of {', '.join(names)} in turn, "
                 f"in about {format_time(least_s)} → {folder}"
             )
-        measure_into(tried.plan, folder, "the verification", quiet=asked.quiet, goes_on=True)
+        measure_into(tried.plan, folder, "the verification", quiet=asked.quiet, goes_on=True, mpi=asked.library)
     campaign = Campaign.open(folder)
     times = Times(contents_of(campaign))
     for name in names:

@@ -6,9 +6,9 @@ import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading, writing
 from hockney.errors import RequestError
@@ -18,6 +18,9 @@ FILE = "verification.json"
 
 Verdict = Literal["faster", "slower", "not told", "no rule", "not timed"]
 Effect = Literal["proven", "none", "not proven"]
+Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Gain = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class VerifiedCell(BaseModel):
@@ -31,19 +34,19 @@ class VerifiedCell(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     operation: str
-    ranks: int
-    bytes: int
+    ranks: Count
+    bytes: Count
     algorithm: str = ""
     verdict: Verdict
     is_kept: bool
-    default_s: float | None = None
-    tuned_s: float | None = None
+    default_s: Number | None = None
+    tuned_s: Number | None = None
     best: str = ""
-    best_s: float | None = None
-    gain: float | None = None
-    gain_low: float | None = None
-    gain_high: float | None = None
-    regret: float | None = None
+    best_s: Number | None = None
+    gain: Gain | None = None
+    gain_low: Number | None = None
+    gain_high: Number | None = None
+    regret: Number | None = None
 
 
 class Proof(BaseModel):
@@ -59,12 +62,12 @@ class Proof(BaseModel):
     effect: Effect
     why: str
     algorithm: str = ""
-    ranks: int | None = None
-    bytes: int | None = None
-    expected: float | None = None
-    seen: float | None = None
-    seen_low: float | None = None
-    seen_high: float | None = None
+    ranks: Count | None = None
+    bytes: Count | None = None
+    expected: Number | None = None
+    seen: Number | None = None
+    seen_low: Number | None = None
+    seen_high: Number | None = None
 
 
 class Verification(BaseModel):
@@ -76,7 +79,7 @@ class Verification(BaseModel):
     time: str
     target: str
     library: str
-    launches: int
+    launches: Count
     proofs: list[Proof]
     cells: list[VerifiedCell]
 

@@ -102,7 +102,7 @@ def measured(
     for (ranks_key, bytes_key), rows in known.groupby(["ranks", "bytes"], sort=True):
         count, size_B = int(str(ranks_key)), int(str(bytes_key))
         times = {
-            Algorithm(name, _whole(segment), _whole(radix)): _time(*values)
+            Algorithm(name, _whole(segment), _whole(radix)): interval(*values)
             for name, segment, radix, *values in rows[
                 ["algorithm", "segment_bytes", "radix", "time_s", "low_s", "high_s"]
             ].itertuples(index=False)
@@ -118,7 +118,8 @@ def _whole(value: Any) -> int:
     return 0 if pd.isna(value) else int(value)
 
 
-def _time(time_s: float, low_s: float, high_s: float) -> Time:
+def interval(time_s: float, low_s: float, high_s: float) -> Time:
+    """The time with these ends, or with the usual ones where they are not known."""
     if not low_s < high_s or not np.isfinite([low_s, high_s]).all():
         return Time(time_s, time_s * (1 - UNKNOWN), time_s * (1 + UNKNOWN))
     return Time(time_s, min(low_s, time_s), max(high_s, time_s))

@@ -12,11 +12,12 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.predict.collective import UNCALIBRATED, predict_one
 from hockney.predict.decisions.base import Decisions, ScheduleChoice, decisions_for
-from hockney.predict.estimators.base import ANSWER, Training, estimators
+from hockney.predict.estimators.base import ANSWER, Array, Training, estimators
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.schedule.catalogue import algorithms, ask
+from hockney.tune.between import between
 from hockney.tune.cells import Cell, Time
 from hockney.tune.rules import Algorithm
 from hockney.tune.targets.base import Library, Target
@@ -28,32 +29,32 @@ HALF = math.sqrt(UNCALIBRATED)
 def calibrated(
     frame: pd.DataFrame, operation: str, knows: Callable[[str], bool], ranks: Sequence[int]
 ) -> list[Cell]:
-    """Cells on numbers of ranks that were not measured, at the table's sizes, as `hockney predict` answers.
+    """Cells on numbers of ranks that were not measured, at the table's sizes.
 
-    RequestError where it cannot be calibrated, or not say what the library would do there by itself.
+    Their times are those of `hockney predict`'s model, corrected by the measured ranks around them.
+
+    RequestError where neither that nor what was measured around them says what the library would do by itself.
     """
     pooled = points(frame, operation)
     learn = pooled.frame
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    fitted = estimators.get(ANSWER)(Training(learn, pairs, None, operation, pooled.statistic))
-    kinds = learn[[name == DEFAULT or knows(name) for name in learn["algorithm"]]].drop_duplicates(list(CHOICE))
+    training = Training(learn, pairs, None, operation, pooled.statistic)
+    rows = learn[[name == DEFAULT or knows(name) for name in learn["algorithm"]]]
     sizes_B = sorted({int(size) for size in learn["bytes"]})
     asked = pd.concat(
-        [_on(kinds, learn, count).assign(bytes=size_B) for count in ranks for size_B in sizes_B],
+        [_on(rows, count).assign(bytes=size_B) for count in ranks for size_B in sizes_B],
         ignore_index=True,
     )
     asked[["ranks", "bytes", "nodes", "ppn"]] = asked[["ranks", "bytes", "nodes", "ppn"]].astype("Int64")
-    predicted = fitted.predict(asked[[*POINT, "time_s"]])
-    ends = np.stack([predicted.time_s, predicted.low_s, predicted.high_s], axis=1)
+    predicted, why = _predicted(training, asked[[*POINT, "time_s"]])
     times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
-    for point, (time_s, low_s, high_s) in zip(asked.to_dict("records"), ends.tolist(), strict=True):
+    for point, (time_s, low_s, high_s) in zip(asked.to_dict("records"), predicted.tolist(), strict=True):
         if np.isfinite(time_s):
             key = Algorithm(point["algorithm"], _whole(point["segment_bytes"]), _whole(point["radix"]))
             place = int(point["ranks"]), int(point["bytes"])
-            times.setdefault(place, {})[key] = Time(time_s, min(low_s, time_s), max(high_s, time_s))
+            times.setdefault(place, {})[key] = Time(time_s, low_s, high_s)
     found = list(_cells(operation, times))
     if not found:
-        why = "; ".join(predicted.note or []) or "the model has no time of the default, or of no algorithm"
         raise RequestError(
             f"{operation} on {ranks[0]} ranks was not measured, and cannot be predicted: {why}",
             "measure it: `hockney measure --rank-counts …`",
@@ -61,10 +62,37 @@ def calibrated(
     return found
 
 
-def _on(kinds: pd.DataFrame, learn: pd.DataFrame, ranks: int) -> pd.DataFrame:
-    """The rows on so many ranks, which fill nodes as those of the table do; else nobody knows where they are."""
-    ppn = set(learn["ppn"].dropna())
-    one_node = set(learn["nodes"].dropna()) == {1}
+def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
+    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN)."""
+    reasons: list[str] = []
+    try:
+        fitted = estimators.get(ANSWER)(training)
+    except RequestError as error:
+        reasons.append(error.message)
+
+        def model(points: pd.DataFrame) -> Array:
+            return np.full(len(points), np.nan)
+
+    else:
+
+        def model(points: pd.DataFrame) -> Array:
+            predicted = fitted.predict(points[[*POINT, "time_s"]])
+            reasons.extend(predicted.note or [])
+            return predicted.time_s
+
+    times_s = between(training.points, asked, model)
+    return times_s, "; ".join(dict.fromkeys(reasons)) or "no algorithm that the target can name was measured"
+
+
+def _on(rows: pd.DataFrame, ranks: int) -> pd.DataFrame:
+    """Each algorithm on so many ranks, which fill nodes as the table's do; else nobody knows where they are.
+
+    All else is as on the nearest measured number of ranks: few may have cores of their own, where more share.
+    """
+    nearest = (rows["ranks"] - ranks).abs().sort_values(kind="stable").index
+    kinds = rows.loc[nearest].drop_duplicates(list(CHOICE))
+    ppn = set(rows["ppn"].dropna())
+    one_node = set(rows["nodes"].dropna()) == {1}
     most = int(max(ppn)) if len(ppn) == 1 else None
     nodes = 1 if one_node else -(-ranks // most) if most else None
     return kinds.assign(ranks=ranks, nodes=nodes, ppn=ranks if one_node else most)

@@ -18,6 +18,7 @@ from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.runner.variants import DEFAULT, Variant, parse_variant
 from hockney.tune.cells import Cell, Time
+from hockney.tune.loading import loader
 from hockney.tune.rules import Algorithm, Rule, find, joined
 from hockney.tune.targets.base import Library, Target
 
@@ -25,7 +26,7 @@ TUNED, BEST, PROBE = "tuned", "best", "probe"
 LEAST_LAUNCHES = 4
 """Of each variant: fewer do not tell how launches differ."""
 LEAST_CHANGE = 1.2
-"""A factor of times that a probe must be expected to show: launches of one kind differ by a tenth and more."""
+"""A factor of times that a probe must surely show: launches of one kind differ by a tenth and more."""
 ENOUGH_CHANGE = 3.0
 """More than this factor proves no more, and takes longer."""
 LONG_S = 0.2
@@ -62,6 +63,11 @@ class Probe:
     low: float
     high: float
 
+    @property
+    def least_change(self) -> float:
+        """The factor by which the time changes at least, by that interval; above 1 for longer and for shorter."""
+        return self.low if self.expected > 1 else 1 / self.high
+
 
 def trial(
     plan: Plan,
@@ -74,18 +80,15 @@ def trial(
     launches: int,
 ) -> Trial:
     """The trial of these cells under `default` and each variation, launched as `plan` and `base` launched."""
+    load = loader(target, plan)
     variants, texts = [replace(base, name=DEFAULT)], {}
     for variation in variations:
         path = (folder / "rules" / variation.name).absolute()
         rules = [target.complete(rule) for rule in variation.rules]
         texts[path] = target.write(rules, library, f"{variation.name}: a trial by hockney tune --verify")
-        settings = target.settings(path, rules)
-        if not settings:
-            raise RequestError(
-                f"no variable loads {target.title}, so that a launch cannot try it",
-                "leave --verify out, and compare with `hockney apply --compare`",
-            )
-        variants.append(Variant(variation.name, base.arguments, {**base.environment, **settings}))
+        added = load(path, texts[path], rules)
+        environment = {**base.environment, **added.environment}
+        variants.append(Variant(variation.name, (*base.arguments, *added.arguments), environment))
     ranks = sorted({cell.ranks for cell in cells})
     asked = plan.model_copy(
         update={
@@ -196,9 +199,8 @@ def probes(cells: Sequence[Cell], rules: Sequence[Rule], target: Target, library
 
 def _rank(probe: Probe) -> tuple[float, bool, float, str]:
     """Surely large changes first; of those, what takes little time and is well known."""
-    nearer = probe.low if probe.expected > 1 else 1 / probe.high
     return (
-        -min(math.log(nearer), math.log(ENOUGH_CHANGE)),
+        -min(probe.least_change, ENOUGH_CHANGE),
         probe.cell.default.time_s * probe.expected > LONG_S,
         probe.high / probe.low,
         str(probe.algorithm),
@@ -211,13 +213,11 @@ def _probe(
     """The probe of that algorithm; None where it does not change the time enough, or cannot be said."""
     if not (cell.default.is_beyond(time) or time.is_beyond(cell.default)):
         return None
-    expected, low, high = cell.default.ratio(time)
-    if abs(math.log(expected)) < math.log(LEAST_CHANGE):
-        return None
     rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
     if target.whole:
         rule = Rule(cell.operation, 1, None, 0, None, algorithm)
-    return None if target.refuses(rule, library) else Probe(cell, algorithm, rule, expected, low, high)
+    probe = Probe(cell, algorithm, rule, *cell.default.ratio(time))
+    return None if probe.least_change < LEAST_CHANGE or target.refuses(rule, library) else probe
 
 
 def without(rules: Sequence[Rule], gone: Sequence[Cell], cells: Sequence[Cell], *, whole: bool) -> list[Rule]:

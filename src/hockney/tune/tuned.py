@@ -44,6 +44,8 @@ class Tuned:
         """Whether a library took these rules, and if none has, how to see it."""
         if self.is_tried:
             return "tried on that library"
+        if self.verified:
+            return "tried on that library, without a proof that they take effect"
         return f"not tried yet, see {self.target.proof}" if self.target.proof else "not tried on a library"
 
     @property

@@ -7,7 +7,7 @@ down cancels; how the ratios differ from turn to turn gives their interval (`hoc
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from hockney.records.launches import intervals
 from hockney.records.record import Record
 from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
 from hockney.runner.variants import DEFAULT
-from hockney.statistics import NORMAL, Array, standard_error
+from hockney.statistics import MOST_REACH, NORMAL, Array, standard_error
 from hockney.tune.cells import Cell
 from hockney.tune.rules import Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
@@ -71,30 +71,40 @@ class Times:
         row = self._times.get((variant, point))
         return 0 if row is None else int(np.sum(~np.isnan(row[1])))
 
-    def ratios(self, variant: str, other: str, points: Sequence[Point]) -> dict[Point, Ratio]:
-        """Time of `variant` over that of `other`; of points that differ in size alone, which share a spread."""
-        there = [point for point in points if {(variant, point), (other, point)} <= self._times.keys()]
-        if not there:
-            return {}
-        upper = np.stack([self._times[variant, point] for point in there])
-        lower = np.stack([self._times[other, point] for point in there])
-        ratio = upper[:, 1] / lower[:, 1]
+    def half_width(self, variant: str, point: Point) -> float:
+        """Half the 95 % interval of its time over launches, relative to it; inf where launches are too few."""
+        row = self._times.get((variant, point))
+        if row is None:
+            return math.inf
+        known = row[:, ~np.isnan(row[1])]
+        (low,), (high,), _ = intervals(*known[:, None])
+        return math.inf if math.isnan(low) else float((high - low) / 2 / np.median(known[1]))
+
+    def ratio(self, variant: str, other: str, point: Point) -> Ratio | None:
+        """Time of `variant` over that of `other`, launch by launch; None where no turn has both.
+
+        A spread of its own for each size: small messages differ from launch to launch ten times as much as large
+        ones.
+        """
+        try:
+            upper, lower = self._times[variant, point], self._times[other, point]
+        except KeyError:
+            return None
+        ratio = upper[1] / lower[1]
+        turns = ~np.isnan(ratio)
+        if not turns.any():
+            return None
         errors = [
-            standard_error(np.log(part[:, 0].clip(min=part[:, 1] / 100)), np.log(part[:, 2]))
-            for part in (upper, lower)
+            standard_error(np.log(part[0].clip(min=part[1] / 100)), np.log(part[2])) for part in (upper, lower)
         ]
-        within = np.exp(NORMAL * np.hypot(*errors))
-        is_there = ~np.isnan(ratio)
-        told, turns = np.flatnonzero(is_there.any(axis=1)), np.flatnonzero(is_there.any(axis=0))
-        if not told.size:
-            return {}
-        ratio, within = ratio[np.ix_(told, turns)], within[np.ix_(told, turns)]
-        low, high, _ = intervals(ratio / within, ratio, ratio * within)
-        middle = np.nanmedian(ratio, axis=1)
-        known = [there[index] for index in told]
-        return {
-            point: Ratio(*map(float, values)) for point, *values in zip(known, middle, low, high, strict=True)
-        }
+        within = np.exp(NORMAL * np.hypot(*errors))[turns]
+        seen = ratio[turns]
+        (low,), (high,), _ = intervals((seen / within)[None], seen[None], (seen * within)[None])
+        middle = float(np.median(seen))
+        if high >= middle * math.exp(MOST_REACH):
+            # `intervals` reaches no farther; what was seen lies within in any case.
+            low, high = min(low, seen.min()), max(high, seen.max())
+        return Ratio(middle, float(low), float(high))
 
 
 def point_of(one: Cell | Record) -> Point:
@@ -119,10 +129,11 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
     elif seen is None or not seen.is_known:
         effect, why = "not proven", "the probe was timed in too few launches"
     else:
-        expected, low, high = (math.copysign(1, probe.expected - 1) * math.log(v) for v in _in_order(probe, seen))
+        low, high = math.log(seen.low), math.log(seen.high)
+        most = high if probe.expected > 1 else -low
         if low > 0 or high < 0:
             effect, why = "proven", "a rule for another algorithm changes the time"
-        elif high < expected / 2:
+        elif most < math.log(probe.least_change) / 2:
             effect, why = "none", "a rule for another algorithm does not change the time: the library ignores it"
         else:
             effect, why = "not proven", "launches differ too much to tell"
@@ -137,54 +148,39 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
     return told
 
 
-def _in_order(probe: Probe, seen: Ratio) -> tuple[float, float, float]:
-    """What is expected, and the ends of what was seen: the one nearer to no change first."""
-    nearer, farther = (seen.low, seen.high) if probe.expected > 1 else (seen.high, seen.low)
-    return probe.expected, nearer, farther
-
-
 def seen_of(times: Times, probe: Probe) -> Ratio | None:
     """What launches with the probe showed; None where it was not timed."""
-    point = point_of(probe.cell)
-    return times.ratios(PROBE, DEFAULT, [point]).get(point)
+    return times.ratio(PROBE, DEFAULT, point_of(probe.cell))
 
 
 def judged(
-    times: Times, cells: Sequence[Cell], rules: Sequence[Rule], void: Sequence[str], best: str
+    times: Times, cells: Sequence[Cell], rules: Sequence[Rule], void: Sequence[str], best: str, *, whole: bool
 ) -> list[VerifiedCell]:
-    """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it."""
-    gains: dict[Point, Ratio] = {}
-    regrets: dict[Point, Ratio] = {}
-    lost: dict[Point, Ratio] = {}
-    alike: dict[tuple[str, int], list[Point]] = {}
-    for cell in cells:
-        alike.setdefault((cell.operation, cell.ranks), []).append(point_of(cell))
-    for points in alike.values():
-        gains |= times.ratios(DEFAULT, TUNED, points)
-        regrets |= times.ratios(TUNED, best, points)
-        lost |= times.ratios(DEFAULT, best, points)
-    return [_judged(times, cell, rules, gains.get(point_of(cell)), (regrets, lost), void, best) for cell in cells]
+    """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it.
+
+    `whole`: the one rule of an operation stays where a cell is faster and none is slower, or goes for all.
+    """
+    found = [_judged(times, cell, rules, void, best) for cell in cells]
+    if whole:
+        bad = {one.operation for one in found if one.algorithm and one.verdict in ("slower", "not timed")}
+        good = {one.operation for one in found if one.verdict == "faster"} - bad - {*void}
+        found = [
+            one.model_copy(update={"is_kept": bool(one.algorithm) and one.operation in good}) for one in found
+        ]
+    return found
 
 
-def _judged(
-    times: Times,
-    cell: Cell,
-    rules: Sequence[Rule],
-    gain: Ratio | None,
-    regrets: tuple[Mapping[Point, Ratio], Mapping[Point, Ratio]],
-    void: Sequence[str],
-    best: str,
-) -> VerifiedCell:
+def _judged(times: Times, cell: Cell, rules: Sequence[Rule], void: Sequence[str], best: str) -> VerifiedCell:
     point = point_of(cell)
+    gain = times.ratio(DEFAULT, TUNED, point)
     named = find(rules, *cell.place)
     algorithm = "" if named is None else str(named)
     verdict, is_kept = _verdict(gain, is_sure=named in cell.faster(), is_wrong=(TUNED, point) in times.wrong)
     if not algorithm:
         verdict = verdict if verdict == "slower" else "no rule"
     is_kept = is_kept and bool(algorithm) and cell.operation not in void
-    of_kept, of_default = regrets
     fastest = str(best_of(cell) or DEFAULT)
-    regret = (of_kept if is_kept else of_default).get(point)
+    regret = times.ratio(TUNED if is_kept else DEFAULT, best, point)
     if fastest == (algorithm if is_kept else DEFAULT):
         # The same algorithm: two times of it differ by noise.
         regret = Ratio(1.0, 1.0, 1.0)

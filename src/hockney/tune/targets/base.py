@@ -37,9 +37,10 @@ class Target:
     table may leave out, as the usual radix. `write` makes the text of rules that can, with a comment where the
     form has comments; `read` gives them back, and raises RequestError where a text is not of the grammar.
     `settings` are the variables by which the library loads a file of these rules. `whole`: no bounds, one
-    algorithm for all calls of an operation. `caution`: what its user must know. `proof`: how to see that a
-    library takes rules of this form; empty where none that does was at hand. `names`: what an operation's
-    algorithms are called in tables, where the form has a list of its own.
+    algorithm for all calls of an operation. `is_preloaded`: the layer of `hockney apply` reads it. `caution`:
+    what its user must know. `proof`: how to see that a library takes rules of this form; empty where none that
+    does was at hand. `names`: what an operation's algorithms are called in tables, where the form has a list of
+    its own.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Target:
     read: Callable[[str, Library], list[Rule]]
     settings: Callable[[Path, Sequence[Rule]], Mapping[str, str]]
     whole: bool = False
+    is_preloaded: bool = False
     caution: str = ""
     complete: Callable[[Rule], Rule] = lambda rule: rule
     proof: str = ""

@@ -13,7 +13,7 @@ from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadRule, PreloadTable
 from hockney.schedule.catalogue import algorithms
 from hockney.tune.rules import Algorithm, Rule, joined
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.base import PROOF, Library, Target, targets
 
 
 def knows(operation: str, name: str, library: Library) -> bool:  # noqa: ARG001 - our schedules run under any MPI
@@ -86,6 +86,7 @@ targets.register("hockney")(
         write=write,
         read=read,
         settings=settings,
-        proof="`hockney apply --compare`",
+        is_preloaded=True,
+        proof=PROOF,
     )
 )

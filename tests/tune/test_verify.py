@@ -1,0 +1,124 @@
+"""What launches say of rules: ratios with intervals, and whether an effect is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.tune.planted import record
+
+from hockney.records.contents import Contents
+from hockney.records.visits import Settled
+from hockney.tune.cells import Cell, Time
+from hockney.tune.rules import Algorithm, Rule
+from hockney.tune.trial import Probe
+from hockney.tune.verify import Ratio, Times, judged, proof
+
+POINT = ("bcast", 8, 64)
+
+
+def times(default_s: Sequence[float], tuned_s: Sequence[float]) -> Times:
+    records = [
+        record(64, time_s, variant=variant, repetition=launch)
+        for variant, values in (("default", default_s), ("tuned", tuned_s))
+        for launch, time_s in enumerate(values)
+    ]
+    return Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+
+
+def test_what_slows_a_whole_turn_down_cancels() -> None:
+    # Turns differ by a factor of 10, ratios by 2 %.
+    turns = (1.0, 10.0, 3.0, 0.5, 7.0)
+    noise = (1.0, 1.02, 0.99, 1.01, 0.98)
+    ratio = times([2 * turn * one for turn, one in zip(turns, noise, strict=True)], turns).ratio(
+        "default", "tuned", POINT
+    )
+    assert ratio is not None
+    assert ratio.value == pytest.approx(2.0, rel=0.03)
+    assert 1.9 < ratio.low < 2.0 < ratio.high < 2.1
+
+
+def test_an_interval_holds_what_was_seen_where_launches_differ_by_thousands() -> None:
+    ratio = times([1.0, 7400.0, 1.0, 5000.0], [1.0] * 4).ratio("default", "tuned", POINT)
+    assert ratio is not None
+    assert ratio.low <= 1.0
+    assert ratio.high >= 7400.0
+
+
+def test_one_launch_tells_nothing_and_none_is_none() -> None:
+    one = times([2.0], [1.0]).ratio("default", "tuned", POINT)
+    assert one is not None
+    assert not one.is_known
+    assert times([2.0], [1.0]).ratio("default", "best", POINT) is None
+
+
+PROBED = Probe(
+    Cell("bcast", 8, 64, Time(1, 0.9, 1.1), {}),
+    Algorithm("tuned:linear"),
+    Rule("bcast", 8, 8, 0, None, Algorithm("tuned:linear")),
+    *(4.0, 3.5, 4.5),
+)
+
+
+@pytest.mark.parametrize(
+    ("seen", "effect"),
+    [
+        (Ratio(3.9, 3.0, 5.0), "proven"),
+        # It changes, if not as expected.
+        (Ratio(0.5, 0.4, 0.6), "proven"),
+        (Ratio(1.0, 0.9, 1.1), "none"),
+        # Less than half of the least change, 3.5, on a logarithmic scale: a factor of 1.87.
+        (Ratio(1.4, 0.99, 1.85), "none"),
+        (Ratio(1.4, 0.95, 1.89), "not proven"),
+        (None, "not proven"),
+    ],
+)
+def test_an_effect_is_proven_by_a_change_and_refuted_by_its_absence(seen: Ratio | None, effect: str) -> None:
+    assert proof(PROBED, "bcast", seen).effect == effect
+
+
+def test_a_change_that_was_expected_to_be_small_at_least_is_not_refuted() -> None:
+    # By the campaign a hundredth of the time, or nearly all of it.
+    wide = replace(PROBED, expected=0.01, low=0.001, high=0.8)
+    assert proof(wide, "bcast", Ratio(1.0, 0.8, 1.2)).effect == "not proven"
+    assert proof(wide, "bcast", Ratio(1.0, 0.95, 1.05)).effect == "none"
+
+
+def test_without_a_probe_nothing_is_proven() -> None:
+    found = proof(None, "bcast", None)
+    assert found.effect == "not proven"
+    assert "no algorithm was measured" in found.why
+
+
+def of_sizes(tuned: dict[int, float]) -> Times:
+    records = [
+        record(size_B, time_s, variant=variant, repetition=launch)
+        for size_B, tuned_s in tuned.items()
+        for variant, time_s in (("default", 1.0), ("tuned", tuned_s))
+        for launch in range(4)
+    ]
+    return Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+
+
+@pytest.mark.parametrize(
+    ("tuned", "whole", "kept"),
+    [
+        ({64: 0.5, 128: 1.0}, True, [True, True]),
+        ({64: 0.5, 128: 1.5}, True, [False, False]),
+        ({64: 1.0, 128: 1.0}, True, [False, False]),
+        ({64: 0.5, 128: 1.5}, False, [True, False]),
+    ],
+)
+def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
+    tuned: dict[int, float], whole: bool, kept: list[bool]
+) -> None:
+    name = Algorithm("tuned:linear")
+    cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in tuned]
+    rules = [Rule("bcast", 1, None, 0, None, name)]
+    found = judged(of_sizes(tuned), cells, rules, [], "tuned", whole=whole)
+    assert [one.is_kept for one in found] == kept
+    found = judged(of_sizes(tuned), cells, rules, ["bcast"], "tuned", whole=whole)
+    assert [one.is_kept for one in found] == [False, False]
