@@ -37,6 +37,7 @@ class Looked {
         asked_.operation = operation;
         if (channel_.is_inter()) refuse(Why::intercommunicator);
         if (channel_.ranks() == 1) refuse(Why::one_rank);
+        if (!channel_.has_rules(operation)) refuse(Why::no_rule);
     }
 
     bool is_open() const { return asked_.why == Why::served; }
@@ -56,16 +57,16 @@ class Looked {
     }
     bool is_root() const { return rank() == asked_.root; }
 
-    // `count` elements of what all ranks agree on: the whole vector, or one of `blocks`.
+    // `count` elements of what all ranks agree on: the whole vector, or one of `blocks`. A call that no rule
+    // is for costs no more than these questions.
     void moves(Bytes count, MPI_Datatype type, int blocks) {
         // Between groups not every argument means something.
         if (channel_.is_inter()) return;
         if (count < 0 || type == MPI_DATATYPE_NULL) return refuse(Why::unknown);
-        if (count > most_B) return refuse(Why::large);
-        const Type found = type_of(type);
-        asked_.bytes = count * found.size_B;
-        if (found.size_B < 0 || asked_.bytes > most_B / blocks) return refuse(Why::large);
-        if (asked_.bytes == 0) refuse(Why::empty);
+        asked_.bytes = bytes_of(count, type);
+        if (count > most_B || asked_.bytes > most_B / blocks) return refuse(Why::large);
+        if (asked_.bytes == 0) return refuse(Why::empty);
+        if (!channel_.has_rule(asked_)) refuse(Why::no_rule);
     }
 
     void reduces(Bytes count, MPI_Datatype type, MPI_Op op, int blocks, bool is_bitwise) {
@@ -82,7 +83,7 @@ class Looked {
             return refuse(Why::bitwise);
         asked_.element = type;
         asked_.elements = count;
-        asked_.element_B = element.extent_B;
+        asked_.element_B = static_cast<int>(element.extent_B);
         asked_.op = op;
         asked_.commutative = how.is_commutative;
     }
@@ -121,7 +122,7 @@ class Looked {
     Data data(const void* at, Bytes count, MPI_Datatype type) {
         Data made{const_cast<void*>(at), count, type, 0};
         if (!is_open()) return made;
-        if (count < 0 || type == MPI_DATATYPE_NULL) {
+        if (count < 0 || count > most_B || type == MPI_DATATYPE_NULL) {
             refuse(Why::unknown);
             return made;
         }
@@ -160,7 +161,7 @@ int call_Scatter(const void* from, Number count, MPI_Datatype type, void* into, 
     Looked call(Operation::scatter, comm);
     if (call.rooted(root) && call.is_root()) {
         call.moves(count, type, call.ranks());
-        call.gives(from, static_cast<Bytes>(count) * call.ranks(), type);
+        call.gives(from, product(count, call.ranks()), type);
         if (into == MPI_IN_PLACE)
             call.in_place();
         else
@@ -183,7 +184,7 @@ int call_Gather(const void* from, Number count, MPI_Datatype type, void* into, N
             call.in_place();
         else
             call.gives(from, count, type);
-        call.takes(into, static_cast<Bytes>(into_count) * call.ranks(), into_type);
+        call.takes(into, product(into_count, call.ranks()), into_type);
     } else {
         call.moves(count, type, call.ranks());
         call.gives(from, count, type);
@@ -194,13 +195,13 @@ int call_Gather(const void* from, Number count, MPI_Datatype type, void* into, N
 
 // Allgather and alltoall: a block for each rank comes in.
 void between_all(Looked& call, const void* from, Bytes elements, MPI_Datatype type, void* into,
-                 int into_count, MPI_Datatype into_type) {
+                 Bytes into_count, MPI_Datatype into_type) {
     call.moves(into_count, into_type, call.ranks());
     if (from == MPI_IN_PLACE)
         call.in_place();
     else
         call.gives(from, elements, type);
-    call.takes(into, static_cast<Bytes>(into_count) * call.ranks(), into_type);
+    call.takes(into, product(into_count, call.ranks()), into_type);
 }
 
 template <class Number>
@@ -216,7 +217,7 @@ template <class Number>
 int call_Alltoall(const void* from, Number count, MPI_Datatype type, void* into, Number into_count,
                   MPI_Datatype into_type, MPI_Comm comm) {
     Looked call(Operation::alltoall, comm);
-    between_all(call, from, static_cast<Bytes>(count) * call.ranks(), type, into, into_count, into_type);
+    between_all(call, from, product(count, call.ranks()), type, into, into_count, into_type);
     return call.run(
         [&] { return HOCKNEY_OWN(Alltoall)(from, count, type, into, into_count, into_type, comm); });
 }
@@ -242,9 +243,9 @@ void reduction(Looked& call, const void* from, void* into, Bytes count, MPI_Data
     if (from == MPI_IN_PLACE)
         call.in_place();
     else
-        call.gives(from, static_cast<Bytes>(count) * blocks, type);
+        call.gives(from, product(count, blocks), type);
     // In place, all that goes in lies where a part of it comes out.
-    call.takes(into, from == MPI_IN_PLACE ? count * blocks : count, type);
+    call.takes(into, from == MPI_IN_PLACE ? product(count, blocks) : count, type);
 }
 
 template <class Number>
@@ -269,7 +270,7 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
     if (counts == nullptr) call.refuse(Why::unknown);
     for (int rank = 1; call.is_open() && rank < call.ranks(); ++rank)
         if (counts[rank] != counts[0]) call.refuse(Why::irregular);
-    if (settings().is_watching && counts != nullptr) call.moves(counts[call.rank()], type, 1);
+    if (counts != nullptr) call.moves(counts[call.rank()], type, call.ranks());
     if (call.is_open()) reduction(call, from, into, counts[0], type, op, call.ranks());
     return call.run([&] { return HOCKNEY_OWN(Reduce_scatter)(from, into, counts, type, op, comm); });
 }

@@ -133,8 +133,6 @@ Channel::Slot& Channel::slot_of(const Key& key) {
 }
 
 Prepared* Channel::prepare(Asked& asked) {
-    const std::vector<Rule>& rules = rules_[static_cast<std::size_t>(asked.operation)];
-    if (asked.why == Why::served && rules.empty()) asked.why = Why::no_rule;
     if (asked.why != Why::served) return nullptr;
     if (slots_.empty()) slots_.resize(slots);
     const Key key = key_of(asked);
@@ -170,12 +168,17 @@ bool Channel::is_private() {
     return !has_none_;
 }
 
-Why Channel::make(std::unique_ptr<Prepared>& prepared, const Asked& asked) {
-    const std::vector<Rule>& rules = rules_[static_cast<std::size_t>(asked.operation)];
+const Rule* Channel::rule_for(const Asked& asked) const {
+    const std::vector<Rule>& rules = rules_of(asked.operation);
     const auto rule = std::find_if(rules.begin(), rules.end(), [&](const Rule& one) {
         return one.least_B <= asked.bytes && asked.bytes <= one.most_B;
     });
-    if (rule == rules.end()) return Why::no_rule;
+    return rule != rules.end() ? &*rule : nullptr;
+}
+
+Why Channel::make(std::unique_ptr<Prepared>& prepared, const Asked& asked) {
+    const Rule* const rule = rule_for(asked);
+    if (rule == nullptr) return Why::no_rule;
     Problem problem;
     problem.ranks = ranks_;
     problem.root = asked.root;

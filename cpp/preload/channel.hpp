@@ -74,6 +74,9 @@ class Channel {
     // Of a profile.
     Watched& watched() { return *watched_; }
 
+    // Whether there is a rule for the operation on so many ranks; and for so many bytes of it.
+    bool has_rules(Operation operation) const { return !rules_of(operation).empty(); }
+    bool has_rule(const Asked& asked) const { return rule_for(asked) != nullptr; }
     // nullptr: the library's own code, because of `asked.why`, which it may set. Collective the first time
     // that the communicator has a rule.
     Prepared* prepare(Asked& asked);
@@ -104,6 +107,11 @@ class Channel {
         std::unique_ptr<Prepared> prepared;
     };
 
+    const std::vector<Rule>& rules_of(Operation operation) const {
+        return rules_[static_cast<std::size_t>(operation)];
+    }
+    // The first that fits; nullptr for none.
+    const Rule* rule_for(const Asked& asked) const;
     static Key key_of(const Asked& asked);
     Slot& slot_of(const Key& key);
     // Why not, where there is none.

@@ -1,5 +1,6 @@
 #include "types.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -45,20 +46,26 @@ class Known {
 auto& types = *new Known<MPI_Datatype, Type>;
 auto& operators = *new Known<MPI_Op, Operator>;
 
+Bytes size_of(MPI_Datatype type) {
+    MPI_Count size_B = 0;
+    return PMPI_Type_size_x(type, &size_B) == MPI_SUCCESS ? static_cast<Bytes>(size_B) : 0;
+}
+
 void measure(MPI_Datatype type, Type& made) {
     MPI_Aint lower = 0, extent = 0, first = 0, length = 0;
     PMPI_Type_get_extent(type, &lower, &extent);
     PMPI_Type_get_true_extent(type, &first, &length);
     if (first < 0 || first + length > extent || extent > INT_MAX) return;
-    made.extent_B = static_cast<int>(extent);
-    made.end_B = static_cast<int>(first + length);
+    made.extent_B = extent;
+    made.end_B = first + length;
 }
 
 void learn(MPI_Datatype type, Family family) {
     if (type == MPI_DATATYPE_NULL) return;  // a type of Fortran that this library was built without
     Type made;
     made.family = family;
-    if (PMPI_Type_size(type, &made.size_B) != MPI_SUCCESS || made.size_B <= 0) return;
+    made.size_B = size_of(type);
+    if (made.size_B <= 0) return;
     measure(type, made);
     made.is_dense = made.extent_B == made.size_B;
     types.add(type, made);
@@ -145,11 +152,16 @@ void learn_types() {
 Type type_of(MPI_Datatype type) {
     if (const Type* known = types.find(type)) return *known;
     Type made;
-    PMPI_Type_size(type, &made.size_B);
-    if (made.size_B == MPI_UNDEFINED) made.size_B = -1;
+    made.size_B = size_of(type);
     made.is_dense = is_repetition(type);
     measure(type, made);
     return made;
+}
+
+Bytes bytes_of(Bytes count, MPI_Datatype type) {
+    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+    const Type* known = types.find(type);
+    return product(count, std::max<Bytes>(0, known != nullptr ? known->size_B : size_of(type)));
 }
 
 Operator operator_of(MPI_Op op) {

@@ -13,7 +13,6 @@
 #include "../runner/clock.hpp"
 #include "../runner/sync/global_clock.hpp"
 #include "layer.hpp"
-#include "types.hpp"
 
 namespace hockney {
 namespace {
@@ -77,11 +76,6 @@ std::string described(const void* site) {
 long nanoseconds(double time_s) { return static_cast<long>(time_s * 1e9); }
 
 }  // namespace
-
-Bytes bytes_of(Bytes count, MPI_Datatype type) {
-    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
-    return count * std::max(0, type_of(type).size_B);
-}
 
 struct Watched::Notes {
     using Key = std::tuple<const char*, const void*, Bytes>;

@@ -60,7 +60,4 @@ class Watched {
 // Where the program's latest call of this thread returns to.
 inline thread_local const void* call_site = nullptr;
 
-// Bytes of so many elements; 0 for what is no datatype.
-Bytes bytes_of(Bytes count, MPI_Datatype type);
-
 }  // namespace hockney

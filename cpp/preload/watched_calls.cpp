@@ -2,6 +2,7 @@
 #include "channel.hpp"
 #include "layer.hpp"
 #include "library.hpp"
+#include "types.hpp"
 #include "watch.hpp"
 
 namespace hockney {
