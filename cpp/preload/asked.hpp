@@ -78,6 +78,9 @@ struct Data {
     // 0 where it can be moved as it is; else the bytes that it takes elsewhere: without its gaps, or, where
     // `spread_B` is not 0, with them, as a reduction needs it. So many bytes of it the program then has.
     Bytes staged_B = 0, spread_B = 0;
+    // Only read: the program may have it where nothing can be written, though it is where others have theirs
+    // written (the root of a broadcast).
+    bool is_kept = false;
 };
 
 }  // namespace hockney

@@ -90,6 +90,7 @@ class Looked {
 
     void in_place() { asked_.in_place = true; }
     void gives(const void* at, Bytes count, MPI_Datatype type) { input_ = data(at, count, type); }
+    void keeps() { output_.is_kept = true; }
     void takes(void* at, Bytes count, MPI_Datatype type) { output_ = data(at, count, type); }
 
     // Runs a schedule, or what `library` does.
@@ -106,7 +107,7 @@ class Looked {
         int code = MPI_SUCCESS;
         const bool is_served = prepared != nullptr && !channel_.is_librarys_turn(asked_.operation);
         if (is_served)
-            channel_.run(*prepared, asked_, input_, output_);
+            code = channel_.run(*prepared, asked_, input_, output_);
         else
             code = library();
         Count& count = prepared == nullptr ? channel_.passed(asked_)
@@ -120,7 +121,7 @@ class Looked {
 
   private:
     Data data(const void* at, Bytes count, MPI_Datatype type) {
-        Data made{const_cast<void*>(at), count, type, 0};
+        Data made{const_cast<void*>(at), count, type};
         if (!is_open()) return made;
         if (count < 0 || count > most_B || type == MPI_DATATYPE_NULL) {
             refuse(Why::unknown);
@@ -152,6 +153,7 @@ int call_Bcast(void* buffer, Number count, MPI_Datatype type, int root, MPI_Comm
     call.rooted(root);
     call.moves(count, type, 1);
     call.takes(buffer, count, type);
+    if (call.is_root()) call.keeps();
     return call.run([&] { return HOCKNEY_OWN(Bcast)(buffer, count, type, root, comm); });
 }
 

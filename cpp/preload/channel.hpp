@@ -48,11 +48,13 @@ using Totals = std::map<Used, Count>;
 struct Prepared {
     std::unique_ptr<Program> program;
     Used used;
+    bool writes_output = false;
     Count count, by_library;
     Count compared() const;
 };
 
-// MPI allows one collective at a time on a communicator, so nothing here is locked.
+// MPI allows one collective at a time on a communicator, so nothing here is locked but what makes it:
+// messages of several threads may be the first.
 class Channel {
   public:
     // Of a communicator; made when it is first asked for.
@@ -80,7 +82,8 @@ class Channel {
     // nullptr: the library's own code, because of `asked.why`, which it may set. Collective the first time
     // that the communicator has a rule.
     Prepared* prepare(Asked& asked);
-    void run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output);
+    // The first error that the schedule met, after the program's handler had it.
+    int run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output);
     // Half of the times, where calls are compared: on all ranks alike, as all make the same calls, and in the
     // sequence of Thue and Morse, which no loop of the program keeps time with.
     bool is_librarys_turn(Operation operation) {
@@ -117,15 +120,17 @@ class Channel {
     // Why not, where there is none.
     Why make(std::unique_ptr<Prepared>& prepared, const Asked& asked);
     bool is_private();
+    bool agreed(bool mine) const;
     void forget();
     // Where the executor finds a buffer's data: less than INT_MAX bytes, as larger calls are the library's.
-    std::byte* staged(const Data& data, std::vector<std::byte>& stage);
-    void pack(const Data& data, const void* from, std::vector<std::byte>& into) const;
+    std::byte* staged(const Data& data, std::vector<std::byte>& stage, int& code);
+    int pack(const Data& data, const void* from, std::vector<std::byte>& into) const;
     void add_to(Totals& totals) const;
 
+    long ordinal_ = 0;               // how many were made before
     MPI_Comm user_;                  // the program's
     MPI_Comm comm_ = MPI_COMM_NULL;  // where no message of ours meets the program's
-    bool has_none_ = false;          // it could not be made
+    bool is_tried_ = false;          // whether it was made, or could not be
     int rank_ = 0, ranks_ = 0;
     bool is_inter_ = false;
     Watched* watched_ = nullptr;

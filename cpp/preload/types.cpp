@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "lenient.hpp"
+
 namespace hockney {
 namespace {
 
@@ -92,34 +94,11 @@ bool is_repetition(MPI_Datatype type) {
     return is_dense;
 }
 
-// While it lives, the library reports errors instead of ending the program.
-class Lenient {
-  public:
-    Lenient() {
-        for (std::size_t i = 0; i < 2; ++i) {
-            PMPI_Comm_get_errhandler(comms_[i], &before_[i]);
-            PMPI_Comm_set_errhandler(comms_[i], MPI_ERRORS_RETURN);
-        }
-    }
-    ~Lenient() {
-        for (std::size_t i = 0; i < 2; ++i) {
-            PMPI_Comm_set_errhandler(comms_[i], before_[i]);
-            PMPI_Errhandler_free(&before_[i]);
-        }
-    }
-    Lenient(const Lenient&) = delete;
-    Lenient& operator=(const Lenient&) = delete;
-
-  private:
-    MPI_Comm comms_[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-    MPI_Errhandler before_[2]{};
-};
-
 }  // namespace
 
 void learn_types() {
     // A library that was built without Fortran has handles of its types all the same, which are invalid.
-    const Lenient lenient;
+    const Lenient world(MPI_COMM_WORLD), self(MPI_COMM_SELF);
     for (const MPI_Datatype type :
          {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG,
           MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,

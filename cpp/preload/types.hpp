@@ -49,8 +49,8 @@ void learn_types();
 
 // Of a handle that is not MPI_DATATYPE_NULL. No family but for predefined types.
 Type type_of(MPI_Datatype type);
-// Bytes of so many elements, which are looked at no further; 0 for what is no datatype, and the largest number
-// for more than that.
+// Bytes of so many elements, which are looked at no further; 0 for what is no datatype, and the largest
+// number for more than that.
 Bytes bytes_of(Bytes count, MPI_Datatype type);
 // Of a handle that is not MPI_OP_NULL.
 Operator operator_of(MPI_Op op);
