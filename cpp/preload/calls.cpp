@@ -278,9 +278,12 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
 }
 
 }  // namespace
-}  // namespace hockney
 
 #define HOCKNEY_EXPORT extern "C" __attribute__((visibility("default")))
+// A definition under the library's name, which its header declares with handles of its own width.
+#define HOCKNEY_DEFINE(symbol, parameters)                            \
+    HOCKNEY_EXPORT int exported_##symbol parameters __asm__(#symbol); \
+    HOCKNEY_EXPORT int exported_##symbol parameters
 
 // What the layer has no part in.
 #define HOCKNEY_IS_PASSED_ON                                                         \
@@ -288,7 +291,7 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
      hockney::library::is_internal(hockney::call_site = __builtin_return_address(0)))
 
 #define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                   \
-    HOCKNEY_EXPORT int prefix##name parameters {                              \
+    HOCKNEY_DEFINE(prefix##name, parameters) {                                \
         if (HOCKNEY_IS_PASSED_ON) return hockney::library::name(__VA_ARGS__); \
         return hockney::call_##name(__VA_ARGS__);                             \
     }
@@ -297,7 +300,7 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
     HOCKNEY_STAND_BEFORE(PMPI_, name, parameters, __VA_ARGS__)
 HOCKNEY_COLLECTIVES(HOCKNEY_BOTH)
 #define HOCKNEY_STAND_BEFORE_LARGE(prefix, name, parameters, ...)                 \
-    HOCKNEY_EXPORT int prefix##name##_c parameters {                              \
+    HOCKNEY_DEFINE(prefix##name##_c, parameters) {                                \
         if (HOCKNEY_IS_PASSED_ON) return hockney::library::name##_c(__VA_ARGS__); \
         return hockney::call_##name(__VA_ARGS__);                                 \
     }
@@ -305,6 +308,8 @@ HOCKNEY_COLLECTIVES(HOCKNEY_BOTH)
     HOCKNEY_STAND_BEFORE_LARGE(MPI_, name, parameters, __VA_ARGS__) \
     HOCKNEY_STAND_BEFORE_LARGE(PMPI_, name, parameters, __VA_ARGS__)
 HOCKNEY_LARGE(HOCKNEY_BOTH_LARGE)
+
+}  // namespace hockney
 
 namespace {
 

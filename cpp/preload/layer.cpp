@@ -1,6 +1,8 @@
 #include "layer.hpp"
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -78,6 +80,13 @@ void write_file(const std::string& path, const std::string& text) {
         std::fprintf(stderr, "hockney: cannot write %s\n", path.c_str());
 }
 
+// As the launcher says, since a library that is another one cannot be asked with our handles.
+bool is_first_rank() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+        if (const char* value = std::getenv(name); value != nullptr) return std::strcmp(value, "0") == 0;
+    return true;
+}
+
 }  // namespace
 
 std::string gathered(const std::string& mine) {
@@ -100,6 +109,12 @@ std::string gathered(const std::string& mine) {
 
 void begin_layer() {
     if (!settings().is_on || is_active) return;
+    if (const std::string lack = library::lack(); !lack.empty()) {
+        if (is_first_rank())
+            std::fprintf(stderr, "hockney: %s: the layer does nothing, and the library's own code runs\n",
+                         lack.c_str());
+        return;
+    }
     learn_types();
     Channel::open();
     if (settings().is_watching) Watched::begin();
