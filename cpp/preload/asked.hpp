@@ -39,8 +39,9 @@ enum class Why : std::uint8_t {
     irregular,
     refused,
     no_communicator,
+    compared,
 };
-constexpr int whys = 12;
+constexpr int whys = 13;
 inline constexpr std::array<const char*, whys> reasons = {
     "",
     "no rule",
@@ -54,6 +55,7 @@ inline constexpr std::array<const char*, whys> reasons = {
     "blocks of different sizes",
     "the schedule does not do this",
     "no private communicator",
+    "--compare",
 };
 
 struct Asked {

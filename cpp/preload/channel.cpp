@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
 
@@ -46,6 +49,22 @@ Channel* known_of(MPI_Comm comm) {
     return found != 0 ? static_cast<Channel*>(attribute) : nullptr;
 }
 
+// A vector in more pieces would be some hundred megabytes of steps for each rank. Ranks have different
+// numbers of steps, and must decide alike.
+constexpr Bytes most_pieces = 1 << 20;
+
+bool has_too_many_pieces(const Problem& problem) {
+    return problem.segment_B > 0 && problem.bytes / problem.segment_B >= most_pieces;
+}
+
+// What the other ranks, which are in the schedule already, would wait for: the end of the program, not of its
+// words.
+[[noreturn]] void end_program(const char* why, MPI_Comm comm) {
+    std::fprintf(stderr, "hockney: a schedule cannot be made: %s; use longer segments\n", why);
+    PMPI_Abort(comm, 1);
+    std::abort();
+}
+
 // The first of two that is an error.
 int first_error(int one, int other) { return one != MPI_SUCCESS ? one : other; }
 
@@ -61,17 +80,20 @@ const char* name_of(Operation operation) {
     return names[static_cast<std::size_t>(operation)];
 }
 
+void Prepared::add_to(Totals& totals) const {
+    totals[used].add(compared());
+    if (by_library.calls != 0)
+        totals[{used.operation, -1, reasons[static_cast<std::size_t>(Why::compared)]}].add(by_library);
+}
+
 Count Prepared::compared() const {
-    Count both = count;
+    Count made = count;
     if (count.calls != 0 && by_library.calls != 0) {
-        both.compared_s = count.time_s;
-        both.library_s =
+        made.compared_s = count.time_s;
+        made.library_s =
             by_library.time_s / static_cast<double>(by_library.calls) * static_cast<double>(count.calls);
     }
-    both.calls += by_library.calls;
-    both.bytes += by_library.bytes;
-    both.time_s += by_library.time_s;
-    return both;
+    return made;
 }
 
 void Channel::open() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_channel, &keyval, nullptr); }
@@ -135,7 +157,7 @@ Channel::~Channel() {
 void Channel::add_to(Totals& totals) const {
     for (const auto& [used, count] : forgotten_) totals[used].add(count);
     for (const Slot& slot : slots_)
-        if (slot.prepared) totals[slot.prepared->used].add(slot.prepared->compared());
+        if (slot.prepared) slot.prepared->add_to(totals);
     for (std::size_t i = 0; i < operations; ++i)
         for (std::size_t why = 0; why < whys; ++why)
             if (passed_[i][why].calls != 0)
@@ -178,7 +200,7 @@ Prepared* Channel::prepare(Asked& asked) {
 
 void Channel::forget() {
     for (Slot& slot : slots_) {
-        if (slot.prepared) forgotten_[slot.prepared->used].add(slot.prepared->compared());
+        if (slot.prepared) slot.prepared->add_to(forgotten_);
         slot = Slot{};
     }
     used_ = 0;
@@ -229,18 +251,21 @@ Why Channel::make(std::unique_ptr<Prepared>& prepared, const Asked& asked) {
     problem.radix = rule->radix;
     problem.in_place = asked.in_place;
     problem.commutative = asked.commutative;
-    if (!refusal(*rule->algorithm, problem).empty()) return Why::refused;
+    if (!refusal(*rule->algorithm, problem).empty() || has_too_many_pieces(problem)) return Why::refused;
     if (!is_private()) return Why::no_communicator;
-    // Memory that is lacking ends the program, here as anywhere: the other ranks are in the schedule already.
-    const RankSchedule schedule = generate(*rule->algorithm, problem, rank_);
-    prepared = std::make_unique<Prepared>();
-    prepared->used = {rule->algorithm->collective, rule->number, ""};
-    prepared->writes_output = std::any_of(schedule.steps.begin(), schedule.steps.end(), [](const Step& step) {
-        return step.kind != Kind::send && step.into.memory == Memory::output;
-    });
-    prepared->program = std::make_unique<Program>(schedule, comm_, asked.element);
-    scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(schedule.scratch_B)));
-    held_B_ += static_cast<Bytes>(schedule.steps.size() * sizeof(Step));
+    try {
+        const RankSchedule schedule = generate(*rule->algorithm, problem, rank_);
+        prepared = std::make_unique<Prepared>();
+        prepared->used = {rule->algorithm->collective, rule->number, ""};
+        prepared->writes_output = std::any_of(
+            schedule.steps.begin(), schedule.steps.end(),
+            [](const Step& step) { return step.kind != Kind::send && step.into.memory == Memory::output; });
+        prepared->program = std::make_unique<Program>(schedule, comm_, asked.element);
+        scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(schedule.scratch_B)));
+        held_B_ += static_cast<Bytes>(schedule.steps.size() * sizeof(Step));
+    } catch (const std::exception& lack) {
+        end_program(lack.what(), comm_);
+    }
     return Why::served;
 }
 

@@ -50,7 +50,9 @@ struct Prepared {
     Used used;
     bool writes_output = false;
     Count count, by_library;
+    // Those by the schedule, beside what the library's would have taken.
     Count compared() const;
+    void add_to(Totals& totals) const;
 };
 
 // MPI allows one collective at a time on a communicator, so nothing here is locked but what makes it:

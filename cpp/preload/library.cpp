@@ -92,7 +92,7 @@ bool is_of_library(const char* path) {
 }
 
 struct Search {
-    std::uintptr_t address, first = 0, end = 0;
+    std::uintptr_t address, first = 0, end = 0, moved_by = 0;
     const char* path = "";
 };
 
@@ -103,6 +103,7 @@ int look(dl_phdr_info* file, std::size_t, void* data) {
         if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
         const std::uintptr_t first = file->dlpi_addr + part.p_vaddr;
         if (search.address < first || search.address >= first + part.p_memsz) continue;
+        search.moved_by = file->dlpi_addr;
         search.first = first;
         search.end = first + part.p_memsz;
         search.path = file->dlpi_name != nullptr ? file->dlpi_name : "";
@@ -168,6 +169,12 @@ std::string lack() {
         return "the program runs on " + found.substr(0, found.find(',')) + ", not on " + wanted;
     if (missing != nullptr) return "the MPI library of this program has no " + std::string(missing);
     return "";
+}
+
+std::uintptr_t moved_by(const void* address) {
+    Search search{reinterpret_cast<std::uintptr_t>(address)};
+    dl_iterate_phdr(look, &search);
+    return search.moved_by;
 }
 
 bool is_internal(const void* place) {

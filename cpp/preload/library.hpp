@@ -209,6 +209,9 @@ HOCKNEY_LARGE(HOCKNEY_DECLARE)
 // for. To be asked after MPI_Init.
 std::string lack();
 
+// By how much the file that has this address was moved from where it says that it belongs.
+std::uintptr_t moved_by(const void* address);
+
 // Whether a call that returns to `address` comes from inside of the library, and not from the program or the
 // library's Fortran bindings.
 bool is_internal(const void* address);

@@ -97,19 +97,65 @@ bool is_repetition(MPI_Datatype type) {
 }  // namespace
 
 void learn_types() {
-    // A library that was built without Fortran has handles of its types all the same, which are invalid.
+    // A library that was built without Fortran has handles of its types all the same, which are invalid; not
+    // every header has a name for each size.
     const Lenient world(MPI_COMM_WORLD), self(MPI_COMM_SELF);
     for (const MPI_Datatype type :
-         {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG,
-          MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
-          MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_INTEGER})
+         {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT,         MPI_UNSIGNED_SHORT, MPI_INT,
+          MPI_UNSIGNED,    MPI_LONG,          MPI_UNSIGNED_LONG, MPI_LONG_LONG,      MPI_UNSIGNED_LONG_LONG,
+          MPI_INT8_T,      MPI_INT16_T,       MPI_INT32_T,       MPI_INT64_T,        MPI_UINT8_T,
+          MPI_UINT16_T,    MPI_UINT32_T,      MPI_UINT64_T,      MPI_INTEGER,        MPI_INTEGER1,
+          MPI_INTEGER2,    MPI_INTEGER4,      MPI_INTEGER8})
         learn(type, integer);
-    for (const MPI_Datatype type : {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION})
+#ifdef MPI_INTEGER16
+    learn(MPI_INTEGER16, integer);
+#endif
+    for (const MPI_Datatype type :
+         {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8})
         learn(type, floating);
+#ifdef MPI_REAL2
+    learn(MPI_REAL2, floating);
+#endif
+#ifdef MPI_REAL16
+    learn(MPI_REAL16, floating);
+#endif
     for (const MPI_Datatype type : {MPI_C_BOOL, MPI_LOGICAL}) learn(type, logical);
+#ifdef MPI_CXX_BOOL
+    learn(MPI_CXX_BOOL, logical);
+#endif
+#ifdef MPI_LOGICAL1
+    learn(MPI_LOGICAL1, logical);
+#endif
+#ifdef MPI_LOGICAL2
+    learn(MPI_LOGICAL2, logical);
+#endif
+#ifdef MPI_LOGICAL4
+    learn(MPI_LOGICAL4, logical);
+#endif
+#ifdef MPI_LOGICAL8
+    learn(MPI_LOGICAL8, logical);
+#endif
+#ifdef MPI_LOGICAL16
+    learn(MPI_LOGICAL16, logical);
+#endif
     for (const MPI_Datatype type : {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
-                                    MPI_COMPLEX, MPI_DOUBLE_COMPLEX})
+                                    MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16})
         learn(type, complex);
+#ifdef MPI_CXX_FLOAT_COMPLEX
+    learn(MPI_CXX_FLOAT_COMPLEX, complex);
+#endif
+#ifdef MPI_CXX_DOUBLE_COMPLEX
+    learn(MPI_CXX_DOUBLE_COMPLEX, complex);
+#endif
+#ifdef MPI_CXX_LONG_DOUBLE_COMPLEX
+    learn(MPI_CXX_LONG_DOUBLE_COMPLEX, complex);
+#endif
+#ifdef MPI_COMPLEX4
+    learn(MPI_COMPLEX4, complex);
+#endif
+#ifdef MPI_COMPLEX32
+    learn(MPI_COMPLEX32, complex);
+#endif
     learn(MPI_BYTE, byte);
     for (const MPI_Datatype type : {MPI_AINT, MPI_OFFSET, MPI_COUNT}) learn(type, multi_language);
     for (const MPI_Datatype type : {MPI_2INT, MPI_SHORT_INT, MPI_LONG_INT, MPI_2INTEGER}) learn(type, pair);

@@ -13,12 +13,14 @@
 #include "../runner/clock.hpp"
 #include "../runner/sync/global_clock.hpp"
 #include "layer.hpp"
+#include "library.hpp"
 
 namespace hockney {
 namespace {
 
 // Sizes of one communicator; further ones count as the next power of two.
 constexpr std::size_t most_records = 4096;
+constexpr Bytes most_rounded_B = Bytes{1} << 62;
 // Comings and goings that all ranks keep together, and one rank of one communicator.
 constexpr std::size_t most_samples = std::size_t{1} << 20, most_kept = 8192, least_kept = 64;
 
@@ -66,8 +68,8 @@ std::string described(const void* site) {
     std::ostringstream text;
     if (site == nullptr || dladdr(const_cast<void*>(site), &found) == 0 || found.dli_fname == nullptr)
         return "";
-    const auto offset =
-        reinterpret_cast<std::uintptr_t>(site) - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
+    // A program at addresses of its own (-no-pie) is where its file says; everything else was moved.
+    const auto offset = reinterpret_cast<std::uintptr_t>(site) - library::moved_by(site);
     text << found.dli_fname << "+0x" << std::hex << offset;
     if (found.dli_sname != nullptr) text << " (" << found.dli_sname << ")";
     return without_tabs(text.str());
@@ -140,8 +142,8 @@ void Watched::add(const char* operation, const void* site, Bytes bytes, int root
     if (found == notes.records.end()) {
         if (notes.records.size() >= most_records) {
             Bytes rounded = 1;
-            while (rounded < bytes) rounded *= 2;
-            bytes = rounded;
+            while (rounded < bytes && rounded < most_rounded_B) rounded *= 2;
+            bytes = bytes == 0 ? 0 : rounded;
         }
         const Notes::Record fresh{notes.records.size()};
         found = notes.records.emplace(Notes::Key{operation, site, bytes}, fresh).first;

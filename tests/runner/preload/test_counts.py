@@ -101,3 +101,56 @@ def test_a_call_without_a_rule_is_looked_at_no_further_than_its_bytes(mpi: Mpi, 
     # What is passed on is counted all the same.
     assert rows["bcast", "no rule"]["bytes"] == 2 * (8 + 24)
     assert rows["allgather", "no rule"]["bytes"] == 2 * 3 * 8
+
+
+TYPES = """INTEGER1 INTEGER2 INTEGER4 INTEGER8 INTEGER16 REAL2 REAL4 REAL8 REAL16 COMPLEX8 COMPLEX16 COMPLEX32
+CXX_FLOAT_COMPLEX CXX_DOUBLE_COMPLEX CXX_LONG_DOUBLE_COMPLEX""".split()
+"""Datatypes with sums whose names not every header has, and whose sizes not every library."""
+
+SUMS = (
+    "#include <mpi.h>\n"
+    "static int usable(MPI_Datatype type) {\n"
+    "  int size = 0;\n"
+    "  return type != MPI_DATATYPE_NULL && MPI_Type_size(type, &size) == MPI_SUCCESS && size > 0;\n"
+    "}\n"
+    "int main(int argc, char** argv) {\n"
+    "  long double from[4] = {0}, into[4];\n"
+    "  MPI_Init(&argc, &argv);\n"
+    "  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);\n"
+    + "".join(
+        f"#ifdef MPI_{name}\n"
+        f"  if (usable(MPI_{name})) MPI_Allreduce(from, into, 1, MPI_{name}, MPI_SUM, MPI_COMM_WORLD);\n"
+        "#endif\n"
+        for name in TYPES
+    )
+    + "  MPI_Finalize();\n  return 0;\n}\n"
+)
+
+
+def test_all_named_datatypes_are_known(mpi: Mpi, tmp_path: Path) -> None:
+    program = compiled(mpi, tmp_path, SUMS)
+    done = hockney(*apply_words(tmp_path, every_schedule(0), "--json"), *launch_line(mpi, 2, program))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = answer(done.stdout)["calls"]
+    assert row["rule"] >= 0
+    # C++ has its three at least.
+    assert row["calls"] >= 2 * 3
+
+
+def test_a_vector_in_too_many_pieces_is_the_librarys(mpi: Mpi, tmp_path: Path) -> None:
+    source = (
+        "#include <mpi.h>\n"
+        "int main(int argc, char** argv) {\n  static char all[2 << 20];\n"
+        "  MPI_Init(&argc, &argv);\n"
+        "  MPI_Bcast(all, 1 << 20, MPI_BYTE, 0, MPI_COMM_WORLD);\n"
+        "  MPI_Bcast(all, 1 << 10, MPI_BYTE, 0, MPI_COMM_WORLD);\n"
+        "  MPI_Finalize();\n  return 0;\n}\n"
+    )
+    program = compiled(mpi, tmp_path, source)
+    table = PreloadTable(rules=[PreloadRule(operation="bcast", algorithm="chain", segment_bytes=1)])
+    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 2, program))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {(row["why"], row["bytes"]) for row in answer(done.stdout)["calls"]} == {
+        ("", 2 << 10),
+        ("the schedule does not do this", 2 << 20),
+    }
