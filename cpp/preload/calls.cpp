@@ -98,8 +98,9 @@ class Looked {
     int run(Library library) {
         if (settings().is_watching) {
             const bool is_ordered = !channel_.is_inter() && ranks() > 1;
-            const Seen seen(channel_.watched(), name_of(asked_.operation), call_site, asked_.bytes,
-                            asked_.root, is_ordered);
+            Watched& watched = is_ordered ? channel_.taken() : channel_.watched();
+            const Seen seen(watched, name_of(asked_.operation), call_site, asked_.bytes, asked_.root,
+                            is_ordered);
             return library();
         }
         Prepared* prepared = channel_.prepare(asked_);

@@ -148,6 +148,7 @@ Channel::~Channel() {
         living.erase(ordinal_);
         add_to(ended);
     }
+    if (taken_ != nullptr) taken_->leave();
     slots_.clear();
     if (comm_ == MPI_COMM_NULL) return;
     PMPI_Comm_free(&comm_);

@@ -77,6 +77,11 @@ class Channel {
     bool is_inter() const { return is_inter_; }
     // Of a profile.
     Watched& watched() { return *watched_; }
+    // The same of its blocking collectives.
+    Watched& taken() {
+        if (taken_ == nullptr) taken_ = &Watched::taken(user_);
+        return *taken_;
+    }
 
     // Whether there is a rule for the operation on so many ranks; and for so many bytes of it.
     bool has_rules(Operation operation) const { return !rules_of(operation).empty(); }
@@ -135,7 +140,7 @@ class Channel {
     bool is_tried_ = false;          // whether it was made, or could not be
     int rank_ = 0, ranks_ = 0;
     bool is_inter_ = false;
-    Watched* watched_ = nullptr;
+    Watched *watched_ = nullptr, *taken_ = nullptr;
     std::array<std::vector<Rule>, operations> rules_;  // those for this number of ranks
     std::vector<Slot> slots_;
     std::size_t used_ = 0;

@@ -28,8 +28,10 @@ struct Place {
     std::string name;
     int rank, ranks;  // of this process there
     std::uint64_t members;
+    int number = 0;  // among those that are alike and live
     bool operator<(const Place& o) const {
-        return std::tie(members, name, rank, ranks) < std::tie(o.members, o.name, o.rank, o.ranks);
+        return std::tie(members, name, rank, ranks, number) <
+               std::tie(o.members, o.name, o.rank, o.ranks, o.number);
     }
 };
 
@@ -111,7 +113,9 @@ struct Watched::Notes {
 Watched::Watched() : notes_(new Notes) {}
 Watched::~Watched() = default;
 
-Watched& Watched::of(MPI_Comm comm) {
+namespace {
+
+Place place_of(MPI_Comm comm) {
     Place place{"", 0, 0, 0};
     if (comm != MPI_COMM_NULL) {
         char name[MPI_MAX_OBJECT_NAME] = "";
@@ -128,6 +132,30 @@ Watched& Watched::of(MPI_Comm comm) {
         else
             place.members = members_of(comm, place.ranks);
     }
+    return place;
+}
+
+}  // namespace
+
+Watched& Watched::taken(MPI_Comm comm) {
+    Place place = place_of(comm);
+    const std::lock_guard<std::mutex> held(watched_mutex);
+    for (;; ++place.number) {
+        Watched*& found = watched_places[place];
+        if (found == nullptr) found = new Watched;
+        if (found->is_taken_) continue;
+        found->is_taken_ = true;
+        return *found;
+    }
+}
+
+void Watched::leave() {
+    const std::lock_guard<std::mutex> held(watched_mutex);
+    is_taken_ = false;
+}
+
+Watched& Watched::of(MPI_Comm comm) {
+    const Place place = place_of(comm);
     const std::lock_guard<std::mutex> held(watched_mutex);
     Watched*& found = watched_places[place];
     if (found == nullptr) found = new Watched;
@@ -196,7 +224,7 @@ std::string Watched::end() {
     for (const auto& [place, watched] : watched_places) {
         const Notes& notes = *watched->notes_;
         lines << "on\t" << place.members << '\t' << place.rank << '\t' << place.ranks << '\t' << place.name
-              << '\n';
+              << '\t' << place.number << '\n';
         for (const auto& [key, record] : notes.records)
             lines << "call\t" << record.number << '\t' << std::get<0>(key) << '\t'
                   << described(std::get<1>(key)) << '\t' << std::get<2>(key) << '\t' << record.calls << '\t'
@@ -208,7 +236,9 @@ std::string Watched::end() {
     }
     delete global_clock;
     PMPI_Comm_free(&clock_comm);
-    return gathered(lines.str());
+    std::string all = gathered(lines.str());
+    const auto count = std::count(all.begin(), all.end(), '\n');
+    return all + "end\t" + std::to_string(count) + '\n';
 }
 
 }  // namespace hockney

@@ -24,7 +24,9 @@ from hockney.runner.preload_build import FOLDER
 
 def test_no_number_is_narrowed_silently(mpi: Mpi, tmp_path: Path) -> None:
     """Only here: another compiler, or a library's header, may warn of what is none of a user's business."""
-    text = "".join(f'#include "{path}"\n' for path in files_of(sources(), ".cpp", [FOLDER]) if "executor" not in path.name)
+    text = "".join(
+        f'#include "{path}"\n' for path in files_of(sources(), ".cpp", [FOLDER]) if "executor" not in path.name
+    )
     (tmp_path / "layer.cpp").write_text(text, encoding="utf-8")
     words = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, "-Wconversion", "-Werror", "-fsyntax-only", "layer.cpp"]
     done = subprocess.run(
@@ -103,8 +105,23 @@ def test_a_call_without_a_rule_is_looked_at_no_further_than_its_bytes(mpi: Mpi, 
     assert rows["allgather", "no rule"]["bytes"] == 2 * 3 * 8
 
 
-TYPES = """INTEGER1 INTEGER2 INTEGER4 INTEGER8 INTEGER16 REAL2 REAL4 REAL8 REAL16 COMPLEX8 COMPLEX16 COMPLEX32
-CXX_FLOAT_COMPLEX CXX_DOUBLE_COMPLEX CXX_LONG_DOUBLE_COMPLEX""".split()
+TYPES = [
+    "INTEGER1",
+    "INTEGER2",
+    "INTEGER4",
+    "INTEGER8",
+    "INTEGER16",
+    "REAL2",
+    "REAL4",
+    "REAL8",
+    "REAL16",
+    "COMPLEX8",
+    "COMPLEX16",
+    "COMPLEX32",
+    "CXX_FLOAT_COMPLEX",
+    "CXX_DOUBLE_COMPLEX",
+    "CXX_LONG_DOUBLE_COMPLEX",
+]
 """Datatypes with sums whose names not every header has, and whose sizes not every library."""
 
 SUMS = (

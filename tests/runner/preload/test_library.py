@@ -1,4 +1,4 @@
-"""On another library than it was compiled for, the layer passes all on, says so, and the program runs as without it."""
+"""On another library than its own, the layer passes all on, says so, and the program runs as without it."""
 
 from __future__ import annotations
 

@@ -175,3 +175,31 @@ def test_nothing_is_allocated_after_a_size_was_met(mpi: Mpi, tmp_path: Path) -> 
     assert found, done.stdout
     # Schedules are made at first: the program sees what the layer allocates.
     assert int(found[1]) > 100
+
+
+BOUNDS = PreloadTable(
+    rules=[
+        PreloadRule(operation="bcast", algorithm="binomial", most_ranks=2, least_bytes=10, most_bytes=20),
+        PreloadRule(operation="bcast", algorithm="knomial", radix=3, least_ranks=3, least_bytes=20),
+        PreloadRule(operation="bcast", algorithm="chain", least_bytes=20, most_bytes=21, segment_bytes=8),
+        PreloadRule(operation="allreduce", algorithm="recursive_doubling", least_ranks=3),
+    ]
+)
+"""Their bounds meet: 9 and 10, 20 and 21 bytes, 2 and 3 ranks."""
+
+
+def test_the_layer_finds_the_rule_on_both_sides_of_each_bound(mpi: Mpi, tmp_path: Path) -> None:
+    """By hand; the number of calls of one rank, a power of two for each size, says which sizes they were."""
+    program = compiled(mpi, tmp_path, "matched.c")
+    line = launch_line(mpi, 3, program, *["9", "10", "20", "21", "22"])
+    done = hockney(*apply_words(tmp_path, BOUNDS, "--json"), *line)
+    assert done.returncode == 0, done.stdout + done.stderr
+    by_rule = {(row["operation"], row["rule"], row["why"]): row["calls"] for row in answer(done.stdout)["calls"]}
+    two, three = 2, 3
+    assert by_rule == {
+        ("bcast", 0, ""): two * (2 + 4),
+        ("bcast", 1, ""): three * (4 + 8 + 16),
+        ("bcast", 2, ""): two * 8,
+        ("bcast", -1, "no rule"): two * (1 + 16) + three * (1 + 2),
+        ("allreduce", -1, "no rule"): two * (1 + 2 + 4 + 8 + 16),
+    }
