@@ -1,11 +1,13 @@
 """From the layer's notes (cpp/preload/watch.cpp) to a profile: sums over ranks, and what was waiting.
 
 A note is a line of words with tabs between: `rank` begins those of a rank, `on` those of a communicator, `call`
-has calls that are alike, `at` says when the rank came to one of them and when it left.
+has calls that are alike, `at` says when the rank came to one of them and when it left, `end` how many lines there
+are before.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -75,9 +77,19 @@ def profiled(text: str, mpi: str) -> Profile:
         notes = _read(text.splitlines())
     except (ValueError, IndexError, KeyError) as error:
         raise HockneyError(f"the layer's notes are damaged: {error}") from error
+    apart = 0
     for (_, _, ranks, _), visits in notes.visits.items():
-        if len(visits) == ranks:
+        # Ranks that count differently: of threads, or where one was in a call that the library refused.
+        if len({(visit.where.operation, visit.root) for visit in visits}) > 1:
+            apart += 1
+        elif len(visits) == ranks:
             _part(visits, notes.sums)
+    if apart:
+        logging.getLogger(__name__).warning(
+            "note: %d of %d kept calls were not the same on all ranks, and say nothing of waiting",
+            apart,
+            len(notes.visits),
+        )
     kinds = sorted(notes.groups)
     lines = source_lines({where.site for where in notes.sums})
     calls = [
@@ -94,9 +106,12 @@ def profiled(text: str, mpi: str) -> Profile:
 
 def _read(lines: Iterable[str]) -> _Notes:
     notes = _Notes()
-    rank, members, place, ranks, name = 0, "", 0, 0, ""
+    rank, members, place, ranks, name, alike = 0, "", 0, 0, "", ""
     records: dict[int, _Where] = {}
-    for line in lines:
+    end = -1
+    for number, line in enumerate(lines):
+        if end >= 0:
+            raise ValueError("there are lines after their end")
         kind, *words = line.split("\t")
         if kind == "rank":
             rank = int(words[0])
@@ -104,6 +119,7 @@ def _read(lines: Iterable[str]) -> _Notes:
             notes.elapsed_s = max(notes.elapsed_s, int(words[1]) * _S)
         elif kind == "on":
             members, place, ranks, name = words[0], int(words[1]), int(words[2]), words[3]
+            alike = words[4]
             records = {}
         elif kind == "call":
             where = records[int(words[0])] = _Where(name, ranks, words[1], words[2])
@@ -119,9 +135,15 @@ def _read(lines: Iterable[str]) -> _Notes:
             sequence, root = int(words[0]), int(words[2])
             start_s, end_s = int(words[3]) * _S, int(words[4]) * _S
             visit = _Visit(place, rank, root, start_s, end_s, records[int(words[1])])
-            notes.visits[members, name, ranks, sequence].append(visit)
+            notes.visits[f"{members} {alike}", name, ranks, sequence].append(visit)
+        elif kind == "end":
+            end = int(words[0])
+            if end != number:
+                raise ValueError(f"there are {number} lines of {end}")
         else:
             raise ValueError(f"no note: {line[:80]}")
+    if end < 0:
+        raise ValueError("their end is missing")
     return notes
 
 
