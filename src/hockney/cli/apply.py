@@ -17,7 +17,8 @@ from hockney.units import format_bytes, format_time
 with later():
     from hockney.records.preload_table import PreloadTable, load
     from hockney.runner.applied import Applied, applied, variables
-    from hockney.runner.preload import run, understand
+    from hockney.runner.launch_line import understand
+    from hockney.runner.preload import run
 
 
 class ApplyOptions(BaseModel):

@@ -17,7 +17,8 @@ from hockney.units import format_bytes, format_time
 
 with later():
     from hockney.records.profile import Profile
-    from hockney.runner.preload import run, understand
+    from hockney.runner.launch_line import understand
+    from hockney.runner.preload import run
     from hockney.runner.profiled import profiled
 
 WATCHING = {"HOCKNEY_PRELOAD": "profile"}

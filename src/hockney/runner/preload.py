@@ -9,7 +9,6 @@ and an exit code of its own.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import struct
 import subprocess
@@ -23,76 +22,13 @@ from hockney import reading
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.cache import cache_root, make_private
-from hockney.runner.find import find, find_all, inspect, wrappers_beside
+from hockney.runner.launch_line import APART, Launch
 from hockney.runner.launchers.base import launchers
-from hockney.runner.mpi import Mpi
 from hockney.runner.preload_build import preload_library
 
 MOST_RULES_B = 100_000
 """Characters of the rules, which travel in one variable of the environment: Linux takes 128 KiB."""
 LARGEST = 2**62
-_EXAMPLE = "for example `hockney apply --table table.json -- mpirun -n 4 ./app`"
-
-
-@dataclass(frozen=True)
-class Launch:
-    """A launch line of the user's, with what the layer needs to know of it."""
-
-    words: tuple[str, ...]
-    mpi: Mpi | None
-    program: Path | None
-    """The first word that names a program after the launcher; None where no word does."""
-    lack: str = ""
-    """Why there is no MPI to compile the layer for."""
-
-
-def understand(words: Sequence[str], mpi: str | None = None) -> Launch:
-    """The launch line `words`, of the MPI that the launcher belongs to, or of the one that `mpi` asks for.
-
-    RequestError where there is no known launcher, or `mpi` names nothing.
-    """
-    if not words:
-        raise RequestError("no command was given", _EXAMPLE)
-    launcher = shutil.which(words[0])
-    if launcher is None:
-        raise RequestError(f"{words[0]!r} is no program here", _EXAMPLE)
-    program = _program(words[1:])
-    try:
-        return Launch(tuple(words), _mpi(Path(launcher), mpi), program)
-    except EnvironmentLack as lack:
-        return Launch(tuple(words), None, program, f"{lack.message} ({lack.hint})")
-
-
-def _mpi(launcher: Path, request: str | None) -> Mpi:
-    if request is not None:
-        return find(request)
-    known = [program for _, unit in launchers for program in unit.programs]
-    if launcher.name.partition(".")[0] not in {name.partition(".")[0] for name in known}:
-        raise RequestError(
-            f"{launcher.name} is no launcher that Hockney knows ({', '.join(sorted(set(known)))})", _EXAMPLE
-        )
-    suffix = "".join(s for s in launcher.suffixes if s not in (".hydra", ".gforker"))
-    beside = wrappers_beside(launcher, suffix)
-    for wrapper in beside:
-        with suppress(EnvironmentLack):
-            return inspect(wrapper, "launcher")
-    for mpi in find_all():
-        if isinstance(mpi, Mpi) and (launcher.name == "srun" or mpi.launcher.resolve() == launcher.resolve()):
-            return mpi
-    raise EnvironmentLack(
-        f"no compiler wrapper (mpicc) belongs to the launcher {launcher}",
-        "name the wrapper of the program's MPI: --mpi WRAPPER",
-    )
-
-
-def _program(words: Sequence[str]) -> Path | None:
-    """The first word that names an executable file: numbers, options and host files are none."""
-    for word in words:
-        if word.startswith("-") or word.isdigit():
-            continue
-        if (found := shutil.which(word)) is not None:
-            return Path(found)
-    return None
 
 
 def is_static(program: Path) -> bool:
@@ -142,7 +78,7 @@ def run(launch: Launch, variables: Mapping[str, str]) -> Outcome:
     outcome = Outcome(0)
     with _folder() as folder:
         file = folder / "report.json"
-        argv, environment = _with_layer(launch, {**variables, "HOCKNEY_PRELOAD_REPORT": str(file)}, outcome)
+        argv, environment = with_layer(launch, {**variables, "HOCKNEY_PRELOAD_REPORT": str(file)}, outcome)
         outcome.code = _wait(argv, environment)
         if argv != [*launch.words]:
             if reading.is_file(file):
@@ -152,19 +88,17 @@ def run(launch: Launch, variables: Mapping[str, str]) -> Outcome:
     return outcome
 
 
-def _with_layer(
+def with_layer(
     launch: Launch, variables: Mapping[str, str], outcome: Outcome
 ) -> tuple[list[str], dict[str, str]]:
     """The launch line and its environment; without the layer where that cannot be."""
     words, environment = list(launch.words), dict(os.environ)
-    if launch.program is not None and is_static(launch.program):
-        outcome.said.append(
-            f"{launch.program} is statically linked, so nothing can be preloaded: the library's own code runs"
-        )
-        return words, environment
     try:
-        if launch.mpi is None:
+        if launch.mpi is None or launch.lack:
             raise EnvironmentLack(launch.lack)
+        # Ranks with the layer would wait for those without it.
+        if static := next((program for program in launch.programs if is_static(program)), None):
+            raise EnvironmentLack(f"{static} is statically linked, so nothing can be preloaded into it")
         library = preload_library(launch.mpi)
         added = launchers.get(launch.mpi.launcher_kind).preload
         if added is None:
@@ -174,8 +108,7 @@ def _with_layer(
         return words, environment
     preloaded = ":".join(filter(None, (str(library), environment.get("LD_PRELOAD"))))
     options = added({"LD_PRELOAD": preloaded}, tuple(variables))
-    # Programs that are launched together are apart by colons.
-    for place in [i for i, word in enumerate(words) if word == ":"][::-1]:
+    for place in [i for i, word in enumerate(words) if word == APART][::-1]:
         words[place + 1 : place + 1] = options
     return [words[0], *options, *words[1:]], {**environment, **variables}
 

@@ -14,9 +14,9 @@ from tests.runner.preload.programs import answer, apply_words, compiled, every_s
 
 from hockney.errors import RequestError
 from hockney.records.preload_table import PreloadTable, load
+from hockney.runner.launch_line import understand
 from hockney.runner.launchers.base import launchers
 from hockney.runner.mpi import Mpi
-from hockney.runner.preload import understand
 
 HELLO = (
     "#include <mpi.h>\n#include <stdio.h>\n"
@@ -85,12 +85,11 @@ def test_the_launchers_own_mpi_is_found(mpi: Mpi) -> None:
     found = understand([str(mpi.launcher), "-n", "2", "true"])
     assert found.mpi is not None
     assert (found.mpi.wrapper, found.mpi.version) == (mpi.wrapper, mpi.version)
-    assert found.program is not None
-    assert found.program.name == "true"
+    assert [program.name for program in found.programs] == ["true"]
 
 
 def test_without_a_compiler_wrapper_the_program_runs_on(script: Script, tmp_path: Path) -> None:
-    launcher = script(tmp_path / "bin" / "mpiexec", "launched", code=4)
+    launcher = script(tmp_path / "bin" / "mpiexec", "mpirun (Open MPI) 1.0 launched", code=4)
     words = [str(launcher), "-n", "1", "true"]
     done = hockney(*apply_words(tmp_path, every_schedule(0)), *words, PATH="/usr/bin:/bin")
     assert done.returncode == 4
