@@ -80,8 +80,8 @@ _VALUES = words_after(
     cluster-constraint comment constraint container container-id core-spec cores-per-socket cpu-bind cpu-freq
     cpus-per-gpu cpus-per-task deadline delay-boot dependency distribution epilog error exclude export extra
     extra-node-info gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group
-    hint input job-name jobid licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi
-    network nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket
+    hint input job-name jobid licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus
+    mpi network nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket
     open-mode output partition power prefer priority profile prolog qos relative reservation signal slurmd-debug
     sockets-per-node switches task-epilog task-prolog thread-spec threads-per-core time time-min tmp tres-per-task
     wait wckey
