@@ -77,9 +77,9 @@ def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     sums = options.summary or json
     told = variables(table, bitwise=options.bitwise, sums=sums, compare=options.compare)
     outcome = run(launch, told)
+    done = applied(outcome, table)
     for text in outcome.said:
         say.warn(text)
-    done = applied(outcome, table)
     if json:
         say.json(done.model_dump())
     elif (options.summary or options.compare) and done.is_seen:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hockney.errors import HockneyError
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadTable
-from hockney.runner.preload import Outcome, rules_text
+from hockney.runner.preload import Damaged, Outcome, rules_text
 
 
 def variables(
@@ -74,13 +73,14 @@ class Applied(BaseModel):
 
 
 def applied(outcome: Outcome, table: PreloadTable) -> Applied:
-    """The report beside the table. HockneyError where it is not as the layer writes it."""
-    if outcome.report is None:
-        return Applied(exit_code=outcome.code, warnings=outcome.said)
+    """The report beside the table; a damaged one is as none, with a warning."""
     try:
-        report = Report.model_validate_json(outcome.report)
-    except ValidationError as error:
-        raise HockneyError(f"the layer's report is damaged: {first_problem(error)}") from error
+        report = None if outcome.report is None else _report(outcome.report, len(table.rules))
+    except Damaged as damaged:
+        outcome.said.append(damaged.message)
+        report = None
+    if report is None:
+        return Applied(exit_code=outcome.code, warnings=outcome.said)
     rows = [_with_gain(row, table) for row in report.calls]
     saved = [row.saved_s for row in rows if row.saved_s is not None]
     return Applied(
@@ -93,6 +93,17 @@ def applied(outcome: Outcome, table: PreloadTable) -> Applied:
         calls=rows,
         saved_s=sum(saved) if saved else None,
     )
+
+
+def _report(text: str, rules: int) -> Report:
+    """Damaged where it is not as the layer writes it for so many rules."""
+    try:
+        report = Report.model_validate_json(text)
+    except ValidationError as error:
+        raise Damaged(f"the layer's report is damaged: {first_problem(error)}") from error
+    if strange := next((row.rule for row in report.calls if row.rule >= rules), None):
+        raise Damaged(f"the layer's report is damaged: it names rule {strange} of {rules}")
+    return report
 
 
 def _with_gain(row: Row, table: PreloadTable) -> Row:

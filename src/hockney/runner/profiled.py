@@ -1,7 +1,7 @@
 """From the layer's notes (cpp/preload/watch.cpp) to a profile: sums over ranks, and what was waiting.
 
 A note is a line of words with tabs between: `rank` begins those of a rank, `on` those of a communicator, `call`
-has calls that are alike, `at` says when the rank came to one of them and when it left.
+has calls that are alike, `at` says when the rank came to one of them and when it left, `end` is the last.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from hockney._core import Direction
-from hockney.errors import HockneyError
+from hockney.errors import EnvironmentLack
+from hockney.records.answers import first_problem
 from hockney.records.keys import COLLECTIVES
 from hockney.records.profile import Call, Communicator, Late, Profile, SizeCount
+from hockney.runner.preload import Damaged, Outcome
 from hockney.runner.probe import capture
 
 ADDRESS_LIMIT_S = 60.0
@@ -64,17 +68,38 @@ class _Notes:
 
     elapsed_s: float = 0.0
     ranks: int = 0
+    is_whole: bool = False
+    """Whether the last line was read, which says how many there are before it."""
     sums: dict[_Where, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
     groups: dict[tuple[str, int], set[str]] = field(default_factory=lambda: defaultdict(set))
     visits: dict[tuple[str, str, int, int], list[_Visit]] = field(default_factory=lambda: defaultdict(list))
 
 
+def watched(outcome: Outcome, mpi: str) -> Profile | None:
+    """The profile of a launch of `mpi`; None where the layer wrote none, or, with a warning, a damaged one."""
+    if outcome.report is None:
+        return None
+    try:
+        return profiled(outcome.report, mpi)
+    except Damaged as damaged:
+        outcome.said.append(f"{damaged.message}; no profile was written")
+        return None
+
+
 def profiled(text: str, mpi: str) -> Profile:
-    """The profile of a run of `mpi`. HockneyError where the notes are not as the layer writes them."""
+    """The profile of a run of `mpi`. Damaged where the notes are not as the layer writes them."""
     try:
         notes = _read(text.splitlines())
-    except (ValueError, IndexError, KeyError) as error:
-        raise HockneyError(f"the layer's notes are damaged: {error}") from error
+        if not notes.ranks:
+            raise ValueError("there is no rank in them")
+        return _profile(notes, mpi)
+    # Numbers that no run has, and operations that nobody knows, are found where they are put together.
+    except (ValueError, IndexError, KeyError, OverflowError) as error:
+        why = first_problem(error) if isinstance(error, ValidationError) else str(error)
+        raise Damaged(f"the layer's notes are damaged: {why}") from error
+
+
+def _profile(notes: _Notes, mpi: str) -> Profile:
     for (_, _, ranks, _), visits in notes.visits.items():
         if len(visits) == ranks:
             _part(visits, notes.sums)
@@ -96,12 +121,16 @@ def _read(lines: Iterable[str]) -> _Notes:
     notes = _Notes()
     rank, members, place, ranks, name = 0, "", 0, 0, ""
     records: dict[int, _Where] = {}
-    for line in lines:
+    for number, line in enumerate(lines):
         kind, *words = line.split("\t")
+        if notes.is_whole:
+            raise ValueError(f"a line after the end: {line[:80]}")
         if kind == "rank":
             rank = int(words[0])
             notes.ranks = max(notes.ranks, rank + 1)
             notes.elapsed_s = max(notes.elapsed_s, int(words[1]) * _S)
+        elif not notes.ranks:
+            raise ValueError(f"no rank before {line[:80]}")
         elif kind == "on":
             members, place, ranks, name = words[0], int(words[1]), int(words[2]), words[3]
             records = {}
@@ -120,6 +149,10 @@ def _read(lines: Iterable[str]) -> _Notes:
             start_s, end_s = int(words[3]) * _S, int(words[4]) * _S
             visit = _Visit(place, rank, root, start_s, end_s, records[int(words[1])])
             notes.visits[members, name, ranks, sequence].append(visit)
+        elif kind == "end":
+            if int(words[0]) != number:
+                raise ValueError(f"{number} lines of {words[0]}")
+            notes.is_whole = True
         else:
             raise ValueError(f"no note: {line[:80]}")
     return notes
@@ -177,7 +210,11 @@ def source_lines(sites: Iterable[str]) -> dict[str, str]:
             continue
         # The call is before where it returns to.
         addresses = [f"{address - 1:#x}" for _, address in places]
-        done = capture([tool, "-f", "-s", "-e", file, *addresses], {}, ADDRESS_LIMIT_S)
+        try:
+            done = capture([tool, "-f", "-s", "-e", file, *addresses], {}, ADDRESS_LIMIT_S)
+        except EnvironmentLack:
+            # The addresses say it too.
+            continue
         answers = done.stdout.splitlines()
         for (site, _), function, line in zip(places, answers[::2], answers[1::2], strict=False):
             if not line.startswith("?"):

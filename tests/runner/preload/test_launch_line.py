@@ -12,7 +12,7 @@ from tests.capabilities import lacking
 from tests.conftest import Script
 from tests.runner.preload.programs import apply_words, compiled, every_schedule, hockney, launch_line
 
-from hockney.errors import RequestError
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner import preload
 from hockney.runner.launch_line import understand
 from hockney.runner.mpi import Mpi
@@ -47,11 +47,13 @@ def debian(bin_folder: Path, install: Make, *, wrapper: str, launcher: str) -> N
 
 
 def line(words: str) -> tuple[str, str]:
-    """The line as it is run, without the folders of its launcher, and the MPI of its layer or what is said."""
+    """The line as it is run, and the MPI of its layer or what is said."""
     launch = understand(words.split())
-    outcome = preload.Outcome(0)
-    argv, _ = preload.with_layer(launch, {"HOCKNEY_PRELOAD": "apply"}, outcome)
-    return " ".join(argv), " ".join(outcome.said) or (launch.mpi.describe() if launch.mpi else "")
+    try:
+        argv, _ = preload.with_layer(launch, {"HOCKNEY_PRELOAD": "apply"})
+    except EnvironmentLack as lack:
+        return words, lack.message
+    return " ".join(argv), launch.mpi.describe() if launch.mpi else ""
 
 
 @pytest.mark.parametrize("in_a_job", [False, True])
