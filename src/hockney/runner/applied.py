@@ -28,7 +28,8 @@ class Row(BaseModel):
 
     `bytes` adds up what each call names: its whole vector, or one rank's block. `time_s` is 0 where calls were
     not timed. `gain` and its `basis` are the table's; `saved_s` what they come to. Where calls were compared,
-    those by the schedule took `compared_s`, and would have taken `library_s`; their ratio is `measured_gain`.
+    `time_s` is of both halves; those by the schedule took `compared_s`, and would have taken `library_s`, whose
+    ratio is `measured_gain`; `saved_s` is of them alone.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -72,8 +73,11 @@ class Applied(BaseModel):
     saved_s: float | None = None
 
 
-def applied(outcome: Outcome, table: PreloadTable) -> Applied:
-    """The report beside the table; a damaged one is as none, with a warning."""
+def applied(outcome: Outcome, table: PreloadTable, *, compare: bool = False) -> Applied:
+    """The report beside the table; a damaged one is as none, with a warning.
+
+    `compare`: the library's own code ran half of the calls that rules are for.
+    """
     try:
         report = None if outcome.report is None else _report(outcome.report, len(table.rules))
     except Damaged as damaged:
@@ -81,7 +85,7 @@ def applied(outcome: Outcome, table: PreloadTable) -> Applied:
         report = None
     if report is None:
         return Applied(exit_code=outcome.code, warnings=outcome.said)
-    rows = [_with_gain(row, table) for row in report.calls]
+    rows = [_with_gain(row, table, compare) for row in report.calls]
     saved = [row.saved_s for row in rows if row.saved_s is not None]
     return Applied(
         exit_code=outcome.code,
@@ -106,11 +110,12 @@ def _report(text: str, rules: int) -> Report:
     return report
 
 
-def _with_gain(row: Row, table: PreloadTable) -> Row:
+def _with_gain(row: Row, table: PreloadTable, compare: bool) -> Row:
     if row.rule < 0:
         return row
     rule = table.rules[row.rule]
-    saved_s = None if rule.gain is None else row.time_s * (rule.gain - 1)
+    by_schedule_s = row.compared_s if compare else row.time_s
+    saved_s = None if rule.gain is None else by_schedule_s * (rule.gain - 1)
     measured = row.library_s / row.compared_s if row.compared_s > 0 else None
     said = {"algorithm": rule.algorithm, "gain": rule.gain, "basis": rule.basis, "saved_s": saved_s}
     return row.model_copy(update={**said, "measured_gain": measured})

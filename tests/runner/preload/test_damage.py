@@ -181,3 +181,14 @@ def test_after_damage_the_exit_code_is_the_programs(tmp_path: Path, monkeypatch:
     code, _, error = typed(*apply_words(tmp_path, ONE), *words)
     assert code == 7
     assert "damaged" in error
+
+
+def test_of_compared_calls_the_schedules_half_alone_is_saved() -> None:
+    """2 s of the schedule at a gain of 1.5 saved 1 s, whatever the library's half took."""
+    table = PreloadTable.model_validate(
+        {"rules": [{"operation": "bcast", "algorithm": "binomial", "gain": 1.5, "basis": "model"}]}
+    )
+    row = {**REPORT["calls"][0], "time_s": 6.0, "compared_s": 2.0, "library_s": 4.0}  # type: ignore[index]
+    told = json.dumps({**REPORT, "calls": [row]})
+    assert applied(Outcome(0, told), table, compare=True).saved_s == 1.0
+    assert applied(Outcome(0, told), table).saved_s == 3.0
