@@ -24,6 +24,7 @@ from hockney.records.preload_table import PreloadTable
 from hockney.runner.cache import cache_root, make_private
 from hockney.runner.launch_line import APART, Launch
 from hockney.runner.launchers.base import launchers
+from hockney.runner.other_tools import other_tools
 from hockney.runner.preload_build import preload_library
 
 MOST_RULES_B = 100_000
@@ -91,6 +92,7 @@ def run(launch: Launch, variables: Mapping[str, str]) -> Outcome:
             outcome.said.append(f"{lack.message}: the library's own code runs")
             outcome.code = _wait(launch.words, os.environ)
             return outcome
+        outcome.said += other_tools(launch)
         outcome.code = _wait(argv, environment)
         try:
             outcome.report = reading.content(file).decode("utf-8", "replace")

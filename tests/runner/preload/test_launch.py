@@ -176,3 +176,38 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     table = PreloadTable.model_validate({"rules": rules})
     table.write(tmp_path / "table.json")
     assert load(tmp_path / "table.json") == table
+
+
+SIZES = (
+    "#include <mpi.h>\n"
+    "int main(int argc, char** argv) {\n"
+    "  int rank;\n"
+    "  char data[101] = {0};\n"
+    "  MPI_Comm two;\n"
+    "  MPI_Init(&argc, &argv);\n"
+    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+    "  MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, 0, &two);\n"
+    "  const int sizes[] = {9, 10, 100, 101};\n"
+    "  for (int i = 0; i < 4; ++i) {\n"
+    "    MPI_Bcast(data, sizes[i], MPI_BYTE, 0, MPI_COMM_WORLD);\n"
+    "    if (rank < 2) MPI_Bcast(data, sizes[i], MPI_BYTE, 0, two);\n"
+    "  }\n"
+    "  MPI_Finalize();\n"
+    "  return 0;\n"
+    "}\n"
+)
+
+
+@pytest.mark.one_mpi
+def test_the_first_rule_that_fits_counts(mpi: Mpi, tmp_path: Path) -> None:
+    """Bounds are included: the first rule is for 9, 10, 100 B on three ranks, the second for 10, 100 B on two."""
+    rules: list[dict[str, object]] = [
+        {"operation": "bcast", "algorithm": "binomial", "least_ranks": 3, "most_ranks": 3, "most_bytes": 100},
+        {"operation": "bcast", "algorithm": "chain", "least_bytes": 10, "most_bytes": 100},
+    ]
+    table = PreloadTable.model_validate({"rules": rules})
+    program = compiled(mpi, tmp_path, SIZES)
+    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 3, program))
+    assert done.returncode == 0, done.stderr
+    calls = {row["rule"]: row["calls"] for row in answer(done.stdout)["calls"] if row["operation"] == "bcast"}
+    assert calls == {0: 3 * 3, 1: 2 * 2, -1: 3 + 2 * 2}

@@ -168,6 +168,10 @@ def test_programs_that_a_file_names_run_without_the_layer(
     assert "names is not known" in said
 
 
+BARRIER = (
+    "#include <mpi.h>\nint main(int n, char** v) {\n  MPI_Init(&n, &v);\n  MPI_Barrier(MPI_COMM_WORLD);\n"
+    "  MPI_Finalize();\n  return 4;\n}\n"
+)
 TELLS = (
     "#include <stdio.h>\n#include <stdlib.h>\n"
     'int main(void) {\n  const char* had = getenv("LD_PRELOAD");\n'
@@ -191,3 +195,23 @@ def test_where_one_program_is_static_no_other_has_the_layer(mpi: Mpi, tmp_path: 
     assert done.stdout.count("preloaded") == 2
     assert "hockney" not in done.stdout
     assert f"{tmp_path / 'alone'} is statically linked" in done.stderr
+
+
+@pytest.mark.one_mpi
+def test_another_watching_library_is_told_of(mpi: Mpi, tmp_path: Path) -> None:
+    """It takes no call: what it counted it would print in MPI_Finalize."""
+    tool = compiled(mpi, tmp_path, "counter.c", "-shared", "-fPIC")
+    program = compiled(mpi, tmp_path, BARRIER)
+    linked = tmp_path / "linked"
+    program.rename(linked)
+    program = compiled(mpi, tmp_path, BARRIER, "-Wl,--no-as-needed", tool, f"-Wl,-rpath,{tmp_path}")
+    for watched, preloaded in ((program, ""), (linked, str(tool))):
+        words = apply_words(tmp_path, every_schedule(0))
+        done = hockney(*words, *launch_line(mpi, 1, watched), LD_PRELOAD=preloaded)
+        assert done.returncode == 4, done.stderr
+        assert f"{tool} takes MPI calls too" in done.stderr
+        assert "counted" not in done.stdout
+    quiet = hockney(*apply_words(tmp_path, every_schedule(0)), *launch_line(mpi, 1, linked), LD_PRELOAD="")
+    assert (quiet.returncode, quiet.stderr) == (4, "")
+    line = launch_line(mpi, 1, "env", f"LD_PRELOAD={tool}", linked)
+    assert "sets LD_PRELOAD itself" in hockney(*apply_words(tmp_path, every_schedule(0)), *line).stderr
