@@ -28,8 +28,8 @@ class Row(BaseModel):
 
     `bytes` adds up what each call names: its whole vector, or one rank's block. `time_s` is 0 where calls were
     not timed. `gain` and its `basis` are the table's; `saved_s` what they come to. Where calls were compared,
-    `time_s` is of both halves; those by the schedule took `compared_s`, and would have taken `library_s`, whose
-    ratio is `measured_gain`; `saved_s` is of them alone.
+    those by the schedule took `compared_s`, and would have taken `library_s`, whose ratio is `measured_gain`;
+    `saved_s` is of them alone.
     """
 
     model_config = ConfigDict(extra="forbid")
