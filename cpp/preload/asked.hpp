@@ -39,8 +39,9 @@ enum class Why : std::uint8_t {
     irregular,
     refused,
     no_communicator,
+    compared,
 };
-constexpr int whys = 12;
+constexpr int whys = 13;
 inline constexpr std::array<const char*, whys> reasons = {
     "",
     "no rule",
@@ -54,6 +55,7 @@ inline constexpr std::array<const char*, whys> reasons = {
     "blocks of different sizes",
     "the schedule does not do this",
     "no private communicator",
+    "--compare",
 };
 
 struct Asked {
@@ -78,6 +80,9 @@ struct Data {
     // 0 where it can be moved as it is; else the bytes that it takes elsewhere: without its gaps, or, where
     // `spread_B` is not 0, with them, as a reduction needs it. So many bytes of it the program then has.
     Bytes staged_B = 0, spread_B = 0;
+    // Only read: the program may have it where nothing can be written, though it is where others have theirs
+    // written (the root of a broadcast).
+    bool is_kept = false;
 };
 
 }  // namespace hockney

@@ -37,6 +37,7 @@ class Looked {
         asked_.operation = operation;
         if (channel_.is_inter()) refuse(Why::intercommunicator);
         if (channel_.ranks() == 1) refuse(Why::one_rank);
+        if (!channel_.has_rules(operation)) refuse(Why::no_rule);
     }
 
     bool is_open() const { return asked_.why == Why::served; }
@@ -56,16 +57,16 @@ class Looked {
     }
     bool is_root() const { return rank() == asked_.root; }
 
-    // `count` elements of what all ranks agree on: the whole vector, or one of `blocks`.
+    // `count` elements of what all ranks agree on: the whole vector, or one of `blocks`. A call that no rule
+    // is for costs no more than these questions.
     void moves(Bytes count, MPI_Datatype type, int blocks) {
         // Between groups not every argument means something.
         if (channel_.is_inter()) return;
         if (count < 0 || type == MPI_DATATYPE_NULL) return refuse(Why::unknown);
-        if (count > most_B) return refuse(Why::large);
-        const Type found = type_of(type);
-        asked_.bytes = count * found.size_B;
-        if (found.size_B < 0 || asked_.bytes > most_B / blocks) return refuse(Why::large);
-        if (asked_.bytes == 0) refuse(Why::empty);
+        asked_.bytes = bytes_of(count, type);
+        if (count > most_B || asked_.bytes > most_B / blocks) return refuse(Why::large);
+        if (asked_.bytes == 0) return refuse(Why::empty);
+        if (!channel_.has_rule(asked_)) refuse(Why::no_rule);
     }
 
     void reduces(Bytes count, MPI_Datatype type, MPI_Op op, int blocks, bool is_bitwise) {
@@ -82,13 +83,14 @@ class Looked {
             return refuse(Why::bitwise);
         asked_.element = type;
         asked_.elements = count;
-        asked_.element_B = element.extent_B;
+        asked_.element_B = static_cast<int>(element.extent_B);
         asked_.op = op;
         asked_.commutative = how.is_commutative;
     }
 
     void in_place() { asked_.in_place = true; }
     void gives(const void* at, Bytes count, MPI_Datatype type) { input_ = data(at, count, type); }
+    void keeps() { output_.is_kept = true; }
     void takes(void* at, Bytes count, MPI_Datatype type) { output_ = data(at, count, type); }
 
     // Runs a schedule, or what `library` does.
@@ -96,8 +98,9 @@ class Looked {
     int run(Library library) {
         if (settings().is_watching) {
             const bool is_ordered = !channel_.is_inter() && ranks() > 1;
-            const Seen seen(channel_.watched(), name_of(asked_.operation), call_site, asked_.bytes,
-                            asked_.root, is_ordered);
+            Watched& watched = is_ordered ? channel_.taken() : channel_.watched();
+            const Seen seen(watched, name_of(asked_.operation), call_site, asked_.bytes, asked_.root,
+                            is_ordered);
             return library();
         }
         Prepared* prepared = channel_.prepare(asked_);
@@ -105,7 +108,7 @@ class Looked {
         int code = MPI_SUCCESS;
         const bool is_served = prepared != nullptr && !channel_.is_librarys_turn(asked_.operation);
         if (is_served)
-            channel_.run(*prepared, asked_, input_, output_);
+            code = channel_.run(*prepared, asked_, input_, output_);
         else
             code = library();
         Count& count = prepared == nullptr ? channel_.passed(asked_)
@@ -119,9 +122,9 @@ class Looked {
 
   private:
     Data data(const void* at, Bytes count, MPI_Datatype type) {
-        Data made{const_cast<void*>(at), count, type, 0};
+        Data made{const_cast<void*>(at), count, type};
         if (!is_open()) return made;
-        if (count < 0 || type == MPI_DATATYPE_NULL) {
+        if (count < 0 || count > most_B || type == MPI_DATATYPE_NULL) {
             refuse(Why::unknown);
             return made;
         }
@@ -151,6 +154,7 @@ int call_Bcast(void* buffer, Number count, MPI_Datatype type, int root, MPI_Comm
     call.rooted(root);
     call.moves(count, type, 1);
     call.takes(buffer, count, type);
+    if (call.is_root()) call.keeps();
     return call.run([&] { return HOCKNEY_OWN(Bcast)(buffer, count, type, root, comm); });
 }
 
@@ -160,7 +164,7 @@ int call_Scatter(const void* from, Number count, MPI_Datatype type, void* into, 
     Looked call(Operation::scatter, comm);
     if (call.rooted(root) && call.is_root()) {
         call.moves(count, type, call.ranks());
-        call.gives(from, static_cast<Bytes>(count) * call.ranks(), type);
+        call.gives(from, product(count, call.ranks()), type);
         if (into == MPI_IN_PLACE)
             call.in_place();
         else
@@ -183,7 +187,7 @@ int call_Gather(const void* from, Number count, MPI_Datatype type, void* into, N
             call.in_place();
         else
             call.gives(from, count, type);
-        call.takes(into, static_cast<Bytes>(into_count) * call.ranks(), into_type);
+        call.takes(into, product(into_count, call.ranks()), into_type);
     } else {
         call.moves(count, type, call.ranks());
         call.gives(from, count, type);
@@ -194,13 +198,13 @@ int call_Gather(const void* from, Number count, MPI_Datatype type, void* into, N
 
 // Allgather and alltoall: a block for each rank comes in.
 void between_all(Looked& call, const void* from, Bytes elements, MPI_Datatype type, void* into,
-                 int into_count, MPI_Datatype into_type) {
+                 Bytes into_count, MPI_Datatype into_type) {
     call.moves(into_count, into_type, call.ranks());
     if (from == MPI_IN_PLACE)
         call.in_place();
     else
         call.gives(from, elements, type);
-    call.takes(into, static_cast<Bytes>(into_count) * call.ranks(), into_type);
+    call.takes(into, product(into_count, call.ranks()), into_type);
 }
 
 template <class Number>
@@ -216,7 +220,7 @@ template <class Number>
 int call_Alltoall(const void* from, Number count, MPI_Datatype type, void* into, Number into_count,
                   MPI_Datatype into_type, MPI_Comm comm) {
     Looked call(Operation::alltoall, comm);
-    between_all(call, from, static_cast<Bytes>(count) * call.ranks(), type, into, into_count, into_type);
+    between_all(call, from, product(count, call.ranks()), type, into, into_count, into_type);
     return call.run(
         [&] { return HOCKNEY_OWN(Alltoall)(from, count, type, into, into_count, into_type, comm); });
 }
@@ -242,9 +246,9 @@ void reduction(Looked& call, const void* from, void* into, Bytes count, MPI_Data
     if (from == MPI_IN_PLACE)
         call.in_place();
     else
-        call.gives(from, static_cast<Bytes>(count) * blocks, type);
+        call.gives(from, product(count, blocks), type);
     // In place, all that goes in lies where a part of it comes out.
-    call.takes(into, from == MPI_IN_PLACE ? count * blocks : count, type);
+    call.takes(into, from == MPI_IN_PLACE ? product(count, blocks) : count, type);
 }
 
 template <class Number>
@@ -269,15 +273,18 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
     if (counts == nullptr) call.refuse(Why::unknown);
     for (int rank = 1; call.is_open() && rank < call.ranks(); ++rank)
         if (counts[rank] != counts[0]) call.refuse(Why::irregular);
-    if (settings().is_watching && counts != nullptr) call.moves(counts[call.rank()], type, 1);
+    if (counts != nullptr) call.moves(counts[call.rank()], type, call.ranks());
     if (call.is_open()) reduction(call, from, into, counts[0], type, op, call.ranks());
     return call.run([&] { return HOCKNEY_OWN(Reduce_scatter)(from, into, counts, type, op, comm); });
 }
 
 }  // namespace
-}  // namespace hockney
 
 #define HOCKNEY_EXPORT extern "C" __attribute__((visibility("default")))
+// A definition under the library's name, which its header declares with handles of its own width.
+#define HOCKNEY_DEFINE(symbol, parameters)                            \
+    HOCKNEY_EXPORT int exported_##symbol parameters __asm__(#symbol); \
+    HOCKNEY_EXPORT int exported_##symbol parameters
 
 // What the layer has no part in.
 #define HOCKNEY_IS_PASSED_ON                                                         \
@@ -285,7 +292,7 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
      hockney::library::is_internal(hockney::call_site = __builtin_return_address(0)))
 
 #define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                   \
-    HOCKNEY_EXPORT int prefix##name parameters {                              \
+    HOCKNEY_DEFINE(prefix##name, parameters) {                                \
         if (HOCKNEY_IS_PASSED_ON) return hockney::library::name(__VA_ARGS__); \
         return hockney::call_##name(__VA_ARGS__);                             \
     }
@@ -294,7 +301,7 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
     HOCKNEY_STAND_BEFORE(PMPI_, name, parameters, __VA_ARGS__)
 HOCKNEY_COLLECTIVES(HOCKNEY_BOTH)
 #define HOCKNEY_STAND_BEFORE_LARGE(prefix, name, parameters, ...)                 \
-    HOCKNEY_EXPORT int prefix##name##_c parameters {                              \
+    HOCKNEY_DEFINE(prefix##name##_c, parameters) {                                \
         if (HOCKNEY_IS_PASSED_ON) return hockney::library::name##_c(__VA_ARGS__); \
         return hockney::call_##name(__VA_ARGS__);                                 \
     }
@@ -302,6 +309,8 @@ HOCKNEY_COLLECTIVES(HOCKNEY_BOTH)
     HOCKNEY_STAND_BEFORE_LARGE(MPI_, name, parameters, __VA_ARGS__) \
     HOCKNEY_STAND_BEFORE_LARGE(PMPI_, name, parameters, __VA_ARGS__)
 HOCKNEY_LARGE(HOCKNEY_BOTH_LARGE)
+
+}  // namespace hockney
 
 namespace {
 

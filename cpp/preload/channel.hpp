@@ -48,11 +48,15 @@ using Totals = std::map<Used, Count>;
 struct Prepared {
     std::unique_ptr<Program> program;
     Used used;
+    bool writes_output = false;
     Count count, by_library;
+    // Those by the schedule, beside what the library's would have taken.
     Count compared() const;
+    void add_to(Totals& totals) const;
 };
 
-// MPI allows one collective at a time on a communicator, so nothing here is locked.
+// MPI allows one collective at a time on a communicator, so nothing here is locked but what makes it:
+// messages of several threads may be the first.
 class Channel {
   public:
     // Of a communicator; made when it is first asked for.
@@ -73,11 +77,20 @@ class Channel {
     bool is_inter() const { return is_inter_; }
     // Of a profile.
     Watched& watched() { return *watched_; }
+    // The same of its blocking collectives.
+    Watched& taken() {
+        if (taken_ == nullptr) taken_ = &Watched::taken(user_);
+        return *taken_;
+    }
 
+    // Whether there is a rule for the operation on so many ranks; and for so many bytes of it.
+    bool has_rules(Operation operation) const { return !rules_of(operation).empty(); }
+    bool has_rule(const Asked& asked) const { return rule_for(asked) != nullptr; }
     // nullptr: the library's own code, because of `asked.why`, which it may set. Collective the first time
     // that the communicator has a rule.
     Prepared* prepare(Asked& asked);
-    void run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output);
+    // The first error that the schedule met, after the program's handler had it.
+    int run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output);
     // Half of the times, where calls are compared: on all ranks alike, as all make the same calls, and in the
     // sequence of Thue and Morse, which no loop of the program keeps time with.
     bool is_librarys_turn(Operation operation) {
@@ -104,23 +117,30 @@ class Channel {
         std::unique_ptr<Prepared> prepared;
     };
 
+    const std::vector<Rule>& rules_of(Operation operation) const {
+        return rules_[static_cast<std::size_t>(operation)];
+    }
+    // The first that fits; nullptr for none.
+    const Rule* rule_for(const Asked& asked) const;
     static Key key_of(const Asked& asked);
     Slot& slot_of(const Key& key);
     // Why not, where there is none.
     Why make(std::unique_ptr<Prepared>& prepared, const Asked& asked);
     bool is_private();
+    bool agreed(bool mine) const;
     void forget();
     // Where the executor finds a buffer's data: less than INT_MAX bytes, as larger calls are the library's.
-    std::byte* staged(const Data& data, std::vector<std::byte>& stage);
-    void pack(const Data& data, const void* from, std::vector<std::byte>& into) const;
+    std::byte* staged(const Data& data, std::vector<std::byte>& stage, int& code);
+    int pack(const Data& data, const void* from, std::vector<std::byte>& into) const;
     void add_to(Totals& totals) const;
 
+    long ordinal_ = 0;               // how many were made before
     MPI_Comm user_;                  // the program's
     MPI_Comm comm_ = MPI_COMM_NULL;  // where no message of ours meets the program's
-    bool has_none_ = false;          // it could not be made
+    bool is_tried_ = false;          // whether it was made, or could not be
     int rank_ = 0, ranks_ = 0;
     bool is_inter_ = false;
-    Watched* watched_ = nullptr;
+    Watched *watched_ = nullptr, *taken_ = nullptr;
     std::array<std::vector<Rule>, operations> rules_;  // those for this number of ranks
     std::vector<Slot> slots_;
     std::size_t used_ = 0;

@@ -1,6 +1,9 @@
 #include "layer.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,6 +17,9 @@
 
 namespace hockney {
 namespace {
+
+// What ranks give to rank 0 at once: each, and all together.
+constexpr std::size_t most_round_B = 1 << 16, most_all_B = std::size_t{1} << 30;
 
 // A line for each count; its words have no tabs.
 std::string lines_of(const Totals& totals) {
@@ -71,11 +77,21 @@ std::string report(const Totals& totals, int ranks, bool is_of_all) {
            "\n";
 }
 
+// Whole or not at all: who reads it may come while it is written.
 void write_file(const std::string& path, const std::string& text) {
-    std::FILE* file = std::fopen(path.c_str(), "w");
+    const std::string part = path + ".part";
+    std::FILE* file = std::fopen(part.c_str(), "w");
     const bool is_written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if ((file != nullptr && std::fclose(file) != 0) || !is_written)
+    const bool is_closed = file != nullptr && std::fclose(file) == 0;
+    if (!is_written || !is_closed || std::rename(part.c_str(), path.c_str()) != 0)
         std::fprintf(stderr, "hockney: cannot write %s\n", path.c_str());
+}
+
+// As the launcher says, since a library that is another one cannot be asked with our handles.
+bool is_first_rank() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+        if (const char* value = std::getenv(name); value != nullptr) return std::strcmp(value, "0") == 0;
+    return true;
 }
 
 }  // namespace
@@ -84,22 +100,36 @@ std::string gathered(const std::string& mine) {
     int rank = 0, ranks = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int length = static_cast<int>(mine.size());
+    // In rounds, whose places on rank 0 an int can name.
+    const std::size_t most = std::min(most_round_B, most_all_B / static_cast<std::size_t>(ranks));
+    long long longest = static_cast<long long>(mine.size());
+    library::Allreduce(MPI_IN_PLACE, &longest, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
     std::vector<int> lengths(static_cast<std::size_t>(ranks)), places(lengths);
-    library::Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-    std::size_t total = 0;
-    for (std::size_t i = 0; rank == 0 && i < lengths.size(); ++i) {
-        places[i] = static_cast<int>(total);
-        total += static_cast<std::size_t>(lengths[i]);
+    std::vector<std::string> texts(rank == 0 ? lengths.size() : 0);
+    std::string round;
+    for (std::size_t done = 0; done < static_cast<std::size_t>(longest); done += most) {
+        const int length = done < mine.size() ? static_cast<int>(std::min(most, mine.size() - done)) : 0;
+        library::Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+        for (std::size_t i = 1; i < texts.size(); ++i) places[i] = places[i - 1] + lengths[i - 1];
+        if (rank == 0) round.resize(static_cast<std::size_t>(places.back() + lengths.back()));
+        PMPI_Gatherv(length != 0 ? mine.data() + done : nullptr, length, MPI_CHAR, round.data(),
+                     lengths.data(), places.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            texts[i].append(round, static_cast<std::size_t>(places[i]), static_cast<std::size_t>(lengths[i]));
     }
-    std::string all(total, '\0');
-    PMPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR, 0,
-                 MPI_COMM_WORLD);
+    std::string all;
+    for (const std::string& text : texts) all += text;
     return all;
 }
 
 void begin_layer() {
     if (!settings().is_on || is_active) return;
+    if (const std::string lack = library::lack(); !lack.empty()) {
+        if (is_first_rank())
+            std::fprintf(stderr, "hockney: %s: the layer does nothing, and the library's own code runs\n",
+                         lack.c_str());
+        return;
+    }
     learn_types();
     Channel::open();
     if (settings().is_watching) Watched::begin();

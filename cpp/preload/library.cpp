@@ -4,11 +4,13 @@
 #include <link.h>
 
 #include <atomic>
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace hockney::library {
 
@@ -31,13 +33,19 @@ HOCKNEY_LARGE(HOCKNEY_DEFINE)
 
 namespace {
 
+// The first function that the library lacks.
+const char* missing = nullptr;
+// In place of each: a program that asks for one has been told that there is none.
+int is_missing() { return MPI_ERR_OTHER; }
+
 template <class Function>
 void find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-    if (function != nullptr) return;
-    // Nothing could be passed on to.
-    std::fprintf(stderr, "hockney: the MPI library of this program has no %s\n", name);
-    std::abort();
+    void* found = dlsym(RTLD_NEXT, name);
+    if (found == nullptr) {
+        if (missing == nullptr) missing = name;
+        found = reinterpret_cast<void*>(is_missing);
+    }
+    function = reinterpret_cast<Function>(found);
 }
 
 // Before the program's first call, in a process that may never make one.
@@ -84,7 +92,7 @@ bool is_of_library(const char* path) {
 }
 
 struct Search {
-    std::uintptr_t address, first = 0, end = 0;
+    std::uintptr_t address, first = 0, end = 0, moved_by = 0;
     const char* path = "";
 };
 
@@ -95,6 +103,7 @@ int look(dl_phdr_info* file, std::size_t, void* data) {
         if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
         const std::uintptr_t first = file->dlpi_addr + part.p_vaddr;
         if (search.address < first || search.address >= first + part.p_memsz) continue;
+        search.moved_by = file->dlpi_addr;
         search.first = first;
         search.end = first + part.p_memsz;
         search.path = file->dlpi_name != nullptr ? file->dlpi_name : "";
@@ -119,7 +128,54 @@ bool add(std::uintptr_t address) {
     return internal;
 }
 
+constexpr std::size_t most_version_B = 1 << 16;
+
+// What the library says of itself, up to its version, where it is the one whose header this is.
+std::string expected() {
+#if defined(OMPI_MAJOR_VERSION)
+    return "Open MPI v" + std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) +
+           "." + std::to_string(OMPI_RELEASE_VERSION);
+#elif defined(I_MPI_VERSION)
+    return "Intel(R) MPI Library";
+#elif defined(MPICH_VERSION) && !defined(MVAPICH_VERSION) && !defined(MVAPICH2_VERSION) && \
+    !defined(CRAY_MPICH_VERSION)
+    return "MPICH Version: " MPICH_VERSION;
+#else
+    return "";
+#endif
+}
+
+// The first line, with one space between words.
+std::string line_of(const char* text) {
+    std::string line;
+    for (; *text != '\0' && *text != '\n'; ++text) {
+        const char c = *text == '\t' ? ' ' : *text;
+        if (c != ' ' || (!line.empty() && line.back() != ' ')) line += c;
+    }
+    return line;
+}
+
 }  // namespace
+
+std::string lack() {
+    // Each library writes as much as its own header says, which is not always this one.
+    std::vector<char> text(most_version_B, '\0');
+    int length = 0;
+    PMPI_Get_library_version(text.data(), &length);
+    const std::string found = line_of(text.data()), wanted = expected();
+    // 5.0.1 is not 5.0.11.
+    const bool goes_on = found.size() > wanted.size() && std::isdigit(found[wanted.size()]) != 0;
+    if (!wanted.empty() && (found.compare(0, wanted.size(), wanted) != 0 || goes_on))
+        return "the program runs on " + found.substr(0, found.find(',')) + ", not on " + wanted;
+    if (missing != nullptr) return "the MPI library of this program has no " + std::string(missing);
+    return "";
+}
+
+std::uintptr_t moved_by(const void* address) {
+    Search search{reinterpret_cast<std::uintptr_t>(address)};
+    dl_iterate_phdr(look, &search);
+    return search.moved_by;
+}
 
 bool is_internal(const void* place) {
     const auto address = reinterpret_cast<std::uintptr_t>(place);

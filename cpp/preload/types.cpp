@@ -1,10 +1,13 @@
 #include "types.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "lenient.hpp"
 
 namespace hockney {
 namespace {
@@ -45,20 +48,26 @@ class Known {
 auto& types = *new Known<MPI_Datatype, Type>;
 auto& operators = *new Known<MPI_Op, Operator>;
 
+Bytes size_of(MPI_Datatype type) {
+    MPI_Count size_B = 0;
+    return PMPI_Type_size_x(type, &size_B) == MPI_SUCCESS ? static_cast<Bytes>(size_B) : 0;
+}
+
 void measure(MPI_Datatype type, Type& made) {
     MPI_Aint lower = 0, extent = 0, first = 0, length = 0;
     PMPI_Type_get_extent(type, &lower, &extent);
     PMPI_Type_get_true_extent(type, &first, &length);
     if (first < 0 || first + length > extent || extent > INT_MAX) return;
-    made.extent_B = static_cast<int>(extent);
-    made.end_B = static_cast<int>(first + length);
+    made.extent_B = extent;
+    made.end_B = first + length;
 }
 
 void learn(MPI_Datatype type, Family family) {
     if (type == MPI_DATATYPE_NULL) return;  // a type of Fortran that this library was built without
     Type made;
     made.family = family;
-    if (PMPI_Type_size(type, &made.size_B) != MPI_SUCCESS || made.size_B <= 0) return;
+    made.size_B = size_of(type);
+    if (made.size_B <= 0) return;
     measure(type, made);
     made.is_dense = made.extent_B == made.size_B;
     types.add(type, made);
@@ -85,45 +94,68 @@ bool is_repetition(MPI_Datatype type) {
     return is_dense;
 }
 
-// While it lives, the library reports errors instead of ending the program.
-class Lenient {
-  public:
-    Lenient() {
-        for (std::size_t i = 0; i < 2; ++i) {
-            PMPI_Comm_get_errhandler(comms_[i], &before_[i]);
-            PMPI_Comm_set_errhandler(comms_[i], MPI_ERRORS_RETURN);
-        }
-    }
-    ~Lenient() {
-        for (std::size_t i = 0; i < 2; ++i) {
-            PMPI_Comm_set_errhandler(comms_[i], before_[i]);
-            PMPI_Errhandler_free(&before_[i]);
-        }
-    }
-    Lenient(const Lenient&) = delete;
-    Lenient& operator=(const Lenient&) = delete;
-
-  private:
-    MPI_Comm comms_[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-    MPI_Errhandler before_[2]{};
-};
-
 }  // namespace
 
 void learn_types() {
-    // A library that was built without Fortran has handles of its types all the same, which are invalid.
-    const Lenient lenient;
+    // A library that was built without Fortran has handles of its types all the same, which are invalid; not
+    // every header has a name for each size.
+    const Lenient world(MPI_COMM_WORLD), self(MPI_COMM_SELF);
     for (const MPI_Datatype type :
-         {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG,
-          MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
-          MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_INTEGER})
+         {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT,         MPI_UNSIGNED_SHORT, MPI_INT,
+          MPI_UNSIGNED,    MPI_LONG,          MPI_UNSIGNED_LONG, MPI_LONG_LONG,      MPI_UNSIGNED_LONG_LONG,
+          MPI_INT8_T,      MPI_INT16_T,       MPI_INT32_T,       MPI_INT64_T,        MPI_UINT8_T,
+          MPI_UINT16_T,    MPI_UINT32_T,      MPI_UINT64_T,      MPI_INTEGER,        MPI_INTEGER1,
+          MPI_INTEGER2,    MPI_INTEGER4,      MPI_INTEGER8})
         learn(type, integer);
-    for (const MPI_Datatype type : {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION})
+#ifdef MPI_INTEGER16
+    learn(MPI_INTEGER16, integer);
+#endif
+    for (const MPI_Datatype type :
+         {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8})
         learn(type, floating);
+#ifdef MPI_REAL2
+    learn(MPI_REAL2, floating);
+#endif
+#ifdef MPI_REAL16
+    learn(MPI_REAL16, floating);
+#endif
     for (const MPI_Datatype type : {MPI_C_BOOL, MPI_LOGICAL}) learn(type, logical);
+#ifdef MPI_CXX_BOOL
+    learn(MPI_CXX_BOOL, logical);
+#endif
+#ifdef MPI_LOGICAL1
+    learn(MPI_LOGICAL1, logical);
+#endif
+#ifdef MPI_LOGICAL2
+    learn(MPI_LOGICAL2, logical);
+#endif
+#ifdef MPI_LOGICAL4
+    learn(MPI_LOGICAL4, logical);
+#endif
+#ifdef MPI_LOGICAL8
+    learn(MPI_LOGICAL8, logical);
+#endif
+#ifdef MPI_LOGICAL16
+    learn(MPI_LOGICAL16, logical);
+#endif
     for (const MPI_Datatype type : {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
-                                    MPI_COMPLEX, MPI_DOUBLE_COMPLEX})
+                                    MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16})
         learn(type, complex);
+#ifdef MPI_CXX_FLOAT_COMPLEX
+    learn(MPI_CXX_FLOAT_COMPLEX, complex);
+#endif
+#ifdef MPI_CXX_DOUBLE_COMPLEX
+    learn(MPI_CXX_DOUBLE_COMPLEX, complex);
+#endif
+#ifdef MPI_CXX_LONG_DOUBLE_COMPLEX
+    learn(MPI_CXX_LONG_DOUBLE_COMPLEX, complex);
+#endif
+#ifdef MPI_COMPLEX4
+    learn(MPI_COMPLEX4, complex);
+#endif
+#ifdef MPI_COMPLEX32
+    learn(MPI_COMPLEX32, complex);
+#endif
     learn(MPI_BYTE, byte);
     for (const MPI_Datatype type : {MPI_AINT, MPI_OFFSET, MPI_COUNT}) learn(type, multi_language);
     for (const MPI_Datatype type : {MPI_2INT, MPI_SHORT_INT, MPI_LONG_INT, MPI_2INTEGER}) learn(type, pair);
@@ -145,11 +177,16 @@ void learn_types() {
 Type type_of(MPI_Datatype type) {
     if (const Type* known = types.find(type)) return *known;
     Type made;
-    PMPI_Type_size(type, &made.size_B);
-    if (made.size_B == MPI_UNDEFINED) made.size_B = -1;
+    made.size_B = size_of(type);
     made.is_dense = is_repetition(type);
     measure(type, made);
     return made;
+}
+
+Bytes bytes_of(Bytes count, MPI_Datatype type) {
+    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+    const Type* known = types.find(type);
+    return product(count, std::max<Bytes>(0, known != nullptr ? known->size_B : size_of(type)));
 }
 
 Operator operator_of(MPI_Op op) {

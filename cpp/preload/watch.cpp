@@ -13,13 +13,14 @@
 #include "../runner/clock.hpp"
 #include "../runner/sync/global_clock.hpp"
 #include "layer.hpp"
-#include "types.hpp"
+#include "library.hpp"
 
 namespace hockney {
 namespace {
 
 // Sizes of one communicator; further ones count as the next power of two.
 constexpr std::size_t most_records = 4096;
+constexpr Bytes most_rounded_B = Bytes{1} << 62;
 // Comings and goings that all ranks keep together, and one rank of one communicator.
 constexpr std::size_t most_samples = std::size_t{1} << 20, most_kept = 8192, least_kept = 64;
 
@@ -27,8 +28,10 @@ struct Place {
     std::string name;
     int rank, ranks;  // of this process there
     std::uint64_t members;
+    int number = 0;  // among those that are alike and live
     bool operator<(const Place& o) const {
-        return std::tie(members, name, rank, ranks) < std::tie(o.members, o.name, o.rank, o.ranks);
+        return std::tie(members, name, rank, ranks, number) <
+               std::tie(o.members, o.name, o.rank, o.ranks, o.number);
     }
 };
 
@@ -67,8 +70,8 @@ std::string described(const void* site) {
     std::ostringstream text;
     if (site == nullptr || dladdr(const_cast<void*>(site), &found) == 0 || found.dli_fname == nullptr)
         return "";
-    const auto offset =
-        reinterpret_cast<std::uintptr_t>(site) - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
+    // A program at addresses of its own (-no-pie) is where its file says; everything else was moved.
+    const auto offset = reinterpret_cast<std::uintptr_t>(site) - library::moved_by(site);
     text << found.dli_fname << "+0x" << std::hex << offset;
     if (found.dli_sname != nullptr) text << " (" << found.dli_sname << ")";
     return without_tabs(text.str());
@@ -77,11 +80,6 @@ std::string described(const void* site) {
 long nanoseconds(double time_s) { return static_cast<long>(time_s * 1e9); }
 
 }  // namespace
-
-Bytes bytes_of(Bytes count, MPI_Datatype type) {
-    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
-    return count * std::max(0, type_of(type).size_B);
-}
 
 struct Watched::Notes {
     using Key = std::tuple<const char*, const void*, Bytes>;
@@ -115,7 +113,9 @@ struct Watched::Notes {
 Watched::Watched() : notes_(new Notes) {}
 Watched::~Watched() = default;
 
-Watched& Watched::of(MPI_Comm comm) {
+namespace {
+
+Place place_of(MPI_Comm comm) {
     Place place{"", 0, 0, 0};
     if (comm != MPI_COMM_NULL) {
         char name[MPI_MAX_OBJECT_NAME] = "";
@@ -132,6 +132,30 @@ Watched& Watched::of(MPI_Comm comm) {
         else
             place.members = members_of(comm, place.ranks);
     }
+    return place;
+}
+
+}  // namespace
+
+Watched& Watched::taken(MPI_Comm comm) {
+    Place place = place_of(comm);
+    const std::lock_guard<std::mutex> held(watched_mutex);
+    for (;; ++place.number) {
+        Watched*& found = watched_places[place];
+        if (found == nullptr) found = new Watched;
+        if (found->is_taken_) continue;
+        found->is_taken_ = true;
+        return *found;
+    }
+}
+
+void Watched::leave() {
+    const std::lock_guard<std::mutex> held(watched_mutex);
+    is_taken_ = false;
+}
+
+Watched& Watched::of(MPI_Comm comm) {
+    const Place place = place_of(comm);
     const std::lock_guard<std::mutex> held(watched_mutex);
     Watched*& found = watched_places[place];
     if (found == nullptr) found = new Watched;
@@ -146,8 +170,8 @@ void Watched::add(const char* operation, const void* site, Bytes bytes, int root
     if (found == notes.records.end()) {
         if (notes.records.size() >= most_records) {
             Bytes rounded = 1;
-            while (rounded < bytes) rounded *= 2;
-            bytes = rounded;
+            while (rounded < bytes && rounded < most_rounded_B) rounded *= 2;
+            bytes = bytes == 0 ? 0 : rounded;
         }
         const Notes::Record fresh{notes.records.size()};
         found = notes.records.emplace(Notes::Key{operation, site, bytes}, fresh).first;
@@ -200,7 +224,7 @@ std::string Watched::end() {
     for (const auto& [place, watched] : watched_places) {
         const Notes& notes = *watched->notes_;
         lines << "on\t" << place.members << '\t' << place.rank << '\t' << place.ranks << '\t' << place.name
-              << '\n';
+              << '\t' << place.number << '\n';
         for (const auto& [key, record] : notes.records)
             lines << "call\t" << record.number << '\t' << std::get<0>(key) << '\t'
                   << described(std::get<1>(key)) << '\t' << std::get<2>(key) << '\t' << record.calls << '\t'
@@ -212,7 +236,9 @@ std::string Watched::end() {
     }
     delete global_clock;
     PMPI_Comm_free(&clock_comm);
-    return gathered(lines.str());
+    std::string all = gathered(lines.str());
+    const auto count = std::count(all.begin(), all.end(), '\n');
+    return all + "end\t" + std::to_string(count) + '\n';
 }
 
 }  // namespace hockney

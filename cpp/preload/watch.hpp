@@ -34,11 +34,15 @@ class Seen {
 };
 
 // What was seen on communicators of the same ranks and name: those that a program makes again and again are
-// one.
+// one, those that live at the same time are numbered.
 class Watched {
   public:
     // Of a communicator, which is asked for its ranks; MPI_COMM_NULL for calls that name none.
     static Watched& of(MPI_Comm comm);
+    // Of a communicator's blocking collectives, which no other one that lives now has: to be given back by
+    // `leave`. The first call of it on all ranks asks, so that all have the same.
+    static Watched& taken(MPI_Comm comm);
+    void leave();
     // Before the first call and after the last, on all ranks; the latter returns lines of all of them on rank
     // 0.
     static void begin();
@@ -55,12 +59,10 @@ class Watched {
   private:
     struct Notes;
     std::unique_ptr<Notes> notes_;
+    bool is_taken_ = false;
 };
 
 // Where the program's latest call of this thread returns to.
 inline thread_local const void* call_site = nullptr;
-
-// Bytes of so many elements; 0 for what is no datatype.
-Bytes bytes_of(Bytes count, MPI_Datatype type);
 
 }  // namespace hockney

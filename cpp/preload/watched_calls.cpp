@@ -2,6 +2,7 @@
 #include "channel.hpp"
 #include "layer.hpp"
 #include "library.hpp"
+#include "types.hpp"
 #include "watch.hpp"
 
 namespace hockney {
@@ -40,14 +41,13 @@ bool is_watched(const void* returns_to) {
 }
 
 }  // namespace
-}  // namespace hockney
 
-#define HOCKNEY_WATCH(symbol, name, word, communicator, bytes, parameters, ...)          \
-    extern "C" __attribute__((visibility("default"))) int symbol parameters {            \
-        using namespace hockney;                                                         \
-        if (!is_watched(__builtin_return_address(0))) return library::name(__VA_ARGS__); \
-        const Seen seen(watched_of(communicator), #word, call_site, bytes, -1, false);   \
-        return library::name(__VA_ARGS__);                                               \
+#define HOCKNEY_WATCH(symbol, name, word, communicator, bytes, parameters, ...)                          \
+    extern "C" __attribute__((visibility("default"))) int exported_##symbol parameters __asm__(#symbol); \
+    extern "C" __attribute__((visibility("default"))) int exported_##symbol parameters {                 \
+        if (!is_watched(__builtin_return_address(0))) return library::name(__VA_ARGS__);                 \
+        const Seen seen(watched_of(communicator), #word, call_site, bytes, -1, false);                   \
+        return library::name(__VA_ARGS__);                                                               \
     }
 #define HOCKNEY_WATCH_BOTH(name, ...)            \
     HOCKNEY_WATCH(MPI_##name, name, __VA_ARGS__) \
@@ -60,3 +60,5 @@ HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_WATCH_BOTH)
     HOCKNEY_WATCH(PMPI_##name##_c, name##_c, __VA_ARGS__)
 HOCKNEY_WATCHED(HOCKNEY_WATCH_LARGE, MPI_Count, MPI_Aint)
 #endif
+
+}  // namespace hockney

@@ -160,43 +160,49 @@ void Program::join_exchanges() {
     instructions_ = std::move(joined);
 }
 
-void Program::run(std::byte* input, std::byte* output, std::byte* scratch, MPI_Datatype element, MPI_Op op) {
+int Program::run(std::byte* input, std::byte* output, std::byte* scratch, MPI_Datatype element, MPI_Op op) {
     std::byte* const memories[3] = {input, output, scratch};
+    int first = MPI_SUCCESS;
     for (const Instruction& i : instructions_) {
         std::byte* const from = memories[i.from_memory] + i.from_B;
         std::byte* const into = memories[i.into_memory] + i.into_B;
+        int code = MPI_SUCCESS;
         switch (i.op) {
             case Op::isend:
-                MPI_Isend(from, i.to.count, i.to.type, i.to.peer, i.to.tag, comm_, &requests_[i.request]);
+                code =
+                    MPI_Isend(from, i.to.count, i.to.type, i.to.peer, i.to.tag, comm_, &requests_[i.request]);
                 break;
             case Op::irecv:
-                MPI_Irecv(into, i.from.count, i.from.type, i.from.peer, i.from.tag, comm_,
-                          &requests_[i.request]);
+                code = MPI_Irecv(into, i.from.count, i.from.type, i.from.peer, i.from.tag, comm_,
+                                 &requests_[i.request]);
                 break;
             case Op::send:
-                MPI_Send(from, i.to.count, i.to.type, i.to.peer, i.to.tag, comm_);
+                code = MPI_Send(from, i.to.count, i.to.type, i.to.peer, i.to.tag, comm_);
                 break;
             case Op::receive:
-                MPI_Recv(into, i.from.count, i.from.type, i.from.peer, i.from.tag, comm_, MPI_STATUS_IGNORE);
+                code = MPI_Recv(into, i.from.count, i.from.type, i.from.peer, i.from.tag, comm_,
+                                MPI_STATUS_IGNORE);
                 break;
             case Op::exchange:
-                MPI_Sendrecv(from, i.to.count, i.to.type, i.to.peer, i.to.tag, into, i.from.count,
-                             i.from.type, i.from.peer, i.from.tag, comm_, MPI_STATUS_IGNORE);
+                code = MPI_Sendrecv(from, i.to.count, i.to.type, i.to.peer, i.to.tag, into, i.from.count,
+                                    i.from.type, i.from.peer, i.from.tag, comm_, MPI_STATUS_IGNORE);
                 break;
             case Op::wait:
-                MPI_Wait(&requests_[i.request], MPI_STATUS_IGNORE);
+                code = MPI_Wait(&requests_[i.request], MPI_STATUS_IGNORE);
                 break;
             case Op::wait_all:
-                MPI_Waitall(i.count, &requests_[i.request], MPI_STATUSES_IGNORE);
+                code = MPI_Waitall(i.count, &requests_[i.request], MPI_STATUSES_IGNORE);
                 break;
             case Op::copy:
                 std::memcpy(into, from, i.length_B);
                 break;
             case Op::reduce:
-                MPI_Reduce_local(from, into, i.count, element, op);
+                code = MPI_Reduce_local(from, into, i.count, element, op);
                 break;
         }
+        if (first == MPI_SUCCESS) first = code;
     }
+    return first;
 }
 
 }  // namespace hockney

@@ -23,12 +23,13 @@ class Program {
     // in one call; a schedule's bytes count its extent.
     Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element, int most = most_elements);
 
-    // Runs the steps on these memories, and returns when all are complete.
-    void run(std::byte* input, std::byte* output, std::byte* scratch) {
-        run(input, output, scratch, element_, MPI_SUM);
+    // Runs the steps on these memories, and returns when all are complete: MPI_SUCCESS, or the first error
+    // where the communicator returns them. The steps after it run all the same, as other ranks wait for them.
+    int run(std::byte* input, std::byte* output, std::byte* scratch) {
+        return run(input, output, scratch, element_, MPI_SUM);
     }
     // The same with another operator, and a datatype of the same extent.
-    void run(std::byte* input, std::byte* output, std::byte* scratch, MPI_Datatype element, MPI_Op op);
+    int run(std::byte* input, std::byte* output, std::byte* scratch, MPI_Datatype element, MPI_Op op);
 
   private:
     enum class Op : std::uint8_t { isend, irecv, send, receive, exchange, wait, wait_all, copy, reduce };

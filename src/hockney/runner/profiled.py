@@ -1,11 +1,13 @@
 """From the layer's notes (cpp/preload/watch.cpp) to a profile: sums over ranks, and what was waiting.
 
 A note is a line of words with tabs between: `rank` begins those of a rank, `on` those of a communicator, `call`
-has calls that are alike, `at` says when the rank came to one of them and when it left, `end` is the last.
+has calls that are alike, `at` says when the rank came to one of them and when it left, `end` how many lines there
+are before.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -100,9 +102,19 @@ def profiled(text: str, mpi: str) -> Profile:
 
 
 def _profile(notes: _Notes, mpi: str) -> Profile:
+    apart = 0
     for (_, _, ranks, _), visits in notes.visits.items():
-        if len(visits) == ranks:
+        # Ranks that count differently: of threads, or where one was in a call that the library refused.
+        if len({(visit.where.operation, visit.root) for visit in visits}) > 1:
+            apart += 1
+        elif len(visits) == ranks:
             _part(visits, notes.sums)
+    if apart:
+        logging.getLogger(__name__).warning(
+            "note: %d of %d kept calls were not the same on all ranks, and say nothing of waiting",
+            apart,
+            len(notes.visits),
+        )
     kinds = sorted(notes.groups)
     lines = source_lines({where.site for where in notes.sums})
     calls = [
@@ -119,7 +131,7 @@ def _profile(notes: _Notes, mpi: str) -> Profile:
 
 def _read(lines: Iterable[str]) -> _Notes:
     notes = _Notes()
-    rank, members, place, ranks, name = 0, "", 0, 0, ""
+    rank, members, place, ranks, name, alike = 0, "", 0, 0, "", ""
     records: dict[int, _Where] = {}
     for number, line in enumerate(lines):
         kind, *words = line.split("\t")
@@ -133,6 +145,7 @@ def _read(lines: Iterable[str]) -> _Notes:
             raise ValueError(f"no rank before {line[:80]}")
         elif kind == "on":
             members, place, ranks, name = words[0], int(words[1]), int(words[2]), words[3]
+            alike = words[4]
             records = {}
         elif kind == "call":
             where = records[int(words[0])] = _Where(name, ranks, words[1], words[2])
@@ -148,13 +161,15 @@ def _read(lines: Iterable[str]) -> _Notes:
             sequence, root = int(words[0]), int(words[2])
             start_s, end_s = int(words[3]) * _S, int(words[4]) * _S
             visit = _Visit(place, rank, root, start_s, end_s, records[int(words[1])])
-            notes.visits[members, name, ranks, sequence].append(visit)
+            notes.visits[f"{members} {alike}", name, ranks, sequence].append(visit)
         elif kind == "end":
             if int(words[0]) != number:
                 raise ValueError(f"{number} lines of {words[0]}")
             notes.is_whole = True
         else:
             raise ValueError(f"no note: {line[:80]}")
+    if not notes.is_whole:
+        raise ValueError("their end is missing")
     return notes
 
 

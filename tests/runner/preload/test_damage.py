@@ -142,17 +142,23 @@ def test_a_damaged_report_is_told_of_and_is_none(text: str) -> None:
     assert "the layer's report is damaged" in warning
 
 
+LINES = NOTES.splitlines()
+"""The last one says how many there are before it."""
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
-        "\n".join(NOTES.splitlines()[1:]),
+        "end\t0\n",
+        "\n".join([*LINES[1:-1], f"end\t{len(LINES) - 2}"]),
+        "\n".join(LINES[:-1]),
         NOTES[:-20],
         NOTES + "at\t2",
         NOTES.replace("call\t0\tallreduce\ta\t8\t2\t3", "call\t0\tallreduce\ta\t8\t-20\t3"),
         NOTES.replace("allreduce", "allreduced"),
-        f"{NOTES}end\t{len(NOTES.splitlines()) + 1}\n",
-        f"{NOTES}end\t{len(NOTES.splitlines())}\nrank\t2\t5\n",
+        "\n".join([*LINES[:-1], f"end\t{len(LINES)}"]),
+        f"{NOTES}rank\t2\t5\n",
     ],
 )
 def test_damaged_notes_are_told_of_and_make_no_profile(text: str) -> None:
@@ -162,10 +168,6 @@ def test_damaged_notes_are_told_of_and_make_no_profile(text: str) -> None:
     assert "the layer's notes are damaged" in warning
     with pytest.raises(Damaged):
         profiled(text, "some MPI")
-
-
-def test_notes_end_with_their_number() -> None:
-    assert profiled(f"{NOTES}end\t{len(NOTES.splitlines())}\n", "some MPI") == profiled(NOTES, "some MPI")
 
 
 def test_after_damage_the_exit_code_is_the_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

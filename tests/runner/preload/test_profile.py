@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from tests.runner.preload.programs import LIMIT_S, answer, compiled, hockney, launch_line
 
+from hockney.errors import HockneyError
 from hockney.records.profile import Call, Profile, load
 from hockney.runner.mpi import Mpi
 from hockney.runner.profiled import profiled
@@ -67,7 +69,8 @@ def test_waiting_is_told_from_transferring(mpi: Mpi, tmp_path: Path) -> None:
     assert summed.waiting_s is not None
     assert summed.waiting_s > 2 * least_s
     assert summed.late is not None
-    assert (summed.late.rank, summed.late.share) == (1, 1.0)
+    # Whoever shares its core with others may once come later than rank 1 sleeps: most often it is rank 1.
+    assert summed.late.rank == 1
     # Number 0 of the communicator, the root of the broadcast, is rank 2 of the world.
     assert sent.waiting_s is not None
     assert sent.waiting_s > 2 * least_s
@@ -75,7 +78,7 @@ def test_waiting_is_told_from_transferring(mpi: Mpi, tmp_path: Path) -> None:
     assert sent.late.rank == 2
     # Only the root of a reduction waits for others.
     assert reduced.waiting_s is not None
-    assert least_s < reduced.waiting_s < 2 * 10 * LATE_S
+    assert least_s < reduced.waiting_s < summed.waiting_s + 10 * LATE_S
     assert summed.sampled == sent.sampled == reduced.sampled == 30
 
 
@@ -108,19 +111,20 @@ def test_what_the_library_calls_itself_is_not_counted(mpi: Mpi, tmp_path: Path) 
 
 NOTES = """\
 rank\t0\t5000000000
-on\t77\t0\t2\tw
+on\t77\t0\t2\tw\t0
 call\t0\tallreduce\ta\t8\t2\t3000000000
 call\t1\tbcast\tb\t4\t1\t250000000
 at\t0\t0\t0\t0\t1000000000
 at\t1\t0\t0\t2000000000\t4000000000
 at\t2\t1\t1\t5000000000\t5250000000
 rank\t1\t6000000000
-on\t77\t1\t2\tw
+on\t77\t1\t2\tw\t0
 call\t0\tallreduce\ta\t8\t2\t2500000000
 call\t3\tbcast\tb\t4\t1\t500000000
 at\t0\t0\t0\t500000000\t1000000000
 at\t1\t0\t0\t2000000000\t4000000000
 at\t2\t3\t1\t5500000000\t6000000000
+end\t14
 """
 
 
@@ -139,10 +143,64 @@ def test_waiting_ends_when_the_last_one_comes() -> None:
     assert call.transferring_s == pytest.approx(5.0)
     assert (call.least_rank_time_s, call.most_rank_time_s) == (2.5, 3.0)
     assert profile.communicators[call.communicator].ranks == 2
+    # Rank 0 came last to the sums once (both at the same time in the second), rank 1, the root, to the broadcast.
+    assert sent.late is not None
+    assert (sent.late.rank, sent.late.share) == (1, 1.0)
+
+
+@pytest.mark.parametrize(
+    "lines", [NOTES.splitlines()[:-1], NOTES.splitlines()[1:], [*NOTES.splitlines(), "end\t15"]]
+)
+def test_notes_that_are_not_whole_are_refused(lines: list[str]) -> None:
+    with pytest.raises(HockneyError, match="the layer's notes are damaged"):
+        profiled("\n".join(lines), "some MPI")
+
+
+def test_calls_that_differ_between_ranks_say_nothing_of_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    """The broadcast of rank 1 has another root: that is another call."""
+    sent = profiled(NOTES.replace("at\t2\t3\t1", "at\t2\t3\t0"), "some MPI").calls[1]
+    assert (sent.operation, sent.waiting_s, sent.sampled) == ("bcast", None, 0)
+    assert "1 of 3 kept calls were not the same on all ranks" in caplog.text
+
+
+def test_communicators_that_live_together_are_apart(mpi: Mpi, tmp_path: Path) -> None:
+    """Threads of the two ranks come to two duplicates in different orders."""
+    program = compiled(mpi, tmp_path, "twins.c")
+    file = tmp_path / "profile.json"
+    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, 2, program))
+    if done.returncode == 77:
+        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
+    assert done.returncode == 0, done.stdout + done.stderr
+    calls = {call.operation: call for call in load(file).calls}
+    assert calls["allreduce"].sampled == calls["bcast"].sampled == 2 * 5
+
+
+@pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
+def test_a_call_site_has_its_line(mpi: Mpi, tmp_path: Path, kind: str) -> None:
+    program = compiled(mpi, tmp_path, "late.c", "-g", kind, *(["-fPIE"] if kind == "-pie" else []))
+    sites = {call.site for call in profile_of(mpi, tmp_path, 3, program).calls}
+    assert all(re.search(r"late\.c:\d+ \(main\)", site) for site in sites), sites
+
+
+MANY = (
+    "#include <mpi.h>\n"
+    "int main(int argc, char** argv) {\n  static char all[8192];\n"
+    "  MPI_Init(&argc, &argv);\n"
+    "  for (int size = 1; size <= 5000; ++size) MPI_Bcast(all, size, MPI_BYTE, 0, MPI_COMM_WORLD);\n"
+    "  MPI_Barrier(MPI_COMM_WORLD);\n"
+    "  MPI_Finalize();\n  return 0;\n}\n"
+)
+
+
+def test_a_call_without_bytes_stays_one_beyond_the_records_that_are_kept(mpi: Mpi, tmp_path: Path) -> None:
+    """Some hundred thousand bytes of notes of each rank come in several rounds, too."""
+    profile = profile_of(mpi, tmp_path, 2, compiled(mpi, tmp_path, MANY))
+    assert sums(profile, "barrier") == (2, 0)
+    assert sums(profile, "bcast")[0] == 2 * 5000
 
 
 def test_a_call_that_not_all_ranks_kept_says_nothing_of_waiting() -> None:
-    profile = profiled("\n".join(NOTES.splitlines()[:7]), "some MPI")
+    profile = profiled("\n".join([*NOTES.splitlines()[:7], "end\t7"]), "some MPI")
     assert profile.calls[0].waiting_s is None
 
 

@@ -133,12 +133,15 @@ def test_a_comparison_gives_half_of_the_calls_to_the_library(mpi: Mpi, tmp_path:
     program = compiled(mpi, tmp_path, SLOW_SUM)
     done = hockney(*apply_words(tmp_path, SUM, "--compare", "--json"), *launch_line(mpi, 2, program))
     assert done.returncode == 0, done.stdout + done.stderr
-    (row,) = (row for row in answer(done.stdout)["calls"] if row["operation"] == "allreduce")
-    assert row["calls"] == 40
+    rows = [row for row in answer(done.stdout)["calls"] if row["operation"] == "allreduce"]
+    library, row = sorted(rows, key=lambda row: row["rule"])
+    assert (library["why"], library["calls"], library["bytes"]) == ("--compare", 20, 80)
+    assert (row["calls"], row["bytes"]) == (20, 80)
     # The library's ten, on rank 1, are those that wait.
     assert row["library_s"] > 0.1
-    # The layer writes six digits.
-    assert row["time_s"] == pytest.approx(row["compared_s"] + row["library_s"], rel=1e-5)
+    # Each has the time of its own calls; the layer writes six digits.
+    assert row["time_s"] == pytest.approx(row["compared_s"], rel=1e-5)
+    assert library["time_s"] == pytest.approx(row["library_s"], rel=1e-5)
     assert row["measured_gain"] == pytest.approx(row["library_s"] / row["compared_s"])
 
 
@@ -172,3 +175,31 @@ def test_nothing_is_allocated_after_a_size_was_met(mpi: Mpi, tmp_path: Path) -> 
     assert found, done.stdout
     # Schedules are made at first: the program sees what the layer allocates.
     assert int(found[1]) > 100
+
+
+BOUNDS = PreloadTable(
+    rules=[
+        PreloadRule(operation="bcast", algorithm="binomial", most_ranks=2, least_bytes=10, most_bytes=20),
+        PreloadRule(operation="bcast", algorithm="knomial", radix=3, least_ranks=3, least_bytes=20),
+        PreloadRule(operation="bcast", algorithm="chain", least_bytes=20, most_bytes=21, segment_bytes=8),
+        PreloadRule(operation="allreduce", algorithm="recursive_doubling", least_ranks=3),
+    ]
+)
+"""Their bounds meet: 9 and 10, 20 and 21 bytes, 2 and 3 ranks."""
+
+
+def test_the_layer_finds_the_rule_on_both_sides_of_each_bound(mpi: Mpi, tmp_path: Path) -> None:
+    """By hand; the number of calls of one rank, a power of two for each size, says which sizes they were."""
+    program = compiled(mpi, tmp_path, "matched.c")
+    line = launch_line(mpi, 3, program, *["9", "10", "20", "21", "22"])
+    done = hockney(*apply_words(tmp_path, BOUNDS, "--json"), *line)
+    assert done.returncode == 0, done.stdout + done.stderr
+    by_rule = {(row["operation"], row["rule"], row["why"]): row["calls"] for row in answer(done.stdout)["calls"]}
+    two, three = 2, 3
+    assert by_rule == {
+        ("bcast", 0, ""): two * (2 + 4),
+        ("bcast", 1, ""): three * (4 + 8 + 16),
+        ("bcast", 2, ""): two * 8,
+        ("bcast", -1, "no rule"): two * (1 + 16) + three * (1 + 2),
+        ("allreduce", -1, "no rule"): two * (1 + 2 + 4 + 8 + 16),
+    }

@@ -1,0 +1,68 @@
+"""On another library than its own, the layer passes all on, says so, and the program runs as without it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.capabilities import lacking
+from tests.runner.preload.programs import (
+    LIMIT_S,
+    answer,
+    apply_words,
+    compiled,
+    every_schedule,
+    hockney,
+    launch_line,
+)
+
+from hockney.runner.find import find, find_all
+from hockney.runner.mpi import TITLES, Mpi
+from hockney.runner.preload_build import preload_library
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [((), "the program runs on Another MPI 1.0, not on "), (("-DMISSING",), "has no PMPI_Exscan")],
+)
+def test_a_library_that_is_another_is_left_alone(
+    mpi: Mpi, tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    program = compiled(mpi, tmp_path, "other_library.c", *options, "-ldl")
+    done = hockney(*apply_words(tmp_path, every_schedule(0), "--json"), *launch_line(mpi, 2, program))
+    assert done.returncode == 6, done.stdout + done.stderr
+    assert not answer(done.stdout)["is_seen"]
+    # Rank 0 speaks for all.
+    assert done.stderr.count(said) == 1
+
+
+PLAIN = (
+    "#include <mpi.h>\n"
+    "int main(int argc, char** argv) {\n"
+    "  int one = 1, sum = 0;\n  MPI_Comm own;\n"
+    "  MPI_Init(&argc, &argv);\n  MPI_Comm_dup(MPI_COMM_SELF, &own);\n"
+    "  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, own);\n"
+    "  MPI_Comm_free(&own);\n  MPI_Finalize();\n  return 5 + sum;\n}\n"
+)
+
+
+def _another(mpi: Mpi) -> Mpi:
+    wrappers = filter(None, os.environ.get("HOCKNEY_TEST_MPIS", "").split(":"))
+    for other in [*find_all(), *map(find, wrappers)]:
+        # MPICH and Intel MPI have handles of one kind.
+        if isinstance(other, Mpi) and (other.kind == "openmpi") != (mpi.kind == "openmpi"):
+            return other
+    pytest.skip(lacking("a second MPI", f"there is none besides {TITLES[mpi.kind]}"))
+
+
+def test_the_layer_of_another_mpi_passes_all_on(mpi: Mpi, tmp_path: Path) -> None:
+    """Handles of one are addresses, of the other 32-bit numbers."""
+    program = compiled(mpi, tmp_path, PLAIN)
+    layer = {"LD_PRELOAD": str(preload_library(_another(mpi))), "HOCKNEY_PRELOAD": "apply"}
+    done = subprocess.run(
+        [program], env={**os.environ, **layer}, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    assert done.returncode == 6, done.stdout + done.stderr
+    assert "the layer does nothing" in done.stderr
