@@ -72,15 +72,18 @@ def test_sums_are_those_of_the_single_predictions(tmp_path: Path) -> None:
     assert any("others keep their ranks" in text for text in said["warnings"])
 
 
+OLD = "Open MPI 4.1.5"
+"""It decides by ranks and bytes alone; from 5.0 on another component decides for ranks on several nodes."""
+
+
 def test_a_change_pays_by_what_the_library_would_do(tmp_path: Path) -> None:
-    """The library's own choice is that of its decision function."""
-    decisions = decisions_for("Open MPI 5.0.11")
+    """The library's own choice is that of its decision function for ranks on several nodes."""
+    decisions = decisions_for(OLD)
     assert decisions.decisions is not None
-    choice = decisions.decisions.default("allreduce", 64, 24000, decisions.version)
+    choice = decisions.decisions.default("allreduce", 64, 24000, decisions.version, nodes=64)
     assert choice is not None
-    said = answer(
-        written(tmp_path / "p.json", call("allreduce", 0, {24000: 4})), "--ranks", "64", "--machine", MACHINE
-    )
+    file = written(tmp_path / "p.json", call("allreduce", 0, {24000: 4}), mpi=OLD)
+    said = answer(file, "--ranks", "64", "--machine", MACHINE)
     known = times("allreduce", 64, 24000)
     (change,) = said["changes"]
     best = min(known, key=lambda name: known[name])
@@ -88,13 +91,49 @@ def test_a_change_pays_by_what_the_library_would_do(tmp_path: Path) -> None:
     assert change["saved_s"] == pytest.approx(known[choice.algorithm] - known[best])
     assert change["factor"] == pytest.approx(known[choice.algorithm] / known[best])
     assert said["time_s"] - said["best_s"] == pytest.approx(change["saved_s"])
+    assert said["unknown_s"] == 0
 
 
-def test_where_the_librarys_choice_is_not_known_no_change_is_named(tmp_path: Path) -> None:
+def test_the_librarys_choice_has_its_fan_out_and_its_parts(tmp_path: Path) -> None:
+    """A chain of fan-out 1 is a pipeline; `nonoverlapping` is a reduction to one rank and a broadcast."""
+    file = written(tmp_path / "p.json", call("reduce", 0, {24000: 4}), mpi=OLD)
+    assert answer(file, "--machine", MACHINE)["time_s"] == pytest.approx(times("reduce", 4, 24000)["pipeline"])
+    file = written(tmp_path / "p.json", call("allreduce", 0, {4: 4}), mpi=OLD)
+    said = answer(file, "--ranks", "128", "--machine", MACHINE)
+    parts = times("reduce", 128, 4)["binomial"], times("bcast", 128, 4)["binary"]
+    assert said["time_s"] == pytest.approx(sum(parts))
+
+
+def test_what_the_library_chooses_depends_on_the_nodes(tmp_path: Path) -> None:
+    """Open MPI 5 chooses by node where ranks are on several: what then is not known."""
+    file = written(tmp_path / "p.json", call("allreduce", 0, {24000: 4}))
+    spread = answer(file, "--ranks", "16", "--machine", MACHINE)
+    assert spread["unknown_s"] == spread["time_s"] == spread["best_s"] > 0
+    placed = ("--system", "orfeo-epyc", "--mapping", "core", "--machine", MACHINE)
+    together = answer(file, "--ranks", "16", *placed)
+    assert together["unknown_s"] == 0
+    assert answer(file, "--ranks", "16", *placed, "--ppn", "8")["unknown_s"] > 0
+
+
+def test_where_the_librarys_choice_is_not_known_it_is_said(tmp_path: Path) -> None:
     file = written(tmp_path / "p.json", call("allreduce", 0, {24000: 4}), mpi="HAL MPI 1.0")
     said = answer(file, "--ranks", "64", "--machine", MACHINE)
     assert said["changes"] == []
-    assert said["time_s"] == said["best_s"]
+    assert said["time_s"] == said["best_s"] == said["unknown_s"] == said["rows"][0]["unknown_s"]
+    _, shown, _ = outcome("predict", file, "--ranks", "64", "--machine", MACHINE)
+    assert "what HAL MPI 1.0 would choose is not known" in shown
+    assert "no other algorithm" not in shown
+    file = written(tmp_path / "p.json", call("allreduce", 0, {24000: 4}), call("isend", 0, {8: 4}), mpi=OLD)
+    _, shown, _ = outcome("predict", file, "--ranks", "2", "--machine", MACHINE)
+    assert "not known" not in shown
+
+
+@pytest.mark.parametrize("ranks", [0, -3])
+def test_no_ranks_are_refused(tmp_path: Path, ranks: int) -> None:
+    file = written(tmp_path / "p.json", call("allreduce", 0, {8: 4}))
+    code, _, error = outcome("predict", file, "--ranks", str(ranks), "--machine", MACHINE)
+    assert code == 2
+    assert f"the number of ranks must be at least 1, not {ranks}" in error
 
 
 def test_messages_are_predicted_and_waits_are_not(tmp_path: Path) -> None:
@@ -102,9 +141,26 @@ def test_messages_are_predicted_and_waits_are_not(tmp_path: Path) -> None:
     said = answer(file, "--machine", MACHINE)
     message = answer("pingpong", "--bytes", "65536", "--locality", "network", "--machine", MACHINE)
     sent, waited = said["rows"]
-    assert sent["time_s"] == pytest.approx(2 * message["predictions"][0]["time_s"])
+    (one,) = message["predictions"]
+    assert sent["time_s"] == pytest.approx(2 * one["time_s"])
+    assert sent["interval"] is None
     assert waited["time_s"] is None
     assert "waits" in waited["note"]
+    # Four ranks waited two times each.
+    assert (waited["calls_of_a_rank"], waited["measured_s"]) == (2.0, 0.1 / 4)
+
+
+def test_a_sum_of_messages_has_an_interval_where_each_has_one(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.json", call("isend", 0, {65536: 8, 1024: 4}))
+    said = answer(file, "--machine", "ci_2core")
+    ends = dict.fromkeys(("low_s", "high_s"), 0.0)
+    for size_B, each in ((65536, 2), (1024, 1)):
+        (one,) = answer("pingpong", "--bytes", str(size_B), "--machine", "ci_2core")["predictions"]
+        ends = {name: end_s + each * one[name] for name, end_s in ends.items()}
+    assert said["rows"][0]["interval"] == pytest.approx(ends)
+    assert said["interval"] == pytest.approx(ends)
+    mixed = written(tmp_path / "p.json", call("isend", 0, {1024: 4}), call("allreduce", 0, {8: 4}))
+    assert answer(mixed, "--ranks", "2", "--machine", "ci_2core")["interval"] is None
 
 
 def test_many_sizes_count_as_powers_of_two(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,20 +18,6 @@ MPICH_MACROS = 'hockney_standard 4 1 hockney_end\nhockney_kind mpich "4.3.1" hoc
 OPENMPI_BANNER = "mpirun (Open MPI) 5.0.7"
 HYDRA_BANNER = "HYDRA build details:"
 Make = Callable[..., Path]
-
-
-@pytest.fixture
-def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A machine without any MPI: nothing in the environment, nothing on PATH but the shell's tools."""
-    for name in (*module.HOME_VARIABLES, "MPICC", "SLURM_JOB_ID", "CRAY_MPICH_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "cat").symlink_to("/bin/cat")
-    monkeypatch.setenv("PATH", str(tools))
-    monkeypatch.setattr(module, "WELL_KNOWN", ())
-    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path / "venv" / "bin"))
-    return tmp_path
 
 
 @pytest.mark.usefixtures("empty")

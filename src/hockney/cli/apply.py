@@ -17,7 +17,8 @@ from hockney.units import format_bytes, format_time
 with later():
     from hockney.records.preload_table import PreloadTable, load
     from hockney.runner.applied import Applied, applied, variables
-    from hockney.runner.preload import run, understand
+    from hockney.runner.launch_line import understand
+    from hockney.runner.preload import run
 
 
 class ApplyOptions(BaseModel):
@@ -76,27 +77,29 @@ def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     sums = options.summary or json
     told = variables(table, bitwise=options.bitwise, sums=sums, compare=options.compare)
     outcome = run(launch, told)
+    done = applied(outcome, table, compare=options.compare)
     for text in outcome.said:
         say.warn(text)
-    done = applied(outcome, table)
     if json:
         say.json(done.model_dump())
     elif (options.summary or options.compare) and done.is_seen:
-        _show(done, table)
+        _show(done, table, compare=options.compare)
     raise typer.Exit(outcome.code)
 
 
-def _show(done: Applied, table: PreloadTable) -> None:
+def _show(done: Applied, table: PreloadTable, *, compare: bool) -> None:
     shown = Table(title=f"collectives of {done.ranks} ranks", box=None)
-    for heading in ("operation", "what ran", "calls", "bytes", "time", "gain", "measured"):
+    halves = ("by the schedule", "by the library", "measured") if compare else ()
+    for heading in ("operation", "what ran", "calls", "bytes", "time", "gain", *halves):
         shown.add_column(heading, justify="left" if heading in ("operation", "what ran") else "right")
     for row in done.calls:
         gain = "–" if row.gain is None else f"{row.gain:.2f} ({row.basis})"
-        measured = "–" if row.measured_gain is None else f"{row.measured_gain:.2f}"
         ran = row.algorithm or f"the library's own: {row.why}"
-        shown.add_row(
-            row.operation, ran, str(row.calls), format_bytes(row.bytes), format_time(row.time_s), gain, measured
-        )
+        both = ["–"] * len(halves)
+        if compare and row.measured_gain is not None:
+            both = [format_time(row.compared_s), format_time(row.library_s), f"{row.measured_gain:.2f}"]
+        what = (row.operation, ran, str(row.calls), format_bytes(row.bytes), format_time(row.time_s), gain)
+        shown.add_row(*what, *both)
     say.table(shown)
     if done.saved_s is not None:
         say.line(f"by the gains of the table, {format_time(done.saved_s)} were saved on all ranks together")

@@ -17,8 +17,9 @@ from hockney.units import format_bytes, format_time
 
 with later():
     from hockney.records.profile import Profile
-    from hockney.runner.preload import run, understand
-    from hockney.runner.profiled import profiled
+    from hockney.runner.launch_line import understand
+    from hockney.runner.preload import run
+    from hockney.runner.profiled import watched
 
 WATCHING = {"HOCKNEY_PRELOAD": "profile"}
 FEW = 20
@@ -54,12 +55,16 @@ def profile(options: ProfileOptions, json: JsonOption = False) -> None:
     writing.expect_writable(options.output)
     launch = understand(options.command, options.mpi)
     outcome = run(launch, WATCHING)
+    made = watched(outcome, launch.mpi.describe() if launch.mpi else "")
+    try:
+        if made is not None:
+            made.write(options.output)
+    except writing.NotWritten as error:
+        # The exit code is the program's, which has run.
+        outcome.said.append(error.message)
+        made = None
     for text in outcome.said:
         say.warn(text)
-    made = None
-    if outcome.report is not None:
-        made = profiled(outcome.report, launch.mpi.describe() if launch.mpi else "")
-        made.write(options.output)
     if json:
         written = str(options.output) if made else None
         shown = made.model_dump(exclude={"schema_version"}) if made else None

@@ -6,6 +6,7 @@ The times come from point-to-point costs, or from measured collectives, on which
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
 from hockney.predict.collective_options import CollectiveCase
+from hockney.predict.decisions.base import ScheduleChoice
 from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.network_figures import costs_of, figures_of
@@ -53,6 +55,45 @@ def predictions(case: CollectiveCase, progress: Progress) -> list[dict[str, Any]
     return [_from_costs(case, size_B) for size_B in sizes_B]
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """A library's own choice: its name, its time, and what limits that."""
+
+    algorithm: str
+    time_s: float
+    warnings: tuple[str, ...]
+
+
+def chosen(case: CollectiveCase, size_B: int, choice: ScheduleChoice) -> Chosen:
+    """What the choice takes, from point-to-point costs: with its segments, its radix, and its parts one by one.
+
+    RequestError where some part has no time.
+    """
+    time_s = 0.0
+    warnings: list[str] = []
+    for inner in choice.phases(case.operation, size_B):
+        asked = {
+            "operation": inner.operation,
+            "algorithm": inner.choice.algorithm,
+            "segment_B": inner.segment_B,
+        }
+        answer = _from_costs(case.model_copy(update=asked), inner.size_B, inner.choice.radix or 0)
+        times = [row["time_s"] for row in answer["algorithms"] if row["time_s"] is not None]
+        if not times:
+            raise RequestError(f"no time of {inner.operation} is known", answer["algorithms"][0]["note"])
+        time_s += min(times)
+        warnings += answer["warnings"]
+    return Chosen(choice.algorithm, time_s, tuple(warnings))
+
+
+def nodes_of(case: CollectiveCase) -> int:
+    """How many nodes the ranks are on; without places, as many as ranks where a network was measured."""
+    costs, place = _costs(case)
+    if place is not None:
+        return len(set(place.node))
+    return _ranks(case) if costs.crosses_network(None, _ranks(case)) else 1
+
+
 def _ranks(case: CollectiveCase) -> int:
     if case.ranks is None:
         raise RequestError(f"{case.operation} needs --ranks", "for example --ranks 64")
@@ -65,8 +106,8 @@ def _names(case: CollectiveCase, known: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in case.algorithm.split(",")))
 
 
-def _from_costs(case: CollectiveCase, size_B: int) -> dict[str, Any]:
-    """The answer from point-to-point costs: no collective was measured."""
+def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, Any]:
+    """The answer from point-to-point costs: no collective was measured. `radix` 0: each algorithm's usual one."""
     costs, place = _costs(case)
     rows = _published(case, size_B)
     stated = [row.algorithm for row in rows]
@@ -83,6 +124,7 @@ def _from_costs(case: CollectiveCase, size_B: int) -> dict[str, Any]:
                 root=case.root,
                 size_B=size_B,
                 segment_B=case.segment_B,
+                radix=radix,
             )
         except RequestError as error:
             if len(names) == 1 and not rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, Field
 
@@ -11,9 +12,9 @@ from hockney.machine.file import load as load_machine
 from hockney.machine.select import parse_where, select_entry
 from hockney.predict.collective import UNCALIBRATED
 from hockney.predict.collective_options import CollectiveCase
-from hockney.predict.decisions.base import ScheduleChoice, decisions_for
-from hockney.predict.every_algorithm import predictions
-from hockney.predict.message import predict_message
+from hockney.predict.decisions.base import decisions_for
+from hockney.predict.every_algorithm import chosen, nodes_of, predictions
+from hockney.predict.message import MessagePrediction, predict_message
 from hockney.predict.profile_options import ProfileCase
 from hockney.predict.verb import MessageCosts
 from hockney.records.keys import COLLECTIVES
@@ -37,10 +38,19 @@ class Cost(BaseModel):
     default: str = ""
 
 
+class Interval(BaseModel):
+    """Where a sum lies, as far as the costs that it adds have intervals."""
+
+    low_s: float
+    high_s: float
+
+
 class Row(BaseModel):
     """Calls of the profile as they would be: `time_s` on a rank, by the library's own choice where it is known.
 
     `best_s` is by the best algorithm of each size. Both are None where nothing is predicted, and `note` says why.
+    `unknown_s` is the part of `time_s` where the library's choice is not known: there the best stands for it.
+    `interval` is that of `time_s`; None where some of its costs have none.
     """
 
     operation: str
@@ -51,6 +61,8 @@ class Row(BaseModel):
     measured_s: float
     time_s: float | None = None
     best_s: float | None = None
+    unknown_s: float = 0.0
+    interval: Interval | None = None
     note: str = ""
 
 
@@ -68,12 +80,18 @@ class Change(BaseModel):
 
 
 class Elsewhere(BaseModel):
-    """The profile's communication on so many ranks of a machine; sums are over what is predicted."""
+    """The profile's communication on so many ranks of a machine; sums are over what is predicted.
 
+    `unknown_s` and `interval` as of a row.
+    """
+
+    mpi: str
     ranks: int
     measured_s: float
     time_s: float
     best_s: float
+    unknown_s: float
+    interval: Interval | None
     rows: list[Row]
     changes: list[Change]
     warnings: list[str] = Field(default_factory=list)
@@ -95,35 +113,38 @@ class _Costs:
             self.known[key] = self._ask(operation, ranks, size_B)
         return self.known[key]
 
-    def _times(self, operation: str, ranks: int, size_B: int, choice: ScheduleChoice | None) -> tuple[str, float]:
-        """The quickest algorithm, or the chosen one, and its time."""
+    def _case(self, operation: str, ranks: int, size_B: int) -> CollectiveCase:
         shared = self.case.model_dump(include=set(MessageCosts.model_fields))
-        asked: dict[str, object] = {"operation": operation, "ranks": ranks, "sizes_B": [size_B]}
-        if choice is not None:
-            asked |= {"algorithm": choice.algorithm, "segment_B": choice.segment_B or 0}
-        case = CollectiveCase.model_validate(shared | asked)
+        return CollectiveCase.model_validate(
+            shared | {"operation": operation, "ranks": ranks, "sizes_B": [size_B]}
+        )
+
+    def _warn(self, texts: Iterable[str]) -> None:
+        self.warnings += [text for text in texts if text not in self.warnings]
+
+    def _best(self, case: CollectiveCase) -> tuple[float, str]:
+        """The time of the quickest algorithm, and which one that is."""
         (answer,) = predictions(case, lambda *_: None)
-        self.warnings += [text for text in answer["warnings"] if text not in self.warnings]
-        rows = [(row["algorithm"], row["time_s"]) for row in answer["algorithms"] if row["time_s"] is not None]
+        self._warn(answer["warnings"])
+        rows = [(row["time_s"], row["algorithm"]) for row in answer["algorithms"] if row["time_s"] is not None]
         if not rows:
-            raise RequestError(f"no time of {operation} is known", answer["algorithms"][0]["note"])
-        return min(rows, key=lambda row: row[1])
+            raise RequestError(f"no time of {case.operation} is known", answer["algorithms"][0]["note"])
+        return min(rows)
 
     def _ask(self, operation: str, ranks: int, size_B: int) -> Cost:
-        best, best_s = self._times(operation, ranks, size_B, None)
-        cost = Cost(best_s=best_s, best=best)
-        if self.decisions.decisions is None:
-            return cost
-        choice = self.decisions.decisions.default(operation, ranks, size_B, self.decisions.version)
+        case = self._case(operation, ranks, size_B)
+        best_s, best = self._best(case)
+        choice = self.decisions.default(operation, ranks, size_B, nodes=nodes_of(case))
         if choice is None:
-            return cost
+            return Cost(best_s=best_s, best=best)
         try:
-            default, default_s = self._times(operation, ranks, size_B, choice)
+            own = chosen(case, size_B, choice)
         except RequestError:
-            return cost
-        # In segments the library's choice may be quicker than every schedule of whole messages.
-        best_s, best = min((best_s, best), (default_s, default))
-        return Cost(best_s=best_s, best=best, default_s=default_s, default=default)
+            return Cost(best_s=best_s, best=best)
+        self._warn(own.warnings)
+        # In segments, or with a radix of its own, the library's choice may be quicker than every usual schedule.
+        best_s, best = min((best_s, best), (own.time_s, own.algorithm))
+        return Cost(best_s=best_s, best=best, default_s=own.time_s, default=own.algorithm)
 
 
 def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
@@ -131,7 +152,9 @@ def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
 
     Communicators of all ranks become as large as asked; others, and the sizes of messages, stay as they are.
     """
-    ranks = case.ranks or profile.ranks
+    ranks = profile.ranks if case.ranks is None else case.ranks
+    if ranks < 1:
+        raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 64")
     costs = _Costs(case, profile.mpi)
     rows, changes = [], []
     for call in profile.calls:
@@ -150,10 +173,13 @@ def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
             "calls their bytes and their number"
         )
     return Elsewhere(
+        mpi=profile.mpi,
         ranks=ranks,
         measured_s=sum(row.measured_s for row in known),
         time_s=sum(row.time_s or 0 for row in known),
         best_s=sum(row.best_s or 0 for row in known),
+        unknown_s=sum(row.unknown_s for row in known),
+        interval=_sum([row.interval for row in known]),
         rows=rows,
         changes=_merged(changes),
         warnings=warnings,
@@ -162,7 +188,8 @@ def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
 
 def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[Row, list[Change]]:
     place = profile.communicators[call.communicator]
-    members = max(1, place.ranks * place.groups)
+    # Calls on no communicator (MPI_Wait) are any rank's.
+    members = max(1, place.ranks * place.groups or profile.ranks)
     row = Row(
         operation=call.operation,
         site=call.site,
@@ -174,9 +201,9 @@ def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[Row, 
     sizes = Counter({one.bytes: one.calls for one in call.sizes})
     try:
         if call.operation in SENDS:
-            row.time_s = row.best_s = sum(
-                calls / members * _message_s(costs.case, size_B) for size_B, calls in sizes.items()
-            )
+            each = [(calls / members, _message(costs.case, size_B)) for size_B, calls in sizes.items()]
+            row.time_s = row.best_s = sum(share * message.time_s for share, message in each)
+            row.interval = _sum([_interval(share, message) for share, message in each])
         elif call.operation in COLLECTIVES and place.ranks > 1 and "between groups" not in place.name:
             return _collective(row, _fewer(sizes), members, costs)
         else:
@@ -196,7 +223,7 @@ def _fewer(sizes: Counter[int]) -> Counter[int]:
 
 
 def _collective(row: Row, sizes: Counter[int], members: int, costs: _Costs) -> tuple[Row, list[Change]]:
-    time_s = best_s = 0.0
+    time_s = best_s = unknown_s = 0.0
     changes = []
     for size_B, calls in sizes.items():
         if size_B == 0 and COLLECTIVES[row.operation].has_size:
@@ -206,6 +233,7 @@ def _collective(row: Row, sizes: Counter[int], members: int, costs: _Costs) -> t
         default_s = cost.best_s if cost.default_s is None else cost.default_s
         time_s += each * default_s
         best_s += each * cost.best_s
+        unknown_s += each * cost.best_s if cost.default_s is None else 0.0
         # Without measured collectives smaller ratios cannot be told from none.
         if default_s > UNCALIBRATED * cost.best_s:
             changes.append(
@@ -220,7 +248,7 @@ def _collective(row: Row, sizes: Counter[int], members: int, costs: _Costs) -> t
                     factor=default_s / cost.best_s,
                 )
             )
-    return row.model_copy(update={"time_s": time_s, "best_s": best_s}), changes
+    return row.model_copy(update={"time_s": time_s, "best_s": best_s, "unknown_s": unknown_s}), changes
 
 
 def _merged(changes: list[Change]) -> list[Change]:
@@ -238,7 +266,21 @@ def _merged(changes: list[Change]) -> list[Change]:
     return sorted(by_size.values(), key=lambda change: -change.saved_s)
 
 
-def _message_s(case: ProfileCase, size_B: int) -> float:
+def _interval(times: float, message: MessagePrediction) -> Interval | None:
+    if message.low_s is None or message.high_s is None:
+        return None
+    return Interval(low_s=times * message.low_s, high_s=times * message.high_s)
+
+
+def _sum(intervals: Sequence[Interval | None]) -> Interval | None:
+    """Ends add up, as all may be off to the same side; None where one is missing."""
+    known = [interval for interval in intervals if interval is not None]
+    if not known or len(known) < len(intervals):
+        return None
+    return Interval(low_s=sum(one.low_s for one in known), high_s=sum(one.high_s for one in known))
+
+
+def _message(case: ProfileCase, size_B: int) -> MessagePrediction:
     """A message between the farthest ranks that were measured."""
     machine = load_machine(case.machine)
     keys = {"operation": "pingpong"} | parse_where(case.where)
@@ -249,6 +291,6 @@ def _message_s(case: ProfileCase, size_B: int) -> float:
         except RequestError as refused:
             error = refused
             continue
-        return predict_message(entry, size_B, "piecewise").time_s
+        return predict_message(entry, size_B, "piecewise")
     assert error is not None
     raise error

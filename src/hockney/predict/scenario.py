@@ -17,7 +17,7 @@ from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
-from hockney.predict.decisions.base import ScheduleChoice, decisions_for
+from hockney.predict.decisions.base import InnerCollective, ScheduleChoice, decisions_for
 from hockney.predict.procedures import Phase, ProcedureRun, procedures
 from hockney.records.keys import COLLECTIVES
 
@@ -145,11 +145,8 @@ class Scenarios:
         except RequestError as error:
             self.missing[name] = error.message
             return None
-        barrier = decisions_for(str(point["mpi"]))
-        choice = barrier.decisions and barrier.decisions.default(
-            "barrier", ranks, 0, barrier.version, nodes=len(set(place.node))
-        )
-        between = [_phase("barrier", choice, ranks, 0, 1)] if choice else []
+        choice = decisions_for(str(point["mpi"])).default("barrier", ranks, 0, nodes=len(set(place.node)))
+        between = [_phase(phase, ranks, 1) for phase in choice.phases("barrier", 0)] if choice else []
         run = self.procedure.run(call, between)
         if not _is_small(run):
             self.missing[name] = f"on {ranks} ranks it takes more than {MOST_STEPS} steps"
@@ -163,11 +160,11 @@ class Scenarios:
         element_B = self.procedure.element_B if size_B % self.procedure.element_B == 0 else 1
         choice = self._choice(operation, name, ranks, size_B, nodes, element_B, point)
         root = _number(point["root"]) or 0
+        inner = choice.phases(operation, size_B)
+        phases = [_phase(phase, ranks, element_B, 0 if choice.parts else root) for phase in inner]
         if choice.parts:
-            phases = [_phase(part.operation, part.choice, ranks, part.size_B, element_B) for part in choice.parts]
             return phases, f"{operation} {name}"
-        segment = f" in {choice.segment_B} B" if choice.segment_B and choice.segment_B < size_B else ""
-        phases = [_phase(operation, choice, ranks, size_B, element_B, root)]
+        segment = f" in {inner[0].segment_B} B" if inner[0].segment_B else ""
         return phases, f"{operation} {choice.algorithm}{segment}"
 
     def _choice(
@@ -191,7 +188,7 @@ class Scenarios:
             raise RequestError(f"which schedule {name} is, is not known: {library.reason}", "")
         decide = library.decisions
         if name == "default":
-            choice = decide.default(operation, ranks, size_B, library.version, nodes=nodes, element_B=element_B)
+            choice = library.default(operation, ranks, size_B, nodes=nodes, element_B=element_B)
         else:
             choice = decide.named(
                 operation,
@@ -228,18 +225,16 @@ def _is_small(run: ProcedureRun) -> bool:
     return True
 
 
-def _phase(
-    operation: str, choice: ScheduleChoice, ranks: int, size_B: int, element_B: int, root: int = 0
-) -> Phase:
+def _phase(inner: InnerCollective, ranks: int, element_B: int, root: int = 0) -> Phase:
+    operation, choice = inner.operation, inner.choice
     if (operation, choice.algorithm) not in _known():
         raise RequestError(f"there is no schedule {operation} {choice.algorithm}", "")
-    segment_B = choice.segment_B or 0
     problem = Problem(
         ranks=ranks,
-        bytes=size_B,
+        bytes=inner.size_B,
         root=root,
         element_B=element_B,
-        segment_B=0 if segment_B in (0, size_B) or segment_B > size_B else max(segment_B, element_B),
+        segment_B=max(inner.segment_B, element_B) if inner.segment_B else 0,
         radix=choice.radix or 0,
     )
     reason = _core.refusal(operation, choice.algorithm, problem)

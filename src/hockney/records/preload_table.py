@@ -72,15 +72,6 @@ class PreloadRule(BaseModel):
                 raise ValueError(f"least_{what} {least} is more than most_{what} {most}")
         return self
 
-    def fits(self, operation: str, ranks: int, size_B: int) -> bool:
-        """Whether a call of `operation` on so many ranks, of so many bytes, is one of this rule's."""
-        return (
-            operation == self.operation
-            and (self.least_ranks or 1) <= ranks <= (self.most_ranks or ranks)
-            and (self.least_bytes or 0) <= size_B
-            and (self.most_bytes is None or size_B <= self.most_bytes)
-        )
-
 
 class PreloadTable(BaseModel):
     """A table for one MPI, named as `hockney doctor` names it: "Open MPI 5.0.11"; empty: for any."""
@@ -90,10 +81,6 @@ class PreloadTable(BaseModel):
     schema_version: Literal[1] = 1
     mpi: str = ""
     rules: list[PreloadRule]
-
-    def rule(self, operation: str, ranks: int, size_B: int) -> PreloadRule | None:
-        """The rule that counts for a call; None where the library's own code runs."""
-        return next((rule for rule in self.rules if rule.fits(operation, ranks, size_B)), None)
 
     @property
     def text(self) -> str:

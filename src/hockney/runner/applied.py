@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hockney.errors import HockneyError
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadTable
-from hockney.runner.preload import Outcome, rules_text
+from hockney.runner.preload import Damaged, Outcome, rules_text
 
 
 def variables(
@@ -29,7 +28,8 @@ class Row(BaseModel):
 
     `bytes` adds up what each call names: its whole vector, or one rank's block. `time_s` is 0 where calls were
     not timed. `gain` and its `basis` are the table's; `saved_s` what they come to. Where calls were compared,
-    those by the schedule took `compared_s`, and would have taken `library_s`; their ratio is `measured_gain`.
+    those by the schedule took `compared_s`, and would have taken `library_s`, whose ratio is `measured_gain`;
+    `saved_s` is of them alone.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -73,15 +73,19 @@ class Applied(BaseModel):
     saved_s: float | None = None
 
 
-def applied(outcome: Outcome, table: PreloadTable) -> Applied:
-    """The report beside the table. HockneyError where it is not as the layer writes it."""
-    if outcome.report is None:
-        return Applied(exit_code=outcome.code, warnings=outcome.said)
+def applied(outcome: Outcome, table: PreloadTable, *, compare: bool = False) -> Applied:
+    """The report beside the table; a damaged one is as none, with a warning.
+
+    `compare`: the library's own code ran half of the calls that rules are for.
+    """
     try:
-        report = Report.model_validate_json(outcome.report)
-    except ValidationError as error:
-        raise HockneyError(f"the layer's report is damaged: {first_problem(error)}") from error
-    rows = [_with_gain(row, table) for row in report.calls]
+        report = None if outcome.report is None else _report(outcome.report, len(table.rules))
+    except Damaged as damaged:
+        outcome.said.append(damaged.message)
+        report = None
+    if report is None:
+        return Applied(exit_code=outcome.code, warnings=outcome.said)
+    rows = [_with_gain(row, table, compare) for row in report.calls]
     saved = [row.saved_s for row in rows if row.saved_s is not None]
     return Applied(
         exit_code=outcome.code,
@@ -95,11 +99,23 @@ def applied(outcome: Outcome, table: PreloadTable) -> Applied:
     )
 
 
-def _with_gain(row: Row, table: PreloadTable) -> Row:
+def _report(text: str, rules: int) -> Report:
+    """Damaged where it is not as the layer writes it for so many rules."""
+    try:
+        report = Report.model_validate_json(text)
+    except ValidationError as error:
+        raise Damaged(f"the layer's report is damaged: {first_problem(error)}") from error
+    if strange := next((row.rule for row in report.calls if row.rule >= rules), None):
+        raise Damaged(f"the layer's report is damaged: it names rule {strange} of {rules}")
+    return report
+
+
+def _with_gain(row: Row, table: PreloadTable, compare: bool) -> Row:
     if row.rule < 0:
         return row
     rule = table.rules[row.rule]
-    saved_s = None if rule.gain is None else row.time_s * (rule.gain - 1)
+    by_schedule_s = row.compared_s if compare else row.time_s
+    saved_s = None if rule.gain is None else by_schedule_s * (rule.gain - 1)
     measured = row.library_s / row.compared_s if row.compared_s > 0 else None
     said = {"algorithm": rule.algorithm, "gain": rule.gain, "basis": rule.basis, "saved_s": saved_s}
     return row.model_copy(update={**said, "measured_gain": measured})

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -126,15 +126,20 @@ def _intel_environment(wrapper: Path) -> dict[str, str]:
     return environment
 
 
-def _launcher_of(program: Path, environment: dict[str, str]) -> str | None:
-    """The launcher unit that recognises a program by its `--version`; Killed where that told nothing."""
+def banner_of(program: Path, environment: Mapping[str, str]) -> str:
+    """What a program says to `--version`, nothing where it cannot be run; Killed where that told nothing."""
     try:
         done = capture([str(program), "--version"], {**os.environ, **environment}, BANNER_LIMIT_S)
     except Killed:
         raise
     except EnvironmentLack:
-        return None
-    banner = done.stdout + done.stderr
+        return ""
+    return done.stdout + done.stderr
+
+
+def _launcher_of(program: Path, environment: Mapping[str, str]) -> str | None:
+    """The launcher unit that recognises a program by its `--version`; Killed where that told nothing."""
+    banner = banner_of(program, environment)
     return next((name for name, unit in launchers if unit.banner.search(banner)), None)
 
 
@@ -172,14 +177,21 @@ def _launcher(wrapper: Path, identity: Identity, environment: dict[str, str]) ->
     )
 
 
-def inspect(wrapper: Path, where: str) -> Mpi:
-    """The MPI of one wrapper; EnvironmentLack where the wrapper fails or has no launcher."""
+def inspect(wrapper: Path, where: str, launcher: tuple[Path, str] | None = None) -> Mpi:
+    """The MPI of one wrapper; EnvironmentLack where the wrapper fails or has no launcher.
+
+    `launcher`, with the name of its unit, is taken in place of what a search finds; EnvironmentLack where it does
+    not start this MPI.
+    """
     wrapper = canonical(wrapper)
     environment = _intel_environment(wrapper)
     identity = identify(wrapper, {**os.environ, **environment})
-    launcher, name = _launcher(wrapper, identity, environment)
-    version = _simgrid_version(launcher) if identity.kind == "smpi" else identity.version
-    return Mpi(identity.kind, version, identity.standard, wrapper, launcher, name, environment, where)
+    path, name = launcher or _launcher(wrapper, identity, environment)
+    if identity.kind not in launchers.get(name).kinds:
+        title = TITLES.get(identity.kind, identity.kind)
+        raise EnvironmentLack(f"{path} does not start programs of {title}", "use that library's own launcher")
+    version = _simgrid_version(path) if identity.kind == "smpi" else identity.version
+    return Mpi(identity.kind, version, identity.standard, wrapper, path, name, environment, where)
 
 
 def _simgrid_version(launcher: Path) -> str:
@@ -286,6 +298,6 @@ def with_launcher(mpi: Mpi, name: str) -> Mpi:
     for program in unit.programs:
         beside = mpi.wrapper.parent / f"{program}{''.join(mpi.wrapper.suffixes)}"
         place = beside if os.access(beside, os.X_OK) else shutil.which(program)
-        if place is not None and (name == "srun" or _launcher_of(Path(place), dict(mpi.environment)) == name):
+        if place is not None and (name == "srun" or _launcher_of(Path(place), mpi.environment) == name):
             return replace(mpi, launcher=Path(place), launcher_kind=name)
     raise EnvironmentLack(f"launcher {name!r} is not installed", f"looked for {', '.join(unit.programs)}")

@@ -9,90 +9,30 @@ and an exit code of its own.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hockney import reading
-from hockney.errors import EnvironmentLack, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.cache import cache_root, make_private
-from hockney.runner.find import find, find_all, inspect, wrappers_beside
+from hockney.runner.launch_line import APART, Launch
 from hockney.runner.launchers.base import launchers
-from hockney.runner.mpi import Mpi
+from hockney.runner.other_tools import other_tools
 from hockney.runner.preload_build import preload_library
 
 MOST_RULES_B = 100_000
 """Characters of the rules, which travel in one variable of the environment: Linux takes 128 KiB."""
 LARGEST = 2**62
-_EXAMPLE = "for example `hockney apply --table table.json -- mpirun -n 4 ./app`"
-
-
-@dataclass(frozen=True)
-class Launch:
-    """A launch line of the user's, with what the layer needs to know of it."""
-
-    words: tuple[str, ...]
-    mpi: Mpi | None
-    program: Path | None
-    """The first word that names a program after the launcher; None where no word does."""
-    lack: str = ""
-    """Why there is no MPI to compile the layer for."""
-
-
-def understand(words: Sequence[str], mpi: str | None = None) -> Launch:
-    """The launch line `words`, of the MPI that the launcher belongs to, or of the one that `mpi` asks for.
-
-    RequestError where there is no known launcher, or `mpi` names nothing.
-    """
-    if not words:
-        raise RequestError("no command was given", _EXAMPLE)
-    launcher = shutil.which(words[0])
-    if launcher is None:
-        raise RequestError(f"{words[0]!r} is no program here", _EXAMPLE)
-    program = _program(words[1:])
-    try:
-        return Launch(tuple(words), _mpi(Path(launcher), mpi), program)
-    except EnvironmentLack as lack:
-        return Launch(tuple(words), None, program, f"{lack.message} ({lack.hint})")
-
-
-def _mpi(launcher: Path, request: str | None) -> Mpi:
-    if request is not None:
-        return find(request)
-    known = [program for _, unit in launchers for program in unit.programs]
-    if launcher.name.partition(".")[0] not in {name.partition(".")[0] for name in known}:
-        raise RequestError(
-            f"{launcher.name} is no launcher that Hockney knows ({', '.join(sorted(set(known)))})", _EXAMPLE
-        )
-    suffix = "".join(s for s in launcher.suffixes if s not in (".hydra", ".gforker"))
-    beside = wrappers_beside(launcher, suffix)
-    for wrapper in beside:
-        with suppress(EnvironmentLack):
-            return inspect(wrapper, "launcher")
-    for mpi in find_all():
-        if isinstance(mpi, Mpi) and (launcher.name == "srun" or mpi.launcher.resolve() == launcher.resolve()):
-            return mpi
-    raise EnvironmentLack(
-        f"no compiler wrapper (mpicc) belongs to the launcher {launcher}",
-        "name the wrapper of the program's MPI: --mpi WRAPPER",
-    )
-
-
-def _program(words: Sequence[str]) -> Path | None:
-    """The first word that names an executable file: numbers, options and host files are none."""
-    for word in words:
-        if word.startswith("-") or word.isdigit():
-            continue
-        if (found := shutil.which(word)) is not None:
-            return Path(found)
-    return None
+_FORWARDED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+_BY_THE_KERNEL = 128
+"""si_code of a signal that a terminal sends to all of its foreground (sigaction(2): SI_KERNEL)."""
 
 
 def is_static(program: Path) -> bool:
@@ -128,6 +68,10 @@ def rules_text(table: PreloadTable) -> str:
     return text
 
 
+class Damaged(HockneyError):
+    """The layer's report is not as the layer writes it: it was cut, or something else was written into it."""
+
+
 @dataclass
 class Outcome:
     """What came of a launch: the program's exit code, the layer's report or None, and what is to be said."""
@@ -140,42 +84,42 @@ class Outcome:
 def run(launch: Launch, variables: Mapping[str, str]) -> Outcome:
     """Run the launch line with the layer told what to do by `variables`; never fails for the layer's sake."""
     outcome = Outcome(0)
-    with _folder() as folder:
-        file = folder / "report.json"
-        argv, environment = _with_layer(launch, {**variables, "HOCKNEY_PRELOAD_REPORT": str(file)}, outcome)
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(_folder()) / "report.json"
+            argv, environment = with_layer(launch, {**variables, "HOCKNEY_PRELOAD_REPORT": str(file)})
+        except (EnvironmentLack, RequestError) as lack:
+            outcome.said.append(f"{lack.message}: the library's own code runs")
+            outcome.code = _wait(launch.words, os.environ)
+            return outcome
+        outcome.said += other_tools(launch)
         outcome.code = _wait(argv, environment)
-        if argv != [*launch.words]:
-            if reading.is_file(file):
-                outcome.report = reading.content(file).decode("utf-8", "replace")
-            else:
-                outcome.said.append(_why_unseen(launch, outcome.code))
+        try:
+            outcome.report = reading.content(file).decode("utf-8", "replace")
+        except RequestError as error:
+            why = _why_unseen(launch, outcome.code) if isinstance(error, reading.Absent) else error.message
+            outcome.said.append(why)
     return outcome
 
 
-def _with_layer(
-    launch: Launch, variables: Mapping[str, str], outcome: Outcome
-) -> tuple[list[str], dict[str, str]]:
-    """The launch line and its environment; without the layer where that cannot be."""
+def with_layer(launch: Launch, variables: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    """The launch line with the layer, and its environment.
+
+    EnvironmentLack where there can be no layer, RequestError where a program of the line cannot be read.
+    """
     words, environment = list(launch.words), dict(os.environ)
-    if launch.program is not None and is_static(launch.program):
-        outcome.said.append(
-            f"{launch.program} is statically linked, so nothing can be preloaded: the library's own code runs"
-        )
-        return words, environment
-    try:
-        if launch.mpi is None:
-            raise EnvironmentLack(launch.lack)
-        library = preload_library(launch.mpi)
-        added = launchers.get(launch.mpi.launcher_kind).preload
-        if added is None:
-            raise EnvironmentLack(f"{launch.mpi.describe()} cannot preload anything")
-    except EnvironmentLack as lack:
-        outcome.said.append(f"{lack.message}: the library's own code runs")
-        return words, environment
+    if launch.mpi is None or launch.lack:
+        raise EnvironmentLack(launch.lack)
+    # Ranks with the layer would wait for those without it.
+    if static := next((program for program in launch.programs if is_static(program)), None):
+        raise EnvironmentLack(f"{static} is statically linked, so nothing can be preloaded into it")
+    library = preload_library(launch.mpi)
+    added = launchers.get(launch.mpi.launcher_kind).preload
+    if added is None:
+        raise EnvironmentLack(f"{launch.mpi.describe()} cannot preload anything")
     preloaded = ":".join(filter(None, (str(library), environment.get("LD_PRELOAD"))))
     options = added({"LD_PRELOAD": preloaded}, tuple(variables))
-    # Programs that are launched together are apart by colons.
-    for place in [i for i, word in enumerate(words) if word == ":"][::-1]:
+    for place in [i for i, word in enumerate(words) if word == APART][::-1]:
         words[place + 1 : place + 1] = options
     return [words[0], *options, *words[1:]], {**environment, **variables}
 
@@ -191,26 +135,43 @@ def _why_unseen(launch: Launch, code: int) -> str:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """A folder for the report in the cache, which the nodes of a cluster usually share."""
+    """A folder for the report in the cache, which the nodes of a cluster usually share.
+
+    EnvironmentLack where it cannot be made, or others may write there.
+    """
     parent = cache_root() / "reports"
-    make_private(parent)
-    with tempfile.TemporaryDirectory(prefix="run-", dir=parent) as name:
+    try:
+        make_private(parent)
+        folder = tempfile.TemporaryDirectory(prefix="run-", dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        message = f"no report can be written to {parent}: {error.strerror}"
+        raise EnvironmentLack(message, "set HOCKNEY_CACHE to a writable folder") from error
+    with folder as name:
         yield Path(name)
 
 
 def _wait(argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """The exit code as a shell has it; a signal to us goes to the launcher, and its end is waited for."""
-    with subprocess.Popen(argv, env=dict(environment)) as process:
-        former = {
-            number: signal.signal(number, lambda got, _: process.send_signal(got))
-            for number in (signal.SIGTERM, signal.SIGHUP)
-        }
-        try:
-            while True:
-                # An interrupt from the terminal reaches the launcher too.
-                with suppress(KeyboardInterrupt):
-                    code = process.wait()
-                    return code if code >= 0 else 128 - code
-        finally:
-            for number, handler in former.items():
-                signal.signal(number, handler)
+    """The exit code as a shell has it; a signal to us goes to the launcher, and its end is waited for.
+
+    Those of the terminal (an interrupt) reach the launcher by themselves.
+    """
+    forwarded = {number for number in _FORWARDED if signal.getsignal(number) is not signal.SIG_IGN}
+    waited = forwarded | {signal.SIGCHLD}
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+
+    def unblock() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+    try:
+        # The launcher would inherit what is blocked; no other thread of ours runs meanwhile.
+        with subprocess.Popen(argv, env=dict(environment), preexec_fn=unblock) as process:
+            while (code := process.poll()) is None:
+                got = signal.sigwaitinfo(waited)
+                if got.si_signo in forwarded and got.si_code != _BY_THE_KERNEL:
+                    process.send_signal(got.si_signo)
+        # What came when the launcher had ended is for nobody.
+        while signal.sigtimedwait(forwarded, 0) is not None:
+            pass
+    finally:
+        unblock()
+    return code if code >= 0 else 128 - code

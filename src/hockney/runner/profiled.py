@@ -15,10 +15,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from hockney._core import Direction
-from hockney.errors import HockneyError
+from hockney.errors import EnvironmentLack
+from hockney.records.answers import first_problem
 from hockney.records.keys import COLLECTIVES
 from hockney.records.profile import Call, Communicator, Late, Profile, SizeCount
+from hockney.runner.preload import Damaged, Outcome
 from hockney.runner.probe import capture
 
 ADDRESS_LIMIT_S = 60.0
@@ -66,17 +70,38 @@ class _Notes:
 
     elapsed_s: float = 0.0
     ranks: int = 0
+    is_whole: bool = False
+    """Whether the last line was read, which says how many there are before it."""
     sums: dict[_Where, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
     groups: dict[tuple[str, int], set[str]] = field(default_factory=lambda: defaultdict(set))
     visits: dict[tuple[str, str, int, int], list[_Visit]] = field(default_factory=lambda: defaultdict(list))
 
 
+def watched(outcome: Outcome, mpi: str) -> Profile | None:
+    """The profile of a launch of `mpi`; None where the layer wrote none, or, with a warning, a damaged one."""
+    if outcome.report is None:
+        return None
+    try:
+        return profiled(outcome.report, mpi)
+    except Damaged as damaged:
+        outcome.said.append(f"{damaged.message}; no profile was written")
+        return None
+
+
 def profiled(text: str, mpi: str) -> Profile:
-    """The profile of a run of `mpi`. HockneyError where the notes are not as the layer writes them."""
+    """The profile of a run of `mpi`. Damaged where the notes are not as the layer writes them."""
     try:
         notes = _read(text.splitlines())
-    except (ValueError, IndexError, KeyError) as error:
-        raise HockneyError(f"the layer's notes are damaged: {error}") from error
+        if not notes.ranks:
+            raise ValueError("there is no rank in them")
+        return _profile(notes, mpi)
+    # Numbers that no run has, and operations that nobody knows, are found where they are put together.
+    except (ValueError, IndexError, KeyError, OverflowError) as error:
+        why = first_problem(error) if isinstance(error, ValidationError) else str(error)
+        raise Damaged(f"the layer's notes are damaged: {why}") from error
+
+
+def _profile(notes: _Notes, mpi: str) -> Profile:
     apart = 0
     for (_, _, ranks, _), visits in notes.visits.items():
         # Ranks that count differently: of threads, or where one was in a call that the library refused.
@@ -108,15 +133,16 @@ def _read(lines: Iterable[str]) -> _Notes:
     notes = _Notes()
     rank, members, place, ranks, name, alike = 0, "", 0, 0, "", ""
     records: dict[int, _Where] = {}
-    end = -1
     for number, line in enumerate(lines):
-        if end >= 0:
-            raise ValueError("there are lines after their end")
         kind, *words = line.split("\t")
+        if notes.is_whole:
+            raise ValueError(f"a line after the end: {line[:80]}")
         if kind == "rank":
             rank = int(words[0])
             notes.ranks = max(notes.ranks, rank + 1)
             notes.elapsed_s = max(notes.elapsed_s, int(words[1]) * _S)
+        elif not notes.ranks:
+            raise ValueError(f"no rank before {line[:80]}")
         elif kind == "on":
             members, place, ranks, name = words[0], int(words[1]), int(words[2]), words[3]
             alike = words[4]
@@ -137,12 +163,12 @@ def _read(lines: Iterable[str]) -> _Notes:
             visit = _Visit(place, rank, root, start_s, end_s, records[int(words[1])])
             notes.visits[f"{members} {alike}", name, ranks, sequence].append(visit)
         elif kind == "end":
-            end = int(words[0])
-            if end != number:
-                raise ValueError(f"there are {number} lines of {end}")
+            if int(words[0]) != number:
+                raise ValueError(f"{number} lines of {words[0]}")
+            notes.is_whole = True
         else:
             raise ValueError(f"no note: {line[:80]}")
-    if end < 0:
+    if not notes.is_whole:
         raise ValueError("their end is missing")
     return notes
 
@@ -199,7 +225,11 @@ def source_lines(sites: Iterable[str]) -> dict[str, str]:
             continue
         # The call is before where it returns to.
         addresses = [f"{address - 1:#x}" for _, address in places]
-        done = capture([tool, "-f", "-s", "-e", file, *addresses], {}, ADDRESS_LIMIT_S)
+        try:
+            done = capture([tool, "-f", "-s", "-e", file, *addresses], {}, ADDRESS_LIMIT_S)
+        except EnvironmentLack:
+            # The addresses say it too.
+            continue
         answers = done.stdout.splitlines()
         for (site, _), function, line in zip(places, answers[::2], answers[1::2], strict=False):
             if not line.startswith("?"):

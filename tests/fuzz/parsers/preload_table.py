@@ -27,9 +27,7 @@ def read(data: bytes, folder: Path) -> str:
     """The table, and what the layer would be told."""
     path = folder / "t.json"
     path.write_bytes(data)
-    table = load(path)
-    rules_text(table)
-    table.rule("bcast", 6, 65536)
+    rules_text(load(path))
     return path.name
 
 

@@ -14,9 +14,9 @@ from tests.runner.preload.programs import answer, apply_words, compiled, every_s
 
 from hockney.errors import RequestError
 from hockney.records.preload_table import PreloadTable, load
+from hockney.runner.launch_line import understand
 from hockney.runner.launchers.base import launchers
 from hockney.runner.mpi import Mpi
-from hockney.runner.preload import understand
 
 HELLO = (
     "#include <mpi.h>\n#include <stdio.h>\n"
@@ -85,12 +85,11 @@ def test_the_launchers_own_mpi_is_found(mpi: Mpi) -> None:
     found = understand([str(mpi.launcher), "-n", "2", "true"])
     assert found.mpi is not None
     assert (found.mpi.wrapper, found.mpi.version) == (mpi.wrapper, mpi.version)
-    assert found.program is not None
-    assert found.program.name == "true"
+    assert [program.name for program in found.programs] == ["true"]
 
 
 def test_without_a_compiler_wrapper_the_program_runs_on(script: Script, tmp_path: Path) -> None:
-    launcher = script(tmp_path / "bin" / "mpiexec", "launched", code=4)
+    launcher = script(tmp_path / "bin" / "mpiexec", "mpirun (Open MPI) 1.0 launched", code=4)
     words = [str(launcher), "-n", "1", "true"]
     done = hockney(*apply_words(tmp_path, every_schedule(0)), *words, PATH="/usr/bin:/bin")
     assert done.returncode == 4
@@ -169,7 +168,7 @@ def test_what_is_no_table_is_refused(tmp_path: Path, text: str, said: str) -> No
         load(path)
 
 
-def test_the_first_rule_that_fits_counts(tmp_path: Path) -> None:
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     rules: list[dict[str, object]] = [
         {"operation": "bcast", "algorithm": "binomial", "least_ranks": 3, "most_ranks": 5, "most_bytes": 100},
         {"operation": "bcast", "algorithm": "chain", "least_ranks": 5, "least_bytes": 10},
@@ -178,11 +177,37 @@ def test_the_first_rule_that_fits_counts(tmp_path: Path) -> None:
     table.write(tmp_path / "table.json")
     assert load(tmp_path / "table.json") == table
 
-    def named(ranks: int, size_B: int) -> str:
-        rule = table.rule("bcast", ranks, size_B)
-        return rule.algorithm if rule else ""
 
-    assert [named(2, 50), named(3, 100), named(5, 100), named(5, 101), named(6, 9)] == [
-        *("", "binomial", "binomial", "chain", ""),
+SIZES = (
+    "#include <mpi.h>\n"
+    "int main(int argc, char** argv) {\n"
+    "  int rank;\n"
+    "  char data[101] = {0};\n"
+    "  MPI_Comm two;\n"
+    "  MPI_Init(&argc, &argv);\n"
+    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+    "  MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, 0, &two);\n"
+    "  const int sizes[] = {9, 10, 100, 101};\n"
+    "  for (int i = 0; i < 4; ++i) {\n"
+    "    MPI_Bcast(data, sizes[i], MPI_BYTE, 0, MPI_COMM_WORLD);\n"
+    "    if (rank < 2) MPI_Bcast(data, sizes[i], MPI_BYTE, 0, two);\n"
+    "  }\n"
+    "  MPI_Finalize();\n"
+    "  return 0;\n"
+    "}\n"
+)
+
+
+@pytest.mark.one_mpi
+def test_the_first_rule_that_fits_counts(mpi: Mpi, tmp_path: Path) -> None:
+    """Bounds are included: the first rule is for 9, 10, 100 B on three ranks, the second for 10, 100 B on two."""
+    rules: list[dict[str, object]] = [
+        {"operation": "bcast", "algorithm": "binomial", "least_ranks": 3, "most_ranks": 3, "most_bytes": 100},
+        {"operation": "bcast", "algorithm": "chain", "least_bytes": 10, "most_bytes": 100},
     ]
-    assert table.rule("reduce", 4, 50) is None
+    table = PreloadTable.model_validate({"rules": rules})
+    program = compiled(mpi, tmp_path, SIZES)
+    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 3, program))
+    assert done.returncode == 0, done.stderr
+    calls = {row["rule"]: row["calls"] for row in answer(done.stdout)["calls"] if row["operation"] == "bcast"}
+    assert calls == {0: 3 * 3, 1: 2 * 2, -1: 3 + 2 * 2}

@@ -13,8 +13,9 @@ from tests.runner.preload.programs import HERE, every_schedule, launch_line
 from hockney.records.preload_table import PreloadTable
 from hockney.runner import build, preload_build
 from hockney.runner.applied import Applied, applied, variables
+from hockney.runner.launch_line import understand
 from hockney.runner.mpi import Mpi
-from hockney.runner.preload import run, understand
+from hockney.runner.preload import run
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("HOCKNEY_SANITIZE"),

@@ -11,7 +11,7 @@ from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time
 
 with later():
-    from hockney.predict.profile import Elsewhere, elsewhere
+    from hockney.predict.profile import Elsewhere, Row, elsewhere
     from hockney.records.profile import load
 
 FEW = 20
@@ -42,12 +42,13 @@ def profile(case: ProfileCase, json: JsonOption = False) -> None:
 
 def _show(answer: Elsewhere) -> None:
     shown = Table(title=f"on {answer.ranks} ranks; times of a rank", box=None)
+    mpi = answer.mpi or "the profile's MPI"
     for heading in ("operation", "call site", "ranks", "calls", "measured", "predicted", "at best"):
         shown.add_column(heading, justify="left" if heading in ("operation", "call site") else "right")
     for row in [row for row in answer.rows if row.time_s is not None][:FEW]:
-        times = [format_time(time_s) for time_s in (row.measured_s, row.time_s or 0.0, row.best_s or 0.0)]
+        times = [format_time(row.measured_s), _predicted(row), format_time(row.best_s or 0.0)]
         shown.add_row(row.operation, row.site or "–", str(row.ranks), f"{row.calls_of_a_rank:g}", *times)
-    sums = [format_time(time_s) for time_s in (answer.measured_s, answer.time_s, answer.best_s)]
+    sums = [format_time(answer.measured_s), _predicted(answer), format_time(answer.best_s)]
     shown.add_row("all that is predicted", "", "", "", *sums)
     say.table(shown)
     left_out = [row for row in answer.rows if row.time_s is None]
@@ -58,5 +59,16 @@ def _show(answer: Elsewhere) -> None:
         what = f"{change.operation} of {format_bytes(change.bytes)} on {change.ranks} ranks"
         how = f"by {change.algorithm} instead of {change.instead_of}"
         say.line(f"{what} {how} would save {format_time(change.saved_s)} ({change.factor:.1f} times as fast)")
-    if not answer.changes:
-        say.line("no other algorithm is predicted to be clearly faster")
+    if answer.unknown_s:
+        say.line(f"? what {mpi} would choose is not known: the best algorithm stands for it")
+    if not answer.changes and answer.unknown_s < answer.time_s:
+        known = " where the library's own choice is known" if answer.unknown_s else ""
+        say.line(f"no other algorithm is predicted to be clearly faster{known}")
+
+
+def _predicted(row: Row | Elsewhere) -> str:
+    """The time, its interval if there is one, and a mark where the library's own choice is not known."""
+    text = format_time(row.time_s or 0.0)
+    if row.interval:
+        text += f" ({format_time(row.interval.low_s)} to {format_time(row.interval.high_s)})"
+    return f"{text} ?" if row.unknown_s else text

@@ -26,6 +26,10 @@ class ScheduleChoice:
     radix: int | None = None
     parts: tuple[InnerCollective, ...] = ()
 
+    def phases(self, operation: str, size_B: int) -> tuple[InnerCollective, ...]:
+        """What runs, one after another, where an operation of this size is done so."""
+        return self.parts or (InnerCollective(operation, size_B, self),)
+
 
 @dataclass(frozen=True)
 class InnerCollective:
@@ -34,6 +38,12 @@ class InnerCollective:
     operation: str
     size_B: int
     choice: ScheduleChoice
+
+    @property
+    def segment_B(self) -> int:
+        """The choice's segment, 0 where the whole message is as short."""
+        segment_B = self.choice.segment_B or 0
+        return segment_B if segment_B < self.size_B else 0
 
 
 class DefaultFunction(Protocol):
@@ -103,6 +113,14 @@ class LibraryDecisions(NamedTuple):
     decisions: Decisions | None
     version: Version
     reason: str
+
+    def default(
+        self, operation: str, ranks: int, size_B: int, *, nodes: int, element_B: int = 4
+    ) -> ScheduleChoice | None:
+        """The library's own choice, as of `DefaultFunction`; None too where the library is not known."""
+        if self.decisions is None:
+            return None
+        return self.decisions.default(operation, ranks, size_B, self.version, nodes=nodes, element_B=element_B)
 
 
 def decisions_for(mpi: str) -> LibraryDecisions:

@@ -81,7 +81,9 @@ which stand in the launcher's own environment and must reach the processes."""
 class Launcher:
     """`programs` are the file names it goes by, `banner` matches its `--version`, `kinds` the MPIs it starts.
 
-    `preload` is None where its processes cannot have a library preloaded.
+    `preload` is None where its processes cannot have a library preloaded. `values` are how many words follow an
+    option, written without its dashes, that are neither an option nor the program; none where it is not there.
+    `listings` are the options by which a file names the programs.
     """
 
     programs: tuple[str, ...]
@@ -89,6 +91,13 @@ class Launcher:
     kinds: frozenset[str]
     command: CommandFunction
     preload: PreloadFunction | None = None
+    values: Mapping[str, int] = field(default_factory=dict)
+    listings: frozenset[str] = frozenset()
+
+
+def words_after(one: str, two: str = "") -> dict[str, int]:
+    """`values` of a launcher, from the options that one word follows, and those that two follow."""
+    return dict.fromkeys(one.split(), 1) | dict.fromkeys(two.split(), 2)
 
 
 launchers: Registry[Launcher] = Registry("launcher", "hockney.runner.launchers", "how-to/choose-an-mpi.md")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hockney.errors import RequestError
-from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers
+from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers, words_after
 from hockney.runner.mpi import Mpi
 
 _WITHIN = {"node": "core", "cache": "l3cache"}
@@ -75,6 +75,17 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     return [*argv, *request.arguments], {**mpi.environment, **pinning, **request.environment}
 
 
+_VALUES = words_after(
+    """
+    n np f hosts host hostfile machinefile machine ppn perhost grr rr rankmap wdir path umask arch configfile
+    genvlist envlist memory-alloc-kinds launcher launcher-exec bootstrap bootstrap-exec rmk topolib bind-to map-by
+    membind demux errfile-pattern outfile-pattern prepend-pattern gpus-per-proc iface localhost nameserver
+    order-nodes usize gtool gtoolfile tune trace-pt2pt trace-collectives
+    """,
+    "genv env",
+)
+
+
 def preload(variables: Mapping[str, str], _names: Sequence[str]) -> list[str]:
     """`-genv`: the processes inherit the rest."""
     return [word for name, value in variables.items() for word in ("-genv", name, value)]
@@ -87,5 +98,7 @@ launchers.register("hydra")(
         kinds=frozenset({"mpich", "intel"}),
         command=command,
         preload=preload,
+        values=_VALUES,
+        listings=frozenset({"configfile"}),
     )
 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from hockney import writing
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.cache import cache_root
-from hockney.runner.launchers.base import Launcher, LaunchRequest, host_slots, launchers
+from hockney.runner.launchers.base import Launcher, LaunchRequest, host_slots, launchers, words_after
 from hockney.runner.mpi import Mpi
 
 _WIDTH = ("hwthread", "core", "cache", "numa", "socket", "node")
@@ -81,6 +81,19 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     return [*argv, *request.arguments], {**mpi.environment, **request.environment}
 
 
+_VALUES = words_after(
+    """
+    n np c N npernode npersocket H host add-host hostfile machinefile default-hostfile add-hostfile x wdir wd path
+    app am tune map-by rank-by bind-to ppr cpus-per-proc cpus-per-rank cpu-set cpu-list slot-list rf rankfile
+    stdin output output-filename output-directory xterm display report-uri report-events prefix pmix-prefix
+    app-pmix-prefix preload-files preload-files-dest-dir personality timeout spawn-timeout runtime-options
+    max-restarts max-vm-size dvm dvm-uri ompi-server server-wait-time hnp launch-agent debugger pset
+    stream-buffering memory-alloc-kinds
+    """,
+    "mca gmca omca gomca pmixmca gpmixmca prtemca",
+)
+
+
 def preload(variables: Mapping[str, str], names: Sequence[str]) -> list[str]:
     """`-x`, once for each: what the processes get, and what they inherit on every node."""
     given = [f"{name}={value}" for name, value in variables.items()]
@@ -94,5 +107,7 @@ launchers.register("openmpi")(
         kinds=frozenset({"openmpi"}),
         command=command,
         preload=preload,
+        values=_VALUES,
+        listings=frozenset({"app"}),
     )
 )

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hockney.errors import RequestError
-from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers
+from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers, words_after
 from hockney.runner.mpi import Mpi
 
 _DISTRIBUTION = {
@@ -74,6 +74,21 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     return [*argv, *request.arguments], {**environment, **request.environment}
 
 
+_VALUES = words_after(
+    """
+    A B C D F G J L M N S T W b c d e i m n o p q r t w x account acctg-freq bb bbf bcast begin chdir clusters
+    cluster-constraint comment constraint container container-id core-spec cores-per-socket cpu-bind cpu-freq
+    cpus-per-gpu cpus-per-task deadline delay-boot dependency distribution epilog error exclude export extra
+    extra-node-info gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group
+    hint input job-name jobid licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus
+    mpi network nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket
+    open-mode output partition power prefer priority profile prolog qos relative reservation signal slurmd-debug
+    sockets-per-node switches task-epilog task-prolog thread-spec threads-per-core time time-min tmp tres-per-task
+    wait wckey
+    """,
+)
+
+
 def preload(variables: Mapping[str, str], _names: Sequence[str]) -> list[str]:
     """`--export`: with ALL the processes inherit the rest."""
     return ["--export=" + ",".join(["ALL", *(f"{name}={value}" for name, value in variables.items())])]
@@ -86,5 +101,7 @@ launchers.register("srun")(
         kinds=frozenset({"openmpi", "mpich", "intel", "unknown"}),
         command=command,
         preload=preload,
+        values=_VALUES,
+        listings=frozenset({"multi-prog"}),
     )
 )

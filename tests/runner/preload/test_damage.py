@@ -1,0 +1,196 @@
+"""Whatever comes of the layer and its report, the program runs, and its exit code is the command's."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.capabilities import lacking
+from tests.command_line import outcome as typed
+from tests.conftest import Script
+from tests.runner.preload.programs import (
+    LIMIT_S,
+    answer,
+    apply_words,
+    compiled,
+    every_schedule,
+    launch_line,
+)
+from tests.runner.preload.test_profile import NOTES
+
+from hockney.records.preload_table import PreloadTable
+from hockney.runner.applied import applied
+from hockney.runner.mpi import Mpi
+from hockney.runner.preload import Damaged, Outcome
+from hockney.runner.profiled import profiled, watched
+
+PLAIN = '#include <stdio.h>\nint main(void) {\n  puts("plain");\n  return 6;\n}\n'
+BANNER = "mpirun (Open MPI) 1.0"
+"""Of a launcher without a wrapper."""
+
+
+def without_rights() -> list[str]:
+    """What stands before a command so that files' modes hold for it, also where the tests run as root."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip(lacking("giving up root's rights", "there is no setpriv"))
+    return [
+        "setpriv",
+        "--bounding-set=-dac_override,-dac_read_search",
+        "--inh-caps=-dac_override,-dac_read_search",
+    ]
+
+
+def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    argv = [*without_rights(), sys.executable, "-m", "hockney", *words]
+    variables = {**os.environ, **environment}
+    return subprocess.run(argv, env=variables, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("verb", ["apply", "profile"])
+def test_a_program_that_cannot_be_read_runs_on(mpi: Mpi, tmp_path: Path, verb: str) -> None:
+    program = compiled(mpi, tmp_path, PLAIN)
+    program.chmod(0o111)
+    words = apply_words(tmp_path, every_schedule(0))
+    if verb == "profile":
+        words = ["profile", "-o", str(tmp_path / "p.json"), "--"]
+    done = run(*words, *launch_line(mpi, 1, program))
+    assert done.returncode == 6, done.stderr
+    assert "plain" in done.stdout
+    assert f"{program}" in done.stderr
+    assert "the library's own code runs" in done.stderr
+    assert not (tmp_path / "p.json").exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "read-only", "shared"])
+def test_a_cache_that_cannot_be_used_runs_the_program(tmp_path: Path, script: Script, kind: str) -> None:
+    cache = tmp_path / "cache"
+    if kind == "file":
+        cache.write_text("", encoding="utf-8")
+    else:
+        (cache / "reports").mkdir(parents=True)
+        (cache / "reports").chmod(0o500 if kind == "read-only" else 0o777)
+    launcher = script(tmp_path / "bin" / "mpirun", BANNER, code=4)
+    words = [*apply_words(tmp_path, every_schedule(0)), str(launcher), "-n", "1", "true"]
+    done = run(*words, HOCKNEY_CACHE=str(cache))
+    assert done.returncode == 4, done.stderr
+    assert BANNER in done.stdout
+    assert f"{cache / 'reports'}" in done.stderr
+    assert "the library's own code runs" in done.stderr
+
+
+WAITS = """\
+#!/bin/sh
+[ "$1" = --version ] && echo 'mpirun (Open MPI) 1.0' && exit 0
+for name in HUP INT QUIT TERM USR1 USR2; do trap "echo got $name; exit 7" $name; done
+echo ready
+while :; do sleep 0.05; done
+"""
+
+
+@pytest.mark.parametrize("name", ["HUP", "INT", "QUIT", "TERM", "USR1", "USR2"])
+def test_a_signal_goes_to_the_launcher(tmp_path: Path, name: str) -> None:
+    """Whose end is waited for, and whose exit code is the command's."""
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(WAITS, encoding="utf-8")
+    launcher.chmod(0o755)
+    words = [*apply_words(tmp_path, every_schedule(0)), str(launcher), "-n", "1", "true"]
+    argv = [sys.executable, "-m", "hockney", *words]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.Signals[f"SIG{name}"])
+        out, error = process.communicate(timeout=LIMIT_S)
+    assert (process.returncode, out) == (7, f"got {name}\n"), error
+
+
+REPORT = {
+    "library": "some MPI",
+    "ranks": 2,
+    "of_all_ranks": True,
+    "calls": [{"operation": "bcast", "rule": 0, "why": "", "calls": 2, "bytes": 8, "time_s": 0.5}],
+}
+ONE = PreloadTable.model_validate({"rules": [{"operation": "bcast", "algorithm": "binomial"}]})
+
+
+def test_a_report_that_is_whole_is_read() -> None:
+    done = applied(Outcome(7, json.dumps(REPORT)), ONE)
+    assert (done.is_seen, done.exit_code, done.warnings, done.calls[0].algorithm) == (True, 7, [], "binomial")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        json.dumps(REPORT)[:-20],
+        json.dumps({**REPORT, "ranks": "two"}),
+        json.dumps(REPORT).replace('"rule": 0', '"rule": 1'),
+    ],
+)
+def test_a_damaged_report_is_told_of_and_is_none(text: str) -> None:
+    done = applied(Outcome(7, text), ONE)
+    assert (done.is_seen, done.exit_code, done.calls) == (False, 7, [])
+    (warning,) = done.warnings
+    assert "the layer's report is damaged" in warning
+
+
+LINES = NOTES.splitlines()
+"""The last one says how many there are before it."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "end\t0\n",
+        "\n".join([*LINES[1:-1], f"end\t{len(LINES) - 2}"]),
+        "\n".join(LINES[:-1]),
+        NOTES[:-20],
+        NOTES + "at\t2",
+        NOTES.replace("call\t0\tallreduce\ta\t8\t2\t3", "call\t0\tallreduce\ta\t8\t-20\t3"),
+        NOTES.replace("allreduce", "allreduced"),
+        "\n".join([*LINES[:-1], f"end\t{len(LINES)}"]),
+        f"{NOTES}rank\t2\t5\n",
+    ],
+)
+def test_damaged_notes_are_told_of_and_make_no_profile(text: str) -> None:
+    told = Outcome(7, text)
+    assert watched(told, "some MPI") is None
+    (warning,) = told.said
+    assert "the layer's notes are damaged" in warning
+    with pytest.raises(Damaged):
+        profiled(text, "some MPI")
+
+
+def test_after_damage_the_exit_code_is_the_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a profile that was there before is left as it is."""
+    former = tmp_path / "p.json"
+    former.write_text("former", encoding="utf-8")
+    for verb in ("apply", "profile"):
+        monkeypatch.setattr(f"hockney.cli.{verb}.run", lambda *_: Outcome(7, '{"ranks'))
+    words = ["mpirun", "-n", "1", "true"]
+    code, out, error = typed("profile", "-o", former, "--json", "--", *words)
+    assert (code, answer(out)["output"], former.read_text(encoding="utf-8")) == (7, None, "former")
+    assert "damaged" in error
+    code, _, error = typed(*apply_words(tmp_path, ONE), *words)
+    assert code == 7
+    assert "damaged" in error
+
+
+def test_of_compared_calls_the_schedules_half_alone_is_saved() -> None:
+    """2 s of the schedule at a gain of 1.5 saved 1 s, whatever the library's half took."""
+    table = PreloadTable.model_validate(
+        {"rules": [{"operation": "bcast", "algorithm": "binomial", "gain": 1.5, "basis": "model"}]}
+    )
+    row = {**REPORT["calls"][0], "time_s": 6.0, "compared_s": 2.0, "library_s": 4.0}  # type: ignore[index]
+    told = json.dumps({**REPORT, "calls": [row]})
+    assert applied(Outcome(0, told), table, compare=True).saved_s == 1.0
+    assert applied(Outcome(0, told), table).saved_s == 3.0
