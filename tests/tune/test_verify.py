@@ -122,3 +122,12 @@ def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
     assert [one.is_kept for one in found] == kept
     found = judged(of_sizes(tuned), cells, rules, ["bcast"], "tuned", whole=whole)
     assert [one.is_kept for one in found] == [False, False]
+
+
+def test_where_rules_change_calls_without_one_those_count() -> None:
+    name = Algorithm("mpir:ring")
+    cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
+    rules = [Rule("bcast", 8, 8, 0, 64, name)]
+    times = of_sizes({64: 0.5, 128: 1.5})
+    assert [one.is_kept for one in judged(times, cells, rules, [], "tuned", whole=True)] == [False, False]
+    assert [one.is_kept for one in judged(times, cells, rules, [], "tuned", whole=False)] == [True, False]

@@ -77,14 +77,15 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     tried = trials.trial(plan, base, cells, variations, done.target, done.library, asked.folder, asked.launches)
     times = _timed(tried, cells, names, asked)
     operations = list(dict.fromkeys(rule.operation for rule in done.rules))
-    found = judged(times, cells, done.rules, [], best_name, whole=done.target.whole)
+    whole = done.target.whole or _takes_over(done)
+    found = judged(times, cells, done.rules, [], best_name, whole=whole)
     proofs = [
         proof(probes.get(one), one, seen.get(one), [cell for cell in found if cell.operation == one])
         for one in operations
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
-    found = judged(times, cells, done.rules, void, best_name, whole=done.target.whole)
-    rules = kept(done.rules, cells, found, whole=done.target.whole)
+    found = judged(times, cells, done.rules, void, best_name, whole=whole)
+    rules = kept(done.rules, cells, found, whole=whole)
     verification = Verification(
         time=utc_now(),
         target=done.target.title,
@@ -101,6 +102,12 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
         )
     is_tried = any(one.effect == "proven" for one in proofs)
     return replace(done, rules=rules, is_tried=is_tried, verified=_header(verification)), verification
+
+
+def _takes_over(done: Tuned) -> bool:
+    """Whether a rule changes calls without one, too: MPICH takes the operation from its device for it."""
+    some, none = (done.target.settings(Path("rules"), rules) for rules in (done.rules, []))
+    return not done.target.is_preloaded and some != none
 
 
 def _plan(source: Source, asked: Verifying) -> Plan:

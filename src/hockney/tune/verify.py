@@ -158,11 +158,12 @@ def judged(
 ) -> list[VerifiedCell]:
     """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it.
 
-    `whole`: the one rule of an operation stays where a cell is faster and none is slower, or goes for all.
+    `whole`: the rules of an operation stay where a cell is faster and none is slower, or go for all.
     """
     found = [_judged(times, cell, rules, void, best) for cell in cells]
     if whole:
-        bad = {one.operation for one in found if one.algorithm and one.verdict in ("slower", "not timed")}
+        # A call without a rule counts: the library does not choose for it as by default.
+        bad = {one.operation for one in found if one.verdict in ("slower", "not timed")}
         good = {one.operation for one in found if one.verdict == "faster"} - bad - {*void}
         found = [
             one.model_copy(update={"is_kept": bool(one.algorithm) and one.operation in good}) for one in found
