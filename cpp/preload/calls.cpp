@@ -282,7 +282,7 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
 
 #define HOCKNEY_EXPORT extern "C" __attribute__((visibility("default")))
 // A definition under the library's name, which its header declares with handles of its own width.
-#define HOCKNEY_DEFINE(symbol, parameters)                            \
+#define HOCKNEY_EXPORTED(symbol, parameters)                          \
     HOCKNEY_EXPORT int exported_##symbol parameters __asm__(#symbol); \
     HOCKNEY_EXPORT int exported_##symbol parameters
 
@@ -292,7 +292,7 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
      hockney::library::is_internal(hockney::call_site = __builtin_return_address(0)))
 
 #define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                   \
-    HOCKNEY_DEFINE(prefix##name, parameters) {                                \
+    HOCKNEY_EXPORTED(prefix##name, parameters) {                              \
         if (HOCKNEY_IS_PASSED_ON) return hockney::library::name(__VA_ARGS__); \
         return hockney::call_##name(__VA_ARGS__);                             \
     }
@@ -301,7 +301,7 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
     HOCKNEY_STAND_BEFORE(PMPI_, name, parameters, __VA_ARGS__)
 HOCKNEY_COLLECTIVES(HOCKNEY_BOTH)
 #define HOCKNEY_STAND_BEFORE_LARGE(prefix, name, parameters, ...)                 \
-    HOCKNEY_DEFINE(prefix##name##_c, parameters) {                                \
+    HOCKNEY_EXPORTED(prefix##name##_c, parameters) {                              \
         if (HOCKNEY_IS_PASSED_ON) return hockney::library::name##_c(__VA_ARGS__); \
         return hockney::call_##name(__VA_ARGS__);                                 \
     }
