@@ -1,4 +1,4 @@
-"""What goes wrong in a program, or because of the layer, ends as without it; nothing of the program is written."""
+"""What goes wrong in a program, or because of the layer, ends as without it, and its data is its own."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-/* Two ranks with two duplicates of a communicator: rank 0 sums on one and then broadcasts on the other, rank 1 begins with
-   the latter in a thread of its own. Ends with 77 where threads may not call. */
+/* Two ranks with two duplicates of a communicator: rank 0 sums on one and then broadcasts on the other, rank 1 begins
+   with the latter, whose root it is, in a thread of its own. Ends with 77 where threads may not call. */
 #include <mpi.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@ static MPI_Comm summed, sent;
 
 static void* broadcasts(void* unused) {
     int number = 0;
-    for (int i = 0; i < 5; ++i) MPI_Bcast(&number, 1, MPI_INT, 0, sent);
+    for (int i = 0; i < 5; ++i) MPI_Bcast(&number, 1, MPI_INT, 1, sent);
     return unused;
 }
 
