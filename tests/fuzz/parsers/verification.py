@@ -40,4 +40,4 @@ def read(data: bytes, folder: Path) -> str:
     return FILE
 
 
-parsers.register("verification")(Parser(seeds, Json(), read))
+parsers.register("verification")(Parser(seeds, Json(), read, turn=5))

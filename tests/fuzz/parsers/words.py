@@ -65,7 +65,7 @@ _words(
         *(units.parse_bytes, units.parse_rate, units.parse_positive_rate, units.parse_time, units.parse_per_byte),
         *(message_size, link_rate),
     ],
-    turn=50,
+    turn=45,
 )
 _words(
     "options",
