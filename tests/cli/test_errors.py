@@ -27,6 +27,11 @@ def hockney(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     )
 
 
+def test_a_hint_calls_the_program_as_it_was_called() -> None:
+    said = hockney("check", "campaign", "--family-error", "nan").stderr
+    assert f"see `{sys.executable} -m hockney check --help`" in " ".join(said.split())
+
+
 def test_help_works_without_any_mpi() -> None:
     done = hockney("--help", PATH="/nowhere")
     assert done.returncode == 0

@@ -70,7 +70,8 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
                 raise RequestError(named, "write a name, or . for the present folder")
             if _is_written(context, parameter) and not is_empty:
                 written[name][field] = values[parameter]
-        verb = " ".join(context.command_path.split()[1:])
+        # The program may be called by several words: `python -m hockney`.
+        verb = context.command_path.removeprefix(context.find_root().command_path).strip()
         arguments |= {name: checked(model, written[name], verb) for name, model in models.items()}
         return function(**arguments, **({"context": context} if "context" in hints else {}))
 
