@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -104,11 +105,25 @@ def test_a_signal_goes_to_the_launcher(tmp_path: Path, name: str) -> None:
     launcher.chmod(0o755)
     words = [*apply_words(tmp_path, every_schedule(0)), str(launcher), "-n", "1", "true"]
     argv = [sys.executable, "-m", "hockney", *words]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        process.send_signal(signal.Signals[f"SIG{name}"])
-        out, error = process.communicate(timeout=LIMIT_S)
+    number = signal.Signals[f"SIG{name}"]
+    # Tests that run under nohup would hand on that it is ignored, and a shell cannot trap what is.
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        process = subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+    finally:
+        signal.signal(number, before)
+    with process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            process.send_signal(number)
+            out, error = process.communicate(timeout=LIMIT_S)
+        finally:
+            # Its launcher, too, which would keep the pipes open.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     assert (process.returncode, out) == (7, f"got {name}\n"), error
 
 
@@ -170,13 +185,15 @@ def test_damaged_notes_are_told_of_and_make_no_profile(text: str) -> None:
         profiled(text, "some MPI")
 
 
-def test_after_damage_the_exit_code_is_the_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_damage_the_exit_code_is_the_programs(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And a profile that was there before is left as it is."""
     former = tmp_path / "p.json"
     former.write_text("former", encoding="utf-8")
     for verb in ("apply", "profile"):
         monkeypatch.setattr(f"hockney.cli.{verb}.run", lambda *_: Outcome(7, '{"ranks'))
-    words = ["mpirun", "-n", "1", "true"]
+    words = [str(script(tmp_path / "bin" / "mpirun", BANNER)), "-n", "1", "true"]
     code, out, error = typed("profile", "-o", former, "--json", "--", *words)
     assert (code, answer(out)["output"], former.read_text(encoding="utf-8")) == (7, None, "former")
     assert "damaged" in error
