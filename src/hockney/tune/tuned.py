@@ -12,7 +12,7 @@ from hockney import __version__
 from hockney.errors import RequestError
 from hockney.tune.cells import Cell
 from hockney.tune.choose import Choice, Decision, choose, choose_whole
-from hockney.tune.rules import Rule, in_order, joined
+from hockney.tune.rules import Algorithm, Rule, find, in_order, joined
 from hockney.tune.targets.base import Library, Target
 from hockney.units import format_bytes, format_time
 
@@ -57,11 +57,23 @@ class Tuned:
         )
 
     def checked(self) -> str:
-        """The text of the file, after it was read back; an error where that does not give the same rules."""
+        """The text of the file, after it was read back; an error where it does not say what was chosen."""
         text = self.text
         if (back := self.target.read(text, self.library)) != in_order(self.rules):
             raise AssertionError(f"{self.target.title} were not read back as they were written: {back}")
+        for one in self.choice.decisions:
+            found = find(back, *one.cell.place)
+            # Launches may have sent a cell back to the default.
+            if found != find(self.rules, *one.cell.place) or found not in (None, self._completed(one)):
+                raise AssertionError(f"{self.target.title} say {found} of {one.cell.place}, not {one.algorithm}")
         return text
+
+    def _completed(self, decision: Decision) -> Algorithm | None:
+        """The algorithm of a cell as the file says it."""
+        if decision.algorithm is None:
+            return None
+        operation, ranks, size_B = decision.cell.place
+        return self.target.complete(Rule(operation, ranks, ranks, size_B, size_B, decision.algorithm)).algorithm
 
 
 def tuned(

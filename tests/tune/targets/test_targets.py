@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -98,3 +99,17 @@ def test_a_version_that_does_not_read_a_form_is_named() -> None:
         targets.get("openmpi_json").expect(LIBRARY)
     with pytest.raises(RequestError, match="read by MPICH"):
         targets.get("mpich_json").expect(LIBRARY)
+
+
+def test_ranks_or_bytes_in_two_entries_of_json_are_refused() -> None:
+    """Open MPI takes the first entry that fits, and nothing of the second."""
+    rule = {"msg_size_min": 0, "msg_size_max": 8, "alg": "chain", "faninout": 4}
+    entry = {"comm_size_min": 4, "comm_size_max": 8, "rules": [rule]}
+    target, library = targets.get("openmpi_json"), Library("Open MPI 6.0.0", (6, 0, 0))
+    for entries, said in (
+        ([entry, {**entry, "comm_size_min": 8, "comm_size_max": "inf"}], "two entries for 8 ranks"),
+        ([{**entry, "rules": [rule, {**rule, "msg_size_max": 4}]}], "two entries for 0 bytes"),
+    ):
+        text = json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": {"bcast": entries}})
+        with pytest.raises(RequestError, match=said):
+            target.read(text, library)

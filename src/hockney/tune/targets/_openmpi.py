@@ -113,6 +113,11 @@ def unit(operation: str, ranks: int) -> int:
     return ranks if COLLECTIVES[operation].sizes_are_blocks else 1
 
 
+def counts_blocks(rule: Rule) -> bool:
+    """Whether bytes are of all ranks together, so that each number of ranks has bounds of its own."""
+    return unit(rule.operation, 2) > 1
+
+
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - the file holds them
     """Variables by which a launch loads a file of rules."""
     return {
