@@ -200,6 +200,8 @@ def _table(done: Tuned) -> None:
 def _print(done: Tuned, output: Path) -> None:
     for text in done.refused:
         say.warn(f"{done.target.title} cannot say: {text}")
+    if done.left_out:
+        say.line(f"{done.left_out} points left out: no launch met them at the level that is compared")
     mean, most = done.choice.regrets
     cells = [decision.cell for decision in done.choice.decisions]
     ruled = sum(find(done.rules, cell.operation, cell.ranks, cell.bytes) is not None for cell in cells)

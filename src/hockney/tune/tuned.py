@@ -33,6 +33,8 @@ class Tuned:
     """Whether a library has loaded the file, and its effect was seen."""
     verified: str = ""
     """When and with what gains, where launches with the rules were timed."""
+    left_out: int = 0
+    """Points that no launch met at the level of the machine that is compared."""
 
     @property
     def text(self) -> str:
@@ -161,6 +163,7 @@ def as_data(done: Tuned, path: Path) -> dict[str, Any]:
         "rules": [rule_data(rule) for rule in done.rules],
         "refused": done.refused,
         "cells": [cell_data(decision) for decision in done.choice.decisions],
+        "points_of_another_level": done.left_out,
         "merging_costs": {"mean": mean, "most": most},
         "settings": dict(done.target.settings(path, done.rules)),
         "caution": done.target.caution,

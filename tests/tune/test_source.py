@@ -1,0 +1,69 @@
+"""What a tuning takes of a campaign: times of one level of the machine, of the library that is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.command_line import outcome
+
+from hockney.errors import RequestError
+from hockney.records.contents import Contents
+from hockney.records.record import Record
+from hockney.records.table import rows_of
+from hockney.records.visits import Settled
+from hockney.tune import source
+from hockney.tune.source import Source
+
+OPENMPI = "Open MPI 5.0.11"
+
+
+def record(algorithm: str, time_s: float, **other: object) -> Record:
+    """A broadcast of 1 KiB on 4 ranks, known to 1 %."""
+    fields = {
+        "source": "hockney",
+        "operation": "bcast",
+        "algorithm": algorithm,
+        "bytes": 1024,
+        "ranks": 4,
+        "statistic": "completion",
+        "value": time_s,
+        "low": 0.99 * time_s,
+        "high": 1.01 * time_s,
+        "system": "planted",
+        "mpi": OPENMPI,
+        "variant": "default",
+        "cache": "warm",
+        "verified": True,
+        "mapping": "node",
+        "samples": [time_s] * 20,
+    }
+    return Record.model_validate(fields | other)
+
+
+def planted(monkeypatch: pytest.MonkeyPatch, records: list[Record], elsewhere: list[Record]) -> None:
+    contents = Contents(Path("planted"), rows_of(records), records, Settled(records, elsewhere))
+    monkeypatch.setattr(source, "read", lambda _: contents)
+
+
+def test_points_of_another_level_are_left_out_and_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The chain was timed when the machine was twice as fast: it is no better than the binomial tree."""
+    records = [record("default", 4e-3), record("tuned:binomial", 2e-3), record("tuned:chain", 1e-3)]
+    planted(monkeypatch, records, records[2:])
+    file = tmp_path / "rules"
+    code, out, err = outcome("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
+    assert code == 0, err
+    assert "1 points left out" in out
+    assert "# binomial" in file.read_text()
+    code, out, err = outcome("tune", tmp_path, "--for", "openmpi-v2", "-o", file, "--json")
+    assert code == 0, err
+    assert '"points_of_another_level": 1' in out
+
+
+def test_where_all_points_are_of_another_level_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [record("default", 4e-3), record("tuned:chain", 1e-3)]
+    planted(monkeypatch, records, records)
+    with pytest.raises(RequestError, match=r"2 points.*level"):
+        Source.read(Path("planted"), [], "")
