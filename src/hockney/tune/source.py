@@ -53,7 +53,7 @@ class Source:
     def read(cls, path: Path, where: Sequence[str], mpi: str) -> Source:
         """Read a campaign folder or a tidy table; `mpi` names the library on this machine, as --mpi does.
 
-        RequestError where there are no such rows, or where they are of several libraries.
+        RequestError where there are no such rows, or where they are of several libraries or not of `mpi`.
         """
         contents = read(path)
         of_one_level, left_out = contents.of_one_level()
@@ -67,7 +67,15 @@ class Source:
         if len(names) > 1:
             raise RequestError(f"{path} has times of {listed(names)}", f"choose one: --where mpi='{names[0]}'")
         name = names[0] if names else ""
-        wrapper = find(mpi).wrapper if mpi else _wrapper(contents.launches, name)
+        wrapper = None if mpi else _wrapper(contents.launches, name)
+        if mpi:
+            found = find(mpi)
+            if name and name != found.describe():
+                raise RequestError(
+                    f"the times in {path} are of {name}, and {found.wrapper} is of {found.describe()}",
+                    "rules are of the library that was timed: name its wrapper, or measure with this one",
+                )
+            name, wrapper = found.describe(), found.wrapper
         plan = contents.plan if isinstance(contents.plan, dict) else {}
         return cls(path, frame, Library(name, version_in(name), wrapper), plan, mpi, left_out)
 
