@@ -112,7 +112,7 @@ def _rule(operation: str, entry: _Communicator, message: _Message, library: Libr
         raise RequestError(
             f"an entry of {operation} is for ranks whose bytes differ", "write one for each number"
         )
-    known = openmpi.ALGORITHMS[operation]
+    known = openmpi.algorithms(operation, library)
     name = (
         known[message.alg - 1] if isinstance(message.alg, int) and 0 < message.alg <= len(known) else message.alg
     )
