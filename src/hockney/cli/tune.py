@@ -121,9 +121,13 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
     """Write rules by which the library takes faster algorithms than by default.
 
     A rule is written only where an algorithm is faster than the default beyond both intervals; elsewhere, and for
-    ranks and sizes that were not measured, the default stays. Neighbouring sizes share a rule where that costs
-    next to nothing, and what it costs is printed. Each cell says whether its times were measured or are by the
-    model.
+    ranks and sizes that were not measured, the default stays. But the variables of --for mpich-cvars hold for all
+    ranks and sizes: only an algorithm that is slower nowhere is taken. Neighbouring sizes share a rule where that
+    costs next to nothing, and what it costs is printed. Each cell says whether its times were measured or are by
+    the model.
+
+    Open MPI's rules hold for every operator: most algorithms change the order of operands, which counts where an
+    operator is not commutative.
 
     With --verify, fresh launches try the rules first. Exit code 1: the library rejects or ignores rules.
     """

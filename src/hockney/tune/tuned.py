@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from hockney.tune.targets.base import Library, Target
 from hockney.units import format_bytes, format_time
 
 MOST_EXPLAINED = 10
+WIDTH = 110
+"""Of a comment in a file."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,9 @@ class Tuned:
         """What stands at the top of a file whose form has comments."""
         return (
             f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {self.tried}\n"
-            f"from {self.origin}" + (f"\n{self.verified}" if self.verified else "")
+            f"from {self.origin}"
+            + (f"\n{self.verified}" if self.verified else "")
+            + ("\n" + textwrap.fill(f"note: {self.target.caution}", WIDTH) if self.target.caution else "")
         )
 
     def checked(self) -> str:
