@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,28 @@ def test_a_wrapper_of_another_library_or_version_is_refused(monkeypatch: pytest.
         Source.read(Path("planted"), [], "mpicc")
     planted(monkeypatch, [record("default", 4e-3, mpi=""), record("tuned:chain", 1e-3, mpi="")], [])
     assert Source.read(Path("planted"), [], "mpicc").library == ("Open MPI 5.0.9", (5, 0, 9), Path("mpicc"))
+
+
+@pytest.mark.parametrize(
+    ("launches", "said"), [(1, "within one launch; launches may differ by more"), (3, "the most of 3 launches")]
+)
+def test_what_its_intervals_are_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, launches: int, said: str
+) -> None:
+    """In the file, beside the table, and as data."""
+    records = [
+        record(name, time_s * (1 + number / 1000), repetition=number)
+        for name, time_s in (("default", 4e-3), ("tuned:chain", 1e-3))
+        for number in range(launches)
+    ]
+    planted(monkeypatch, records, [])
+    file = tmp_path / "rules"
+    words = ("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
+    code, out, err = outcome(*words)
+    assert code == 0, err
+    assert said in " ".join(out.split())
+    assert "95 %" not in out
+    assert said in file.read_text()
+    done = json.loads(outcome(*words, "--json")[1])
+    assert done["launches"] == launches
+    assert said in done["intervals"]

@@ -181,7 +181,7 @@ def _show(done: Tuned, verification: Verification | None, options: TuneOptions) 
 
 
 def _table(done: Tuned) -> None:
-    shown = Table("operation", "ranks", "size", "rule", "default", "with it", "gain", "95 %", "from")
+    shown = Table("operation", "ranks", "size", "rule", "default", "with it", "gain", "interval", "from")
     for decision in done.choice.decisions[:MOST_ROWS]:
         cell, (gain, low, high) = decision.cell, decision.gain
         is_ruled = decision.algorithm is not None
@@ -199,6 +199,8 @@ def _table(done: Tuned) -> None:
     say.table(shown)
     if (left := len(done.choice.decisions) - MOST_ROWS) > 0:
         say.line(f"and {left} more (--json has all)")
+    if done.intervals:
+        say.line(done.intervals)
 
 
 def _print(done: Tuned, output: Path) -> None:

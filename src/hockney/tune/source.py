@@ -49,6 +49,11 @@ class Source:
             )
         return names[0] if names else ""
 
+    @property
+    def launches(self) -> int:
+        """Launches that the times of collectives are of."""
+        return int(self.frame.loc[self.frame["operation"].isin(list(COLLECTIVES)), "repetition"].nunique())
+
     @classmethod
     def read(cls, path: Path, where: Sequence[str], mpi: str) -> Source:
         """Read a campaign folder or a tidy table; `mpi` names the library on this machine, as --mpi does.
@@ -102,7 +107,7 @@ class Source:
         expect_some(cells, target, self.library)
         origin = f"{self.path} ({counted(cells)})"
         done = tuned(target, self.library, cells, origin, to_be_verified=to_be_verified)
-        return replace(done, left_out=self.left_out)
+        return replace(done, left_out=self.left_out, launches=self.launches)
 
 
 def _knows(target: Target, operation: str, library: Library, name: str) -> bool:

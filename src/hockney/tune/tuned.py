@@ -38,6 +38,8 @@ class Tuned:
     """When and with what gains, where launches with the rules were timed."""
     left_out: int = 0
     """Points that no launch met at the level of the machine that is compared."""
+    launches: int | None = None
+    """Those that the times are of; None: of no launch."""
 
     @property
     def text(self) -> str:
@@ -54,11 +56,21 @@ class Tuned:
         return f"not tried yet, see {self.target.proof}" if self.target.proof else "not tried on a library"
 
     @property
+    def intervals(self) -> str:
+        """What the intervals of measured times are, in words; empty where nothing was measured."""
+        if self.launches is None:
+            return ""
+        if self.launches == 1:
+            return "measured intervals are those within one launch; launches may differ by more (--verify tells)"
+        return f"measured intervals reach from the least to the most of {self.launches} launches"
+
+    @property
     def comment(self) -> str:
         """What stands at the top of a file whose form has comments."""
         return (
             f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {self.tried}\n"
             f"from {self.origin}"
+            + (f"\n{self.intervals}" if self.intervals else "")
             + (f"\n{self.verified}" if self.verified else "")
             + ("\n" + textwrap.fill(f"note: {self.target.caution}", WIDTH) if self.target.caution else "")
         )
@@ -168,6 +180,8 @@ def as_data(done: Tuned, path: Path) -> dict[str, Any]:
         "rules": [rule_data(rule) for rule in done.rules],
         "refused": done.refused,
         "cells": [cell_data(decision) for decision in done.choice.decisions],
+        "launches": done.launches,
+        "intervals": done.intervals,
         "points_of_another_level": done.left_out,
         "merging_costs": {"mean": mean, "most": most},
         "settings": dict(done.target.settings(path, done.rules)),
