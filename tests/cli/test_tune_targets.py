@@ -331,3 +331,31 @@ def test_mpich_writes_the_selection_of_the_library_that_is_named(mpi: Mpi, tmp_p
     assert "has no MPIR_Bcast_intra_tree_of_another_version" in done["refused"][0]
     tree = json.loads(file.read_text())
     assert {"collective=bcast", "collective=iallreduce", "collective=neighbor_alltoall"} <= tree.keys()
+
+
+@pytest.mark.parametrize(
+    ("target", "library", "word", "said"),
+    [
+        ("openmpi-classic", OPENMPI, "tuned:ring", "counts where an operator is not commutative"),
+        ("openmpi-v2", OPENMPI, "tuned:ring", "counts where an operator is not commutative"),
+        ("mpich-cvars", "MPICH 5.0.2", "mpir:recursive_doubling", "holds for all ranks and sizes"),
+    ],
+)
+def test_what_a_user_must_know_stands_in_the_file_too(
+    tmp_path: Path, target: str, library: str, word: str, said: str
+) -> None:
+    times = {("default", 0, 0): TIMES["default", 0, 0], (word, 0, 0): (50.0, 50.0, 50.0)}
+    source, file = table(tmp_path / "t.csv", times, library, operation="allreduce"), tmp_path / "rules"
+    code, out, err = outcome("tune", source, "--for", target, "-o", file)
+    assert code == 0, err
+    assert said in " ".join(out.split())
+    lines = [line for line in file.read_text().splitlines() if line.startswith("#")]
+    assert said in " ".join(line.removeprefix("# ") for line in lines)
+
+
+def test_the_help_says_what_rules_hold_for() -> None:
+    code, out, _ = outcome("tune", "--help")
+    text = " ".join(out.split())
+    assert code == 0
+    assert "mpich-cvars hold for all ranks and sizes" in text
+    assert "an operator is not commutative" in text

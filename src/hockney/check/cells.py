@@ -13,7 +13,7 @@ from hockney.records.columns import names
 from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES
 from hockney.records.series import texts
-from hockney.records.table import RATES, STATISTICS, rows_of
+from hockney.records.table import RATES, STATISTICS
 from hockney.records.visits import SUBTRACTED
 from hockney.statistics import Array
 
@@ -126,15 +126,8 @@ def _without(call: Call, names_: tuple[str, ...]) -> Call:
 
 def times_of(contents: Contents) -> Times:
     """What a campaign folder or a table holds, without times of another level and without wrong results."""
-    if not contents.records:
-        return times_in(contents.frame)
-    elsewhere = set(map(id, contents.settled.elsewhere))
-    kept = [
-        record
-        for record in contents.settled.records
-        if id(record) not in elsewhere and record.verified is not False
-    ]
-    return replace(times_in(rows_of(kept, contents.launches)), left_out=len(elsewhere))
+    frame, left_out = contents.of_one_level()
+    return replace(times_in(frame), left_out=left_out)
 
 
 def times_in(frame: pd.DataFrame) -> Times:

@@ -121,9 +121,13 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
     """Write rules by which the library takes faster algorithms than by default.
 
     A rule is written only where an algorithm is faster than the default beyond both intervals; elsewhere, and for
-    ranks and sizes that were not measured, the default stays. Neighbouring sizes share a rule where that costs
-    next to nothing, and what it costs is printed. Each cell says whether its times were measured or are by the
-    model.
+    ranks and sizes that were not measured, the default stays. But the variables of --for mpich-cvars hold for all
+    ranks and sizes: only an algorithm that is slower nowhere is taken. Neighbouring sizes share a rule where that
+    costs next to nothing, and what it costs is printed. Each cell says whether its times were measured or are by
+    the model.
+
+    Open MPI's rules hold for every operator: most algorithms change the order of operands, which counts where an
+    operator is not commutative.
 
     With --verify, fresh launches try the rules first. Exit code 1: the library rejects or ignores rules.
     """
@@ -177,7 +181,7 @@ def _show(done: Tuned, verification: Verification | None, options: TuneOptions) 
 
 
 def _table(done: Tuned) -> None:
-    shown = Table("operation", "ranks", "size", "rule", "default", "with it", "gain", "95 %", "from")
+    shown = Table("operation", "ranks", "size", "rule", "default", "with it", "gain", "interval", "from")
     for decision in done.choice.decisions[:MOST_ROWS]:
         cell, (gain, low, high) = decision.cell, decision.gain
         is_ruled = decision.algorithm is not None
@@ -195,11 +199,15 @@ def _table(done: Tuned) -> None:
     say.table(shown)
     if (left := len(done.choice.decisions) - MOST_ROWS) > 0:
         say.line(f"and {left} more (--json has all)")
+    if done.intervals:
+        say.line(done.intervals)
 
 
 def _print(done: Tuned, output: Path) -> None:
     for text in done.refused:
         say.warn(f"{done.target.title} cannot say: {text}")
+    if done.left_out:
+        say.line(f"{done.left_out} points left out: no launch met them at the level that is compared")
     mean, most = done.choice.regrets
     cells = [decision.cell for decision in done.choice.decisions]
     ruled = sum(find(done.rules, cell.operation, cell.ranks, cell.bytes) is not None for cell in cells)

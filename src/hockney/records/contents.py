@@ -44,6 +44,18 @@ class Contents:
     plan: dict[str, Any] | RequestError = field(default_factory=dict)
     modes: list[Modes] = field(default_factory=list)
 
+    def of_one_level(self) -> tuple[pd.DataFrame, int]:
+        """The tidy table without times of another level and without wrong results, and how many points it lacks.
+
+        Those are the points that no launch met at the level asked for: nothing can be compared with them. A table
+        has no levels.
+        """
+        if not self.records:
+            return self.frame, 0
+        elsewhere = set(map(id, self.settled.elsewhere))
+        kept = [one for one in self.settled.records if id(one) not in elsewhere and one.verified is not False]
+        return table.rows_of(kept, self.launches), len(elsewhere)
+
     @property
     def topology(self) -> str:
         """The network that the plan names; RequestError where the plan is damaged: only fits need it."""

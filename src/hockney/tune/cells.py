@@ -21,7 +21,7 @@ Origin = Literal["measured", "model"]
 
 @dataclass(frozen=True)
 class Time:
-    """Seconds with their 95 % interval."""
+    """Seconds with the ends of their interval: of one launch at 95 %, of several from the least to the most."""
 
     time_s: float
     low_s: float

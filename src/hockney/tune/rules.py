@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 from hockney.records.keys import COLLECTIVES
@@ -94,3 +95,28 @@ def joined(rules: Sequence[Rule]) -> list[Rule]:
                 current = rule
         done.append(current)
     return in_order(done)
+
+
+def by_ranks(
+    rules: Sequence[Rule], least: int, is_of_each: Callable[[Rule], bool]
+) -> Iterator[tuple[int, int | None, list[Rule]]]:
+    """Ranges of ranks from `least` on that do not overlap (None: no end), each with its rules by bytes.
+
+    The first that fits counts: a library that takes the first range of ranks must find all rules of its ranks
+    there. `is_of_each`: whether each number of ranks of a rule needs a range of its own.
+    """
+    bounds = {least}
+    for rule in rules:
+        bounds.add(rule.least_ranks)
+        if rule.most_ranks is not None:
+            bounds.add(rule.most_ranks + 1)
+            if is_of_each(rule):
+                bounds |= set(range(rule.least_ranks, rule.most_ranks + 1))
+    for first, after in pairwise([*sorted(bounds), None]):
+        assert first is not None
+        here = [
+            rule
+            for rule in rules
+            if rule.least_ranks <= first <= (first if rule.most_ranks is None else rule.most_ranks)
+        ]
+        yield first, None if after is None else after - 1, sorted(here, key=lambda rule: rule.least_B)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ class Source:
     library: Library
     plan: Mapping[str, Any] = field(default_factory=dict)
     mpi: str = ""
+    left_out: int = 0
+    """Points that were met at another level of the machine than the rest, which nothing can be compared with."""
 
     @property
     def variant(self) -> str:
@@ -47,21 +49,40 @@ class Source:
             )
         return names[0] if names else ""
 
+    @property
+    def launches(self) -> int:
+        """Launches that the times of collectives are of."""
+        return int(self.frame.loc[self.frame["operation"].isin(list(COLLECTIVES)), "repetition"].nunique())
+
     @classmethod
     def read(cls, path: Path, where: Sequence[str], mpi: str) -> Source:
         """Read a campaign folder or a tidy table; `mpi` names the library on this machine, as --mpi does.
 
-        RequestError where there are no such rows, or where they are of several libraries.
+        RequestError where there are no such rows, or where they are of several libraries or not of `mpi`.
         """
         contents = read(path)
-        frame = chosen(contents.frame, parse_where(where))
+        of_one_level, left_out = contents.of_one_level()
+        if left_out and of_one_level.empty:
+            raise RequestError(
+                f"no launch met any of the {left_out} points of {path} at the level that is compared",
+                "measure them again, with more launches",
+            )
+        frame = chosen(of_one_level, parse_where(where))
         names = sorted(set(frame["mpi"]))
         if len(names) > 1:
             raise RequestError(f"{path} has times of {listed(names)}", f"choose one: --where mpi='{names[0]}'")
         name = names[0] if names else ""
-        wrapper = find(mpi).wrapper if mpi else _wrapper(contents.launches, name)
+        wrapper = None if mpi else _wrapper(contents.launches, name)
+        if mpi:
+            found = find(mpi)
+            if name and name != found.describe():
+                raise RequestError(
+                    f"the times in {path} are of {name}, and {found.wrapper} is of {found.describe()}",
+                    "rules are of the library that was timed: name its wrapper, or measure with this one",
+                )
+            name, wrapper = found.describe(), found.wrapper
         plan = contents.plan if isinstance(contents.plan, dict) else {}
-        return cls(path, frame, Library(name, version_in(name), wrapper), plan, mpi)
+        return cls(path, frame, Library(name, version_in(name), wrapper), plan, mpi, left_out)
 
     def cells(self, target: Target, operations: Sequence[str], ranks: Sequence[int]) -> list[Cell]:
         """What was measured of the algorithms that the target can name; by the model on ranks that were not.
@@ -85,7 +106,8 @@ class Source:
         cells = self.cells(target, operations, ranks)
         expect_some(cells, target, self.library)
         origin = f"{self.path} ({counted(cells)})"
-        return tuned(target, self.library, cells, origin, to_be_verified=to_be_verified)
+        done = tuned(target, self.library, cells, origin, to_be_verified=to_be_verified)
+        return replace(done, left_out=self.left_out, launches=self.launches)
 
 
 def _knows(target: Target, operation: str, library: Library, name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,11 +13,13 @@ from hockney import __version__
 from hockney.errors import RequestError
 from hockney.tune.cells import Cell
 from hockney.tune.choose import Choice, Decision, choose, choose_whole
-from hockney.tune.rules import Rule, in_order, joined
+from hockney.tune.rules import Algorithm, Rule, find, in_order, joined
 from hockney.tune.targets.base import Library, Target
 from hockney.units import format_bytes, format_time
 
 MOST_EXPLAINED = 10
+WIDTH = 110
+"""Of a comment in a file."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,10 @@ class Tuned:
     """Whether a library has loaded the file, and its effect was seen."""
     verified: str = ""
     """When and with what gains, where launches with the rules were timed."""
+    left_out: int = 0
+    """Points that no launch met at the level of the machine that is compared."""
+    launches: int | None = None
+    """Those that the times are of; None: of no launch."""
 
     @property
     def text(self) -> str:
@@ -49,19 +56,43 @@ class Tuned:
         return f"not tried yet, see {self.target.proof}" if self.target.proof else "not tried on a library"
 
     @property
+    def intervals(self) -> str:
+        """What the intervals of measured times are, in words; empty where nothing was measured."""
+        if self.launches is None:
+            return ""
+        if self.launches == 1:
+            return "measured intervals are those within one launch; launches may differ by more (--verify tells)"
+        return f"measured intervals reach from the least to the most of {self.launches} launches"
+
+    @property
     def comment(self) -> str:
         """What stands at the top of a file whose form has comments."""
         return (
             f"{self.target.title}, by hockney {__version__} for {self.library.name or 'any MPI'}: {self.tried}\n"
-            f"from {self.origin}" + (f"\n{self.verified}" if self.verified else "")
+            f"from {self.origin}"
+            + (f"\n{self.intervals}" if self.intervals else "")
+            + (f"\n{self.verified}" if self.verified else "")
+            + ("\n" + textwrap.fill(f"note: {self.target.caution}", WIDTH) if self.target.caution else "")
         )
 
     def checked(self) -> str:
-        """The text of the file, after it was read back; an error where that does not give the same rules."""
+        """The text of the file, after it was read back; an error where it does not say what was chosen."""
         text = self.text
         if (back := self.target.read(text, self.library)) != in_order(self.rules):
             raise AssertionError(f"{self.target.title} were not read back as they were written: {back}")
+        for one in self.choice.decisions:
+            found = find(back, *one.cell.place)
+            # Launches may have sent a cell back to the default.
+            if found != find(self.rules, *one.cell.place) or found not in (None, self._completed(one)):
+                raise AssertionError(f"{self.target.title} say {found} of {one.cell.place}, not {one.algorithm}")
         return text
+
+    def _completed(self, decision: Decision) -> Algorithm | None:
+        """The algorithm of a cell as the file says it."""
+        if decision.algorithm is None:
+            return None
+        operation, ranks, size_B = decision.cell.place
+        return self.target.complete(Rule(operation, ranks, ranks, size_B, size_B, decision.algorithm)).algorithm
 
 
 def tuned(
@@ -149,6 +180,9 @@ def as_data(done: Tuned, path: Path) -> dict[str, Any]:
         "rules": [rule_data(rule) for rule in done.rules],
         "refused": done.refused,
         "cells": [cell_data(decision) for decision in done.choice.decisions],
+        "launches": done.launches,
+        "intervals": done.intervals,
+        "points_of_another_level": done.left_out,
         "merging_costs": {"mean": mean, "most": most},
         "settings": dict(done.target.settings(path, done.rules)),
         "caution": done.target.caution,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -98,3 +99,47 @@ def test_a_version_that_does_not_read_a_form_is_named() -> None:
         targets.get("openmpi_json").expect(LIBRARY)
     with pytest.raises(RequestError, match="read by MPICH"):
         targets.get("mpich_json").expect(LIBRARY)
+
+
+def test_ranks_or_bytes_in_two_entries_of_json_are_refused() -> None:
+    """Open MPI takes the first entry that fits, and nothing of the second."""
+    rule = {"msg_size_min": 0, "msg_size_max": 8, "alg": "chain", "faninout": 4}
+    entry = {"comm_size_min": 4, "comm_size_max": 8, "rules": [rule]}
+    target, library = targets.get("openmpi_json"), Library("Open MPI 6.0.0", (6, 0, 0))
+    for entries, said in (
+        ([entry, {**entry, "comm_size_min": 8, "comm_size_max": "inf"}], "two entries for 8 ranks"),
+        ([{**entry, "rules": [rule, {**rule, "msg_size_max": 4}]}], "two entries for 0 bytes"),
+    ):
+        text = json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": {"bcast": entries}})
+        with pytest.raises(RequestError, match=said):
+            target.read(text, library)
+
+
+@pytest.mark.parametrize(
+    ("operation", "number", "six", "five"),
+    [
+        ("allgather", 2, Algorithm("tuned:bruck-k-fanout", 0, 3), "tuned:bruck"),
+        ("allgather", 8, Algorithm("tuned:direct-messaging"), ""),
+        ("allreduce", 7, Algorithm("tuned:allgather_reduce"), ""),
+        ("reduce", 8, Algorithm("tuned:knomial"), ""),
+        ("reduce", 7, Algorithm("tuned:rabenseifner"), "tuned:rabenseifner"),
+    ],
+)
+def test_open_mpi_6_has_names_of_its_own(operation: str, number: int, six: Algorithm, five: str) -> None:
+    """As in the table of its documentation; a number stands for the name."""
+    target, library = targets.get("openmpi_json"), Library("Open MPI 6.0.0", (6, 0, 0))
+    assert target.knows(operation, six.name, library)
+    assert targets.get("openmpi_v2").knows(operation, six.name, LIBRARY) == (six.name == five)
+    assert not five or target.knows(operation, five, library) == (six.name == five)
+    message = {"alg": number, "faninout": six.radix}
+    entry = {"comm_size_min": 4, "comm_size_max": 4, "rules": [message]}
+    collectives = {operation: [entry]}
+    text = json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": collectives})
+    assert [rule.algorithm for rule in target.read(text, library)] == [six]
+
+
+def test_bruck_of_open_mpi_6_needs_its_radix() -> None:
+    rule = Rule("allgather", 4, 4, 0, 8, Algorithm("tuned:bruck-k-fanout"))
+    target, library = targets.get("openmpi_json"), Library("Open MPI 6.0.0", (6, 0, 0))
+    assert "needs a radix" in target.refuses(rule, library)
+    assert target.refuses(replace(rule, algorithm=Algorithm("tuned:bruck-k-fanout", 0, 2)), library) == ""

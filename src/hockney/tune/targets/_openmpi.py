@@ -51,7 +51,17 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
     "reduce_scatter": ("non-overlapping", "recursive_halving", "ring", "butterfly"),
     "scatter": ("basic_linear", "binomial", "linear_nb"),
 }
-"""By their numbers, from 1."""
+"""By their numbers, from 1, up to version 5."""
+SIX: Mapping[str, tuple[str, ...]] = {
+    **ALGORITHMS,
+    "allgather": (
+        *("linear", "bruck-k-fanout", "recursive_doubling", "ring", "neighbor", "two_proc", "sparbit"),
+        "direct-messaging",
+    ),
+    "allreduce": (*ALGORITHMS["allreduce"], "allgather_reduce"),
+    "reduce": (*ALGORITHMS["reduce"], "knomial"),
+}
+"""From version 6 on, as the page on `tuned` in Open MPI's documentation of main (2026) has them."""
 SINCE = {("allgather", "sparbit"): (5, 0)}
 """What older versions do not have."""
 
@@ -69,10 +79,15 @@ CAUTION = (
 )
 
 
+def algorithms(operation: str, library: Library) -> tuple[str, ...]:
+    """The names that this version has, by their numbers, from 1."""
+    return (SIX if library.version >= (6,) else ALGORITHMS)[operation]
+
+
 def knows(operation: str, name: str, library: Library) -> bool:
     """Whether a word of a table can be expressed."""
     component, _, algorithm = name.partition(":")
-    is_there = component == "tuned" and algorithm in ALGORITHMS[operation]
+    is_there = component == "tuned" and algorithm in algorithms(operation, library)
     return is_there and library.version >= SINCE.get((operation, algorithm), ())
 
 
@@ -89,7 +104,11 @@ def refuses(rule: Rule, library: Library) -> str:
         return "a segment has at most 2^31 - 1 B"
     if rule.algorithm.name == "tuned:knomial" and rule.algorithm.radix not in (0, KNOMIAL):
         return f"a rule cannot say the radix of knomial, {KNOMIAL} without a variable of the launch"
-    if rule.algorithm.radix and rule.algorithm.name not in ("tuned:chain", "tuned:knomial"):
+    if rule.algorithm.name == "tuned:bruck-k-fanout":
+        # What the library makes of 0 is nowhere said.
+        if rule.algorithm.radix < 2:
+            return "bruck-k-fanout needs a radix, and the table says none"
+    elif rule.algorithm.radix and rule.algorithm.name not in ("tuned:chain", "tuned:knomial"):
         return f"{rule.algorithm.name} takes no radix"
     if rule.most_ranks is None and unit(rule.operation, 2) > 1:
         return "its bytes are those of all ranks together, so that their number must have an end"
@@ -111,6 +130,11 @@ def complete(rule: Rule) -> Rule:
 def unit(operation: str, ranks: int) -> int:
     """Bytes that a rule counts for one byte of the tidy table: blocks of all ranks together."""
     return ranks if COLLECTIVES[operation].sizes_are_blocks else 1
+
+
+def counts_blocks(rule: Rule) -> bool:
+    """Whether bytes are of all ranks together, so that each number of ranks has bounds of its own."""
+    return unit(rule.operation, 2) > 1
 
 
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - the file holds them

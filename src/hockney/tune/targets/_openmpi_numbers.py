@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from hockney.errors import RequestError
-from hockney.tune.rules import Algorithm, Rule, in_order, joined
+from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
 from hockney.tune.targets import _openmpi as openmpi
 from hockney.tune.targets.base import Library
 
@@ -48,22 +48,13 @@ Sizes = list[tuple[int, tuple[int, int, int]]]
 
 def _entries(rules: Sequence[Rule]) -> Iterator[tuple[int, Sizes]]:
     """For each number of ranks from which something else holds: the sizes from which, and what."""
-    bounds = {0}
-    for rule in rules:
-        bounds.add(rule.least_ranks)
-        if rule.most_ranks is not None:
-            bounds.add(rule.most_ranks + 1)
-        if openmpi.unit(rule.operation, 2) > 1 and rule.most_ranks is not None:
-            # Bytes count for all ranks together: each number of ranks has bounds of its own.
-            bounds |= set(range(rule.least_ranks, rule.most_ranks + 1))
-    for ranks in sorted(bounds):
-        here = [rule for rule in rules if rule.least_ranks <= ranks <= (rule.most_ranks or MOST_RANKS)]
+    for ranks, _, here in by_ranks(rules, 0, openmpi.counts_blocks):
         yield ranks, _sizes(here, ranks)
 
 
 def _sizes(rules: Sequence[Rule], ranks: int) -> Sizes:
     sizes: Sizes = [(0, _FREE)]
-    for rule in sorted(rules, key=lambda rule: rule.least_B):
+    for rule in rules:
         unit = openmpi.unit(rule.operation, ranks)
         sizes = [entry for entry in sizes if entry[0] < rule.least_B * unit]
         sizes.append(

@@ -95,7 +95,7 @@ targets.register("mpich_cvars")(
         whole=True,
         complete=mpich.complete,
         proof=PROOF,
-        caution="they take an operation from the device (…_DEVICE_COLLECTIVE=0), which within a node "
-        "uses shared memory",
+        caution="a variable holds for all ranks and sizes of its operation, measured or not; "
+        "it takes the operation from the device (…_DEVICE_COLLECTIVE=0), which within a node uses shared memory",
     )
 )

@@ -19,14 +19,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
-from hockney.tune.rules import Algorithm, Rule, in_order, joined
+from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
 from hockney.tune.targets import _mpich as mpich
 from hockney.tune.targets.base import PROOF, Library, Target, targets
 
@@ -76,22 +76,9 @@ def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa
 
 def _by_ranks(rules: Sequence[Rule], default: Tree) -> Tree:
     """Branches for each range of ranks with rules, and before and between them the default."""
-    bounds = {1}
-    for rule in rules:
-        bounds.add(rule.least_ranks)
-        if rule.most_ranks is not None:
-            bounds.add(rule.most_ranks + 1)
-            if _is_total(rule.operation) and _is_bounded(rule):
-                bounds |= set(range(rule.least_ranks, rule.most_ranks + 1))
     tree: Tree = {}
-    for least, after in pairwise([*sorted(bounds), None]):
-        assert least is not None
-        here = [
-            rule
-            for rule in rules
-            if rule.least_ranks <= least and (rule.most_ranks is None or least <= rule.most_ranks)
-        ]
-        key = "comm_size=any" if after is None else f"comm_size<={after - 1}"
+    for least, most, here in by_ranks(rules, 1, lambda rule: _is_total(rule.operation) and _is_bounded(rule)):
+        key = "comm_size=any" if most is None else f"comm_size<={most}"
         tree[key] = _by_size(here, least, default) if here else default
     return tree
 

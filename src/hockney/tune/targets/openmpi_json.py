@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.tune.rules import Algorithm, Rule, in_order, joined
+from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
 from hockney.tune.targets import _openmpi as openmpi
 from hockney.tune.targets.base import Library, Target, targets
 
 SPELLED = {"reduce_scatter": "reducescatter"}
-MOST_RANKS = 2**31 - 1
 
 
 class _Part(BaseModel):
@@ -51,33 +50,18 @@ def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa
     collectives: dict[str, list[dict[str, Any]]] = {}
     for operation, of_it in groupby(in_order(rules), key=lambda rule: rule.operation):
         entries = collectives.setdefault(SPELLED.get(operation, operation), [])
-        each = [
-            (ranks, rule)
-            for rule in of_it
-            for ranks in ([None] if openmpi.unit(operation, 2) == 1 else _counts(rule))
-        ]
-        each.sort(key=lambda pair: (pair[0] or pair[1].least_ranks, pair[1].most_ranks or MOST_RANKS))
-        for ends, same in groupby(each, key=lambda pair: _ends(*pair)):
-            messages = [_message(rule, openmpi.unit(operation, ends[0])) for _, rule in same]
-            entries.append(
-                {
-                    "comm_size_min": ends[0],
-                    "comm_size_max": "inf" if ends[1] is None else ends[1],
-                    "comm_rank_distribution": "any",
-                    "rules": messages,
-                }
-            )
+        for least, most, here in by_ranks(list(of_it), 0, openmpi.counts_blocks):
+            if here:
+                entries.append(
+                    {
+                        "comm_size_min": least,
+                        "comm_size_max": "inf" if most is None else most,
+                        "comm_rank_distribution": "any",
+                        "rules": [_message(rule, openmpi.unit(operation, least)) for rule in here],
+                    }
+                )
     text = json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": collectives}, indent=1)
     return text + "\n"
-
-
-def _counts(rule: Rule) -> list[int]:
-    assert rule.most_ranks is not None, "refused before: blocks of an unknown number of ranks"
-    return list(range(rule.least_ranks, rule.most_ranks + 1))
-
-
-def _ends(ranks: int | None, rule: Rule) -> tuple[int, int | None]:
-    return (rule.least_ranks, rule.most_ranks) if ranks is None else (ranks, ranks)
 
 
 def _message(rule: Rule, unit: int) -> dict[str, Any]:
@@ -104,9 +88,21 @@ def read(text: str, library: Library) -> list[Rule]:
     for spelled, entries in file.collectives.items():
         if spelled not in by_name:
             raise RequestError(f"{spelled!r} is no collective that is tuned here", "write the file anew")
+        _expect_apart(spelled, "ranks", [(one.comm_size_min, one.comm_size_max) for one in entries])
         for entry in entries:
+            _expect_apart(spelled, "bytes", [(one.msg_size_min, one.msg_size_max) for one in entry.rules])
             rules += [_rule(by_name[spelled], entry, message, library) for message in entry.rules]
     return joined(rules)
+
+
+def _expect_apart(name: str, what: str, ranges: Sequence[tuple[int, int | Literal["inf"]]]) -> None:
+    """RequestError where ranges overlap: the first one would count, and nothing of the others there."""
+    for (_, most), (least, _) in pairwise(sorted(ranges, key=lambda one: one[0])):
+        if most == "inf" or least <= most:
+            raise RequestError(
+                f"{name} has two entries for {least} {what}: Open MPI takes the first alone",
+                "write the file anew",
+            )
 
 
 def _rule(operation: str, entry: _Communicator, message: _Message, library: Library) -> Rule:
@@ -116,7 +112,7 @@ def _rule(operation: str, entry: _Communicator, message: _Message, library: Libr
         raise RequestError(
             f"an entry of {operation} is for ranks whose bytes differ", "write one for each number"
         )
-    known = openmpi.ALGORITHMS[operation]
+    known = openmpi.algorithms(operation, library)
     name = (
         known[message.alg - 1] if isinstance(message.alg, int) and 0 < message.alg <= len(known) else message.alg
     )

@@ -1,0 +1,107 @@
+"""What a tuning takes of a campaign: times of one level of the machine, of the library that is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.command_line import outcome
+
+from hockney.errors import RequestError
+from hockney.records.contents import Contents
+from hockney.records.record import Record
+from hockney.records.table import rows_of
+from hockney.records.visits import Settled
+from hockney.runner.mpi import Mpi
+from hockney.tune import source
+from hockney.tune.source import Source
+
+OPENMPI = "Open MPI 5.0.11"
+
+
+def record(algorithm: str, time_s: float, **other: object) -> Record:
+    """A broadcast of 1 KiB on 4 ranks, known to 1 %."""
+    fields = {
+        "source": "hockney",
+        "operation": "bcast",
+        "algorithm": algorithm,
+        "bytes": 1024,
+        "ranks": 4,
+        "statistic": "completion",
+        "value": time_s,
+        "low": 0.99 * time_s,
+        "high": 1.01 * time_s,
+        "system": "planted",
+        "mpi": OPENMPI,
+        "variant": "default",
+        "cache": "warm",
+        "verified": True,
+        "mapping": "node",
+        "samples": [time_s] * 20,
+    }
+    return Record.model_validate(fields | other)
+
+
+def planted(monkeypatch: pytest.MonkeyPatch, records: list[Record], elsewhere: list[Record]) -> None:
+    contents = Contents(Path("planted"), rows_of(records), records, Settled(records, elsewhere))
+    monkeypatch.setattr(source, "read", lambda _: contents)
+
+
+def test_points_of_another_level_are_left_out_and_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The chain was timed when the machine was twice as fast: it is no better than the binomial tree."""
+    records = [record("default", 4e-3), record("tuned:binomial", 2e-3), record("tuned:chain", 1e-3)]
+    planted(monkeypatch, records, records[2:])
+    file = tmp_path / "rules"
+    code, out, err = outcome("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
+    assert code == 0, err
+    assert "1 points left out" in out
+    assert "# binomial" in file.read_text()
+    code, out, err = outcome("tune", tmp_path, "--for", "openmpi-v2", "-o", file, "--json")
+    assert code == 0, err
+    assert '"points_of_another_level": 1' in out
+
+
+def test_where_all_points_are_of_another_level_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [record("default", 4e-3), record("tuned:chain", 1e-3)]
+    planted(monkeypatch, records, records)
+    with pytest.raises(RequestError, match=r"2 points.*level"):
+        Source.read(Path("planted"), [], "")
+
+
+def test_a_wrapper_of_another_library_or_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file would be of the form of one, and with the names and numbers of the other."""
+    there = Mpi("openmpi", "5.0.9", "3.1", Path("mpicc"), Path("mpirun"), "openmpi")
+    monkeypatch.setattr(source, "find", lambda _: there)
+    planted(monkeypatch, [record("default", 4e-3), record("tuned:chain", 1e-3)], [])
+    with pytest.raises(RequestError, match=r"are of Open MPI 5.0.11, and mpicc is of Open MPI 5.0.9"):
+        Source.read(Path("planted"), [], "mpicc")
+    planted(monkeypatch, [record("default", 4e-3, mpi=""), record("tuned:chain", 1e-3, mpi="")], [])
+    assert Source.read(Path("planted"), [], "mpicc").library == ("Open MPI 5.0.9", (5, 0, 9), Path("mpicc"))
+
+
+@pytest.mark.parametrize(
+    ("launches", "said"), [(1, "within one launch; launches may differ by more"), (3, "the most of 3 launches")]
+)
+def test_what_its_intervals_are_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, launches: int, said: str
+) -> None:
+    """In the file, beside the table, and as data."""
+    records = [
+        record(name, time_s * (1 + number / 1000), repetition=number)
+        for name, time_s in (("default", 4e-3), ("tuned:chain", 1e-3))
+        for number in range(launches)
+    ]
+    planted(monkeypatch, records, [])
+    file = tmp_path / "rules"
+    words = ("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
+    code, out, err = outcome(*words)
+    assert code == 0, err
+    assert said in " ".join(out.split())
+    assert "95 %" not in out
+    assert said in file.read_text()
+    done = json.loads(outcome(*words, "--json")[1])
+    assert done["launches"] == launches
+    assert said in done["intervals"]
