@@ -181,7 +181,7 @@ def test_apply_runs_a_program_by_the_table(mpi: Mpi, tmp_path: Path) -> None:
         ("openmpi-v2", "Open MPI 5.0.6", "from 5.0.7 on"),
         ("openmpi-classic", "Open MPI 4.0.3", "from 4.1 on"),
         ("openmpi-classic", "Open MPI 6.0.0", "from 4.1 on to before 6"),
-        ("mpich-json", "Open MPI 5.0.11", "are read by MPICH, the times are of Open MPI 5.0.11"),
+        ("mpich-json", "Open MPI 5.0.11", "read by MPICH alone, the times are of Open MPI 5.0.11"),
         ("mpich-cvars", "MPICH 3.4.3", "from 4.0 on"),
         ("intel-env", "", "the times are of no library"),
     ],

@@ -175,8 +175,9 @@ def _show(done: Tuned, verification: Verification | None, options: TuneOptions) 
     if options.verify and verification is None:
         say.line("there is no rule to verify")
     if options.explain:
-        say.line("\n", ("What gains most", "bold"))
-        for number, line in enumerate(explained(done.choice), 1):
+        lines = explained(done.choice)
+        say.line("\n", ("What gains most" if lines else "Nothing gains beyond its interval", "bold"))
+        for number, line in enumerate(lines, 1):
             say.line(f"  {number}. {line}")
 
 
@@ -215,7 +216,8 @@ def _print(done: Tuned, output: Path) -> None:
         f"{len(done.rules)} rules for {ruled} of {len(done.choice.decisions)} cells in {output}; merging "
         f"costs {mean:.1%} in the mean and {most:.1%} at most; {done.tried}"
     )
-    for name, value in done.target.settings(output, done.rules).items():
+    settings = done.target.settings(output, done.rules) if done.rules else {}
+    for name, value in settings.items():
         say.line(f"  {name}={value}")
     if done.target.caution and done.rules:
         say.line(f"note: {done.target.caution}")

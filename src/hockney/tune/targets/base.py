@@ -62,14 +62,14 @@ class Target:
         """RequestError where this library does not read this form."""
         if self.banner and not library.name.lower().startswith(self.banner.lower()):
             raise RequestError(
-                f"{self.title} are read by {self.banner}, the times are of {library.name or 'no library'}",
+                f"{self.title}: read by {self.banner} alone, the times are of {library.name or 'no library'}",
                 "choose the target of that library (--for), or --for hockney",
             )
         first, end = self.versions
         if library.version < first or (end and library.version >= end):
             until = f" to before {'.'.join(map(str, end))}" if end else ""
             raise RequestError(
-                f"{self.title} are read by {self.banner} from {'.'.join(map(str, first))} on{until}, not by "
+                f"{self.title}: read by {self.banner} from {'.'.join(map(str, first))} on{until}, not by "
                 f"{library.name}",
                 "choose another --for",
             )
