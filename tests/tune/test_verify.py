@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -67,8 +68,11 @@ PROBED = Probe(
     ("seen", "effect"),
     [
         (Ratio(3.9, 3.0, 5.0), "proven"),
-        # It changes, if not as expected.
-        (Ratio(0.5, 0.4, 0.6), "proven"),
+        # It changes the other way, or by less than half of the least change: something else may have done that.
+        (Ratio(0.5, 0.4, 0.6), "not proven"),
+        (Ratio(1.1, 1.05, 1.15), "not proven"),
+        (Ratio(2.5, 1.8, 3.5), "not proven"),
+        (Ratio(2.5, 1.9, 3.3), "proven"),
         (Ratio(1.0, 0.9, 1.1), "none"),
         # Less than half of the least change, 3.5, on a logarithmic scale: a factor of 1.87.
         (Ratio(1.4, 0.99, 1.85), "none"),
@@ -91,6 +95,29 @@ def test_without_a_probe_nothing_is_proven() -> None:
     found = proof(None, "bcast", None)
     assert found.effect == "not proven"
     assert "no algorithm was measured" in found.why
+
+
+FASTER = Ratio(1.1, 1.01, 1.2, freedom=8)
+SURELY = Ratio(2.0, 1.8, 2.2, freedom=8)
+AS_FAST = Ratio(1.0, 0.9, 1.1, freedom=8)
+
+
+@pytest.mark.parametrize(
+    ("seen", "gains", "effect"),
+    [
+        # One of 24 cells looks faster by chance in two runs of five.
+        (None, [FASTER] + 23 * [AS_FAST], "not proven"),
+        (None, [FASTER], "proven"),
+        (None, [SURELY] + 23 * [AS_FAST], "proven"),
+        (None, [Ratio(2.0, math.nan, math.nan)], "not proven"),
+        # What the probe refuted no gain proves.
+        (Ratio(1.0, 0.95, 1.05), [SURELY], "none"),
+    ],
+)
+def test_a_gain_proves_an_effect_where_the_probe_tells_nothing(
+    seen: Ratio | None, gains: Sequence[Ratio], effect: str
+) -> None:
+    assert proof(PROBED, "bcast", seen, gains).effect == effect
 
 
 def of_sizes(tuned: dict[int, float]) -> Times:

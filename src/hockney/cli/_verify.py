@@ -31,7 +31,7 @@ with later():
     from hockney.tune.source import Source
     from hockney.tune.trial import BEST, PROBE, TUNED, Trial, Variation
     from hockney.tune.tuned import Tuned
-    from hockney.tune.verify import Times, in_words, judged, kept, missing, proof, seen_of
+    from hockney.tune.verify import Times, gains_of, in_words, judged, kept, missing, proof, seen_of
 
 START_S = 3.0
 """What a launch takes beside its points, for the estimate."""
@@ -78,10 +78,8 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     times = _timed(tried, cells, names, asked)
     operations = list(dict.fromkeys(rule.operation for rule in done.rules))
     whole = done.target.whole or _takes_over(done)
-    found = judged(times, cells, done.rules, [], best_name, whole=whole)
     proofs = [
-        proof(probes.get(one), one, seen.get(one), [cell for cell in found if cell.operation == one])
-        for one in operations
+        proof(probes.get(one), one, seen.get(one), gains_of(times, cells, done.rules, one)) for one in operations
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
     found = judged(times, cells, done.rules, void, best_name, whole=whole)

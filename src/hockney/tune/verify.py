@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from hockney.records.contents import Contents
 from hockney.records.launches import intervals
 from hockney.records.record import Record
 from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
 from hockney.runner.variants import DEFAULT
-from hockney.statistics import MOST_REACH, NORMAL, Array, standard_error
+from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, t_reach
 from hockney.tune.cells import Cell
 from hockney.tune.rules import Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
@@ -29,16 +30,28 @@ Point = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as long as another variant one takes, with the 95 % interval; NaN where that is unknown."""
+    """How many times as long as another variant one takes, with the 95 % interval; NaN where that is unknown.
+
+    `freedom`: the degrees of freedom of its logarithm's standard error.
+    """
 
     value: float
     low: float
     high: float
+    freedom: float = math.inf
 
     @property
     def is_known(self) -> bool:
         """Whether enough launches tell it."""
         return not math.isnan(self.low)
+
+    @property
+    def p(self) -> float:
+        """The probability of a ratio as large as this where it is in truth 1 (Student's t, one-sided)."""
+        reach = math.log(self.value / self.low)
+        if not reach > 0:
+            return 0.0 if self.value > 1 else 1.0
+        return float(stats.t.sf(math.log(self.value) / reach * t_reach(1.0, self.freedom), self.freedom))
 
 
 class Times:
@@ -99,12 +112,12 @@ class Times:
         ]
         within = np.exp(NORMAL * np.hypot(*errors))[turns]
         seen = ratio[turns]
-        (low,), (high,), _ = intervals((seen / within)[None], seen[None], (seen * within)[None])
+        (low,), (high,), (freedom,) = intervals((seen / within)[None], seen[None], (seen * within)[None])
         middle = float(np.median(seen))
         if high >= middle * math.exp(MOST_REACH):
             # `intervals` reaches no farther; what was seen lies within in any case.
             low, high = min(low, seen.min()), max(high, seen.max())
-        return Ratio(middle, float(low), float(high))
+        return Ratio(middle, float(low), float(high), float(freedom))
 
 
 def point_of(one: Cell | Record) -> Point:
@@ -117,11 +130,12 @@ def missing(times: Times, cells: Sequence[Cell], variants: Sequence[str], launch
     return sum(max(0, launches - times.count(variant, point_of(cell))) for cell in cells for variant in variants)
 
 
-def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequence[VerifiedCell] = ()) -> Proof:
+def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequence[Ratio] = ()) -> Proof:
     """Whether the rules of an operation take effect.
 
-    `seen`: the time with the probe's rule over that by default. `gains`: the operation's cells under the rules
-    themselves; one that is faster beyond its interval proves as much.
+    `seen`: the time with the probe's rule over that by default. `gains`: those of the operation's cells under the
+    rules themselves; where the probe tells nothing, one that is above 1 with Bonferroni's correction for their
+    number proves as much.
     """
     effect: Effect
     if probe is None:
@@ -129,16 +143,21 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
     elif seen is None or not seen.is_known:
         effect, why = "not proven", "the probe was timed in too few launches"
     else:
-        low, high = math.log(seen.low), math.log(seen.high)
-        most = high if probe.expected > 1 else -low
-        if low > 0 or high < 0:
+        near, far = sorted(math.log(end) * (1 if probe.expected > 1 else -1) for end in (seen.low, seen.high))
+        # Half of the least change, on a logarithmic scale.
+        half = math.log(probe.least_change) / 2
+        if near >= half:
             effect, why = "proven", "a rule for another algorithm changes the time"
-        elif most < math.log(probe.least_change) / 2:
+        elif near <= 0 <= far < half:
             effect, why = "none", "a rule for another algorithm does not change the time: the library ignores it"
+        elif near > 0 or far < 0:
+            effect, why = "not proven", "the time changes, but not as that algorithm's should"
         else:
             effect, why = "not proven", "launches differ too much to tell"
-    if effect != "proven" and (faster := [cell for cell in gains if cell.verdict == "faster"]):
-        effect, why = "proven", f"{len(faster)} cells are faster with the rules, beyond their intervals"
+    known = [gain for gain in gains if gain.is_known]
+    if effect == "not proven" and (count := sum(gain.p * len(known) < TAILS[0] for gain in known)):
+        cells = "1 cell is" if count == 1 else f"{count} cells are"
+        effect, why = "proven", f"{cells} faster with the rules, beyond what {len(known)} intervals may miss"
     told = Proof(operation=operation, effect=effect, why=why)
     if probe is not None:
         told.algorithm, told.expected = str(probe.algorithm), probe.expected
@@ -151,6 +170,13 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
 def seen_of(times: Times, probe: Probe) -> Ratio | None:
     """What launches with the probe showed; None where it was not timed."""
     return times.ratio(PROBE, DEFAULT, point_of(probe.cell))
+
+
+def gains_of(times: Times, cells: Sequence[Cell], rules: Sequence[Rule], operation: str) -> list[Ratio]:
+    """The gains of an operation's cells that have a rule, as far as they were timed."""
+    there = [cell for cell in cells if cell.operation == operation and said(rules, cell)]
+    gains = (times.ratio(DEFAULT, TUNED, point_of(cell)) for cell in there)
+    return [gain for gain in gains if gain is not None]
 
 
 def judged(
