@@ -12,7 +12,8 @@ import pytest
 from tests.tune.planted import record
 
 from hockney.records.contents import Contents
-from hockney.records.visits import Settled
+from hockney.records.levels import Level
+from hockney.records.visits import Settled, ranks_of
 from hockney.tune.cells import Cell, Time
 from hockney.tune.rules import Algorithm, Rule
 from hockney.tune.trial import Probe
@@ -21,13 +22,17 @@ from hockney.tune.verify import Ratio, Times, judged, proof
 POINT = ("bcast", 8, 64)
 
 
-def times(default_s: Sequence[float], tuned_s: Sequence[float]) -> Times:
+def contents_with(default_s: Sequence[float], tuned_s: Sequence[float]) -> Contents:
     records = [
         record(64, time_s, variant=variant, repetition=launch)
         for variant, values in (("default", default_s), ("tuned", tuned_s))
         for launch, time_s in enumerate(values)
     ]
-    return Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+    return Contents(Path("c"), pd.DataFrame(), records, Settled(records))
+
+
+def times(default_s: Sequence[float], tuned_s: Sequence[float]) -> Times:
+    return Times(contents_with(default_s, tuned_s))
 
 
 def test_what_slows_a_whole_turn_down_cancels() -> None:
@@ -47,6 +52,24 @@ def test_an_interval_holds_what_was_seen_where_launches_differ_by_thousands() ->
     assert ratio is not None
     assert ratio.low <= 1.0
     assert ratio.high >= 7400.0
+
+
+def test_variants_at_different_levels_of_the_machine_are_not_compared() -> None:
+    # Most of the default's references were slow, most of the others' fast.
+    fast, slow = (Level(time_s, 0.9 * time_s, 1.1 * time_s, 0.4, 9) for time_s in (1e-6, 3e-6))
+    often_fast, often_slow = replace(fast, share=0.6), replace(slow, share=0.6)
+    default = ranks_of(record(64, 1.0, variant="default"))
+    tuned = ranks_of(record(64, 1.0, variant="tuned"))
+
+    def ratio(of_default: Sequence[Level], of_tuned: Sequence[Level]) -> Ratio | None:
+        contents = replace(contents_with([2.0] * 4, [1.0] * 4), levels={default: of_default, tuned: of_tuned})
+        return Times(contents).ratio("default", "tuned", POINT)
+
+    assert ratio([fast, often_slow], [often_fast, slow]) is None
+    assert ratio([fast, often_slow], [fast]) is None
+    assert ratio([fast, often_slow], [fast, replace(often_slow, reference_s=3.1e-6)]) is not None
+    # Each met one level alone: all of their samples count, turn by turn.
+    assert ratio([fast], [slow]) is not None
 
 
 def test_one_launch_tells_nothing_and_none_is_none() -> None:

@@ -15,8 +15,10 @@ from scipy import stats
 
 from hockney.records.contents import Contents
 from hockney.records.launches import intervals
+from hockney.records.levels import Level, is_same_level
 from hockney.records.record import Record
 from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
+from hockney.records.visits import ranks_of
 from hockney.runner.variants import DEFAULT
 from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, t_reach
 from hockney.tune.cells import Cell
@@ -69,7 +71,10 @@ class Times:
         self.launches = 1 + max((one.repetition for one in kept), default=-1)
         self.variants = {one.variant for one in kept}
         self._times: dict[tuple[str, Point], Array] = {}
+        self._levels: dict[tuple[str, Point], tuple[Level, bool]] = {}
         for record in kept:
+            if (levels := contents.levels.get(ranks_of(record), ())) and (level := contents.choice(levels)):
+                self._levels[record.variant, point_of(record)] = level, len(levels) > 1
             row = self._times.setdefault((record.variant, point_of(record)), np.full((3, self.launches), np.nan))
             low, high = (record.value if bound is None else bound for bound in (record.low, record.high))
             row[:, record.repetition] = min(low, record.value), record.value, max(high, record.value)
@@ -93,12 +98,27 @@ class Times:
         (low,), (high,), _ = intervals(*known[:, None])
         return math.inf if math.isnan(low) else float((high - low) / 2 / np.median(known[1]))
 
+    def is_apart(self, variant: str, other: str, point: Point) -> bool:
+        """Whether the times of two variants are of different levels of the machine.
+
+        Where both met one level alone all of their samples count, turn by turn.
+        """
+        both = [self._levels.get((name, point)) for name in (variant, other)]
+        known = [one for one in both if one is not None]
+        if len(known) < 2 or not any(is_chosen for _, is_chosen in known):
+            return False
+        return not is_same_level(*(level.reference_s for level, _ in known))
+
     def ratio(self, variant: str, other: str, point: Point) -> Ratio | None:
-        """Time of `variant` over that of `other`, launch by launch; None where no turn has both.
+        """Time of `variant` over that of `other`, launch by launch.
+
+        None where no turn has both, or their times are of different levels of the machine.
 
         A spread of its own for each size: small messages differ from launch to launch ten times as much as large
         ones.
         """
+        if self.is_apart(variant, other, point):
+            return None
         try:
             upper, lower = self._times[variant, point], self._times[other, point]
         except KeyError:
@@ -141,7 +161,7 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
     if probe is None:
         effect, why = "not proven", "no algorithm was measured whose time differs enough from the default's"
     elif seen is None or not seen.is_known:
-        effect, why = "not proven", "the probe was timed in too few launches"
+        effect, why = "not proven", "the probe was timed in too few launches, or at another level of the machine"
     else:
         near, far = sorted(math.log(end) * (1 if probe.expected > 1 else -1) for end in (seen.low, seen.high))
         # Half of the least change, on a logarithmic scale.
@@ -254,6 +274,7 @@ def in_words(cell: VerifiedCell) -> str:
     """Why a cell went back, or what is wrong with it, in a line."""
     where = f"{cell.operation} on {cell.ranks} ranks, {format_bytes(cell.bytes)}"
     if cell.gain is None or cell.verdict == "not timed":
-        return f"{where}: {cell.algorithm or 'the rules'} gave no time, or a wrong result"
+        said_of = cell.algorithm or "no rule"
+        return f"{where}: {said_of}, no time, one at another level of the machine, or a wrong result"
     between = "" if cell.gain_low is None else f" ({cell.gain_low:.2f} to {cell.gain_high:.2f})"
     return f"{where}: {cell.algorithm or 'no rule'}, {cell.gain:.2f} times as fast as the default{between}"
