@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 from tests.command_line import outcome
-from tests.tune.planted import FAST, SIZES, SLOW, Measuring, campaign
+from tests.tune.planted import FAST, MEASURED, SIZES, SLOW, TIMES_S, Measuring, campaign
 
 from hockney.records.verification import find
 from hockney.runner.variants import parse_variant
@@ -132,7 +132,7 @@ def test_rules_that_are_ignored_are_said_to_be_and_not_written(tmp_path: Path) -
 def test_rules_that_the_library_rejects_are_said_to_be(tmp_path: Path) -> None:
     code, _, err = tune(tmp_path, Measuring(GOOD, broken=["probe", "tuned"]), "--verify")
     assert code == 1
-    assert "launches with the rules (probe) failed, those without them did not: abort: unknown key" in " ".join(
+    assert "launches with the rules (tuned) failed, those without them did not: abort: unknown key" in " ".join(
         err.split()
     )
     assert not (tmp_path / "rules").exists()
@@ -150,7 +150,58 @@ def test_the_same_command_goes_on_and_measures_nothing_twice(tmp_path: Path) -> 
     again = Measuring(GOOD)
     second = verified(tmp_path, again)
     assert again.plans == []
-    assert second["verification"]["cells"] == first["verification"]["cells"]
+    assert second["verification"] == first["verification"]
+    assert first["verification"]["time"] == MEASURED
+
+
+@pytest.mark.parametrize("words", [("--launches", "7"), ("--launches", "4")])
+def test_a_folder_of_another_plan_is_left_alone(tmp_path: Path, words: tuple[str, ...]) -> None:
+    verified(tmp_path, Measuring(GOOD))
+    code, _, err = tune(tmp_path, Measuring(GOOD), "--verify", *words)
+    assert code == 2
+    assert "was launched otherwise (launches)" in " ".join(err.split())
+
+
+def test_a_folder_of_another_library_is_left_alone(tmp_path: Path) -> None:
+    code, _, err = tune(tmp_path, Measuring(GOOD, mpi="Open MPI 5.0.9"), "--verify")
+    assert code == 2
+    assert "holds times of Open MPI 5.0.9, not of Open MPI 5.0.11" in " ".join(err.split())
+
+
+def test_launches_of_the_best_that_fail_leave_the_rules(tmp_path: Path) -> None:
+    # At 1 KiB the best is faster than the default by less than a rule takes: `best` is a variant of its own.
+    times_s = {**TIMES_S, FAST: (0.99e-4, *TIMES_S[FAST][1:])}
+    with patch("tests.tune.planted.TIMES_S", times_s):
+        campaign(tmp_path / "c")
+    code, out, err = tune(tmp_path, Measuring(GOOD, broken=["best"]), "--verify", "--json")
+    assert code == 0, err
+    assert "launches with the fastest algorithms (best) failed: abort: unknown key" in " ".join(err.split())
+    assert [cell["verdict"] for cell in json.loads(out)["verification"]["cells"]] == [
+        "no rule",
+        "faster",
+        "faster",
+    ]
+    assert {cell["best_s"] for cell in json.loads(out)["verification"]["cells"]} == {None}
+
+
+def test_a_probe_that_fails_proves_nothing(tmp_path: Path) -> None:
+    few = PROBED | {("tuned", MIDDLE_B): 0.97, ("tuned", LARGE_B): 0.97}
+    code, out, err = tune(tmp_path, Measuring(few, broken=["probe"], noise=0.2), "--verify", "--json")
+    assert code == 0, err
+    assert "launches with the probe's rules (probe) failed: abort: unknown key" in " ".join(err.split())
+    assert json.loads(out)["verification"]["proofs"][0]["effect"] == "not proven"
+
+
+def test_a_wrong_result_is_named_where_no_rule_is(tmp_path: Path) -> None:
+    small_B = SIZES[0]
+    code, out, err = tune(tmp_path, Measuring(GOOD, wrong=[("tuned", small_B), ("default", LARGE_B)]), "--verify")
+    assert code == 0, err
+    said = " ".join((out + err).split())
+    assert "bcast on 8 ranks, 1 KiB: no rule, no time" in said
+    found = find(tmp_path / "rules.verified")
+    assert found is not None
+    verdicts = {cell.bytes: (cell.verdict, cell.is_kept) for cell in found.cells}
+    assert verdicts == {small_B: ("not timed", False), MIDDLE_B: ("faster", True), LARGE_B: ("not timed", False)}
 
 
 def test_another_verification_in_the_folder_is_left_alone(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from hockney.records.record import Record
 from hockney.runner.variants import parse_variant
 
 LIBRARY = "Open MPI 5.0.11"
+MEASURED = "2026-01-02T03:04:05Z"
 RANKS = 8
 SIZES = (1024, 16384, 262144)
 FAST, SLOW = "tuned:binomial", "tuned:basic_linear"
@@ -91,12 +92,14 @@ class Measuring:
         noise: float = 0.01,
         broken: Sequence[str] = (),
         wrong: Sequence[tuple[str, int]] = (),
+        mpi: str = LIBRARY,
         before: Callable[[Path], None] = lambda _: None,
     ) -> None:
         self.factors = factors
         self.noise = noise
         self.broken = broken
         self.wrong = wrong
+        self.mpi = mpi
         self.before = before
         self.plans: list[Plan] = []
 
@@ -123,6 +126,8 @@ class Measuring:
                         repetition=launch,
                         launch=f"{variant}{launch}",
                         verified=(variant, size_B) not in self.wrong,
+                        time=MEASURED,
+                        mpi=self.mpi,
                     )
                     for launch in range(plan.launches)
                 )

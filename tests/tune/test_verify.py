@@ -174,6 +174,20 @@ def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
     assert [one.is_kept for one in found] == [False, False]
 
 
+def test_where_rules_change_calls_without_one_a_wrong_result_counts() -> None:
+    name = Algorithm("mpir:ring")
+    cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
+    records = [
+        record(size_B, time_s, variant=variant, repetition=launch, verified=(variant, size_B) != ("tuned", 128))
+        for size_B in (64, 128)
+        for variant, time_s in (("default", 1.0), ("tuned", 0.5))
+        for launch in range(4)
+    ]
+    times = Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+    found = judged(times, cells, [Rule("bcast", 8, 8, 0, 64, name)], [], "tuned", whole=True)
+    assert [(one.verdict, one.is_kept) for one in found] == [("faster", False), ("not timed", False)]
+
+
 def test_where_rules_change_calls_without_one_those_count() -> None:
     name = Algorithm("mpir:ring")
     cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]

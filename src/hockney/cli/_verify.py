@@ -85,10 +85,10 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     found = judged(times, cells, done.rules, void, best_name, whole=whole)
     rules = kept(done.rules, cells, found, whole=whole)
     verification = Verification(
-        time=utc_now(),
+        time=times.last or utc_now(),
         target=done.target.title,
         library=done.library.name,
-        launches=tried.plan.launches,
+        launches=times.launches,
         proofs=proofs,
         cells=found,
     )
@@ -133,7 +133,7 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
                 "choose another folder (--verify-in), or remove it; nothing in it was changed",
             )
         writing.replace(path, text)
-    if not (begun and not missing(Times(contents_of(Campaign.open(folder))), cells, names, launches)):
+    if not (begun and not missing(_there(tried, asked), cells, names, launches)):
         if not asked.quiet:
             least_s = launches * len(names) * (START_S + len(cells) * tried.plan.budget_s)
             say.line(
@@ -141,24 +141,46 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
                 f"in about {format_time(least_s)} → {folder}"
             )
         measure_into(tried.plan, folder, "the verification", quiet=asked.quiet, goes_on=True, mpi=asked.library)
-    campaign = Campaign.open(folder)
-    times = Times(contents_of(campaign))
+    campaign, times = Campaign.open(folder), _there(tried, asked)
     for name in names:
         if name not in times.variants:
-            raise _none(campaign, name)
+            _tell_none(campaign, name)
     return times
 
 
-def _none(campaign: Campaign, name: str) -> NegativeAnswer | Incomplete:
-    """Why a variant has no time: those with rules, that the library rejects them."""
+def _there(tried: Trial, asked: Verifying) -> Times:
+    """The times in the folder; RequestError where they are of another trial or another library."""
+    campaign = Campaign.open(asked.folder)
+    plan, wanted = Plan.stored(campaign.plan(), asked.folder), tried.plan
+    if unlike := [name for name in Plan.model_fields if getattr(plan, name) != getattr(wanted, name)]:
+        raise RequestError(
+            f"the verification in {asked.folder} was launched otherwise ({', '.join(unlike)})",
+            "choose another folder (--verify-in), or remove it; nothing in it was changed",
+        )
+    times = Times(contents_of(campaign))
+    if others := sorted(times.libraries - {asked.library}):
+        raise RequestError(
+            f"{asked.folder} holds times of {listed(others)}, not of {asked.library}",
+            "choose another folder (--verify-in), or remove it",
+        )
+    return times
+
+
+def _tell_none(campaign: Campaign, name: str) -> None:
+    """Say why a variant has no time; an error where nothing can be said without it."""
     reasons = [str(line["reason"]) for line in campaign.failures() if line.get("variant") == name]
     why = reasons[-1] if reasons else "nothing was timed"
     if name == DEFAULT:
-        return Incomplete(f"launches without the rules failed: {why}", "run `hockney doctor --run`")
-    return NegativeAnswer(
-        f"launches with the rules ({name}) failed, those without them did not: {why}",
-        f"the rules are in {campaign.path / 'rules'}; no file was written",
-    )
+        raise Incomplete(f"launches without the rules failed: {why}", "run `hockney doctor --run`")
+    if name == TUNED:
+        raise NegativeAnswer(
+            f"launches with the rules ({name}) failed, those without them did not: {why}",
+            f"the rules are in {campaign.path / 'rules'}; no file was written",
+        )
+    if name == BEST:
+        say.warn(f"launches with the fastest algorithms ({name}) failed: {why}; no regret is known without them")
+    else:
+        say.warn(f"launches with the probe's rules ({name}) failed: {why}; it proves nothing")
 
 
 def _header(verification: Verification) -> str:
@@ -199,9 +221,10 @@ def show(verification: Verification, most_rows: int) -> None:
         say.line(text) if one.effect == "proven" else say.warn(text)
     for cell in verification.gone_back:
         say.line(f"goes back to the default: {in_words(cell)}")
-    for cell in verification.of("slower"):
+    for cell in verification.of("slower", "not timed"):
         if not cell.algorithm:
-            say.warn(f"slower though no rule is for it: {in_words(cell)}")
+            what = "slower" if cell.verdict == "slower" else "not comparable"
+            say.warn(f"{what} though no rule is for it: {in_words(cell)}")
     if (mean := verification.mean_gain) is not None:
         count = sum(cell.is_kept for cell in verification.cells)
         say.line(f"geometric mean of the gains of {count} cells with a rule: {mean:.2f}")

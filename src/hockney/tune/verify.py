@@ -57,9 +57,10 @@ class Ratio:
 
 
 class Times:
-    """The times of a trial: each variant's at each point, one column a launch; what was wrong is left out.
+    """The times of a trial: each variant's at each point, one column a launch.
 
-    `wrong` are the points at which a variant gave a wrong result.
+    None where a variant gave a wrong result. `libraries` are those that were launched, `last` is when the last
+    time was taken.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -67,7 +68,9 @@ class Times:
         kept = [
             one for one in contents.settled.records if one.statistic == STATISTIC and id(one) not in elsewhere
         ]
-        self.wrong = {(one.variant, point_of(one)) for one in contents.records if one.verified is False}
+        self.libraries = {one.mpi for one in kept}
+        self.last = max((one.time for one in kept), default="")
+        self._wrong = {(one.variant, point_of(one)) for one in contents.records if one.verified is False}
         self.launches = 1 + max((one.repetition for one in kept), default=-1)
         self.variants = {one.variant for one in kept}
         self._times: dict[tuple[str, Point], Array] = {}
@@ -81,17 +84,21 @@ class Times:
 
     def median_s(self, variant: str, point: Point) -> float | None:
         """The median over launches; None where nothing was timed."""
-        row = self._times.get((variant, point))
+        row = self._right(variant, point)
         return None if row is None else float(np.nanmedian(row[1]))
 
+    def _right(self, variant: str, point: Point) -> Array | None:
+        """The times of a variant at a point; None where there are none, or a result was wrong."""
+        return None if (variant, point) in self._wrong else self._times.get((variant, point))
+
     def count(self, variant: str, point: Point) -> int:
-        """The launches in which it was timed."""
+        """The launches in which it was timed, whatever its results."""
         row = self._times.get((variant, point))
         return 0 if row is None else int(np.sum(~np.isnan(row[1])))
 
     def half_width(self, variant: str, point: Point) -> float:
         """Half the 95 % interval of its time over launches, relative to it; inf where launches are too few."""
-        row = self._times.get((variant, point))
+        row = self._right(variant, point)
         if row is None:
             return math.inf
         known = row[:, ~np.isnan(row[1])]
@@ -112,16 +119,14 @@ class Times:
     def ratio(self, variant: str, other: str, point: Point) -> Ratio | None:
         """Time of `variant` over that of `other`, launch by launch.
 
-        None where no turn has both, or their times are of different levels of the machine.
+        None where no turn has both, a result of either was wrong, or their times are of different levels of the
+        machine.
 
         A spread of its own for each size: small messages differ from launch to launch ten times as much as large
         ones.
         """
-        if self.is_apart(variant, other, point):
-            return None
-        try:
-            upper, lower = self._times[variant, point], self._times[other, point]
-        except KeyError:
+        upper, lower = self._right(variant, point), self._right(other, point)
+        if upper is None or lower is None or self.is_apart(variant, other, point):
             return None
         ratio = upper[1] / lower[1]
         turns = ~np.isnan(ratio)
@@ -222,9 +227,9 @@ def _judged(times: Times, cell: Cell, rules: Sequence[Rule], void: Sequence[str]
     gain = times.ratio(DEFAULT, TUNED, point)
     named = find(rules, *cell.place)
     algorithm = "" if named is None else str(named)
-    verdict, is_kept = _verdict(gain, is_sure=named in cell.faster(), is_wrong=(TUNED, point) in times.wrong)
-    if not algorithm:
-        verdict = verdict if verdict == "slower" else "no rule"
+    verdict, is_kept = _verdict(gain, is_sure=named in cell.faster())
+    if not algorithm and verdict not in ("slower", "not timed"):
+        verdict = "no rule"
     is_kept = is_kept and bool(algorithm) and cell.operation not in void
     fastest = str(best_of(cell) or DEFAULT)
     regret = times.ratio(TUNED if is_kept else DEFAULT, best, point)
@@ -249,12 +254,12 @@ def _judged(times: Times, cell: Cell, rules: Sequence[Rule], void: Sequence[str]
     )
 
 
-def _verdict(gain: Ratio | None, *, is_sure: bool, is_wrong: bool) -> tuple[Verdict, bool]:
+def _verdict(gain: Ratio | None, *, is_sure: bool) -> tuple[Verdict, bool]:
     """What the cell comes to, and whether a rule for it stays.
 
     The gain must be beyond its interval here, or have been in the campaign (`is_sure`) and still be there.
     """
-    if is_wrong or gain is None or not gain.is_known:
+    if gain is None or not gain.is_known:
         return "not timed", False
     if gain.high < 1:
         return "slower", False
