@@ -212,6 +212,25 @@ def test_another_verification_in_the_folder_is_left_alone(tmp_path: Path) -> Non
     assert "holds a verification of other rules" in " ".join(err.split())
 
 
+def test_a_file_without_rules_has_none_in_effect(tmp_path: Path) -> None:
+    slower = GOOD | {("tuned", MIDDLE_B): 1.4, ("tuned", LARGE_B): 1.4}
+    told = verified(tmp_path, Measuring(slower))
+    assert told["verification"]["proofs"][0]["effect"] == "proven"
+    text = (tmp_path / "rules").read_text()
+    assert "in effect: bcast" not in text
+    assert "no cell gains" in text
+    assert told["tried"] is False
+
+
+def test_an_effect_that_is_not_proven_is_said_in_the_file(tmp_path: Path) -> None:
+    # Beyond what launches differ by, a gain would prove it.
+    noisy = {("tuned", MIDDLE_B): 0.7, ("tuned", LARGE_B): 0.7}
+    told = verified(tmp_path, Measuring(noisy, broken=["probe"], noise=0.3))
+    assert told["verification"]["proofs"][0]["effect"] == "not proven"
+    assert "not told" in [cell["verdict"] for cell in told["verification"]["cells"] if cell["is_kept"]]
+    assert "not proven: bcast" in (tmp_path / "rules").read_text()
+
+
 def test_the_report_has_the_table(tmp_path: Path) -> None:
     verified(tmp_path, Measuring(GOOD | {("tuned", MIDDLE_B): 1.4}))
     page = tmp_path / "page.html"

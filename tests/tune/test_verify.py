@@ -13,6 +13,7 @@ from tests.tune.planted import record
 
 from hockney.records.contents import Contents
 from hockney.records.levels import Level
+from hockney.records.verification import Effect, Proof, Verification, VerifiedCell
 from hockney.records.visits import Settled, ranks_of
 from hockney.tune.cells import Cell, Time
 from hockney.tune.rules import Algorithm, Rule
@@ -172,6 +173,23 @@ def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
     assert [one.is_kept for one in found] == kept
     found = judged(of_sizes(tuned), cells, rules, ["bcast"], "tuned", whole=whole)
     assert [one.is_kept for one in found] == [False, False]
+
+
+def test_operations_count_by_their_proof_where_a_rule_is_left() -> None:
+    effects: dict[str, Effect] = {
+        "bcast": "proven",
+        "reduce": "proven",
+        "alltoall": "not proven",
+        "scatter": "none",
+    }
+    proofs = [Proof(operation=name, effect=effect, why="") for name, effect in effects.items()]
+    cells = [
+        VerifiedCell(operation=name, ranks=8, bytes=64, verdict="not told", is_kept=is_kept)
+        for name, is_kept in [("bcast", True), ("reduce", False), ("alltoall", True), ("scatter", False)]
+    ]
+    found = Verification(time="", target="", library="", launches=5, proofs=proofs, cells=cells)
+    assert found.ruled("proven") == ["bcast"]
+    assert found.ruled("not proven") == ["alltoall"]
 
 
 def test_where_rules_change_calls_without_one_a_wrong_result_counts() -> None:

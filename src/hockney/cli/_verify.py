@@ -98,7 +98,7 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
             f"{done.library.name} ignores the rules for {listed(void)}: {proofs[0].why}",
             done.target.caution or f"what was timed is in {asked.folder}; no file was written",
         )
-    is_tried = any(one.effect == "proven" for one in proofs)
+    is_tried = bool(verification.ruled("proven")) and not verification.ruled("not proven")
     return replace(done, rules=rules, is_tried=is_tried, verified=_header(verification)), verification
 
 
@@ -186,9 +186,11 @@ def _tell_none(campaign: Campaign, name: str) -> None:
 def _header(verification: Verification) -> str:
     """What the file says of it."""
     gains = [cell.gain for cell in verification.cells if cell.is_kept and cell.gain is not None]
-    proven = [one.operation for one in verification.proofs if one.effect == "proven"]
     text = f"verified {verification.time} in {verification.launches} launches each; "
-    text += f"in effect: {listed(proven) if proven else 'not proven'}; "
+    if proven := verification.ruled("proven"):
+        text += f"in effect: {listed(proven)}; "
+    if unproven := verification.ruled("not proven"):
+        text += f"not proven: {listed(unproven)}; "
     if not gains:
         return text + "no cell gains"
     return (
