@@ -84,6 +84,13 @@ def test_default_and_tuned_take_turns_as_the_campaign_was_launched(tmp_path: Pat
     assert candidate != tmp_path / "rules"
 
 
+def test_a_trial_times_the_cache_that_rules_are_made_from(tmp_path: Path) -> None:
+    campaign(tmp_path / "c", caches=["warm", "off"])
+    measuring = Measuring(GOOD)
+    verified(tmp_path, measuring, "--where", "cache=off")
+    assert [plan.caches for plan in measuring.plans] == [["off"], ["off"]]
+
+
 def test_a_cell_that_is_slower_goes_back_and_is_named(tmp_path: Path) -> None:
     slower = GOOD | {("tuned", MIDDLE_B): 1.4}
     code, out, err = tune(tmp_path, Measuring(slower), "--verify")

@@ -12,7 +12,7 @@ import numpy as np
 from hockney.campaign.plan import Plan
 from hockney.records import table
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
+from hockney.records.record import Cache, Record
 from hockney.runner.variants import parse_variant
 
 LIBRARY = "Open MPI 5.0.11"
@@ -58,9 +58,10 @@ def record(size_B: int, time_s: float, **other: Any) -> Record:
     return Record.model_validate(fields | other)
 
 
-def campaign(folder: Path, width: float = 0.01) -> Path:
+def campaign(folder: Path, width: float = 0.01, caches: Sequence[Cache] = ("warm",)) -> Path:
     """A campaign with three algorithms at three sizes, whose intervals reach that share to either side."""
-    made = Campaign.create(folder, Plan(ranks=RANKS, operations=["bcast"], budget_s=0.01).model_dump())
+    plan = Plan(ranks=RANKS, operations=["bcast"], budget_s=0.01, caches=list(caches))
+    made = Campaign.create(folder, plan.model_dump())
     made.append_all(
         record(
             *(size_B, time_s),
@@ -69,7 +70,9 @@ def campaign(folder: Path, width: float = 0.01) -> Path:
             algorithm=name,
             repetition=launch,
             launch=str(launch),
+            cache=cache,
         )
+        for cache in caches
         for name, times_s in TIMES_S.items()
         for size_B, time_s in zip(SIZES, times_s, strict=True)
         for launch in range(3)

@@ -68,6 +68,12 @@ def test_the_best_of_each_cell_whatever_its_interval() -> None:
     ]
 
 
+def test_the_best_is_said_as_the_rules_are() -> None:
+    without_radix = Algorithm("tuned:chain", 8192)
+    cells = [Cell("bcast", 8, 100, time(1.0), {without_radix: time(0.5)})]
+    assert best_rules(cells, TARGET, OPEN_MPI) == [Rule("bcast", 8, 8, 100, 100, B)]
+
+
 def test_neighbours_with_the_same_best_share_a_rule() -> None:
     cells = [cell(100, 1.0, 0.5, 2.0), cell(400, 1.0, 0.5, 2.0), cell(1600, 1.0, 2.0, 0.5)]
     assert best_rules(cells, TARGET, OPEN_MPI)[0] == Rule("bcast", 8, 8, 100, 800, A)

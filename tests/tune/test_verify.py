@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from tests.tune.planted import record
 
+from hockney.errors import RequestError
 from hockney.records.contents import Contents
 from hockney.records.levels import Level
 from hockney.records.verification import Effect, Proof, Verification, VerifiedCell
@@ -71,6 +72,12 @@ def test_variants_at_different_levels_of_the_machine_are_not_compared() -> None:
     assert ratio([fast, often_slow], [fast, replace(often_slow, reference_s=3.1e-6)]) is not None
     # Each met one level alone: all of their samples count, turn by turn.
     assert ratio([fast], [slow]) is not None
+
+
+def test_times_with_and_without_caches_are_not_mixed() -> None:
+    records = [record(64, 1.0, variant="default", cache=cache) for cache in ("warm", "off")]
+    with pytest.raises(RequestError, match="in the caches and outside"):
+        Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
 
 
 def test_one_launch_tells_nothing_and_none_is_none() -> None:
@@ -144,6 +151,13 @@ def test_a_gain_proves_an_effect_where_the_probe_tells_nothing(
     assert proof(PROBED, "bcast", seen, gains).effect == effect
 
 
+def test_where_loading_rules_changes_more_than_they_say_no_gain_proves_them() -> None:
+    assert proof(None, "bcast", None, [SURELY], is_switched=True).effect == "not proven"
+    found = proof(PROBED, "bcast", Ratio(3.9, 3.0, 5.0), is_switched=True)
+    assert found.effect == "proven"
+    assert "the settings that load it may do so as well" in found.why
+
+
 def of_sizes(tuned: dict[int, float]) -> Times:
     records = [
         record(size_B, time_s, variant=variant, repetition=launch)
@@ -173,6 +187,20 @@ def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
     assert [one.is_kept for one in found] == kept
     found = judged(of_sizes(tuned), cells, rules, ["bcast"], "tuned", whole=whole)
     assert [one.is_kept for one in found] == [False, False]
+
+
+def test_what_the_target_fills_in_makes_no_other_algorithm() -> None:
+    def complete(rule: Rule) -> Rule:
+        return replace(rule, algorithm=replace(rule.algorithm, radix=rule.algorithm.radix or 4))
+
+    measured, said = Algorithm("tuned:chain"), Algorithm("tuned:chain", radix=4)
+    cells = [Cell("bcast", 8, 64, Time(2, 1.9, 2.1), {measured: Time(1, 0.9, 1.1)})]
+    rules = [Rule("bcast", 8, 8, 0, None, said)]
+    # A gain of 1 % is within its interval, and was beyond it in the campaign.
+    times = of_sizes({64: 0.99})
+    (found,) = judged(times, cells, rules, [], "tuned", whole=False, complete=complete)
+    assert (found.verdict, found.is_kept) == ("not told", True)
+    assert (found.best, found.regret) == (str(said), 0.0)
 
 
 def test_operations_count_by_their_proof_where_a_rule_is_left() -> None:

@@ -79,10 +79,14 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     operations = list(dict.fromkeys(rule.operation for rule in done.rules))
     whole = done.target.whole or _takes_over(done)
     proofs = [
-        proof(probes.get(one), one, seen.get(one), gains_of(times, cells, done.rules, one)) for one in operations
+        proof(
+            *(probes.get(one), one, seen.get(one), gains_of(times, cells, done.rules, one)),
+            is_switched=_takes_over(done),
+        )
+        for one in operations
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
-    found = judged(times, cells, done.rules, void, best_name, whole=whole)
+    found = judged(times, cells, done.rules, void, best_name, whole=whole, complete=done.target.complete)
     rules = kept(done.rules, cells, found, whole=whole)
     verification = Verification(
         time=times.last or utc_now(),
@@ -118,7 +122,8 @@ def _plan(source: Source, asked: Verifying) -> Plan:
     plan = Plan.stored(source.plan, source.path)
     if not asked.trust and (reason := doubt(source.path, plan, "--verify")):
         raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
-    return plan.model_copy(update={"mpi": source.mpi}) if source.mpi else plan
+    here = {"mpi": source.mpi} if source.mpi else {}
+    return plan.model_copy(update=here | ({"caches": [source.cache]} if source.cache else {}))
 
 
 def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Verifying) -> Times:

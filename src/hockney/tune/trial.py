@@ -142,7 +142,7 @@ def best_rules(cells: Sequence[Cell], target: Target, library: Library) -> list[
         if algorithm is not None:
             rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
             if not target.refuses(rule, library):
-                rules.append(rule)
+                rules.append(target.complete(rule))
     return joined(_merged(rules))
 
 

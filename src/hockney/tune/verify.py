@@ -7,12 +7,13 @@ down cancels; how the ratios differ from turn to turn gives their interval (`hoc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
+from hockney.errors import RequestError
 from hockney.records.contents import Contents
 from hockney.records.launches import intervals
 from hockney.records.levels import Level, is_same_level
@@ -22,7 +23,7 @@ from hockney.records.visits import ranks_of
 from hockney.runner.variants import DEFAULT
 from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, t_reach
 from hockney.tune.cells import Cell
-from hockney.tune.rules import Rule, find
+from hockney.tune.rules import Algorithm, Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
 from hockney.units import format_bytes
 
@@ -60,7 +61,7 @@ class Times:
     """The times of a trial: each variant's at each point, one column a launch.
 
     None where a variant gave a wrong result. `libraries` are those that were launched, `last` is when the last
-    time was taken.
+    time was taken. RequestError where times are of buffers in the caches and outside of them.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -68,6 +69,11 @@ class Times:
         kept = [
             one for one in contents.settled.records if one.statistic == STATISTIC and id(one) not in elsewhere
         ]
+        if len({one.cache for one in kept}) > 1:
+            raise RequestError(
+                f"{contents.path} has times with buffers in the caches and outside of them",
+                "rules are tried in one of the two: choose another folder (--verify-in)",
+            )
         self.libraries = {one.mpi for one in kept}
         self.last = max((one.time for one in kept), default="")
         self._wrong = {(one.variant, point_of(one)) for one in contents.records if one.verified is False}
@@ -155,12 +161,20 @@ def missing(times: Times, cells: Sequence[Cell], variants: Sequence[str], launch
     return sum(max(0, launches - times.count(variant, point_of(cell))) for cell in cells for variant in variants)
 
 
-def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequence[Ratio] = ()) -> Proof:
+def proof(
+    probe: Probe | None,
+    operation: str,
+    seen: Ratio | None,
+    gains: Sequence[Ratio] = (),
+    *,
+    is_switched: bool = False,
+) -> Proof:
     """Whether the rules of an operation take effect.
 
     `seen`: the time with the probe's rule over that by default. `gains`: those of the operation's cells under the
     rules themselves; where the probe tells nothing, one that is above 1 with Bonferroni's correction for their
-    number proves as much.
+    number proves as much. `is_switched`: the settings that load rules change calls without a rule, too, so that
+    no gain proves the rules.
     """
     effect: Effect
     if probe is None:
@@ -173,13 +187,15 @@ def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequen
         half = math.log(probe.least_change) / 2
         if near >= half:
             effect, why = "proven", "a rule for another algorithm changes the time"
+            if is_switched:
+                why += " as that algorithm should; the settings that load it may do so as well"
         elif near <= 0 <= far < half:
             effect, why = "none", "a rule for another algorithm does not change the time: the library ignores it"
         elif near > 0 or far < 0:
             effect, why = "not proven", "the time changes, but not as that algorithm's should"
         else:
             effect, why = "not proven", "launches differ too much to tell"
-    known = [gain for gain in gains if gain.is_known]
+    known = [gain for gain in gains if gain.is_known and not is_switched]
     if effect == "not proven" and (count := sum(gain.p * len(known) < TAILS[0] for gain in known)):
         cells = "1 cell is" if count == 1 else f"{count} cells are"
         effect, why = "proven", f"{cells} faster with the rules, beyond what {len(known)} intervals may miss"
@@ -205,13 +221,21 @@ def gains_of(times: Times, cells: Sequence[Cell], rules: Sequence[Rule], operati
 
 
 def judged(
-    times: Times, cells: Sequence[Cell], rules: Sequence[Rule], void: Sequence[str], best: str, *, whole: bool
+    times: Times,
+    cells: Sequence[Cell],
+    rules: Sequence[Rule],
+    void: Sequence[str],
+    best: str,
+    *,
+    whole: bool,
+    complete: Callable[[Rule], Rule] = lambda rule: rule,
 ) -> list[VerifiedCell]:
     """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it.
 
-    `whole`: the rules of an operation stay where a cell is faster and none is slower, or go for all.
+    `whole`: the rules of an operation stay where a cell is faster and none is slower, or go for all. `complete`:
+    as of the target, by which the rules were completed.
     """
-    found = [_judged(times, cell, rules, void, best) for cell in cells]
+    found = [_judged(times, cell, rules, void, best, complete) for cell in cells]
     if whole:
         # A call without a rule counts: the library does not choose for it as by default.
         bad = {one.operation for one in found if one.verdict in ("slower", "not timed")}
@@ -222,16 +246,27 @@ def judged(
     return found
 
 
-def _judged(times: Times, cell: Cell, rules: Sequence[Rule], void: Sequence[str], best: str) -> VerifiedCell:
+def _judged(
+    times: Times,
+    cell: Cell,
+    rules: Sequence[Rule],
+    void: Sequence[str],
+    best: str,
+    complete: Callable[[Rule], Rule],
+) -> VerifiedCell:
+    def completed(one: Algorithm) -> Algorithm:
+        return complete(Rule(cell.operation, cell.ranks, cell.ranks, cell.bytes, cell.bytes, one)).algorithm
+
     point = point_of(cell)
     gain = times.ratio(DEFAULT, TUNED, point)
     named = find(rules, *cell.place)
     algorithm = "" if named is None else str(named)
-    verdict, is_kept = _verdict(gain, is_sure=named in cell.faster())
+    verdict, is_kept = _verdict(gain, is_sure=any(named == completed(one) for one in cell.faster()))
     if not algorithm and verdict not in ("slower", "not timed"):
         verdict = "no rule"
     is_kept = is_kept and bool(algorithm) and cell.operation not in void
-    fastest = str(best_of(cell) or DEFAULT)
+    shortest = best_of(cell)
+    fastest = DEFAULT if shortest is None else str(completed(shortest))
     regret = times.ratio(TUNED if is_kept else DEFAULT, best, point)
     if fastest == (algorithm if is_kept else DEFAULT):
         # The same algorithm: two times of it differ by noise.
