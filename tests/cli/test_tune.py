@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 from tests.command_line import outcome
-from tests.tune.planted import FAST, SIZES, SLOW, Measuring, campaign
+from tests.tune.planted import FAST, MEASURED, SIZES, SLOW, TIMES_S, Measuring, campaign
 
 from hockney.records.verification import find
 from hockney.runner.variants import parse_variant
@@ -84,6 +84,13 @@ def test_default_and_tuned_take_turns_as_the_campaign_was_launched(tmp_path: Pat
     assert candidate != tmp_path / "rules"
 
 
+def test_a_trial_times_the_cache_that_rules_are_made_from(tmp_path: Path) -> None:
+    campaign(tmp_path / "c", caches=["warm", "off"])
+    measuring = Measuring(GOOD)
+    verified(tmp_path, measuring, "--where", "cache=off")
+    assert [plan.caches for plan in measuring.plans] == [["off"], ["off"]]
+
+
 def test_a_cell_that_is_slower_goes_back_and_is_named(tmp_path: Path) -> None:
     slower = GOOD | {("tuned", MIDDLE_B): 1.4}
     code, out, err = tune(tmp_path, Measuring(slower), "--verify")
@@ -132,7 +139,7 @@ def test_rules_that_are_ignored_are_said_to_be_and_not_written(tmp_path: Path) -
 def test_rules_that_the_library_rejects_are_said_to_be(tmp_path: Path) -> None:
     code, _, err = tune(tmp_path, Measuring(GOOD, broken=["probe", "tuned"]), "--verify")
     assert code == 1
-    assert "launches with the rules (probe) failed, those without them did not: abort: unknown key" in " ".join(
+    assert "launches with the rules (tuned) failed, those without them did not: abort: unknown key" in " ".join(
         err.split()
     )
     assert not (tmp_path / "rules").exists()
@@ -150,7 +157,58 @@ def test_the_same_command_goes_on_and_measures_nothing_twice(tmp_path: Path) -> 
     again = Measuring(GOOD)
     second = verified(tmp_path, again)
     assert again.plans == []
-    assert second["verification"]["cells"] == first["verification"]["cells"]
+    assert second["verification"] == first["verification"]
+    assert first["verification"]["time"] == MEASURED
+
+
+@pytest.mark.parametrize("words", [("--launches", "7"), ("--launches", "4")])
+def test_a_folder_of_another_plan_is_left_alone(tmp_path: Path, words: tuple[str, ...]) -> None:
+    verified(tmp_path, Measuring(GOOD))
+    code, _, err = tune(tmp_path, Measuring(GOOD), "--verify", *words)
+    assert code == 2
+    assert "was launched otherwise (launches)" in " ".join(err.split())
+
+
+def test_a_folder_of_another_library_is_left_alone(tmp_path: Path) -> None:
+    code, _, err = tune(tmp_path, Measuring(GOOD, mpi="Open MPI 5.0.9"), "--verify")
+    assert code == 2
+    assert "holds times of Open MPI 5.0.9, not of Open MPI 5.0.11" in " ".join(err.split())
+
+
+def test_launches_of_the_best_that_fail_leave_the_rules(tmp_path: Path) -> None:
+    # At 1 KiB the best is faster than the default by less than a rule takes: `best` is a variant of its own.
+    times_s = {**TIMES_S, FAST: (0.99e-4, *TIMES_S[FAST][1:])}
+    with patch("tests.tune.planted.TIMES_S", times_s):
+        campaign(tmp_path / "c")
+    code, out, err = tune(tmp_path, Measuring(GOOD, broken=["best"]), "--verify", "--json")
+    assert code == 0, err
+    assert "launches with the fastest algorithms (best) failed: abort: unknown key" in " ".join(err.split())
+    assert [cell["verdict"] for cell in json.loads(out)["verification"]["cells"]] == [
+        "no rule",
+        "faster",
+        "faster",
+    ]
+    assert {cell["best_s"] for cell in json.loads(out)["verification"]["cells"]} == {None}
+
+
+def test_a_probe_that_fails_proves_nothing(tmp_path: Path) -> None:
+    few = PROBED | {("tuned", MIDDLE_B): 0.97, ("tuned", LARGE_B): 0.97}
+    code, out, err = tune(tmp_path, Measuring(few, broken=["probe"], noise=0.2), "--verify", "--json")
+    assert code == 0, err
+    assert "launches with the probe's rules (probe) failed: abort: unknown key" in " ".join(err.split())
+    assert json.loads(out)["verification"]["proofs"][0]["effect"] == "not proven"
+
+
+def test_a_wrong_result_is_named_where_no_rule_is(tmp_path: Path) -> None:
+    small_B = SIZES[0]
+    code, out, err = tune(tmp_path, Measuring(GOOD, wrong=[("tuned", small_B), ("default", LARGE_B)]), "--verify")
+    assert code == 0, err
+    said = " ".join((out + err).split())
+    assert "bcast on 8 ranks, 1 KiB: no rule, no time" in said
+    found = find(tmp_path / "rules.verified")
+    assert found is not None
+    verdicts = {cell.bytes: (cell.verdict, cell.is_kept) for cell in found.cells}
+    assert verdicts == {small_B: ("not timed", False), MIDDLE_B: ("faster", True), LARGE_B: ("not timed", False)}
 
 
 def test_another_verification_in_the_folder_is_left_alone(tmp_path: Path) -> None:
@@ -159,6 +217,25 @@ def test_another_verification_in_the_folder_is_left_alone(tmp_path: Path) -> Non
     code, _, err = tune(tmp_path, Measuring(GOOD), "--verify")
     assert code == 2
     assert "holds a verification of other rules" in " ".join(err.split())
+
+
+def test_a_file_without_rules_has_none_in_effect(tmp_path: Path) -> None:
+    slower = GOOD | {("tuned", MIDDLE_B): 1.4, ("tuned", LARGE_B): 1.4}
+    told = verified(tmp_path, Measuring(slower))
+    assert told["verification"]["proofs"][0]["effect"] == "proven"
+    text = (tmp_path / "rules").read_text()
+    assert "in effect: bcast" not in text
+    assert "no cell gains" in text
+    assert told["tried"] is False
+
+
+def test_an_effect_that_is_not_proven_is_said_in_the_file(tmp_path: Path) -> None:
+    # Beyond what launches differ by, a gain would prove it.
+    noisy = {("tuned", MIDDLE_B): 0.7, ("tuned", LARGE_B): 0.7}
+    told = verified(tmp_path, Measuring(noisy, broken=["probe"], noise=0.3))
+    assert told["verification"]["proofs"][0]["effect"] == "not proven"
+    assert "not told" in [cell["verdict"] for cell in told["verification"]["cells"] if cell["is_kept"]]
+    assert "not proven: bcast" in (tmp_path / "rules").read_text()
 
 
 def test_the_report_has_the_table(tmp_path: Path) -> None:

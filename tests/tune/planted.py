@@ -12,10 +12,11 @@ import numpy as np
 from hockney.campaign.plan import Plan
 from hockney.records import table
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
+from hockney.records.record import Cache, Record
 from hockney.runner.variants import parse_variant
 
 LIBRARY = "Open MPI 5.0.11"
+MEASURED = "2026-01-02T03:04:05Z"
 RANKS = 8
 SIZES = (1024, 16384, 262144)
 FAST, SLOW = "tuned:binomial", "tuned:basic_linear"
@@ -57,9 +58,10 @@ def record(size_B: int, time_s: float, **other: Any) -> Record:
     return Record.model_validate(fields | other)
 
 
-def campaign(folder: Path, width: float = 0.01) -> Path:
+def campaign(folder: Path, width: float = 0.01, caches: Sequence[Cache] = ("warm",)) -> Path:
     """A campaign with three algorithms at three sizes, whose intervals reach that share to either side."""
-    made = Campaign.create(folder, Plan(ranks=RANKS, operations=["bcast"], budget_s=0.01).model_dump())
+    plan = Plan(ranks=RANKS, operations=["bcast"], budget_s=0.01, caches=list(caches))
+    made = Campaign.create(folder, plan.model_dump())
     made.append_all(
         record(
             *(size_B, time_s),
@@ -68,7 +70,9 @@ def campaign(folder: Path, width: float = 0.01) -> Path:
             algorithm=name,
             repetition=launch,
             launch=str(launch),
+            cache=cache,
         )
+        for cache in caches
         for name, times_s in TIMES_S.items()
         for size_B, time_s in zip(SIZES, times_s, strict=True)
         for launch in range(3)
@@ -91,12 +95,14 @@ class Measuring:
         noise: float = 0.01,
         broken: Sequence[str] = (),
         wrong: Sequence[tuple[str, int]] = (),
+        mpi: str = LIBRARY,
         before: Callable[[Path], None] = lambda _: None,
     ) -> None:
         self.factors = factors
         self.noise = noise
         self.broken = broken
         self.wrong = wrong
+        self.mpi = mpi
         self.before = before
         self.plans: list[Plan] = []
 
@@ -123,6 +129,8 @@ class Measuring:
                         repetition=launch,
                         launch=f"{variant}{launch}",
                         verified=(variant, size_B) not in self.wrong,
+                        time=MEASURED,
+                        mpi=self.mpi,
                     )
                     for launch in range(plan.launches)
                 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from hockney.campaign.plan import Plan
+from hockney.errors import RequestError
 from hockney.runner.mpi import Mpi
 from hockney.runner.variants import Variant, parse_variant
 from hockney.tune.cells import Cell, Time
@@ -66,6 +68,12 @@ def test_the_best_of_each_cell_whatever_its_interval() -> None:
     ]
 
 
+def test_the_best_is_said_as_the_rules_are() -> None:
+    without_radix = Algorithm("tuned:chain", 8192)
+    cells = [Cell("bcast", 8, 100, time(1.0), {without_radix: time(0.5)})]
+    assert best_rules(cells, TARGET, OPEN_MPI) == [Rule("bcast", 8, 8, 100, 100, B)]
+
+
 def test_neighbours_with_the_same_best_share_a_rule() -> None:
     cells = [cell(100, 1.0, 0.5, 2.0), cell(400, 1.0, 0.5, 2.0), cell(1600, 1.0, 2.0, 0.5)]
     assert best_rules(cells, TARGET, OPEN_MPI)[0] == Rule("bcast", 8, 8, 100, 800, A)
@@ -114,6 +122,58 @@ def test_a_trial_launches_as_the_campaign_did(tmp_path: Path) -> None:
     assert (made.plan.rank_counts, made.plan.sizes_B, made.plan.launches) == ([4, 8], [100, 400, 1600], 7)
     assert not made.plan.adaptive
     assert Plan.model_validate(made.plan.model_dump()) == made.plan
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "named"),
+    [
+        ("openmpi_v2", "OMPI_MCA_coll_tuned_bcast_algorithm", "--mca coll_tuned_bcast_algorithm 3"),
+        (
+            "openmpi_classic",
+            "OMPI_MCA_coll_tuned_use_dynamic_rules",
+            "-x OMPI_MCA_coll_tuned_use_dynamic_rules=1",
+        ),
+        ("mpich_cvars", "MPIR_CVAR_BCAST_INTRA_ALGORITHM", "-genv MPIR_CVAR_BCAST_INTRA_ALGORITHM ring"),
+        ("mpich_cvars", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", ""),
+        ("mpich_json", "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", "--export=ALL,MPIR_CVAR_BCAST_DEVICE_COLLECTIVE=0"),
+        ("intel_env", "I_MPI_ADJUST_BCAST", ""),
+        ("intel_json", "I_MPI_TUNING", ""),
+    ],
+)
+def test_what_the_user_chose_is_no_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, target: str, named: str
+) -> None:
+    form, plan = targets.get(name), Plan(ranks=8, operations=["bcast"])
+
+    def launched(base: Variant) -> None:
+        trial(
+            plan, base, CELLS, [Variation("tuned", [])], replace(form, write=lambda *_: ""), OPEN_MPI, tmp_path, 4
+        )
+
+    launched(Variant("default", ("--mca", "coll", "^han"), {"A": "1"}))
+    with pytest.raises(RequestError, match=target):
+        launched(Variant("default", (), {target: "3"}))
+    if named:
+        with pytest.raises(RequestError, match=target):
+            launched(Variant("default", tuple(named.split())))
+    monkeypatch.setenv(target, "3")
+    with pytest.raises(RequestError, match=target):
+        launched(Variant("default"))
+
+
+def test_our_own_layer_stands_before_what_the_user_preloads(
+    mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plan, target = Plan(ranks=8, operations=["bcast"], mpi=str(mpi.wrapper)), targets.get("hockney")
+    monkeypatch.setenv("LD_PRELOAD", "/theirs.so")
+
+    def preloaded(base: Variant) -> str:
+        variations = [Variation("tuned", [Rule("bcast", 8, 8, 16, 4096, Algorithm("binomial"))])]
+        made = trial(plan, base, CELLS, variations, target, OPEN_MPI, tmp_path, 4)
+        return " ".join(parse_variant(made.plan.variants[1]).arguments)
+
+    assert "libhockney-preload.so:/theirs.so" in preloaded(Variant("default"))
+    assert "libhockney-preload.so:/its.so" in preloaded(Variant("default", (), {"LD_PRELOAD": "/its.so"}))
 
 
 def test_our_own_schedules_are_preloaded(mpi: Mpi, tmp_path: Path) -> None:

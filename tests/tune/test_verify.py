@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,11 @@ import pandas as pd
 import pytest
 from tests.tune.planted import record
 
+from hockney.errors import RequestError
 from hockney.records.contents import Contents
-from hockney.records.visits import Settled
+from hockney.records.levels import Level
+from hockney.records.verification import Effect, Proof, Verification, VerifiedCell
+from hockney.records.visits import Settled, ranks_of
 from hockney.tune.cells import Cell, Time
 from hockney.tune.rules import Algorithm, Rule
 from hockney.tune.trial import Probe
@@ -20,13 +24,17 @@ from hockney.tune.verify import Ratio, Times, judged, proof
 POINT = ("bcast", 8, 64)
 
 
-def times(default_s: Sequence[float], tuned_s: Sequence[float]) -> Times:
+def contents_with(default_s: Sequence[float], tuned_s: Sequence[float]) -> Contents:
     records = [
         record(64, time_s, variant=variant, repetition=launch)
         for variant, values in (("default", default_s), ("tuned", tuned_s))
         for launch, time_s in enumerate(values)
     ]
-    return Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+    return Contents(Path("c"), pd.DataFrame(), records, Settled(records))
+
+
+def times(default_s: Sequence[float], tuned_s: Sequence[float]) -> Times:
+    return Times(contents_with(default_s, tuned_s))
 
 
 def test_what_slows_a_whole_turn_down_cancels() -> None:
@@ -48,6 +56,30 @@ def test_an_interval_holds_what_was_seen_where_launches_differ_by_thousands() ->
     assert ratio.high >= 7400.0
 
 
+def test_variants_at_different_levels_of_the_machine_are_not_compared() -> None:
+    # Most of the default's references were slow, most of the others' fast.
+    fast, slow = (Level(time_s, 0.9 * time_s, 1.1 * time_s, 0.4, 9) for time_s in (1e-6, 3e-6))
+    often_fast, often_slow = replace(fast, share=0.6), replace(slow, share=0.6)
+    default = ranks_of(record(64, 1.0, variant="default"))
+    tuned = ranks_of(record(64, 1.0, variant="tuned"))
+
+    def ratio(of_default: Sequence[Level], of_tuned: Sequence[Level]) -> Ratio | None:
+        contents = replace(contents_with([2.0] * 4, [1.0] * 4), levels={default: of_default, tuned: of_tuned})
+        return Times(contents).ratio("default", "tuned", POINT)
+
+    assert ratio([fast, often_slow], [often_fast, slow]) is None
+    assert ratio([fast, often_slow], [fast]) is None
+    assert ratio([fast, often_slow], [fast, replace(often_slow, reference_s=3.1e-6)]) is not None
+    # Each met one level alone: all of their samples count, turn by turn.
+    assert ratio([fast], [slow]) is not None
+
+
+def test_times_with_and_without_caches_are_not_mixed() -> None:
+    records = [record(64, 1.0, variant="default", cache=cache) for cache in ("warm", "off")]
+    with pytest.raises(RequestError, match="in the caches and outside"):
+        Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+
+
 def test_one_launch_tells_nothing_and_none_is_none() -> None:
     one = times([2.0], [1.0]).ratio("default", "tuned", POINT)
     assert one is not None
@@ -67,8 +99,11 @@ PROBED = Probe(
     ("seen", "effect"),
     [
         (Ratio(3.9, 3.0, 5.0), "proven"),
-        # It changes, if not as expected.
-        (Ratio(0.5, 0.4, 0.6), "proven"),
+        # It changes the other way, or by less than half of the least change: something else may have done that.
+        (Ratio(0.5, 0.4, 0.6), "not proven"),
+        (Ratio(1.1, 1.05, 1.15), "not proven"),
+        (Ratio(2.5, 1.8, 3.5), "not proven"),
+        (Ratio(2.5, 1.9, 3.3), "proven"),
         (Ratio(1.0, 0.9, 1.1), "none"),
         # Less than half of the least change, 3.5, on a logarithmic scale: a factor of 1.87.
         (Ratio(1.4, 0.99, 1.85), "none"),
@@ -91,6 +126,36 @@ def test_without_a_probe_nothing_is_proven() -> None:
     found = proof(None, "bcast", None)
     assert found.effect == "not proven"
     assert "no algorithm was measured" in found.why
+
+
+FASTER = Ratio(1.1, 1.01, 1.2, freedom=8)
+SURELY = Ratio(2.0, 1.8, 2.2, freedom=8)
+AS_FAST = Ratio(1.0, 0.9, 1.1, freedom=8)
+
+
+@pytest.mark.parametrize(
+    ("seen", "gains", "effect"),
+    [
+        # One of 24 cells looks faster by chance in two runs of five.
+        (None, [FASTER] + 23 * [AS_FAST], "not proven"),
+        (None, [FASTER], "proven"),
+        (None, [SURELY] + 23 * [AS_FAST], "proven"),
+        (None, [Ratio(2.0, math.nan, math.nan)], "not proven"),
+        # What the probe refuted no gain proves.
+        (Ratio(1.0, 0.95, 1.05), [SURELY], "none"),
+    ],
+)
+def test_a_gain_proves_an_effect_where_the_probe_tells_nothing(
+    seen: Ratio | None, gains: Sequence[Ratio], effect: str
+) -> None:
+    assert proof(PROBED, "bcast", seen, gains).effect == effect
+
+
+def test_where_loading_rules_changes_more_than_they_say_no_gain_proves_them() -> None:
+    assert proof(None, "bcast", None, [SURELY], is_switched=True).effect == "not proven"
+    found = proof(PROBED, "bcast", Ratio(3.9, 3.0, 5.0), is_switched=True)
+    assert found.effect == "proven"
+    assert "the settings that load it may do so as well" in found.why
 
 
 def of_sizes(tuned: dict[int, float]) -> Times:
@@ -122,6 +187,51 @@ def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
     assert [one.is_kept for one in found] == kept
     found = judged(of_sizes(tuned), cells, rules, ["bcast"], "tuned", whole=whole)
     assert [one.is_kept for one in found] == [False, False]
+
+
+def test_what_the_target_fills_in_makes_no_other_algorithm() -> None:
+    def complete(rule: Rule) -> Rule:
+        return replace(rule, algorithm=replace(rule.algorithm, radix=rule.algorithm.radix or 4))
+
+    measured, said = Algorithm("tuned:chain"), Algorithm("tuned:chain", radix=4)
+    cells = [Cell("bcast", 8, 64, Time(2, 1.9, 2.1), {measured: Time(1, 0.9, 1.1)})]
+    rules = [Rule("bcast", 8, 8, 0, None, said)]
+    # A gain of 1 % is within its interval, and was beyond it in the campaign.
+    times = of_sizes({64: 0.99})
+    (found,) = judged(times, cells, rules, [], "tuned", whole=False, complete=complete)
+    assert (found.verdict, found.is_kept) == ("not told", True)
+    assert (found.best, found.regret) == (str(said), 0.0)
+
+
+def test_operations_count_by_their_proof_where_a_rule_is_left() -> None:
+    effects: dict[str, Effect] = {
+        "bcast": "proven",
+        "reduce": "proven",
+        "alltoall": "not proven",
+        "scatter": "none",
+    }
+    proofs = [Proof(operation=name, effect=effect, why="") for name, effect in effects.items()]
+    cells = [
+        VerifiedCell(operation=name, ranks=8, bytes=64, verdict="not told", is_kept=is_kept)
+        for name, is_kept in [("bcast", True), ("reduce", False), ("alltoall", True), ("scatter", False)]
+    ]
+    found = Verification(time="", target="", library="", launches=5, proofs=proofs, cells=cells)
+    assert found.ruled("proven") == ["bcast"]
+    assert found.ruled("not proven") == ["alltoall"]
+
+
+def test_where_rules_change_calls_without_one_a_wrong_result_counts() -> None:
+    name = Algorithm("mpir:ring")
+    cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
+    records = [
+        record(size_B, time_s, variant=variant, repetition=launch, verified=(variant, size_B) != ("tuned", 128))
+        for size_B in (64, 128)
+        for variant, time_s in (("default", 1.0), ("tuned", 0.5))
+        for launch in range(4)
+    ]
+    times = Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+    found = judged(times, cells, [Rule("bcast", 8, 8, 0, 64, name)], [], "tuned", whole=True)
+    assert [(one.verdict, one.is_kept) for one in found] == [("faster", False), ("not timed", False)]
 
 
 def test_where_rules_change_calls_without_one_those_count() -> None:

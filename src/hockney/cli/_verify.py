@@ -31,7 +31,7 @@ with later():
     from hockney.tune.source import Source
     from hockney.tune.trial import BEST, PROBE, TUNED, Trial, Variation
     from hockney.tune.tuned import Tuned
-    from hockney.tune.verify import Times, in_words, judged, kept, missing, proof, seen_of
+    from hockney.tune.verify import Times, gains_of, in_words, judged, kept, missing, proof, seen_of
 
 START_S = 3.0
 """What a launch takes beside its points, for the estimate."""
@@ -78,19 +78,21 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     times = _timed(tried, cells, names, asked)
     operations = list(dict.fromkeys(rule.operation for rule in done.rules))
     whole = done.target.whole or _takes_over(done)
-    found = judged(times, cells, done.rules, [], best_name, whole=whole)
     proofs = [
-        proof(probes.get(one), one, seen.get(one), [cell for cell in found if cell.operation == one])
+        proof(
+            *(probes.get(one), one, seen.get(one), gains_of(times, cells, done.rules, one)),
+            is_switched=_takes_over(done),
+        )
         for one in operations
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
-    found = judged(times, cells, done.rules, void, best_name, whole=whole)
+    found = judged(times, cells, done.rules, void, best_name, whole=whole, complete=done.target.complete)
     rules = kept(done.rules, cells, found, whole=whole)
     verification = Verification(
-        time=utc_now(),
+        time=times.last or utc_now(),
         target=done.target.title,
         library=done.library.name,
-        launches=tried.plan.launches,
+        launches=times.launches,
         proofs=proofs,
         cells=found,
     )
@@ -100,7 +102,7 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
             f"{done.library.name} ignores the rules for {listed(void)}: {proofs[0].why}",
             done.target.caution or f"what was timed is in {asked.folder}; no file was written",
         )
-    is_tried = any(one.effect == "proven" for one in proofs)
+    is_tried = bool(verification.ruled("proven")) and not verification.ruled("not proven")
     return replace(done, rules=rules, is_tried=is_tried, verified=_header(verification)), verification
 
 
@@ -120,7 +122,8 @@ def _plan(source: Source, asked: Verifying) -> Plan:
     plan = Plan.stored(source.plan, source.path)
     if not asked.trust and (reason := doubt(source.path, plan, "--verify")):
         raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
-    return plan.model_copy(update={"mpi": source.mpi}) if source.mpi else plan
+    here = {"mpi": source.mpi} if source.mpi else {}
+    return plan.model_copy(update=here | ({"caches": [source.cache]} if source.cache else {}))
 
 
 def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Verifying) -> Times:
@@ -135,7 +138,7 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
                 "choose another folder (--verify-in), or remove it; nothing in it was changed",
             )
         writing.replace(path, text)
-    if not (begun and not missing(Times(contents_of(Campaign.open(folder))), cells, names, launches)):
+    if not (begun and not missing(_there(tried, asked), cells, names, launches)):
         if not asked.quiet:
             least_s = launches * len(names) * (START_S + len(cells) * tried.plan.budget_s)
             say.line(
@@ -143,32 +146,56 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
                 f"in about {format_time(least_s)} → {folder}"
             )
         measure_into(tried.plan, folder, "the verification", quiet=asked.quiet, goes_on=True, mpi=asked.library)
-    campaign = Campaign.open(folder)
-    times = Times(contents_of(campaign))
+    campaign, times = Campaign.open(folder), _there(tried, asked)
     for name in names:
         if name not in times.variants:
-            raise _none(campaign, name)
+            _tell_none(campaign, name)
     return times
 
 
-def _none(campaign: Campaign, name: str) -> NegativeAnswer | Incomplete:
-    """Why a variant has no time: those with rules, that the library rejects them."""
+def _there(tried: Trial, asked: Verifying) -> Times:
+    """The times in the folder; RequestError where they are of another trial or another library."""
+    campaign = Campaign.open(asked.folder)
+    plan, wanted = Plan.stored(campaign.plan(), asked.folder), tried.plan
+    if unlike := [name for name in Plan.model_fields if getattr(plan, name) != getattr(wanted, name)]:
+        raise RequestError(
+            f"the verification in {asked.folder} was launched otherwise ({', '.join(unlike)})",
+            "choose another folder (--verify-in), or remove it; nothing in it was changed",
+        )
+    times = Times(contents_of(campaign))
+    if others := sorted(times.libraries - {asked.library}):
+        raise RequestError(
+            f"{asked.folder} holds times of {listed(others)}, not of {asked.library}",
+            "choose another folder (--verify-in), or remove it",
+        )
+    return times
+
+
+def _tell_none(campaign: Campaign, name: str) -> None:
+    """Say why a variant has no time; an error where nothing can be said without it."""
     reasons = [str(line["reason"]) for line in campaign.failures() if line.get("variant") == name]
     why = reasons[-1] if reasons else "nothing was timed"
     if name == DEFAULT:
-        return Incomplete(f"launches without the rules failed: {why}", "run `hockney doctor --run`")
-    return NegativeAnswer(
-        f"launches with the rules ({name}) failed, those without them did not: {why}",
-        f"the rules are in {campaign.path / 'rules'}; no file was written",
-    )
+        raise Incomplete(f"launches without the rules failed: {why}", "run `hockney doctor --run`")
+    if name == TUNED:
+        raise NegativeAnswer(
+            f"launches with the rules ({name}) failed, those without them did not: {why}",
+            f"the rules are in {campaign.path / 'rules'}; no file was written",
+        )
+    if name == BEST:
+        say.warn(f"launches with the fastest algorithms ({name}) failed: {why}; no regret is known without them")
+    else:
+        say.warn(f"launches with the probe's rules ({name}) failed: {why}; it proves nothing")
 
 
 def _header(verification: Verification) -> str:
     """What the file says of it."""
     gains = [cell.gain for cell in verification.cells if cell.is_kept and cell.gain is not None]
-    proven = [one.operation for one in verification.proofs if one.effect == "proven"]
     text = f"verified {verification.time} in {verification.launches} launches each; "
-    text += f"in effect: {listed(proven) if proven else 'not proven'}; "
+    if proven := verification.ruled("proven"):
+        text += f"in effect: {listed(proven)}; "
+    if unproven := verification.ruled("not proven"):
+        text += f"not proven: {listed(unproven)}; "
     if not gains:
         return text + "no cell gains"
     return (
@@ -201,9 +228,10 @@ def show(verification: Verification, most_rows: int) -> None:
         say.line(text) if one.effect == "proven" else say.warn(text)
     for cell in verification.gone_back:
         say.line(f"goes back to the default: {in_words(cell)}")
-    for cell in verification.of("slower"):
+    for cell in verification.of("slower", "not timed"):
         if not cell.algorithm:
-            say.warn(f"slower though no rule is for it: {in_words(cell)}")
+            what = "slower" if cell.verdict == "slower" else "not comparable"
+            say.warn(f"{what} though no rule is for it: {in_words(cell)}")
     if (mean := verification.mean_gain) is not None:
         count = sum(cell.is_kept for cell in verification.cells)
         say.line(f"geometric mean of the gains of {count} cells with a rule: {mean:.2f}")

@@ -88,6 +88,11 @@ class Verification(BaseModel):
         """Geometric mean of the gains of the cells that keep a rule; None without one."""
         return _mean(cell.gain for cell in self.cells if cell.is_kept)
 
+    def ruled(self, effect: Effect) -> list[str]:
+        """The operations that keep a rule, and whose rules have this effect."""
+        left = {cell.operation for cell in self.cells if cell.is_kept}
+        return [one.operation for one in self.proofs if one.effect == effect and one.operation in left]
+
     def of(self, *verdicts: Verdict) -> list[VerifiedCell]:
         """The cells with one of these verdicts."""
         return [cell for cell in self.cells if cell.verdict in verdicts]

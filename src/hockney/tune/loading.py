@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from hockney.campaign.plan import Plan
-from hockney.errors import EnvironmentLack
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.applied import variables
 from hockney.runner.find import find
 from hockney.runner.launchers.base import launchers
 from hockney.runner.preload_build import preload_library
+from hockney.runner.variants import Variant
 from hockney.tune.rules import Rule
 from hockney.tune.targets.base import Target
 
@@ -28,13 +31,38 @@ Loader = Callable[[Path, str, Sequence[Rule]], Added]
 """What loads a file (its path, its text, the rules in it)."""
 
 
-def loader(target: Target, plan: Plan) -> Loader:
-    """The loader of a target in the launches of a plan; EnvironmentLack where its MPI can preload nothing."""
+def loader(target: Target, plan: Plan, base: Variant) -> Loader:
+    """The loader of a target in launches as `plan` and `base` have them.
+
+    EnvironmentLack where their MPI can preload nothing.
+    """
     if not target.is_preloaded:
         return lambda path, _, rules: Added((), target.settings(path, rules))
     mpi = find(plan.mpi, plan.launcher or None)
     preload = launchers.get(mpi.launcher_kind).preload
     if preload is None:
         raise EnvironmentLack(f"{mpi.describe()} can preload nothing, so that no launch can try the table")
-    arguments = tuple(preload({"LD_PRELOAD": str(preload_library(mpi))}, ()))
+    theirs = base.environment.get("LD_PRELOAD", os.environ.get("LD_PRELOAD"))
+    preloaded = ":".join(filter(None, (str(preload_library(mpi)), theirs)))
+    arguments = tuple(preload({"LD_PRELOAD": preloaded}, ()))
     return lambda _, text, __: Added(arguments, variables(PreloadTable.model_validate_json(text)))
+
+
+def expect_unset(names: Iterable[str], base: Variant) -> None:
+    """RequestError where the user sets one of these variables: launches by default would have it as well.
+
+    Launchers take settings in many forms (`--mca NAME VALUE`, `-x NAME=VALUE`): any word that is the name counts.
+    """
+    words = {part for word in base.arguments for part in re.split("[=,]", word)}
+    for name in sorted(names):
+        spelled = {name, name.removeprefix("OMPI_MCA_")}
+        if name in base.environment or words & spelled:
+            where = f"the variant {base.name!r} of the campaign"
+        elif name in os.environ:
+            where = "the environment"
+        else:
+            continue
+        raise RequestError(
+            f"{where} sets {name}, which would hold for launches without the rules, too",
+            "leave it out, so that rules are compared with the library's default",
+        )

@@ -41,11 +41,20 @@ class Source:
     @property
     def variant(self) -> str:
         """The one variant that the times are of; RequestError where they are of several."""
-        names = sorted(set(self.frame["variant"].fillna("")))
+        return self._only("variant", set(self.frame["variant"].fillna("")))
+
+    @property
+    def cache(self) -> str:
+        """Where the buffers of collectives were, empty where nobody says; RequestError where that differs."""
+        collectives = self.frame["operation"].isin(list(COLLECTIVES))
+        return self._only("cache", set(self.frame.loc[collectives, "cache"].fillna("")))
+
+    def _only(self, column: str, words: set[str]) -> str:
+        names = sorted(words)
         if len(names) > 1:
             raise RequestError(
-                f"{self.path} has times of the variants {listed(names)}",
-                f"choose one: --where variant='{names[0]}'",
+                f"{self.path} has times of the {column}s {listed(names)}",
+                f"choose one: --where {column}='{names[0]}'",
             )
         return names[0] if names else ""
 

@@ -18,7 +18,7 @@ from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.runner.variants import DEFAULT, Variant, parse_variant
 from hockney.tune.cells import Cell, Time
-from hockney.tune.loading import loader
+from hockney.tune.loading import expect_unset, loader
 from hockney.tune.rules import Algorithm, Rule, find, joined
 from hockney.tune.targets.base import Library, Target
 
@@ -79,16 +79,22 @@ def trial(
     folder: Path,
     launches: int,
 ) -> Trial:
-    """The trial of these cells under `default` and each variation, launched as `plan` and `base` launched."""
-    load = loader(target, plan)
+    """The trial of these cells under `default` and each variation, launched as `plan` and `base` launched.
+
+    RequestError where the user's own settings choose algorithms.
+    """
+    load = loader(target, plan, base)
+    taken = {name for cell in cells for name in target.rivals(cell.operation)}
     variants, texts = [replace(base, name=DEFAULT)], {}
     for variation in variations:
         path = (folder / "rules" / variation.name).absolute()
         rules = [target.complete(rule) for rule in variation.rules]
         texts[path] = target.write(rules, library, f"{variation.name}: a trial by hockney tune --verify")
         added = load(path, texts[path], rules)
+        taken |= set(added.environment)
         environment = {**base.environment, **added.environment}
         variants.append(Variant(variation.name, (*base.arguments, *added.arguments), environment))
+    expect_unset(taken, base)
     ranks = sorted({cell.ranks for cell in cells})
     asked = plan.model_copy(
         update={
@@ -136,7 +142,7 @@ def best_rules(cells: Sequence[Cell], target: Target, library: Library) -> list[
         if algorithm is not None:
             rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
             if not target.refuses(rule, library):
-                rules.append(rule)
+                rules.append(target.complete(rule))
     return joined(_merged(rules))
 
 

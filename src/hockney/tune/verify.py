@@ -7,19 +7,23 @@ down cancels; how the ratios differ from turn to turn gives their interval (`hoc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
+from hockney.errors import RequestError
 from hockney.records.contents import Contents
 from hockney.records.launches import intervals
+from hockney.records.levels import Level, is_same_level
 from hockney.records.record import Record
 from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
+from hockney.records.visits import ranks_of
 from hockney.runner.variants import DEFAULT
-from hockney.statistics import MOST_REACH, NORMAL, Array, standard_error
+from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, t_reach
 from hockney.tune.cells import Cell
-from hockney.tune.rules import Rule, find
+from hockney.tune.rules import Algorithm, Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
 from hockney.units import format_bytes
 
@@ -29,22 +33,35 @@ Point = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as long as another variant one takes, with the 95 % interval; NaN where that is unknown."""
+    """How many times as long as another variant one takes, with the 95 % interval; NaN where that is unknown.
+
+    `freedom`: the degrees of freedom of its logarithm's standard error.
+    """
 
     value: float
     low: float
     high: float
+    freedom: float = math.inf
 
     @property
     def is_known(self) -> bool:
         """Whether enough launches tell it."""
         return not math.isnan(self.low)
 
+    @property
+    def p(self) -> float:
+        """The probability of a ratio as large as this where it is in truth 1 (Student's t, one-sided)."""
+        reach = math.log(self.value / self.low)
+        if not reach > 0:
+            return 0.0 if self.value > 1 else 1.0
+        return float(stats.t.sf(math.log(self.value) / reach * t_reach(1.0, self.freedom), self.freedom))
+
 
 class Times:
-    """The times of a trial: each variant's at each point, one column a launch; what was wrong is left out.
+    """The times of a trial: each variant's at each point, one column a launch.
 
-    `wrong` are the points at which a variant gave a wrong result.
+    None where a variant gave a wrong result. `libraries` are those that were launched, `last` is when the last
+    time was taken. RequestError where times are of buffers in the caches and outside of them.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -52,43 +69,70 @@ class Times:
         kept = [
             one for one in contents.settled.records if one.statistic == STATISTIC and id(one) not in elsewhere
         ]
-        self.wrong = {(one.variant, point_of(one)) for one in contents.records if one.verified is False}
+        if len({one.cache for one in kept}) > 1:
+            raise RequestError(
+                f"{contents.path} has times with buffers in the caches and outside of them",
+                "rules are tried in one of the two: choose another folder (--verify-in)",
+            )
+        self.libraries = {one.mpi for one in kept}
+        self.last = max((one.time for one in kept), default="")
+        self._wrong = {(one.variant, point_of(one)) for one in contents.records if one.verified is False}
         self.launches = 1 + max((one.repetition for one in kept), default=-1)
         self.variants = {one.variant for one in kept}
         self._times: dict[tuple[str, Point], Array] = {}
+        self._levels: dict[tuple[str, Point], tuple[Level, bool]] = {}
         for record in kept:
+            if (levels := contents.levels.get(ranks_of(record), ())) and (level := contents.choice(levels)):
+                self._levels[record.variant, point_of(record)] = level, len(levels) > 1
             row = self._times.setdefault((record.variant, point_of(record)), np.full((3, self.launches), np.nan))
             low, high = (record.value if bound is None else bound for bound in (record.low, record.high))
             row[:, record.repetition] = min(low, record.value), record.value, max(high, record.value)
 
     def median_s(self, variant: str, point: Point) -> float | None:
         """The median over launches; None where nothing was timed."""
-        row = self._times.get((variant, point))
+        row = self._right(variant, point)
         return None if row is None else float(np.nanmedian(row[1]))
 
+    def _right(self, variant: str, point: Point) -> Array | None:
+        """The times of a variant at a point; None where there are none, or a result was wrong."""
+        return None if (variant, point) in self._wrong else self._times.get((variant, point))
+
     def count(self, variant: str, point: Point) -> int:
-        """The launches in which it was timed."""
+        """The launches in which it was timed, whatever its results."""
         row = self._times.get((variant, point))
         return 0 if row is None else int(np.sum(~np.isnan(row[1])))
 
     def half_width(self, variant: str, point: Point) -> float:
         """Half the 95 % interval of its time over launches, relative to it; inf where launches are too few."""
-        row = self._times.get((variant, point))
+        row = self._right(variant, point)
         if row is None:
             return math.inf
         known = row[:, ~np.isnan(row[1])]
         (low,), (high,), _ = intervals(*known[:, None])
         return math.inf if math.isnan(low) else float((high - low) / 2 / np.median(known[1]))
 
+    def is_apart(self, variant: str, other: str, point: Point) -> bool:
+        """Whether the times of two variants are of different levels of the machine.
+
+        Where both met one level alone all of their samples count, turn by turn.
+        """
+        both = [self._levels.get((name, point)) for name in (variant, other)]
+        known = [one for one in both if one is not None]
+        if len(known) < 2 or not any(is_chosen for _, is_chosen in known):
+            return False
+        return not is_same_level(*(level.reference_s for level, _ in known))
+
     def ratio(self, variant: str, other: str, point: Point) -> Ratio | None:
-        """Time of `variant` over that of `other`, launch by launch; None where no turn has both.
+        """Time of `variant` over that of `other`, launch by launch.
+
+        None where no turn has both, a result of either was wrong, or their times are of different levels of the
+        machine.
 
         A spread of its own for each size: small messages differ from launch to launch ten times as much as large
         ones.
         """
-        try:
-            upper, lower = self._times[variant, point], self._times[other, point]
-        except KeyError:
+        upper, lower = self._right(variant, point), self._right(other, point)
+        if upper is None or lower is None or self.is_apart(variant, other, point):
             return None
         ratio = upper[1] / lower[1]
         turns = ~np.isnan(ratio)
@@ -99,12 +143,12 @@ class Times:
         ]
         within = np.exp(NORMAL * np.hypot(*errors))[turns]
         seen = ratio[turns]
-        (low,), (high,), _ = intervals((seen / within)[None], seen[None], (seen * within)[None])
+        (low,), (high,), (freedom,) = intervals((seen / within)[None], seen[None], (seen * within)[None])
         middle = float(np.median(seen))
         if high >= middle * math.exp(MOST_REACH):
             # `intervals` reaches no farther; what was seen lies within in any case.
             low, high = min(low, seen.min()), max(high, seen.max())
-        return Ratio(middle, float(low), float(high))
+        return Ratio(middle, float(low), float(high), float(freedom))
 
 
 def point_of(one: Cell | Record) -> Point:
@@ -117,28 +161,44 @@ def missing(times: Times, cells: Sequence[Cell], variants: Sequence[str], launch
     return sum(max(0, launches - times.count(variant, point_of(cell))) for cell in cells for variant in variants)
 
 
-def proof(probe: Probe | None, operation: str, seen: Ratio | None, gains: Sequence[VerifiedCell] = ()) -> Proof:
+def proof(
+    probe: Probe | None,
+    operation: str,
+    seen: Ratio | None,
+    gains: Sequence[Ratio] = (),
+    *,
+    is_switched: bool = False,
+) -> Proof:
     """Whether the rules of an operation take effect.
 
-    `seen`: the time with the probe's rule over that by default. `gains`: the operation's cells under the rules
-    themselves; one that is faster beyond its interval proves as much.
+    `seen`: the time with the probe's rule over that by default. `gains`: those of the operation's cells under the
+    rules themselves; where the probe tells nothing, one that is above 1 with Bonferroni's correction for their
+    number proves as much. `is_switched`: the settings that load rules change calls without a rule, too, so that
+    no gain proves the rules.
     """
     effect: Effect
     if probe is None:
         effect, why = "not proven", "no algorithm was measured whose time differs enough from the default's"
     elif seen is None or not seen.is_known:
-        effect, why = "not proven", "the probe was timed in too few launches"
+        effect, why = "not proven", "the probe was timed in too few launches, or at another level of the machine"
     else:
-        low, high = math.log(seen.low), math.log(seen.high)
-        most = high if probe.expected > 1 else -low
-        if low > 0 or high < 0:
+        near, far = sorted(math.log(end) * (1 if probe.expected > 1 else -1) for end in (seen.low, seen.high))
+        # Half of the least change, on a logarithmic scale.
+        half = math.log(probe.least_change) / 2
+        if near >= half:
             effect, why = "proven", "a rule for another algorithm changes the time"
-        elif most < math.log(probe.least_change) / 2:
+            if is_switched:
+                why += " as that algorithm should; the settings that load it may do so as well"
+        elif near <= 0 <= far < half:
             effect, why = "none", "a rule for another algorithm does not change the time: the library ignores it"
+        elif near > 0 or far < 0:
+            effect, why = "not proven", "the time changes, but not as that algorithm's should"
         else:
             effect, why = "not proven", "launches differ too much to tell"
-    if effect != "proven" and (faster := [cell for cell in gains if cell.verdict == "faster"]):
-        effect, why = "proven", f"{len(faster)} cells are faster with the rules, beyond their intervals"
+    known = [gain for gain in gains if gain.is_known and not is_switched]
+    if effect == "not proven" and (count := sum(gain.p * len(known) < TAILS[0] for gain in known)):
+        cells = "1 cell is" if count == 1 else f"{count} cells are"
+        effect, why = "proven", f"{cells} faster with the rules, beyond what {len(known)} intervals may miss"
     told = Proof(operation=operation, effect=effect, why=why)
     if probe is not None:
         told.algorithm, told.expected = str(probe.algorithm), probe.expected
@@ -153,14 +213,29 @@ def seen_of(times: Times, probe: Probe) -> Ratio | None:
     return times.ratio(PROBE, DEFAULT, point_of(probe.cell))
 
 
+def gains_of(times: Times, cells: Sequence[Cell], rules: Sequence[Rule], operation: str) -> list[Ratio]:
+    """The gains of an operation's cells that have a rule, as far as they were timed."""
+    there = [cell for cell in cells if cell.operation == operation and said(rules, cell)]
+    gains = (times.ratio(DEFAULT, TUNED, point_of(cell)) for cell in there)
+    return [gain for gain in gains if gain is not None]
+
+
 def judged(
-    times: Times, cells: Sequence[Cell], rules: Sequence[Rule], void: Sequence[str], best: str, *, whole: bool
+    times: Times,
+    cells: Sequence[Cell],
+    rules: Sequence[Rule],
+    void: Sequence[str],
+    best: str,
+    *,
+    whole: bool,
+    complete: Callable[[Rule], Rule] = lambda rule: rule,
 ) -> list[VerifiedCell]:
     """What became of each cell. `void`: operations whose rules go, without effect; `best`: the variant of it.
 
-    `whole`: the rules of an operation stay where a cell is faster and none is slower, or go for all.
+    `whole`: the rules of an operation stay where a cell is faster and none is slower, or go for all. `complete`:
+    as of the target, by which the rules were completed.
     """
-    found = [_judged(times, cell, rules, void, best) for cell in cells]
+    found = [_judged(times, cell, rules, void, best, complete) for cell in cells]
     if whole:
         # A call without a rule counts: the library does not choose for it as by default.
         bad = {one.operation for one in found if one.verdict in ("slower", "not timed")}
@@ -171,16 +246,27 @@ def judged(
     return found
 
 
-def _judged(times: Times, cell: Cell, rules: Sequence[Rule], void: Sequence[str], best: str) -> VerifiedCell:
+def _judged(
+    times: Times,
+    cell: Cell,
+    rules: Sequence[Rule],
+    void: Sequence[str],
+    best: str,
+    complete: Callable[[Rule], Rule],
+) -> VerifiedCell:
+    def completed(one: Algorithm) -> Algorithm:
+        return complete(Rule(cell.operation, cell.ranks, cell.ranks, cell.bytes, cell.bytes, one)).algorithm
+
     point = point_of(cell)
     gain = times.ratio(DEFAULT, TUNED, point)
     named = find(rules, *cell.place)
     algorithm = "" if named is None else str(named)
-    verdict, is_kept = _verdict(gain, is_sure=named in cell.faster(), is_wrong=(TUNED, point) in times.wrong)
-    if not algorithm:
-        verdict = verdict if verdict == "slower" else "no rule"
+    verdict, is_kept = _verdict(gain, is_sure=any(named == completed(one) for one in cell.faster()))
+    if not algorithm and verdict not in ("slower", "not timed"):
+        verdict = "no rule"
     is_kept = is_kept and bool(algorithm) and cell.operation not in void
-    fastest = str(best_of(cell) or DEFAULT)
+    shortest = best_of(cell)
+    fastest = DEFAULT if shortest is None else str(completed(shortest))
     regret = times.ratio(TUNED if is_kept else DEFAULT, best, point)
     if fastest == (algorithm if is_kept else DEFAULT):
         # The same algorithm: two times of it differ by noise.
@@ -203,12 +289,12 @@ def _judged(times: Times, cell: Cell, rules: Sequence[Rule], void: Sequence[str]
     )
 
 
-def _verdict(gain: Ratio | None, *, is_sure: bool, is_wrong: bool) -> tuple[Verdict, bool]:
+def _verdict(gain: Ratio | None, *, is_sure: bool) -> tuple[Verdict, bool]:
     """What the cell comes to, and whether a rule for it stays.
 
     The gain must be beyond its interval here, or have been in the campaign (`is_sure`) and still be there.
     """
-    if is_wrong or gain is None or not gain.is_known:
+    if gain is None or not gain.is_known:
         return "not timed", False
     if gain.high < 1:
         return "slower", False
@@ -228,6 +314,7 @@ def in_words(cell: VerifiedCell) -> str:
     """Why a cell went back, or what is wrong with it, in a line."""
     where = f"{cell.operation} on {cell.ranks} ranks, {format_bytes(cell.bytes)}"
     if cell.gain is None or cell.verdict == "not timed":
-        return f"{where}: {cell.algorithm or 'the rules'} gave no time, or a wrong result"
+        said_of = cell.algorithm or "no rule"
+        return f"{where}: {said_of}, no time, one at another level of the machine, or a wrong result"
     between = "" if cell.gain_low is None else f" ({cell.gain_low:.2f} to {cell.gain_high:.2f})"
     return f"{where}: {cell.algorithm or 'no rule'}, {cell.gain:.2f} times as fast as the default{between}"

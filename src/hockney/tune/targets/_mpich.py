@@ -16,6 +16,8 @@ from hockney.tune.targets.base import Library
 
 BANNER = "MPICH"
 COMPONENT = "mpir:"
+SELECTION = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+"""The variable that names a file of the selection."""
 _NAME = re.compile(r"mpir:([a-z][a-z0-9_]*)")
 _SELECTION = re.compile(rb'\{"collective=[^\0]*')
 _FORM = re.compile(r"MPIR_[A-Z][a-z_]*_(?:intra|allcomm)_[a-z0-9_]+")
@@ -100,6 +102,12 @@ def complete(rule: Rule) -> Rule:
 def device_off(operation: str) -> str:
     """The variable that takes an operation from the device, whose compositions would win: 0."""
     return f"MPIR_CVAR_{operation.upper()}_DEVICE_COLLECTIVE"
+
+
+def rivals(operation: str) -> list[str]:
+    """What chooses an algorithm for all calls, or the device, and what loads another file."""
+    algorithm = f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM"
+    return [algorithm, device_off(operation), SELECTION]
 
 
 def function(rule: Rule) -> str:

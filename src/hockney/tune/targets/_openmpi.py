@@ -115,6 +115,11 @@ def refuses(rule: Rule, library: Library) -> str:
     return ""
 
 
+def rivals(operation: str) -> list[str]:
+    """What chooses an algorithm for all calls, and what loads another file."""
+    return [f"OMPI_MCA_coll_tuned_{operation}_algorithm", *settings(Path(), [])]
+
+
 def number(rule: Rule) -> int:
     """The algorithm's."""
     return ALGORITHMS[rule.operation].index(rule.algorithm.name.removeprefix(COMPONENT)) + 1

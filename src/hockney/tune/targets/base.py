@@ -40,7 +40,7 @@ class Target:
     algorithm for all calls of an operation. `is_preloaded`: the layer of `hockney apply` reads it. `caution`:
     what its user must know. `proof`: how to see that a library takes rules of this form; empty where none that
     does was at hand. `names`: what an operation's algorithms are called in tables, where the form has a list of
-    its own.
+    its own. `rivals`: the variables by which a user chooses an operation's algorithms beside the file.
     """
 
     title: str
@@ -57,6 +57,7 @@ class Target:
     complete: Callable[[Rule], Rule] = lambda rule: rule
     proof: str = ""
     names: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
+    rivals: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
 
     def expect(self, library: Library) -> None:
         """RequestError where this library does not read this form."""

@@ -19,6 +19,7 @@ from hockney.tune.rules import Algorithm, Rule, in_order, joined
 from hockney.tune.targets.base import Library, Target, targets
 
 VARIABLE = "I_MPI_ADJUST_"
+TUNING = "I_MPI_TUNING"
 MOST = 2**31 - 1
 """What stands for no bound."""
 _RANGE = re.compile(r"(\d+):(\d+)-(\d+)@(\d+)-(\d+)")
@@ -98,6 +99,11 @@ def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG0
     return values(rules)
 
 
+def rivals(operation: str) -> list[str]:
+    """The operation's variable, and what loads a file."""
+    return [VARIABLE + operation.upper(), TUNING]
+
+
 targets.register("intel_env")(
     Target(
         title="Intel MPI's I_MPI_ADJUST variables",
@@ -108,6 +114,7 @@ targets.register("intel_env")(
         write=write,
         read=read,
         settings=settings,
+        rivals=rivals,
         caution="Intel does not say which bytes of allgather, alltoall, gather and scatter its ranges count: "
         "one rank's block is written; check with --verify",
     )

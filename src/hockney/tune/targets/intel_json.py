@@ -19,7 +19,7 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.tune.rules import Algorithm, Rule, in_order, joined
 from hockney.tune.targets.base import Library, Target, targets
-from hockney.tune.targets.intel_env import knows
+from hockney.tune.targets.intel_env import TUNING, knows, rivals
 from hockney.tune.targets.intel_env import refuses as refuses_preset
 
 _HINT = "write the file anew"
@@ -99,7 +99,7 @@ def _read_sizes(operation: str, ranks: int, sizes: Any, library: Library) -> lis
 
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - the library reads the file
     """The variable that names the file."""
-    return {"I_MPI_TUNING": str(path.absolute())}
+    return {TUNING: str(path.absolute())}
 
 
 targets.register("intel_json")(
@@ -112,6 +112,7 @@ targets.register("intel_json")(
         write=write,
         read=read,
         settings=settings,
+        rivals=rivals,
         caution="the form of the tree was read in files of Intel's tuner",
     )
 )

@@ -92,6 +92,7 @@ targets.register("mpich_cvars")(
         write=write,
         read=read,
         settings=settings,
+        rivals=mpich.rivals,
         whole=True,
         complete=mpich.complete,
         proof=PROOF,

@@ -231,7 +231,7 @@ def _with_algorithm(rule: Rule, branch: Mapping[str, Any]) -> Rule:
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:
     """The file, and for each operation with a rule the variable that takes it from the device."""
     return {
-        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path.absolute()),
+        mpich.SELECTION: str(path.absolute()),
         **{mpich.device_off(rule.operation): "0" for rule in rules},
     }
 
@@ -246,6 +246,7 @@ targets.register("mpich_json")(
         write=write,
         read=read,
         settings=settings,
+        rivals=mpich.rivals,
         complete=mpich.complete,
         proof=PROOF,
         caution="an operation with a rule is taken from the device (…_DEVICE_COLLECTIVE=0), at all its sizes: "

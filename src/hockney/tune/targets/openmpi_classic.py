@@ -28,6 +28,7 @@ targets.register("openmpi_classic")(
         write=write,
         read=read,
         settings=openmpi.settings,
+        rivals=openmpi.rivals,
         complete=openmpi.complete,
         proof=PROOF,
         names=openmpi.names,

@@ -140,6 +140,7 @@ targets.register("openmpi_json")(
         write=write,
         read=read,
         settings=openmpi.settings,
+        rivals=openmpi.rivals,
         complete=openmpi.complete,
         names=openmpi.names,
         caution=openmpi.CAUTION,

@@ -28,6 +28,7 @@ targets.register("openmpi_v2")(
         write=write,
         read=read,
         settings=openmpi.settings,
+        rivals=openmpi.rivals,
         complete=openmpi.complete,
         proof=PROOF,
         names=openmpi.names,
