@@ -56,8 +56,9 @@ def test_a_rule_takes_effect_and_what_it_slows_down_goes_back(mpi: Mpi, tmp_path
     # machine, and so whether the effect counts as proven, is not this test's business.
     (cell,), (proof,) = told["verification"]["cells"], told["verification"]["proofs"]
     assert proof["effect"] != "none"
-    assert cell["verdict"] in ("slower", "not told")
-    assert cell["gain"] < 1
+    # On a machine that changed its level from variant to variant it could not be timed, and goes back as well.
+    assert cell["verdict"] in ("slower", "not told", "not timed")
+    assert cell["gain"] < 1 if cell["verdict"] != "not timed" else not cell["is_kept"]
     assert told["rules"] == []
     assert "verified" in rules.read_text()
     found = find(tmp_path / "rules.verified")
