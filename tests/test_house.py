@@ -24,7 +24,7 @@ from hockney.terminal import application
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hockney"
 LONG = 400
-"""Lines from which a file should have a reason."""
+"""Lines from which a file says why it is one: "One file, because …"."""
 
 
 def modules() -> list[str]:
@@ -367,3 +367,15 @@ def test_nothing_is_to_be_installed_that_no_index_has() -> None:
     assert [
         str(path.relative_to(ROOT)) for path in texts if advice.search(path.read_text(encoding="utf-8"))
     ] == []
+
+
+def test_a_long_file_says_why_it_is_one() -> None:
+    """Where parts come apart by themselves, they are cut; the rest has its reason at its head."""
+    parts = ("src", "cpp", "tests", "bench")
+    files = [
+        path for part in parts for path in (ROOT / part).rglob("*") if path.suffix in (".py", ".cpp", ".hpp")
+    ]
+    assert len(files) > 500
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    long = {path: text for path, text in texts.items() if text.count("\n") > LONG}
+    assert [str(path) for path, text in long.items() if "One file, because" not in text[:2000]] == []

@@ -6,6 +6,9 @@ A call is accepted or refused with a TypeError, ValueError, IndexError, Overflow
 whatever else comes of it, a crash above all, ends the program with another exit code than 0. Calls go on until so
 many of `simulate` and so many that make or read schedules were accepted, and are counted at the end. FILE is
 another build of the extension, one with sanitizers for instance.
+
+One file, because it runs as a program beside any build, and each call takes what others have answered: schedules,
+graphs and costs go from one to the next.
 """
 
 from __future__ import annotations

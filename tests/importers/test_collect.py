@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from hypothesis import given as for_all
 from hypothesis import settings
@@ -319,61 +318,6 @@ def test_no_text_is_a_defect(pieces: list[tuple[str, str]]) -> None:
     for name in ("osu", "imb"):
         for record in importers.get(name).read(Path("f"), text, Given()).records:
             assert record.value > 0
-
-
-def tidy(path: Path, times_us: list[float], **other: object) -> Path:
-    """A table of allreduces on 4 ranks, one size for each time."""
-    fields = {
-        "system": "s", "mpi": "m", "operation": "allreduce", "algorithm": "default", "mapping": "core",
-        "nodes": 1, "ppn": 4, "ranks": 4, "statistic": "completion", "repetition": 0,
-    }  # fmt: skip
-    rows = [fields | other | {"bytes": 8 * (i + 1), "time_us": time} for i, time in enumerate(times_us)]
-    pd.DataFrame(rows).to_csv(path, index=False)
-    return path
-
-
-TIMES = [1.0 + i / 7 for i in range(20)]
-
-
-def test_the_same_points_in_two_tables_count_once(tmp_path: Path) -> None:
-    first = tidy(tmp_path / "a.csv", TIMES)
-    # Another program wrote it: more digits, a column more, two points more.
-    second = tidy(tmp_path / "b.csv", [time * (1 + 1e-15) for time in TIMES] + [7.0, 8.0], source="imb")
-    collection = _collect.collect([first, second], NOTHING)
-    assert counts(collection) == [20, 2]
-    (warning,) = collection.files[1].content.warnings
-    assert "20 of 22 points are in other files too" in warning
-    assert {record.repetition for record in collection.records} == {0}
-
-
-def test_a_table_that_holds_nothing_else_is_skipped(tmp_path: Path) -> None:
-    collection = _collect.collect(
-        [tidy(tmp_path / "a.csv", TIMES), tidy(tmp_path / "b.csv", TIMES[:10], variant="")], NOTHING
-    )
-    assert [file.path.name for file in collection.files] == ["a.csv"]
-    ((path, reason),) = collection.skipped
-    assert path.endswith("b.csv")
-    assert "10 of 10 points" in reason
-
-
-def test_repetitions_that_agree_now_and_then_are_kept(tmp_path: Path) -> None:
-    again = [time if i % 2 else time * 1.01 for i, time in enumerate(TIMES)]
-    collection = _collect.collect([tidy(tmp_path / "a.csv", TIMES), tidy(tmp_path / "b.csv", again)], NOTHING)
-    assert counts(collection) == [20, 20]
-    assert {record.repetition for record in collection.records.where(collection.file == 1)} == {1}
-
-
-def test_other_segments_are_other_points(tmp_path: Path) -> None:
-    path = tidy(tmp_path / "a.csv", TIMES, segment_bytes=64, radix=2, root=1)
-    other = tidy(tmp_path / "b.csv", TIMES, segment_bytes=128, radix=2, root=1)
-    collection = _collect.collect([path, other], NOTHING)
-    assert collection.skipped == []
-    records = [*collection.records]
-    assert {(one.segment_bytes, one.radix, one.root, one.repetition) for one in records} == {
-        (64, 2, 1, 0),
-        (128, 2, 1, 0),
-    }
-    assert [file.content.left_out() for file in collection.files] == [[], []]
 
 
 def test_what_is_no_regular_file_is_skipped_and_no_link_leads_out(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from hockney.errors import RequestError
+from hockney.importers import _collect
 from hockney.importers import tidy as module
 from hockney.importers.base import Given, Imported, load_text
 from hockney.records import table
@@ -168,3 +169,60 @@ def test_a_table_without_a_statistic_takes_the_one_that_is_given(tmp_path: Path)
     columns = module.read(path, load_text(path), Given(statistic="completion")).columns
     assert columns is not None
     assert [record.statistic for record in columns] == ["completion"]
+
+
+def allreduces(path: Path, times_us: list[float], **other: object) -> Path:
+    """A table of allreduces on 4 ranks, one size for each time."""
+    fields = {
+        "system": "s", "mpi": "m", "operation": "allreduce", "algorithm": "default", "mapping": "core",
+        "nodes": 1, "ppn": 4, "ranks": 4, "statistic": "completion", "repetition": 0,
+    }  # fmt: skip
+    rows = [fields | other | {"bytes": 8 * (i + 1), "time_us": time} for i, time in enumerate(times_us)]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+TIMES = [1.0 + i / 7 for i in range(20)]
+
+
+def test_the_same_points_in_two_tables_count_once(tmp_path: Path) -> None:
+    first = allreduces(tmp_path / "a.csv", TIMES)
+    # Another program wrote it: more digits, a column more, two points more.
+    second = allreduces(tmp_path / "b.csv", [time * (1 + 1e-15) for time in TIMES] + [7.0, 8.0], source="imb")
+    collection = _collect.collect([first, second], Given())
+    assert [len(records) for _, records in collection.by_file()] == [20, 2]
+    (warning,) = collection.files[1].content.warnings
+    assert "20 of 22 points are in other files too" in warning
+    assert {record.repetition for record in collection.records} == {0}
+
+
+def test_a_table_that_holds_nothing_else_is_skipped(tmp_path: Path) -> None:
+    collection = _collect.collect(
+        [allreduces(tmp_path / "a.csv", TIMES), allreduces(tmp_path / "b.csv", TIMES[:10], variant="")], Given()
+    )
+    assert [file.path.name for file in collection.files] == ["a.csv"]
+    ((path, reason),) = collection.skipped
+    assert path.endswith("b.csv")
+    assert "10 of 10 points" in reason
+
+
+def test_repetitions_that_agree_now_and_then_are_kept(tmp_path: Path) -> None:
+    again = [time if i % 2 else time * 1.01 for i, time in enumerate(TIMES)]
+    collection = _collect.collect(
+        [allreduces(tmp_path / "a.csv", TIMES), allreduces(tmp_path / "b.csv", again)], Given()
+    )
+    assert [len(records) for _, records in collection.by_file()] == [20, 20]
+    assert {record.repetition for record in collection.records.where(collection.file == 1)} == {1}
+
+
+def test_other_segments_are_other_points(tmp_path: Path) -> None:
+    path = allreduces(tmp_path / "a.csv", TIMES, segment_bytes=64, radix=2, root=1)
+    other = allreduces(tmp_path / "b.csv", TIMES, segment_bytes=128, radix=2, root=1)
+    collection = _collect.collect([path, other], Given())
+    assert collection.skipped == []
+    records = [*collection.records]
+    assert {(one.segment_bytes, one.radix, one.root, one.repetition) for one in records} == {
+        (64, 2, 1, 0),
+        (128, 2, 1, 0),
+    }
+    assert [file.content.left_out() for file in collection.files] == [[], []]

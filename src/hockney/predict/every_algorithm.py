@@ -27,7 +27,6 @@ from hockney.predict.points import CHOICE, POINT, beyond, limits, points
 from hockney.predict.scenario import MOST_STEPS, Place
 from hockney.records import table
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
-from hockney.registry import did_you_mean
 from hockney.schedule.catalogue import algorithms, ask
 from hockney.units import format_bytes, format_time
 from hockney.words import written
@@ -170,7 +169,7 @@ def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress
             f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
             "ask for fewer, or leave out --table",
         )
-    frame = _chosen(table.load(case.table or Path(), case.statistic), parse_where(case.where))
+    frame = table.with_words(table.load(case.table or Path(), case.statistic), parse_where(case.where))
     pooled = points(frame, case.operation, case.statistic)
     learn = pooled.frame
     for name in ("system", "mpi"):
@@ -204,22 +203,6 @@ def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress
         rows, doubts = _rows(choices.assign(bytes=size_B), learn, fitted)
         answers.append(_answer(case, size_B, rows, origin, [*warnings, *doubts], {}, {}))
     return answers
-
-
-def _chosen(frame: pd.DataFrame, where: Mapping[str, str]) -> pd.DataFrame:
-    """The rows of a tidy table with these words. RequestError where it has no such column, or no such row."""
-    for name, word in where.items():
-        if name not in frame.columns:
-            raise RequestError(f"the table has no column {name!r}", f"known: {', '.join(frame.columns)}")
-        words = frame[name].astype(object).fillna("").astype(str)
-        if not (words == word).any():
-            known = sorted(set(words))
-            raise RequestError(
-                f"the table has no row with {name} {word!r}",
-                f"{did_you_mean(word, known)}known: {', '.join(known)}",
-            )
-        frame = frame[words == word].reset_index(drop=True)
-    return frame
 
 
 def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:

@@ -24,6 +24,7 @@ from hockney.records.folder import Campaign
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record, Statistic
 from hockney.records.visits import Choice, choice_of, levels_of, settle
+from hockney.registry import did_you_mean
 from hockney.words import listed
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
@@ -302,3 +303,19 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
 def operations(frame: pd.DataFrame) -> list[str]:
     """The operations of a table, sorted."""
     return sorted(str(name) for name in frame["operation"].unique())
+
+
+def with_words(frame: pd.DataFrame, where: Mapping[str, str]) -> pd.DataFrame:
+    """The rows with these words. RequestError where the table has no such column, or no such row."""
+    for name, word in where.items():
+        if name not in frame.columns:
+            raise RequestError(f"the table has no column {name!r}", f"known: {', '.join(frame.columns)}")
+        words = frame[name].astype(object).fillna("").astype(str)
+        if not (words == word).any():
+            known = sorted(set(words))
+            raise RequestError(
+                f"the table has no row with {name} {word!r}",
+                f"{did_you_mean(word, known)}known: {', '.join(known)}",
+            )
+        frame = frame[words == word].reset_index(drop=True)
+    return frame

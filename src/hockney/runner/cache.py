@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import logging
 import os
+import shutil
 import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from hockney.errors import EnvironmentLack
+from hockney import reading, writing
+from hockney.errors import EnvironmentLack, RequestError
+
+SUMS = "SHA256SUMS"
+"""What each file of a finished build holds, as `sha256sum` writes and checks it."""
 
 
 def cache_root() -> Path:
@@ -38,3 +48,71 @@ def expect_private(folder: Path) -> None:
             f"other users may write to {folder}, and programs in it would be run",
             f"remove it, or `chmod go-w {folder}` if nobody else has used it",
         )
+
+
+def kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> Path:
+    """The folder `target` of the cache, filled by `make` unless it has all of these files; whole or not at all.
+
+    EnvironmentLack where it cannot be kept.
+    """
+    locks = cache_root() / "locks"
+    try:
+        for folder in (cache_root(), locks, target.parent):
+            make_private(folder)
+        if _is_sound(target, whole):
+            return target
+        with _alone(locks / target.name):
+            if _is_sound(target, whole):
+                return target
+            if target.exists():
+                logging.getLogger(__name__).warning("note: %s is not as a build leaves it: built again", target)
+            with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
+                scratch = Path(name, "build")
+                scratch.mkdir(mode=0o700)
+                make(scratch)
+                sums = "".join(f"{digest}  {name}\n" for name, digest in _sums(scratch, whole).items())
+                writing.replace(scratch / SUMS, sums)
+                _settle(scratch, target, whole)
+    except (OSError, writing.NotWritten) as error:
+        why = error.strerror if isinstance(error, OSError) else error.message
+        raise EnvironmentLack(
+            f"cannot keep the compiled runner in {target.parent}: {why}", "set HOCKNEY_CACHE to a writable folder"
+        ) from error
+    return target
+
+
+def _sums(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    return {name: hashlib.sha256(reading.content(folder / name)).hexdigest() for name in names}
+
+
+def _is_sound(target: Path, whole: Sequence[str]) -> bool:
+    """Whether it has these files as they were built; EnvironmentLack where others may have put them there."""
+    try:
+        expect_private(target)
+        lines = reading.text(target / SUMS).splitlines()
+        return [f"{digest}  {name}" for name, digest in _sums(target, whole).items()] == lines
+    except (FileNotFoundError, NotADirectoryError, RequestError):
+        return False
+
+
+@contextlib.contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """One process at a time; where there can be no lock several do the same work, and the first's stays.
+
+    In a cache that is shared another user's lock may not be written; NFS locks only what may be.
+    """
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(writing.NotWritten):
+            held.enter_context(writing.locked(lock, wait=True))
+        yield
+
+
+def _settle(scratch: Path, target: Path, whole: Sequence[str]) -> None:
+    """Move a finished build into place as a whole; where another process was first, its build stays."""
+    if target.exists() and not _is_sound(target, whole):
+        shutil.rmtree(target)
+    try:
+        writing.move_folder(scratch, target)
+    except writing.NotWritten:
+        if not _is_sound(target, whole):
+            raise

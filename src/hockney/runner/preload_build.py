@@ -15,14 +15,13 @@ from hockney.runner.build import (
     compiler_version,
     cxx_wrapper,
     files_of,
-    kept,
     key_of,
     library_marks,
     run_all,
     shared_objects,
     sources,
 )
-from hockney.runner.cache import cache_root
+from hockney.runner.cache import cache_root, kept
 from hockney.runner.mpi import Mpi
 
 LIBRARY = "libhockney-preload.so"

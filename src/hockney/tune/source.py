@@ -15,9 +15,9 @@ from hockney.errors import RequestError
 from hockney.machine.file import load
 from hockney.machine.select import parse_where
 from hockney.predict.machine_costs import MachineCosts, of_machine
+from hockney.records import table
 from hockney.records.contents import read
 from hockney.records.keys import COLLECTIVES
-from hockney.registry import did_you_mean
 from hockney.runner.find import find
 from hockney.tune.cells import Cell, measured, operations_in
 from hockney.tune.modelled import calibrated, from_costs
@@ -76,7 +76,7 @@ class Source:
                 f"no launch met any of the {left_out} points of {path} at the level that is compared",
                 "measure them again, with more launches",
             )
-        frame = chosen(of_one_level, parse_where(where))
+        frame = table.with_words(of_one_level, parse_where(where))
         names = sorted(set(frame["mpi"]))
         if len(names) > 1:
             raise RequestError(f"{path} has times of {listed(names)}", f"choose one: --where mpi='{names[0]}'")
@@ -185,19 +185,3 @@ def _wrapper(launches: Sequence[Mapping[str, Any]], name: str) -> Path | None:
         if mpi.get("name") == name and Path(str(mpi.get("wrapper"))).is_file():
             return Path(mpi["wrapper"])
     return None
-
-
-def chosen(frame: pd.DataFrame, where: Mapping[str, str]) -> pd.DataFrame:
-    """The rows with these words; RequestError where the table has no such column, or no such row."""
-    for name, word in where.items():
-        if name not in frame.columns:
-            raise RequestError(f"the table has no column {name!r}", f"known: {', '.join(frame.columns)}")
-        there = frame[name].astype(object).fillna("").astype(str)
-        if not (there == word).any():
-            known = sorted(set(there))
-            raise RequestError(
-                f"the table has no row with {name} {word!r}",
-                f"{did_you_mean(word, known)}known: {', '.join(known)}",
-            )
-        frame = frame[there == word].reset_index(drop=True)
-    return frame
