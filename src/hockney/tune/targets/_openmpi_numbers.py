@@ -10,17 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 from hockney.errors import RequestError
 from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
 from hockney.tune.targets import _openmpi as openmpi
-from hockney.tune.targets.base import Library
+from hockney.tune.targets.base import PROOF, Library, Target
 
 MARK = "rule-file-version-2"
 MOST_RANKS = 2**31 - 1
 _FREE = (0, 0, 0)
 """Algorithm, fan-out and segment of the library's own choice."""
+
+
+def target(version: int, versions: tuple[tuple[int, ...], tuple[int, ...]]) -> Target:
+    """The target of this version of the form, which these versions of the library read."""
+    return Target(
+        title=f"rules of Open MPI's tuned, version {version}",
+        banner=openmpi.BANNER,
+        versions=versions,
+        knows=openmpi.knows,
+        refuses=openmpi.refuses,
+        write=lambda rules, _, comment: write(rules, comment, version=version),
+        read=partial(read, version=version),
+        settings=openmpi.settings,
+        rivals=openmpi.rivals,
+        complete=openmpi.complete,
+        proof=PROOF,
+        names=openmpi.names,
+        caution=openmpi.CAUTION,
+    )
 
 
 def write(rules: Sequence[Rule], comment: str, *, version: int) -> str:
