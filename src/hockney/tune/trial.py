@@ -217,8 +217,6 @@ def _probe(
     cell: Cell, algorithm: Algorithm, time: Time, cells: Sequence[Cell], target: Target, library: Library
 ) -> Probe | None:
     """The probe of that algorithm; None where it does not change the time enough, or cannot be said."""
-    if not (cell.default.is_beyond(time) or time.is_beyond(cell.default)):
-        return None
     rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
     if target.whole:
         rule = Rule(cell.operation, 1, None, 0, None, algorithm)
