@@ -72,10 +72,10 @@ KNOMIAL = 4
 MOST_SEGMENT_B = 2**31 - 1
 
 CAUTION = (
-    "the component tuned must be the one that is asked: where ranks are several on each of several nodes, han "
-    "is (from 5.0 on), unless the launch says `--mca coll ^han`; calls without a rule then follow tuned's own "
-    "choice. A rule holds for every operator: trees and rings change the order of operands, which counts where "
-    "an operator is not commutative"
+    "only Open MPI's component tuned reads these rules. From 5.0 on, with several ranks on each of several "
+    "nodes, han is asked in its place, unless the launch says `--mca coll ^han`; calls without a rule then follow "
+    "tuned's own choice. A rule holds for every operator: trees and rings change the order of operands, which "
+    "counts where an operator is not commutative"
 )
 
 
