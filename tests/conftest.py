@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
+import hypothesis
 import pytest
 from tests.capabilities import lacking, pytest_terminal_summary  # noqa: F401 - a hook
 
@@ -31,6 +32,12 @@ pytest_plugins = [
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+# A change is judged by what it changes, not by a new draw of examples; `make test-all` draws anew each time.
+hypothesis.settings.register_profile("of a change", derandomize=True)
+if "HOCKNEY_TEST_ALL" not in os.environ:
+    hypothesis.settings.load_profile("of a change")
 
 
 @cache

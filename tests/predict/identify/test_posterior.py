@@ -27,24 +27,25 @@ def evidence(ln_s: np.ndarray, measured_ln: np.ndarray, model: float, noise: flo
     return Evidence(missed, np.full(missed.shape, model), np.full(missed.shape, noise))
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    switch=st.integers(4, SIZES - 5),
-    pair=st.permutations(range(4)),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_a_planted_switch_comes_back(switch: int, pair: list[int], seed: int) -> None:
-    ln_s = laws(4)
-    before, after = pair[:2]
-    truth = np.where(np.arange(SIZES) < switch, before, after)
-    measured = ln_s[np.arange(SIZES), truth] + np.random.default_rng(seed).normal(0, NOISE, SIZES)
-    found = posterior(ALL_B, [evidence(ln_s, measured, 0.0)])
-    # Where two candidates are within four deviations of noise of each other, either may be named.
-    far = np.abs(ln_s[:, before] - ln_s[:, after]) > 4 * NOISE
-    assert (found.path == truth)[far].mean() >= 0.9
-    sets = [names(row, np.eye(4, dtype=np.bool_)) for row in found.share]
-    answered = [(i, called) for i, called in enumerate(sets) if called is not None]
-    assert np.mean([[int(truth[i])] in called for i, called in answered]) >= 0.9
+def test_planted_switches_come_back() -> None:
+    """Counted over many tables: in one of them noise may well move a switch by two sizes."""
+    generator, ln_s = np.random.default_rng(1), laws(4)
+    right, answered = [], []
+    for _ in range(300):
+        before, after = generator.permutation(4)[:2]
+        truth = np.where(np.arange(SIZES) < generator.integers(4, SIZES - 4), before, after)
+        measured = ln_s[np.arange(SIZES), truth] + generator.normal(0, NOISE, SIZES)
+        found = posterior(ALL_B, [evidence(ln_s, measured, 0.0)])
+        # Where two candidates are within four deviations of noise of each other, either may be named.
+        far = np.abs(ln_s[:, before] - ln_s[:, after]) > 4 * NOISE
+        right += list((found.path == truth)[far])
+        sets = [names(row, np.eye(4, dtype=np.bool_)) for row in found.share]
+        answered += [[truth[i]] in called for i, called in enumerate(sets) if called is not None]
+    # One time alone takes the wrong one of two four deviations apart with 2.3 %; its neighbours only help.
+    assert np.mean(right) >= 0.977
+    # Sets are made to hold the truth with 95 %.
+    assert np.mean(answered) >= 0.95
+    assert len(answered) >= 0.9 * 300 * SIZES
 
 
 @settings(max_examples=40, deadline=None)
