@@ -11,6 +11,10 @@ STATUS_FD gets `started`, then the launcher's return code, or `failed REASON`.
 Ranks ended by force leave their shared-memory segments in /dev/shm (MPICH 5 even after SIGTERM); those that were
 made during the launch, that a rank had mapped and that no process maps afterwards are removed. The asker knows of
 further ones, and where this process is killed it ends the launch itself.
+
+Open MPI 5's `mpirun` keeps a session folder named by its process id. One that was killed leaves it, and the next
+launch that is given this id ends with 213, "The PMIx server's listener thread failed to start": such folders are
+removed before a launch and after it.
 """
 
 from __future__ import annotations
@@ -82,6 +86,17 @@ def remove(paths: set[str]) -> None:
             os.unlink(path)  # noqa: PTH108
 
 
+def forget_session(pid: int) -> None:
+    """Remove the session folder of an `mpirun` of this id, which does not run: a folder with PMIx's rendezvous
+    files, where PRRTE puts it."""
+    base = next(filter(None, (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))), "/tmp")
+    folder = f"{base}/ompi.{pid}"
+    if glob.glob(f"{glob.escape(folder)}/pmix.*"):  # noqa: PTH207
+        import shutil  # seldom needed
+
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def signal_all(number: int) -> set[int]:
     """Send a signal to everything below this process; those that were there."""
     alive = descendants(os.getpid())
@@ -143,6 +158,7 @@ def main() -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        forget_session(os.getpid())
 
     # A pipe instead of pidfd_open(2): kernels before 5.3 are still in service on clusters.
     child_signal, wakeup = os.pipe()
@@ -165,6 +181,7 @@ def main() -> None:
     else:
         stop(launcher, grace_s, present)
     code = launcher.wait()
+    forget_session(launcher.pid)
     reap()
     with contextlib.suppress(OSError):
         os.write(status, f"{code}\n".encode())
