@@ -1,4 +1,4 @@
-"""Session folders of Open MPI's `mpirun`, which are named by process ids: none is left, and none is in the way."""
+"""Session folders of Open MPI's `mpirun`, named by process ids: none is left, and none is in the way."""
 
 from __future__ import annotations
 
