@@ -34,10 +34,11 @@ pytest_plugins = [
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-# A change is judged by what it changes, not by a new draw of examples; `make test-all` draws anew each time.
-hypothesis.settings.register_profile("of a change", derandomize=True)
-if "HOCKNEY_TEST_ALL" not in os.environ:
-    hypothesis.settings.load_profile("of a change")
+# A change is judged by what it changes, not by a new draw of examples; `make test-all` draws anew each time. How
+# long an example takes is no matter of either.
+hypothesis.settings.register_profile("of a change", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("all", deadline=None)
+hypothesis.settings.load_profile("all" if "HOCKNEY_TEST_ALL" in os.environ else "of a change")
 
 
 @cache

@@ -9,6 +9,7 @@ from tests.check.planted import MPIS, RANKS, SIZES, Measured, consistent, frame,
 
 from hockney.check.cells import Times, times_in
 from hockney.check.judge import judge
+from hockney.check.shown import study_text
 from hockney.check.study import bounds, compared, study
 from hockney.errors import RequestError
 
@@ -108,6 +109,21 @@ def test_the_statistic_that_says_most_counts() -> None:
     both = times_in(pd.concat([table, mean], ignore_index=True))
     assert {cell.call.statistic for cell in both.cells} == {"completion"}
     assert {cell.call.statistic for cell in times_in(mean).cells} == {"mean_over_ranks"}
+
+
+def test_the_statistic_of_most_operations_counts_and_others_are_named() -> None:
+    table = frame(launches=1)
+    mean = table.assign(statistic="mean_over_ranks")
+    one = pd.concat([table[table["operation"] == "bcast"], mean], ignore_index=True)
+    assert {cell.call.statistic for cell in times_in(one).cells} == {"mean_over_ranks"}
+    assert times_in(one).of_other_statistics == ()
+    most = pd.concat(
+        [table[table["operation"] != "bcast"], mean[mean["operation"] == "bcast"]], ignore_index=True
+    )
+    assert {cell.call.statistic for cell in times_in(most).cells} == {"completion"}
+    checked = study(times_in(most))
+    assert checked.of_other_statistics == ("bcast",)
+    assert "another statistic than the rest: bcast" in study_text(checked, None)[1]
 
 
 def test_nothing_to_compare_is_said() -> None:

@@ -85,8 +85,9 @@ class Cell:
 class Times:
     """Seconds of each cell in each launch with the 95 % interval within it, shapes (cells, launches), NaN: none.
 
-    `curves` has the sizes of each call, rising, with the row of each. `left_out`: points that were met at another
-    level of the machine than the rest, which nothing can be compared with.
+    `curves` has the sizes of each call, rising, with the row of each. Nothing is compared with `left_out`, points
+    that were met at another level of the machine than the rest, and with `of_other_statistics`, operations whose
+    times are of other statistics than those of the rest.
     """
 
     cells: tuple[Cell, ...]
@@ -95,6 +96,7 @@ class Times:
     high_s: Array
     curves: Mapping[Call, Mapping[int, int]] = field(default_factory=dict)
     left_out: int = 0
+    of_other_statistics: tuple[str, ...] = ()
 
     @property
     def launches(self) -> int:
@@ -131,7 +133,7 @@ def times_of(contents: Contents) -> Times:
 
 
 def times_in(frame: pd.DataFrame) -> Times:
-    """The cells of a tidy table; of each setting the statistic that says most.
+    """The cells of a tidy table; in each setting by the statistic of most operations, or that which says most.
 
     Rows of one cell and `repetition` are of one launch, which has their median: nothing tells that they are not.
     """
@@ -141,11 +143,12 @@ def times_in(frame: pd.DataFrame) -> Times:
         return Times((), none, none, none)
     setting = list(zip(*(texts(rows, name).tolist() for name in SETTING), strict=True))
     rank = rows["statistic"].map(STATISTICS.index).to_numpy()
-    best: dict[tuple[object, ...], int] = {}
+    # Between two ranks there is a time of its own kind.
+    groups: dict[tuple[object, bool], dict[int, set[str]]] = {}
     for here, operation, place in zip(setting, rows["operation"], rank, strict=True):
-        # Between two ranks there is a time of its own kind.
-        group = (here, operation in COLLECTIVES)
-        best[group] = min(best.get(group, place), place)
+        groups.setdefault((here, operation in COLLECTIVES), {}).setdefault(place, set()).add(operation)
+    best = {group: min(of, key=lambda place: (-len(of[place]), place)) for group, of in groups.items()}
+    others = {name for group, of in groups.items() for name in set().union(*of.values()) - of[best[group]]}
     cells: dict[Cell, list[int]] = {}
     # One column after the other: rows as objects take a hundred times as long.
     columns = {name: _counts(rows, name) for name in _COUNTED}
@@ -171,7 +174,14 @@ def times_in(frame: pd.DataFrame) -> Times:
             chosen = np.array(members)[of_launch == launch]
             matrices[:, row, launch] = np.median(values[:, chosen], axis=1)
     found = tuple(cells)
-    return Times(found, matrices[1], matrices[0], matrices[2], _curves(found))
+    return Times(
+        found,
+        matrices[1],
+        matrices[0],
+        matrices[2],
+        _curves(found),
+        of_other_statistics=tuple(sorted(others)),
+    )
 
 
 _COUNTED = {

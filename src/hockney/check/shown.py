@@ -55,6 +55,11 @@ def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table |
         )
     if study.left_out:
         lines.append(f"{study.left_out} points left out: no launch met them at the level that is compared")
+    if study.of_other_statistics:
+        lines.append(
+            f"not compared where they were timed by another statistic than the rest: "
+            f"{', '.join(study.of_other_statistics)}"
+        )
     if confirmation:
         counted = [
             f"{len(confirmation.of(verdict))} {verdict}"

@@ -117,12 +117,13 @@ class Finding:
 class Study:
     """What all comparisons of a campaign or a table say, in the order of guidelines, and how they were judged.
 
-    `left_out`: points that were met at another level of the machine.
+    `left_out` and `of_other_statistics`: what `Times` says of them.
     """
 
     findings: list[Finding] = field(default_factory=list)
     launches: int = 0
     left_out: int = 0
+    of_other_statistics: tuple[str, ...] = ()
     family_error: float = FAMILY_ERROR
     least_factor: float = LEAST_FACTOR
 
@@ -197,8 +198,9 @@ def study(
     RequestError where there is nothing to compare and something was `expected`.
     """
     found = list(bounds(times, names) if only is None else _known(times, only))
+    left = times.left_out, times.of_other_statistics
     if not found and not expected:
-        return Study([], times.launches, times.left_out, family_error, least_factor)
+        return Study([], times.launches, *left, family_error, least_factor)
     if not found:
         raise RequestError(
             "no guideline compares anything here: it needs an operation of the library's own choice at two "
@@ -229,7 +231,7 @@ def study(
                 *(_mend(times, middle_s, bound, least_factor) if verdict == "violated" else (None, 0.0)),
             )
         )
-    return Study(findings, times.launches, times.left_out, family_error, least_factor)
+    return Study(findings, times.launches, *left, family_error, least_factor)
 
 
 def _known(times: Times, only: Iterable[tuple[str, Bound]]) -> Iterator[tuple[str, Bound]]:

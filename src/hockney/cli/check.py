@@ -191,6 +191,7 @@ def _as_data(
             "kept": len(result.of("kept")),
             "cannot_be_told": len(result.of("cannot be told")),
             "points_of_another_level": result.left_out,
+            "operations_of_other_statistics": list(result.of_other_statistics),
             "guidelines": {name: dict(counts) for name, counts in result.counts.items()},
             "violations": violations,
         }

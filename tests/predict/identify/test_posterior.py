@@ -122,6 +122,18 @@ def test_alike_are_those_within_three_per_cent_in_every_series() -> None:
     ]
 
 
+def test_without_a_schedule_measured_times_within_three_per_cent_are_alike() -> None:
+    simulated_s = np.array([[1.0, np.nan, np.nan, np.nan]])
+    same = alike(simulated_s, np.log([[1.0, 1.02, 1.06, np.nan]]), np.full((1, 4), 0.1))
+    # 1.06 is as near to 1.0 as noise reaches, but not within 3 %; nothing is known of the last.
+    assert same.tolist() == [
+        [True, True, False, False],
+        [True, True, False, False],
+        [False, False, True, False],
+        [False, False, False, True],
+    ]
+
+
 def test_what_measured_times_tell_apart_is_not_alike() -> None:
     simulated_s = np.full((1, 3), 1.0)
     same = alike(simulated_s, np.log([[1.0, 1.5, 1.1]]), np.full((1, 3), 0.07))

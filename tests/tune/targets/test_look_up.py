@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -99,6 +100,22 @@ def selection(text: str, operation: str, ranks: int, total_B: int) -> tuple[str,
         return None
     given_ = dict(key.split("=") for key in tree[name])
     return f"mpir:{name.partition('_intra_')[2]}", 0, int(given_.get("k", 0))
+
+
+def test_fewer_ranks_are_at_most_one_less_in_the_selection(tmp_path: Path) -> None:
+    """MPICH itself takes `comm_size<8` for 8 ranks, too, where it stands below a branch for a size."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "lib").mkdir()
+    wrapper = tmp_path / "bin" / "mpicc"
+    wrapper.touch()
+    inner: dict[str, Any] = {
+        "comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}},
+        "comm_size=any": {"algorithm=x": {}},
+    }
+    held = json.dumps({"collective=bcast": {"comm_type=intra": inner}}, separators=(",", ":"))
+    (tmp_path / "lib" / "libmpi.so.12").write_bytes(b"\x7fELF\0" + held.encode() + b"\0")
+    found = mpich.built_in(Library("MPICH 5.0.2", (5, 0, 2), wrapper))
+    assert list(found["collective=bcast"]["comm_type=intra"]) == ["comm_size<=7", "comm_size=any"]
 
 
 FORMS: dict[str, tuple[str, Library, LookUp]] = {

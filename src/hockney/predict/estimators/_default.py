@@ -117,7 +117,8 @@ def as_schedule(points: pd.DataFrame, choice: ScheduleChoice) -> pd.DataFrame:
 
 
 def _choice_of(point: Mapping[Any, Any]) -> Candidate | None:
-    """The candidate that a measured point of a library's named algorithm ran; None for our own schedules."""
+    """The candidate that a measured point of a library's named algorithm ran; None for what no default is, and
+    for our own schedules."""
     name = str(point["algorithm"])
     if str(point["source"]) == "hockney" and ":" not in name:
         return None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
 from hockney.schedule.catalogue import algorithms, find
 from hockney.units import format_bytes
+
+_NO_ALGORITHM = re.compile(r"libnbc:.*|mpir:nb|.*:default")
+"""Names that no default is: of calls that do not block, and of what a component chooses by itself."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,14 @@ def of_schedule(operation: str, choice: ScheduleChoice) -> Candidate:
 
 def of_name(
     operation: str, name: str, mpi: str, *, ranks: int, size_B: int, segment_B: int, radix: int
-) -> Candidate:
+) -> Candidate | None:
     """The candidate behind a name in a table, where it was measured on so many ranks and bytes.
 
     A name that the library is not known to have is that of our schedule, as for the simulation, or stands alone.
+    None where no default can be it.
     """
+    if _NO_ALGORITHM.fullmatch(name):
+        return None
     known = decisions_for(mpi)
     if known.decisions is None:
         own = any(one.name == name for one in algorithms(operation))

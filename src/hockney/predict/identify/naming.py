@@ -22,11 +22,13 @@ def alike(simulated_s: Array, expected_ln: Array, deviation: Array) -> NDArray[n
     """Which candidates are one name, from arrays of shape (series, candidates); shape (candidates, candidates).
 
     They are where, in all series, their simulated times are alike, and what is known of their times (in ln, with
-    its deviation) does not tell them apart either. A candidate without a time, NaN, is alike itself only.
+    its deviation) does not tell them apart either. Where one has no schedule to simulate, NaN, what is known of
+    both must be as much alike. A candidate without any time is alike itself only.
     """
     ln = np.log(simulated_s)
-    apart = np.abs(ln[:, :, None] - ln[:, None, :])
     known = np.abs(expected_ln[:, :, None] - expected_ln[:, None, :])
+    apart = np.abs(ln[:, :, None] - ln[:, None, :])
+    apart = np.where(np.isnan(apart), known, apart)
     doubt = np.hypot(deviation[:, :, None], deviation[:, None, :])
     same = np.all((apart < np.log1p(ALIKE)) & (known < np.maximum(TOLD * doubt, np.log1p(ALIKE))), axis=0)
     same[np.diag_indices(same.shape[0])] = True

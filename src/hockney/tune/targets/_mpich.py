@@ -20,6 +20,7 @@ SELECTION = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 """The variable that names a file of the selection."""
 _NAME = re.compile(r"mpir:([a-z][a-z0-9_]*)")
 _SELECTION = re.compile(rb'\{"collective=[^\0]*')
+_FEWER = re.compile(r'"comm_size<(\d+)"')
 _FORM = re.compile(r"MPIR_[A-Z][a-z_]*_(?:intra|allcomm)_[a-z0-9_]+")
 MOST_LIBRARY_B = 2**28
 MOST_RADIX = 2**16
@@ -121,11 +122,15 @@ def built_in(library: Library) -> dict[str, Any]:
     """The selection of algorithms that the library has built in; EnvironmentLack where it is not found.
 
     The library holds three documents: of the device's compositions, of shared memory, and of algorithms.
+
+    Below a branch for a size it takes `comm_size<N` for `<=N` (MPIR_Csel_search; before the first such branch it
+    does not, MPIR_Csel_prune), so that 8 ranks would get what it means for fewer: written with `<=` both agree.
     """
     for path in _libraries(library):
         for found in _SELECTION.findall(_content(path)):
             text = found.decode("ascii", "replace")
             if _FORM.search(text) and "composition=" not in text and "POSIX" not in text:
+                text = _FEWER.sub(lambda match: f'"comm_size<={int(match[1]) - 1}"', text)
                 document: dict[str, Any] = reading.parsed(text, f"the selection in {path}", "")
                 return document
     raise EnvironmentLack(
