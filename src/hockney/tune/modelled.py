@@ -12,7 +12,7 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.predict.collective import UNCALIBRATED, predict_one
 from hockney.predict.decisions.base import Decisions, ScheduleChoice, decisions_for
-from hockney.predict.estimators.base import ANSWER, Array, Training, estimators
+from hockney.predict.estimators.base import ANSWER, Array, Prediction, Training, estimators, unknown
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
@@ -70,15 +70,15 @@ def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
     except RequestError as error:
         reasons.append(error.message)
 
-        def model(points: pd.DataFrame) -> Array:
-            return np.full(len(points), np.nan)
+        def model(points: pd.DataFrame) -> Prediction:
+            return unknown(len(points))
 
     else:
 
-        def model(points: pd.DataFrame) -> Array:
+        def model(points: pd.DataFrame) -> Prediction:
             predicted = fitted.predict(points[[*POINT, "time_s"]])
             reasons.extend(predicted.note or [])
-            return predicted.time_s
+            return predicted
 
     times_s = between(training.points, asked, model)
     return times_s, "; ".join(dict.fromkeys(reasons)) or "no algorithm that the target can name was measured"
