@@ -120,7 +120,7 @@ def test_the_interval_is_what_known_ranks_are_off_by_at_that_size() -> None:
 
 
 def test_beyond_the_ranks_the_interval_is_what_their_ends_are_off_by() -> None:
-    """The model is right on 4 and 8 ranks and takes half on 16: told from 8 that is off by 2, 8 from both by √2."""
+    """The model takes half on 16 ranks, else it is right: told from 8 they are off by 2, 8 from both by √2."""
     known = together(*(points([4, 8, 16], [2.0, 3.0, 8.0], 1024, name) for name in "abcdefgh"))
     inside, beyond = between(known, asked(5, 32), rounds)
     assert inside[2] / inside[0] == pytest.approx(math.sqrt(2))

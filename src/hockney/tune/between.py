@@ -1,11 +1,12 @@
 """Times on numbers of ranks that were not measured: the model's, corrected by what was measured around them.
 
-By how much the model is off, as a logarithm, lies for each algorithm on lines: over ln bytes between the sizes of a
-run, over ln ranks between runs; beyond the runs it stays what it is at the nearest. What has no model takes the
+By how much the model is off, as a logarithm, lies for each algorithm on lines: over ln bytes between the sizes of
+a run, over ln ranks between runs; beyond the runs it stays what it is at the nearest. What has no model takes the
 fastest that has one for its model, and so keeps the ratio to it that was measured. Where nothing has a model, the
 measured times themselves lie on those lines, and are unknown beyond the runs.
 
-How far off that is shows where it is known: each measured number of ranks is left out once and told from the others.
+How far off that is shows where it is known: each measured number of ranks is left out once and told from the
+others. The model is not fitted again for that.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ def between(known: pd.DataFrame, asked: pd.DataFrame, model: Model) -> Array:
 
 
 def _logarithms(points: pd.DataFrame, made: Prediction) -> pd.DataFrame:
-    """The choice as text; logarithms of ranks, size and seconds, those by the model (NaN: none), half its width."""
+    """The choice as text; ln of ranks, size and seconds, those by the model (NaN: none), half its width."""
     return pd.DataFrame(
         {
-            "choice": points[list(CHOICE)].astype(str).agg(" ".join, axis=1).to_numpy(),
+            "choice": [" ".join(map(str, names)) for names in points[list(CHOICE)].itertuples(index=False)],
             "ranks": np.log(points["ranks"].to_numpy(np.float64)),
             "size": size_place(points["bytes"].to_numpy(np.float64)),
             "time": np.log(points["time_s"].to_numpy(np.float64)),
@@ -66,7 +67,8 @@ def _told(known: pd.DataFrame, asked: pd.DataFrame) -> Array:
         asked.assign(model=fastest),
     )
     alone = _corrected(known.assign(model=0.0), asked.assign(model=0.0), beyond=False)
-    return np.where(np.isfinite(made), made, np.where(fastest.notna(), beside, alone))
+    told: Array = np.where(np.isfinite(made), made, np.where(fastest.notna(), beside, alone))
+    return told
 
 
 def _corrected(known: pd.DataFrame, asked: pd.DataFrame, *, beyond: bool = True) -> Array:
@@ -100,7 +102,7 @@ def _halves(known: pd.DataFrame, asked: pd.DataFrame) -> Array:
     errors = _errors(known)
     least, most = known["ranks"].min(), known["ranks"].max()
     widest = asked["half"].groupby([asked[name] for name in CALL]).transform("max")
-    half = np.maximum(asked["half"].fillna(widest).fillna(0.0).to_numpy(np.float64), math.log1p(UNKNOWN))
+    half: Array = np.maximum(asked["half"].fillna(widest).fillna(0.0).to_numpy(np.float64), math.log1p(UNKNOWN))
     for index in positions(asked, CALL).values():
         ranks, size = asked[CALL].iloc[index[0]]
         # What disturbs small messages says nothing of large ones.
@@ -116,7 +118,7 @@ def _errors(known: pd.DataFrame) -> pd.DataFrame:
     counts = np.unique(known["ranks"])
     if counts.size < 2:
         return pd.DataFrame(columns=["size", "error", "is_inside"])
-    found = []
+    found: list[pd.DataFrame] = []
     for ranks in counts:
         left = known["ranks"] == ranks
         told = _told(known[~left], known[left])
