@@ -1,60 +1,56 @@
-"""What cannot be simulated grows, from the nearest measured ranks, as the fastest that can."""
+"""Choices on held-out ranks are judged by what was measured there, among what was measured there."""
 
 from __future__ import annotations
 
 import runpy
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from hockney.predict.estimators.base import Prediction
-from hockney.predict.points import POINT
+from hockney.tune.cells import Cell, Time
+from hockney.tune.rules import Algorithm
 
-completed = runpy.run_path(str(Path(__file__).resolve().parents[2] / "bench" / "choice"))["completed"]
-NAN = np.nan
-
-
-def points(*rows: tuple[str, int]) -> pd.DataFrame:
-    frame = pd.DataFrame([{"algorithm": name, "bytes": size_B, "ranks": 64} for name, size_B in rows])
-    return frame.reindex(columns=list(POINT))
+BENCH = runpy.run_path(str(Path(__file__).resolve().parents[2] / "bench" / "choice"))
+WHERE = ("planted", "bcast", 8)
 
 
-def prediction(time_s: list[float], factor: float = 2.0) -> Prediction:
-    made = np.array(time_s)
-    return Prediction(made, made / factor, made * factor)
+def cell(default_s: float, width: float = 1.0, **others: float) -> Cell:
+    times = {name: Time(time_s, time_s / width, time_s * width) for name, time_s in others.items()}
+    default = Time(default_s, default_s / width, default_s * width)
+    return Cell("bcast", 8, 1024, default, {Algorithm(name): time for name, time in times.items()})
 
 
-def test_it_grows_as_the_fastest_that_is_known_in_the_same_instance() -> None:
-    rows = points(("a", 8), ("b", 8), ("c", 8), ("theirs", 8), ("a", 64), ("theirs", 64))
-    predicted = prediction([16.0, 6.0, 8.0, NAN, 10.0, NAN])
-    nearest_s = np.array([1.0, 2.0, 4.0, 5.0, 1.0, 7.0])
-    # Of 8 B the fastest, b, takes 3 times as long as there: neither the least growth nor the fastest there.
-    result = completed(rows, predicted, nearest_s)
-    np.testing.assert_allclose(result.time_s, [16, 6, 8, 15, 10, 70])
-    np.testing.assert_allclose(result.low_s[[3, 5]], [7.5, 35])
-    np.testing.assert_allclose(result.high_s[[3, 5]], [30, 140])
-    assert np.isnan(predicted.time_s[3]), "what was given is not changed"
+def ratios(real: Cell, nearest_s: dict[str, float], modelled: list[Cell]) -> tuple[float, ...]:
+    named = {Algorithm(name): time_s for name, time_s in nearest_s.items()}
+    found: tuple[float, ...] = BENCH["judged"](WHERE, real, named, modelled, "all").ratios
+    return found
 
 
-def test_its_interval_is_as_wide_as_the_widest_beside_it() -> None:
-    rows = points(("a", 8), ("b", 8), ("theirs", 8))
-    time_s = np.array([1.0, 1.0, NAN])
-    predicted = Prediction(time_s, time_s / [2.0, 5.0, 1.0], time_s * [2.0, 5.0, 1.0])
-    result = completed(rows, predicted, np.ones(3))
-    assert (result.low_s[2], result.high_s[2]) == pytest.approx((0.2, 5.0))
+def test_each_choice_is_held_against_the_best_that_was_measured() -> None:
+    """The nearest ranks say a, the model b, whose gain is within its interval."""
+    real = cell(4.0, a=3.0, b=2.0, c=1.0)
+    nearest_s = {"default": 3.0, "a": 2.0, "b": 5.0}
+    assert ratios(real, nearest_s, [cell(4.0, 1.2, a=4.0, b=3.0)]) == pytest.approx((4, 3, 2, 4))
+    assert ratios(real, nearest_s, [cell(4.0, 1.1, a=4.0, b=3.0)]) == pytest.approx((4, 3, 2, 2))
 
 
-def test_where_nothing_is_predicted_all_stay_as_they_were() -> None:
-    result = completed(points(("a", 8), ("b", 8)), prediction([NAN, NAN]), np.array([3.0, 4.0]))
-    np.testing.assert_allclose(result.time_s, [3, 4])
-    assert np.isnan(result.low_s).all()
-    assert np.isnan(result.high_s).all()
+def test_what_was_not_measured_there_is_no_candidate() -> None:
+    real = cell(4.0, a=2.0, b=1.0)
+    assert ratios(real, {"c": 0.1, "a": 1.0}, [cell(4.0, c=0.1, a=1.0)]) == pytest.approx((4, 2, 2, 2))
 
 
-def test_what_was_never_measured_stays_unknown() -> None:
-    rows = points(("a", 8), ("theirs", 8), ("a", 64), ("theirs", 64))
-    # Of 8 B nobody measured theirs, of 64 B not what is predicted.
-    result = completed(rows, prediction([2.0, NAN, 2.0, NAN]), np.array([1.0, NAN, NAN, 1.0]))
-    assert np.isnan(result.time_s[[1, 3]]).all()
+def test_where_nothing_is_known_the_default_stays() -> None:
+    real = cell(4.0, a=2.0, b=1.0)
+    assert ratios(real, {}, []) == pytest.approx((4, 4, 4, 4))
+
+
+def test_a_model_that_is_worse_in_the_tail_alone_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Default, nearest, model, rules: in the mean the model is better, and worse where the default is slow."""
+    calm = BENCH["Judged"](WHERE, "all", (1.2, 2.0, 1.0, 1.0), True)
+    slow = BENCH["Judged"](WHERE, "all", (2.0, 1.0, 1.5, 1.0), True)
+    assert BENCH["line"]("planted", [calm, calm])
+    assert "worse" not in capsys.readouterr().out
+    assert not BENCH["line"]("planted", [calm, slow])
+    said = capsys.readouterr().out
+    assert "nearest mean 50.0% P95 95.0%; tail of 1: mean 0.0%, cut 100%; over 1.5 times the best in 1" in said
+    assert "worse than the nearest" in said

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hockney.statistics import Array
+from hockney.predict.estimators.base import Prediction, unknown
 from hockney.tune.between import between
 
 
@@ -25,17 +25,30 @@ def points(ranks: list[int], time_s: list[float], size_B: int = 1024, algorithm:
     )
 
 
-def nothing(asked: pd.DataFrame) -> Array:
-    return np.full(len(asked), np.nan)
+def asked(*ranks: int, size_B: int = 1024, algorithm: str = "a") -> pd.DataFrame:
+    return points(list(ranks), [math.nan] * len(ranks), size_B, algorithm)
 
 
-def rounds(asked: pd.DataFrame) -> Array:
-    """A second for each round of a tree: it jumps behind powers of two."""
-    return np.array([float((int(ranks) - 1).bit_length()) for ranks in asked["ranks"]])
+def together(*frames: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat(frames, ignore_index=True)
 
 
-def asked(*ranks: int) -> pd.DataFrame:
-    return points(list(ranks), [math.nan] * len(ranks))
+def nothing(asked: pd.DataFrame) -> Prediction:
+    return unknown(len(asked))
+
+
+def rounds(asked: pd.DataFrame) -> Prediction:
+    """A second for each round of a tree: it jumps behind powers of two. Of `theirs` it knows nothing."""
+    time_s = np.array([float((int(ranks) - 1).bit_length()) for ranks in asked["ranks"]])
+    time_s[(asked["algorithm"] == "theirs").to_numpy()] = np.nan
+    return Prediction(time_s, time_s / 1.5, time_s * 1.5)
+
+
+def trees(asked: pd.DataFrame) -> Prediction:
+    """`rounds`; a second for each rank of `linear`."""
+    made = rounds(asked)
+    time_s = np.where(asked["algorithm"] == "linear", asked["ranks"].to_numpy(np.float64), made.time_s)
+    return Prediction(time_s, time_s / 1.2, time_s * np.where(asked["algorithm"] == "linear", 1.4, 1.2))
 
 
 def test_the_model_brings_its_jumps_and_neighbours_its_level() -> None:
@@ -50,8 +63,8 @@ def test_what_the_model_is_off_by_changes_along_the_logarithm_of_ranks() -> None
     assert between(known, asked(8), rounds)[0, 0] == pytest.approx(3.0 * 2)
 
 
-def test_beyond_the_measured_ranks_only_the_model_says_anything() -> None:
-    known = points([4, 8], [4.0, 6.0])
+def test_beyond_the_measured_ranks_it_is_off_as_at_the_nearest() -> None:
+    known = points([4, 16], [4.0, 8.0])
     assert between(known, asked(32), rounds)[0, 0] == pytest.approx(10.0)
     assert np.isnan(between(known, asked(32), nothing)).all()
 
@@ -60,23 +73,71 @@ def test_without_a_model_times_lie_on_a_line_of_logarithms() -> None:
     """Four times as long on four times as many ranks: twice on twice as many."""
     known = points([4, 16], [1.0, 4.0])
     assert between(known, asked(8), nothing)[0, 0] == pytest.approx(2.0)
-    assert np.isnan(between(known, asked(8).assign(algorithm="b"), nothing)).all()
+    assert np.isnan(between(known, asked(8, algorithm="b"), nothing)).all()
+    of_two = together(known, points([4], [1.0], algorithm="b"))
+    assert np.isnan(between(of_two, asked(8, algorithm="b"), nothing)).all()
+
+
+def test_what_has_no_model_keeps_its_ratio_to_the_fastest_that_has_one() -> None:
+    """On 4 ranks `linear` is the fastest that has one, and on 64 the tree: theirs takes half of either."""
+    of_all = (points([4], [4.0]), points([4], [1.0], algorithm="linear"), points([4], [0.5], algorithm="theirs"))
+    names = ("a", "linear", "theirs")
+    told = between(together(*of_all), together(*(asked(64, algorithm=name) for name in names)), trees)
+    # 6 rounds of 2 s, and a quarter of a second for each rank.
+    assert told[:, 0] == pytest.approx([12.0, 16.0, 6.0])
+    # Of those that may be chosen there: an eighth of the tree's time.
+    told = between(together(*of_all), together(asked(64), asked(64, algorithm="theirs")), trees)
+    assert told[:, 0] == pytest.approx([12.0, 1.5])
+
+
+def test_between_ranks_it_takes_the_jumps_of_the_fastest() -> None:
+    known = together(points([4, 8], [2.0, 3.0]), points([4, 8], [4.0, 6.0], algorithm="theirs"))
+    told = between(known, together(asked(5), asked(5, algorithm="theirs")), rounds)
+    assert told[:, 0] == pytest.approx([3.0, 6.0])
+
+
+def test_runs_need_not_have_the_same_sizes() -> None:
+    """Eight ranks measured 1 KiB and 16 KiB, where the model is off by 2 and by 8: by 4 at 4 KiB."""
+    known = together(points([8], [6.0]), points([8], [24.0], 16384), points([16], [16.0], 4096))
+    told = between(known, together(asked(8, size_B=4096), asked(32, size_B=16384)), rounds)
+    # On 32 ranks as on 8, because 16 have no such size.
+    assert told[:, 0] == pytest.approx([12.0, 40.0])
+
+
+def test_beyond_the_sizes_that_were_measured_of_it_an_algorithm_is_unknown() -> None:
+    known = points([8, 16], [3.0, 4.0])
+    assert np.isnan(between(known, together(asked(8, size_B=512), asked(8, size_B=2048)), rounds)).all()
 
 
 def test_the_interval_is_what_known_ranks_are_off_by_at_that_size() -> None:
     """Nine algorithms whose middle of three numbers of ranks is off by 30 %, and by nothing at a larger size."""
-    known = pd.concat(
-        [points([2, 4, 8], [1.0, 1.3, 1.0], 1024, name) for name in "abcdefghi"]
-        + [points([2, 4, 8], [1.0, 1.0, 1.0], 4096, name) for name in "abcdefghi"],
-        ignore_index=True,
+    known = together(
+        *(points([2, 4, 8], [1.0, 1.3, 1.0], 1024, name) for name in "abcdefghi"),
+        *(points([2, 4, 8], [1.0, 1.0, 1.0], 4096, name) for name in "abcdefghi"),
     )
-    both = pd.concat([asked(2), asked(2).assign(bytes=4096)], ignore_index=True)
-    small, large = between(known, both, nothing)
+    small, large = between(known, together(asked(2), asked(2, size_B=4096)), nothing)
     assert small[2] / small[0] == pytest.approx(1.3)
     assert large[2] / large[0] == pytest.approx(1.0)
+
+
+def test_beyond_the_ranks_the_interval_is_what_their_ends_are_off_by() -> None:
+    """The model takes half on 16 ranks, else it is right: told from 8 they are off by 2, 8 from both by √2."""
+    known = together(*(points([4, 8, 16], [2.0, 3.0, 8.0], 1024, name) for name in "abcdefgh"))
+    inside, beyond = between(known, asked(5, 32), rounds)
+    assert inside[2] / inside[0] == pytest.approx(math.sqrt(2))
+    assert beyond[2] / beyond[0] == pytest.approx(2.0)
 
 
 def test_of_few_known_ranks_the_usual_interval_is_the_least() -> None:
     known = points([2, 4, 8], [1.0, 1.01, 1.0])
     time_s, low_s, high_s = between(known, asked(2), nothing)[0]
     assert (low_s, high_s) == (pytest.approx(time_s / 1.1), pytest.approx(time_s * 1.1))
+
+
+def test_of_one_number_of_ranks_the_interval_is_the_model_s() -> None:
+    """And as wide as the widest beside it for what has no model."""
+    names = ("a", "linear", "theirs")
+    known = together(*(points([4], [1.0], algorithm=name) for name in names))
+    told = between(known, together(*(asked(8, algorithm=name) for name in names)), trees)
+    assert told[:, 2] / told[:, 0] == pytest.approx([1.2, 1.4, 1.4])
+    assert told[:, 0] / told[:, 1] == pytest.approx([1.2, 1.4, 1.4])

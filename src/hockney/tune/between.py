@@ -1,109 +1,133 @@
 """Times on numbers of ranks that were not measured: the model's, corrected by what was measured around them.
 
-By how much the model is off, as a logarithm, lies on a line over ln ranks between the neighbours that were
-measured for the same algorithm and size; where there is no model, the measured times themselves lie on it. How
-far off that is shows where it is known: each measured number of ranks is left out once and told from its
-neighbours.
+By how much the model is off, as a logarithm, lies for each algorithm on lines: over ln bytes between the sizes of
+a run, over ln ranks between runs; beyond the runs it stays what it is at the nearest. What has no model takes the
+fastest that has one for its model, and so keeps the ratio to it that was measured. Where nothing has a model, the
+measured times themselves lie on those lines, and are unknown beyond the runs.
+
+How far off that is shows where it is known: each measured number of ranks is left out once and told from the
+others. The model is not fitted again for that.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from hockney.models.over_ranks.choice import UNKNOWN
-from hockney.predict.points import CHOICE
+from hockney.predict.estimators.base import Prediction
+from hockney.predict.points import CHOICE, positions
+from hockney.records.series import size_place
 from hockney.statistics import CONFIDENCE, Array
 
-Model = Callable[[pd.DataFrame], Array]
-"""Seconds of each point; NaN where nothing is known."""
+Model = Callable[[pd.DataFrame], Prediction]
+"""Predicts points; NaN where nothing is known."""
 ENOUGH = 8
 """Errors of which the quantile says anything; of fewer the largest counts, and no less than what is usual."""
-KEY = (*CHOICE, "bytes")
-
-
-@dataclass(frozen=True)
-class _Line:
-    """One algorithm at one size: logarithms of ranks, of measured times and of the model's (0: none)."""
-
-    ranks_ln: Array
-    time_ln: Array
-    model_ln: Array
-    has_model: bool
-
-    def at(self, ranks_ln: float, model_ln: float, left_out: int | None = None) -> float:
-        """ln seconds; NaN beyond the measured ranks where there is no model."""
-        kept = np.arange(self.ranks_ln.size) != (-1 if left_out is None else left_out)
-        if not kept.any():
-            return math.nan
-        off = (self.time_ln - self.model_ln)[kept]
-        ends = (off[0], off[-1]) if self.has_model else (math.nan, math.nan)
-        return model_ln + float(np.interp(ranks_ln, self.ranks_ln[kept], off, *ends))
-
-    def errors(self) -> Iterator[float]:
-        """ln of measured over told, of each number of ranks between others."""
-        for place in range(1, self.ranks_ln.size - 1):
-            yield float(self.time_ln[place]) - self.at(
-                float(self.ranks_ln[place]), float(self.model_ln[place]), place
-            )
+CALL = ["ranks", "size"]
 
 
 def between(known: pd.DataFrame, asked: pd.DataFrame, model: Model) -> Array:
     """Seconds of the asked points with the ends of their 95 % intervals, of shape (n, 3); NaN where unknown.
 
-    Both frames have the columns of `predict.points.POINT`, `known` also `time_s`.
+    Both frames have the columns of `predict.points.POINT`, `known` also `time_s`. An algorithm is unknown at
+    sizes that are smaller or larger than all at which it was measured.
     """
-    model_s, known_s = model(asked), model(known)
-    lines: dict[tuple[str, ...], _Line] = {}
-    for key, rows in _by_key(known):
-        lines[key] = _line(known.iloc[rows], known_s[rows])
-    times_s = np.full((len(asked), 3), np.nan)
-    for key, rows in _by_key(asked):
-        if (line := lines.get(key)) is None:
-            continue
-        # What disturbs small messages says nothing of large ones.
-        half = _half([other for name, other in lines.items() if name[-1] == key[-1]])
-        for row in rows:
-            model_ln = math.log(model_s[row]) if line.has_model and np.isfinite(model_s[row]) else 0.0
-            if line.has_model == bool(model_ln):
-                time_ln = line.at(math.log(int(asked["ranks"].iloc[row])), model_ln)
-                times_s[row] = np.exp([time_ln, time_ln - half, time_ln + half])
-    return times_s
+    asked, known = _logarithms(asked, model(asked)), _logarithms(known, model(known))
+    told = _told(known, asked)
+    half = _halves(known, asked)
+    return np.exp(np.column_stack([told, told - half, told + half]))
 
 
-def _half(lines: Iterable[_Line]) -> float:
-    """ln of the factor within which 95 % of what is told of one size lies."""
-    errors = np.abs([error for line in lines for error in line.errors()])
-    if errors.size >= ENOUGH:
-        return float(np.quantile(errors, CONFIDENCE))
-    return max(math.log1p(UNKNOWN), float(errors.max(initial=0.0)))
-
-
-def _by_key(points: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], list[int]]]:
-    rows: dict[tuple[str, ...], list[int]] = {}
-    for row, values in enumerate(points[list(KEY)].itertuples(index=False)):
-        rows.setdefault(tuple("" if pd.isna(value) else str(value) for value in values), []).append(row)
-    yield from rows.items()
-
-
-def _line(points: pd.DataFrame, model_s: Array) -> _Line:
-    frame = pd.DataFrame(
+def _logarithms(points: pd.DataFrame, made: Prediction) -> pd.DataFrame:
+    """The choice as text; ln of ranks, size and seconds, those by the model (NaN: none), half its width."""
+    return pd.DataFrame(
         {
-            "ranks": points["ranks"].to_numpy(np.float64),
-            "time": points["time_s"].to_numpy(np.float64),
-            "model": model_s,
+            "choice": [" ".join(map(str, names)) for names in points[list(CHOICE)].itertuples(index=False)],
+            "ranks": np.log(points["ranks"].to_numpy(np.float64)),
+            "size": size_place(points["bytes"].to_numpy(np.float64)),
+            "time": np.log(points["time_s"].to_numpy(np.float64)),
+            "model": np.log(made.time_s),
+            "half": np.log(made.high_s / made.time_s),
         }
     )
-    medians = frame.groupby("ranks").median().sort_index()
-    has_model = bool(np.isfinite(medians["model"]).all())
-    model_ln = np.log(medians["model"].to_numpy(np.float64)) if has_model else np.zeros(len(medians))
-    return _Line(
-        np.log(medians.index.to_numpy(np.float64)),
-        np.log(medians["time"].to_numpy(np.float64)),
-        model_ln,
-        has_model,
+
+
+def _told(known: pd.DataFrame, asked: pd.DataFrame) -> Array:
+    """ln seconds of the asked points, shape (n,)."""
+    known = known[known["choice"].isin(asked["choice"])]
+    made = _corrected(known, asked)
+    measured = known["time"].where(known["model"].notna())
+    fastest = pd.Series(made, asked.index).groupby([asked[name] for name in CALL]).transform("min")
+    beside = _corrected(
+        known.assign(model=measured.groupby([known[name] for name in CALL]).transform("min")),
+        asked.assign(model=fastest),
     )
+    alone = _corrected(known.assign(model=0.0), asked.assign(model=0.0), beyond=False)
+    told: Array = np.where(np.isfinite(made), made, np.where(fastest.notna(), beside, alone))
+    return told
+
+
+def _corrected(known: pd.DataFrame, asked: pd.DataFrame, *, beyond: bool = True) -> Array:
+    """The model's ln seconds with what it is off by around them, shape (n,); NaN where one is unknown.
+
+    `beyond` the runs of an algorithm it is off as at the nearest; else it is unknown there.
+    """
+    off = known["time"] - known["model"]
+    runs: dict[str, list[tuple[float, Array, Array]]] = {}
+    medians = off.groupby([known[name] for name in ("choice", *CALL)]).median().dropna().reset_index(name="off")
+    for index in positions(medians, ["choice", "ranks"]).values():
+        run = medians.iloc[index]
+        curve = float(run["ranks"].iloc[0]), run["size"].to_numpy(np.float64), run["off"].to_numpy(np.float64)
+        runs.setdefault(str(run["choice"].iloc[0]), []).append(curve)
+    told = asked["model"].to_numpy(np.float64, copy=True)
+    ends = () if beyond else (np.nan, np.nan)
+    for row, (choice, ranks, size) in enumerate(asked[["choice", *CALL]].itertuples(index=False)):
+        curves = runs.get(choice, [])
+        at = np.array([np.interp(size, sizes, values, np.nan, np.nan) for _, sizes, values in curves])
+        there = np.flatnonzero(np.isfinite(at))
+        run_ranks = [curves[i][0] for i in there]
+        told[row] += np.interp(ranks, run_ranks, at[there], *ends) if there.size else np.nan
+    return told
+
+
+def _halves(known: pd.DataFrame, asked: pd.DataFrame) -> Array:
+    """ln of the factor within which 95 % of what is told lie, of each asked point, shape (n,).
+
+    Where nothing can be left out, the model says it, of what has none as of the least certain beside it.
+    """
+    errors = _errors(known)
+    least, most = known["ranks"].min(), known["ranks"].max()
+    widest = asked["half"].groupby([asked[name] for name in CALL]).transform("max")
+    half: Array = np.maximum(asked["half"].fillna(widest).fillna(0.0).to_numpy(np.float64), math.log1p(UNKNOWN))
+    for index in positions(asked, CALL).values():
+        ranks, size = asked[CALL].iloc[index[0]]
+        # What disturbs small messages says nothing of large ones.
+        here = errors[errors["size"] == size]
+        alike = here[here["is_inside"] == (least <= ranks <= most)]
+        if len(of_kind := alike if len(alike) else here):
+            half[index] = _half(of_kind["error"].to_numpy(np.float64))
+    return half
+
+
+def _errors(known: pd.DataFrame) -> pd.DataFrame:
+    """|ln of measured over told| with its size, of each point told from other ranks, inside these or beyond."""
+    counts = np.unique(known["ranks"])
+    if counts.size < 2:
+        return pd.DataFrame(columns=["size", "error", "is_inside"])
+    found: list[pd.DataFrame] = []
+    for ranks in counts:
+        left = known["ranks"] == ranks
+        told = _told(known[~left], known[left])
+        error = (known.loc[left, "time"] - told).abs()
+        found.append(known.loc[left, ["size"]].assign(error=error, is_inside=counts[0] < ranks < counts[-1]))
+    return pd.concat(found).dropna()
+
+
+def _half(errors: Array) -> float:
+    if errors.size >= ENOUGH:
+        return float(np.quantile(errors, CONFIDENCE))
+    return max(math.log1p(UNKNOWN), float(errors.max()))

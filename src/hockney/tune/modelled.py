@@ -12,7 +12,8 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.predict.collective import UNCALIBRATED, predict_one
 from hockney.predict.decisions.base import Decisions, ScheduleChoice, decisions_for
-from hockney.predict.estimators.base import ANSWER, Array, Training, estimators
+from hockney.predict.estimators._default import is_unknown
+from hockney.predict.estimators.base import ANSWER, Array, Prediction, Training, estimators, unknown
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
@@ -63,22 +64,30 @@ def calibrated(
 
 
 def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
-    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN)."""
+    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
+
+    A default that nobody knows has no model here: `simulated` takes it for a mixture of all that it may be, and
+    how that grows says nothing of which one is faster.
+    """
     reasons: list[str] = []
     try:
         fitted = estimators.get(ANSWER)(training)
     except RequestError as error:
         reasons.append(error.message)
 
-        def model(points: pd.DataFrame) -> Array:
-            return np.full(len(points), np.nan)
+        def model(points: pd.DataFrame) -> Prediction:
+            return unknown(len(points))
 
     else:
 
-        def model(points: pd.DataFrame) -> Array:
-            predicted = fitted.predict(points[[*POINT, "time_s"]])
-            reasons.extend(predicted.note or [])
-            return predicted.time_s
+        def model(points: pd.DataFrame) -> Prediction:
+            made, has = unknown(len(points)), ~is_unknown(points, asks_library=training.asks_library)
+            if has.any():
+                predicted = fitted.predict(points.loc[has, [*POINT, "time_s"]].reset_index(drop=True))
+                reasons.extend(predicted.note or [])
+                for name in ("time_s", "low_s", "high_s"):
+                    getattr(made, name)[has] = getattr(predicted, name)
+            return made
 
     times_s = between(training.points, asked, model)
     return times_s, "; ".join(dict.fromkeys(reasons)) or "no algorithm that the target can name was measured"
