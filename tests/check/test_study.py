@@ -124,6 +124,9 @@ def test_the_statistic_of_most_operations_counts_and_others_are_named() -> None:
     checked = study(times_in(most))
     assert checked.of_other_statistics == ("bcast",)
     assert "another statistic than the rest: bcast" in study_text(checked, None)[1]
+    # In part, too.
+    some = pd.concat([table[table["ranks"] == RANKS[0]], mean[mean["ranks"] != RANKS[0]]], ignore_index=True)
+    assert "bcast" in times_in(some).of_other_statistics
 
 
 def test_nothing_to_compare_is_said() -> None:

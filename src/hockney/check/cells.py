@@ -143,24 +143,27 @@ def times_in(frame: pd.DataFrame) -> Times:
         return Times((), none, none, none)
     setting = list(zip(*(texts(rows, name).tolist() for name in SETTING), strict=True))
     rank = rows["statistic"].map(STATISTICS.index).to_numpy()
-    # Between two ranks there is a time of its own kind.
-    groups: dict[tuple[object, bool], dict[int, set[str]]] = {}
-    for here, operation, place in zip(setting, rows["operation"], rank, strict=True):
-        groups.setdefault((here, operation in COLLECTIVES), {}).setdefault(place, set()).add(operation)
+    # Collectives are compared with each other, other operations each with itself.
+    kind = ["" if name in COLLECTIVES else str(name) for name in rows["operation"]]
+    groups: dict[tuple[object, str], dict[int, set[str]]] = {}
+    for here, of_kind, operation, place in zip(setting, kind, rows["operation"], rank, strict=True):
+        groups.setdefault((here, of_kind), {}).setdefault(place, set()).add(operation)
     best = {group: min(of, key=lambda place: (-len(of[place]), place)) for group, of in groups.items()}
-    others = {name for group, of in groups.items() for name in set().union(*of.values()) - of[best[group]]}
+    chosen = [place == best[group] for place, group in zip(rank, zip(setting, kind, strict=True), strict=True)]
     cells: dict[Cell, list[int]] = {}
     # One column after the other: rows as objects take a hundred times as long.
     columns = {name: _counts(rows, name) for name in _COUNTED}
     texts_of = rows["operation"], rows["algorithm"], rows["bytes"], rank, setting
+    left: dict[Cell, None] = {}
     for index, (operation, algorithm, size_B, place, here) in enumerate(zip(*texts_of, strict=True)):
-        if place != best[here, operation in COLLECTIVES]:
-            continue
         counts = {name: values[index] for name, values in columns.items()}
         call = Call(
             str(operation), str(algorithm) or DEFAULT, **counts, statistic=STATISTICS[place], setting=here
         )
-        cells.setdefault(Cell(call, int(size_B)), []).append(index)
+        if chosen[index]:
+            cells.setdefault(Cell(call, int(size_B)), []).append(index)
+        else:
+            left[Cell(replace(call, statistic=""), int(size_B))] = None
     repetition = rows["repetition"].to_numpy(dtype=np.int64)
     launches, column = np.unique(repetition, return_inverse=True)
     matrices = np.full((3, len(cells), launches.size), np.nan)
@@ -174,6 +177,8 @@ def times_in(frame: pd.DataFrame) -> Times:
             chosen = np.array(members)[of_launch == launch]
             matrices[:, row, launch] = np.median(values[:, chosen], axis=1)
     found = tuple(cells)
+    there = {Cell(replace(cell.call, statistic=""), cell.size_B) for cell in found}
+    others = {cell.call.operation for cell in left if cell not in there}
     return Times(
         found,
         matrices[1],

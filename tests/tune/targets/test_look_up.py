@@ -102,17 +102,46 @@ def selection(text: str, operation: str, ranks: int, total_B: int) -> tuple[str,
     return f"mpir:{name.partition('_intra_')[2]}", 0, int(given_.get("k", 0))
 
 
-def test_fewer_ranks_are_at_most_one_less_in_the_selection(tmp_path: Path) -> None:
-    """MPICH itself takes `comm_size<8` for 8 ranks, too, where it stands below a branch for a size."""
+BUILT_IN: dict[str, Any] = {
+    "comm_size<8": {"algorithm=few": {}},
+    "avg_msg_size<=100": {"comm_size<8": {"algorithm=few_small": {}}, "comm_size=any": {"algorithm=small": {}}},
+    "avg_msg_size=any": {"comm_size<8": {"algorithm=few_large": {}}, "comm_size=any": {"algorithm=large": {}}},
+}
+"""As MPICH's own: branches of ranks before those of calls and behind them, where it takes < for <=."""
+
+
+def mpich_takes(tree: Mapping[str, Any], ranks: int, size_B: int) -> str:
+    """MPIR_Csel_prune, which stops at the first branch for calls, then MPIR_Csel_search from there."""
+    pruning = True
+    while not (name := next(iter(tree))).startswith("algorithm="):
+        for key, below in tree.items():
+            pruning = pruning and not key.startswith("avg_msg_size<=")
+            name, least, bound = key.partition("<=") if "<=" in key else key.partition("<")
+            value = size_B if name == "avg_msg_size" else ranks
+            if not least or value < int(bound) or (value == int(bound) and (least == "<=" or not pruning)):
+                tree = below
+                break
+    return name
+
+
+@pytest.mark.parametrize("ranks", [6, 7, 8, 9])
+@pytest.mark.parametrize("size_B", [10, 1000])
+def test_below_a_rules_sizes_the_selection_means_what_it_meant(ranks: int, size_B: int) -> None:
+    own = mpich.unmoved(BUILT_IN)
+    moved = {"avg_msg_size<=5": {"algorithm=rule": {}}, "avg_msg_size=any": own}
+    expected = mpich_takes(BUILT_IN, ranks, size_B)
+    assert mpich_takes(own, ranks, size_B) == expected
+    assert mpich_takes(moved, ranks, size_B) == expected
+    assert mpich.unmoved(own) == own
+
+
+def test_the_selection_of_a_library_is_unmoved(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "lib").mkdir()
     wrapper = tmp_path / "bin" / "mpicc"
     wrapper.touch()
-    inner: dict[str, Any] = {
-        "comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}},
-        "comm_size=any": {"algorithm=x": {}},
-    }
-    held = json.dumps({"collective=bcast": {"comm_type=intra": inner}}, separators=(",", ":"))
+    branches = {"comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}}, "comm_size=any": {"algorithm=x": {}}}
+    held = json.dumps({"collective=bcast": {"comm_type=intra": branches}}, separators=(",", ":"))
     (tmp_path / "lib" / "libmpi.so.12").write_bytes(b"\x7fELF\0" + held.encode() + b"\0")
     found = mpich.built_in(Library("MPICH 5.0.2", (5, 0, 2), wrapper))
     assert list(found["collective=bcast"]["comm_type=intra"]) == ["comm_size<=7", "comm_size=any"]

@@ -11,7 +11,7 @@ from hockney.schedule.catalogue import algorithms, find
 from hockney.units import format_bytes
 
 _NO_ALGORITHM = re.compile(r"libnbc:.*|mpir:nb|.*:default")
-"""Names that no default is: of calls that do not block, and of what a component chooses by itself."""
+"""Of calls that do not block, which no default is, and of what a component chooses, which is no algorithm."""
 
 
 @dataclass(frozen=True)

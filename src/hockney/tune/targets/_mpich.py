@@ -20,7 +20,10 @@ SELECTION = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 """The variable that names a file of the selection."""
 _NAME = re.compile(r"mpir:([a-z][a-z0-9_]*)")
 _SELECTION = re.compile(rb'\{"collective=[^\0]*')
-_FEWER = re.compile(r'"comm_size<(\d+)"')
+_FEWER = re.compile(r"comm_size<(\d+)")
+_OF_COMMUNICATORS = re.compile(
+    r"(?:collective|comm_type|comm_hierarchy|comm_size|comm_avg_ppn|is_node_consecutive)\b.*|.*=any"
+)
 _FORM = re.compile(r"MPIR_[A-Z][a-z_]*_(?:intra|allcomm)_[a-z0-9_]+")
 MOST_LIBRARY_B = 2**28
 MOST_RADIX = 2**16
@@ -121,22 +124,33 @@ def function(rule: Rule) -> str:
 def built_in(library: Library) -> dict[str, Any]:
     """The selection of algorithms that the library has built in; EnvironmentLack where it is not found.
 
-    The library holds three documents: of the device's compositions, of shared memory, and of algorithms.
-
-    Below a branch for a size it takes `comm_size<N` for `<=N` (MPIR_Csel_search; before the first such branch it
-    does not, MPIR_Csel_prune), so that 8 ranks would get what it means for fewer: written with `<=` both agree.
+    The library holds three documents: of the device's compositions, of shared memory, and of algorithms. As `unmoved`.
     """
     for path in _libraries(library):
         for found in _SELECTION.findall(_content(path)):
             text = found.decode("ascii", "replace")
             if _FORM.search(text) and "composition=" not in text and "POSIX" not in text:
-                text = _FEWER.sub(lambda match: f'"comm_size<={int(match[1]) - 1}"', text)
-                document: dict[str, Any] = reading.parsed(text, f"the selection in {path}", "")
-                return document
+                return unmoved(reading.parsed(text, f"the selection in {path}", ""))
     raise EnvironmentLack(
         f"the selection that {library.name or 'MPICH'} has built in was not found in its library",
         "name its wrapper with --mpi; MPICH before 4.0 has none",
     )
+
+
+def unmoved(tree: dict[str, Any], *, of_communicator: bool = True) -> dict[str, Any]:
+    """The selection in a form that means the same below a branch for a size.
+
+    MPICH decides branches of a communicator when it is made (MPIR_Csel_prune) and the others at each call
+    (MPIR_Csel_search), where it takes `comm_size<8` for 8 ranks as well. So what it decides first is written as
+    `<=7`; what stands behind a branch for calls already, as alltoall's, stays, and means `<=8`.
+    """
+    done = {}
+    for key, below in tree.items():
+        of_communicator = of_communicator and _OF_COMMUNICATORS.fullmatch(key) is not None
+        fewer = _FEWER.fullmatch(key) if of_communicator else None
+        name = f"comm_size<={int(fewer[1]) - 1}" if fewer else key
+        done[name] = unmoved(below, of_communicator=of_communicator) if isinstance(below, dict) else below
+    return done
 
 
 def has(function_name: str, library: Library) -> bool:

@@ -146,7 +146,7 @@ def read(text: str, library: Library) -> list[Rule]:
     if not isinstance(tree, dict) or tree.keys() != built_in.keys():
         raise RequestError("the selection has not the collectives of this version: MPICH would abort", _HINT)
     rules = []
-    for key, branch in tree.items():
+    for key, branch in mpich.unmoved(tree).items():
         expect_complete(branch, key)
         if branch == built_in[key]:
             continue
