@@ -140,7 +140,10 @@ def test_the_selection_of_a_library_is_unmoved(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     wrapper = tmp_path / "bin" / "mpicc"
     wrapper.touch()
-    branches = {"comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}}, "comm_size=any": {"algorithm=x": {}}}
+    branches: dict[str, Any] = {
+        "comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}},
+        "comm_size=any": {"algorithm=x": {}},
+    }
     held = json.dumps({"collective=bcast": {"comm_type=intra": branches}}, separators=(",", ":"))
     (tmp_path / "lib" / "libmpi.so.12").write_bytes(b"\x7fELF\0" + held.encode() + b"\0")
     found = mpich.built_in(Library("MPICH 5.0.2", (5, 0, 2), wrapper))

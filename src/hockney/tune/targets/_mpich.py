@@ -124,7 +124,8 @@ def function(rule: Rule) -> str:
 def built_in(library: Library) -> dict[str, Any]:
     """The selection of algorithms that the library has built in; EnvironmentLack where it is not found.
 
-    The library holds three documents: of the device's compositions, of shared memory, and of algorithms. As `unmoved`.
+    The library holds three documents: of the device's compositions, of shared memory, and of algorithms, which
+    this is, as `unmoved`.
     """
     for path in _libraries(library):
         for found in _SELECTION.findall(_content(path)):
