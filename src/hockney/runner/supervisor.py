@@ -13,8 +13,8 @@ made during the launch, that a rank had mapped and that no process maps afterwar
 further ones, and where this process is killed it ends the launch itself.
 
 The `mpirun` of Open MPI 5.0 keeps a session folder named by its process id. One that was killed leaves it, and
-the next launch that is given this id ends with 213, "The PMIx server's listener thread failed to start": what lies
-there from this host and user is removed before a launch and after it.
+the next launch that is given this id ends with 213, "The PMIx server's listener thread failed to start": what
+lies there from this host and user is removed before a launch and after it.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def remove(paths: set[str]) -> None:
 
 
 def forget_session(pid: int) -> None:
-    """Remove the session folder that an `mpirun` of this id left, which runs no more: PRRTE's place and name, with
-    a rendezvous file of PMIx from this host, for another host's may be in use; never another user's."""
+    """Remove the session folder that an `mpirun` of this id left, which runs no more: PRRTE's place and name,
+    with a rendezvous file of PMIx from this host, for another host's may be in use; never another user's."""
     base = next(filter(None, (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))), "/tmp")
     folder = f"{base}/ompi.{pid}"
     here = os.uname().nodename.partition(".")[0]
