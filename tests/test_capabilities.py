@@ -75,7 +75,7 @@ def test_make_says_last_what_all_parts_lacked(make: list[str]) -> None:
 
 
 WHOLE = {".venv", ".venv-mpich", ".venv-intel"}
-APT = {"mpicc.openmpi", "mpicc.mpich", "smpicc", "ip"}
+APT = {"mpicc.openmpi", "mpicc.mpich", "gfortran", "NPopenmpi", "hpcc", "smpicc", "ip"}
 
 
 @pytest.mark.parametrize(

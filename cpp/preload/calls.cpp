@@ -287,9 +287,10 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
     HOCKNEY_EXPORT int exported_##symbol parameters
 
 // What the layer has no part in.
-#define HOCKNEY_IS_PASSED_ON                                                         \
-    (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL || \
-     hockney::library::is_internal(hockney::call_site = __builtin_return_address(0)))
+#define HOCKNEY_IS_PASSED_ON                                                          \
+    (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL ||  \
+     hockney::library::origin_of(hockney::call_site = __builtin_return_address(0)) == \
+         hockney::library::Origin::library)
 
 #define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                   \
     HOCKNEY_EXPORTED(prefix##name, parameters) {                              \

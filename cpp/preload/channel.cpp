@@ -65,6 +65,36 @@ bool has_too_many_pieces(const Problem& problem) {
     std::abort();
 }
 
+// A buffer from an address of its own on: MPICH refuses to pack what lies at MPI_BOTTOM, by absolute
+// addresses.
+class Addressed {
+  public:
+    Addressed(const Data& data, const void* from)
+        : at(const_cast<void*>(from)), count(static_cast<int>(data.count)), type(data.type) {
+        if (from != MPI_BOTTOM || data.count == 0) return;
+        MPI_Aint first = 0, length = 0;
+        PMPI_Type_get_true_extent(data.type, &first, &length);
+        const MPI_Aint back = -first;
+        PMPI_Type_create_hindexed(1, &count, &back, data.type, &type);
+        PMPI_Type_commit(&type);
+        std::memcpy(&at, &first, sizeof at);
+        count = 1;
+        is_made_ = true;
+    }
+    ~Addressed() {
+        if (is_made_) PMPI_Type_free(&type);
+    }
+    Addressed(const Addressed&) = delete;
+    Addressed& operator=(const Addressed&) = delete;
+
+    void* at;
+    int count;
+    MPI_Datatype type;
+
+  private:
+    bool is_made_ = false;
+};
+
 // The first of two that is an error.
 int first_error(int one, int other) { return one != MPI_SUCCESS ? one : other; }
 
@@ -282,8 +312,9 @@ std::byte* Channel::staged(const Data& data, std::vector<std::byte>& stage, int&
 
 int Channel::pack(const Data& data, const void* from, std::vector<std::byte>& into) const {
     int position = 0;
-    return PMPI_Pack(from, static_cast<int>(data.count), data.type, into.data(),
-                     static_cast<int>(into.size()), &position, comm_);
+    const Addressed packed(data, from);
+    return PMPI_Pack(packed.at, packed.count, packed.type, into.data(), static_cast<int>(into.size()),
+                     &position, comm_);
 }
 
 int Channel::run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output) {
@@ -307,8 +338,9 @@ int Channel::run(Prepared& prepared, const Asked& asked, const Data& input, cons
             code = first_error(code, pack(output, into, packed_));
         }
         int position = 0;
+        const Addressed wanted(output, output.at);
         code = first_error(code, PMPI_Unpack(bytes->data(), static_cast<int>(bytes->size()), &position,
-                                             output.at, static_cast<int>(output.count), output.type, comm_));
+                                             wanted.at, wanted.count, wanted.type, comm_));
     }
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(user_, code);
     return code;

@@ -72,6 +72,7 @@ std::string report(const Totals& totals, int ranks, bool is_of_all) {
                .add("library", version)
                .add("ranks", ranks)
                .add("of_all_ranks", is_of_all)
+               .add("unseen", library::unseen())
                .raw("calls", "[\n" + rows + "]")
                .str() +
            "\n";

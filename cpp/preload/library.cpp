@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unwind.h>
 
 #include <atomic>
 #include <cctype>
@@ -67,7 +68,7 @@ __attribute__((constructor)) void find_all() {
 // Addresses of one loaded file.
 struct Range {
     std::atomic<std::uintptr_t> first{0}, end{0};
-    std::atomic<bool> is_internal{false};
+    std::atomic<Origin> origin{Origin::program};
 };
 
 constexpr int most_ranges = 64;
@@ -82,13 +83,25 @@ std::string folder_of(const std::string& path) {
     return resolved.substr(0, resolved.rfind('/') + 1);
 }
 
-bool is_of_library(const char* path) {
+// Files of the bindings of Fortran: libmpi_mpifh, libmpi_usempif08, libmpi_f90 of Open MPI, libmpichfort and
+// libmpifort of MPICH and what comes from it.
+bool is_of_bindings(const std::string& path) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    if (name.compare(0, 6, "libmpi") != 0) return false;
+    for (const char* part : {"mpifh", "usempi", "fort", "f77", "f90"})
+        if (name.find(part) != std::string::npos) return true;
+    return false;
+}
+
+Origin origin_of_file(const char* path) {
+    if (is_of_bindings(path)) return Origin::binding;
     Dl_info found{};
-    if (dladdr(reinterpret_cast<void*>(Barrier), &found) == 0 || found.dli_fname == nullptr) return false;
-    if (std::strcmp(found.dli_fname, path) == 0) return true;
+    if (dladdr(reinterpret_cast<void*>(Barrier), &found) == 0 || found.dli_fname == nullptr)
+        return Origin::program;
+    if (std::strcmp(found.dli_fname, path) == 0) return Origin::library;
     // The modules of Open MPI lie in a folder below the library's own.
     const std::string home = folder_of(found.dli_fname) + "openmpi/";
-    return folder_of(path).compare(0, home.size(), home) == 0;
+    return folder_of(path).compare(0, home.size(), home) == 0 ? Origin::library : Origin::program;
 }
 
 struct Search {
@@ -112,20 +125,39 @@ int look(dl_phdr_info* file, std::size_t, void* data) {
     return 0;
 }
 
-bool add(std::uintptr_t address) {
+Origin add(std::uintptr_t address) {
     Search search{address};
-    if (dl_iterate_phdr(look, &search) == 0) return false;  // code that was made while running
-    const bool internal = is_of_library(search.path);
+    if (dl_iterate_phdr(look, &search) == 0) return Origin::program;  // code that was made while running
+    const Origin origin = origin_of_file(search.path);
     // Whoever comes while another thread adds goes without: the next call asks again.
-    if (adding.test_and_set(std::memory_order_acquire)) return internal;
+    if (adding.test_and_set(std::memory_order_acquire)) return origin;
     if (const int count = known.load(std::memory_order_relaxed); count < most_ranges) {
         ranges[count].first = search.first;
         ranges[count].end = search.end;
-        ranges[count].is_internal = internal;
+        ranges[count].origin = origin;
         known.store(count + 1, std::memory_order_release);
     }
     adding.clear(std::memory_order_release);
-    return internal;
+    return origin;
+}
+
+// Frames of this thread, from the layer's outwards.
+struct Walk {
+    const void* binding;  // where the layer returns to
+    bool is_met = false;
+    const void* site = nullptr;
+};
+
+_Unwind_Reason_Code visit(_Unwind_Context* frame, void* data) {
+    auto& walk = *static_cast<Walk*>(data);
+    const auto* const address = reinterpret_cast<const void*>(_Unwind_GetIP(frame));
+    if (!walk.is_met) {
+        walk.is_met = address == walk.binding;
+        return _URC_NO_REASON;
+    }
+    if (origin_of(address) == Origin::binding) return _URC_NO_REASON;
+    walk.site = address;
+    return _URC_NORMAL_STOP;
 }
 
 constexpr std::size_t most_version_B = 1 << 16;
@@ -177,14 +209,35 @@ std::uintptr_t moved_by(const void* address) {
     return search.moved_by;
 }
 
-bool is_internal(const void* place) {
+Origin origin_of(const void* place) {
     const auto address = reinterpret_cast<std::uintptr_t>(place);
     const int count = known.load(std::memory_order_acquire);
     for (int i = 0; i < count; ++i)
         if (address >= ranges[i].first.load(std::memory_order_relaxed) &&
             address < ranges[i].end.load(std::memory_order_relaxed))
-            return ranges[i].is_internal.load(std::memory_order_relaxed);
+            return ranges[i].origin.load(std::memory_order_relaxed);
     return add(address);
+}
+
+std::string unseen() {
+    Dl_info own{}, other{};
+    if (dladdr(reinterpret_cast<void*>(Barrier), &own) == 0) return "";
+    // As compilers of Fortran name the routine.
+    for (const char* name : {"mpi_barrier_", "mpi_barrier__", "mpi_barrier", "MPI_BARRIER"}) {
+        void* const found = dlsym(RTLD_DEFAULT, name);
+        if (found != nullptr && dladdr(found, &other) != 0 &&
+            std::strcmp(own.dli_fname, other.dli_fname) == 0)
+            return std::string("calls from Fortran, if there are any: the bindings are in ") + own.dli_fname +
+                   " itself, whose own calls are left alone";
+    }
+    return "";
+}
+
+const void* program_site(const void* address) {
+    if (origin_of(address) != Origin::binding) return address;
+    Walk walk{address};
+    _Unwind_Backtrace(visit, &walk);
+    return walk.site != nullptr ? walk.site : address;
 }
 
 }  // namespace hockney::library

@@ -212,8 +212,16 @@ std::string lack();
 // By how much the file that has this address was moved from where it says that it belongs.
 std::uintptr_t moved_by(const void* address);
 
-// Whether a call that returns to `address` comes from inside of the library, and not from the program or the
-// library's Fortran bindings.
-bool is_internal(const void* address);
+// What the layer cannot see of the program's calls; empty where there is nothing. To be asked after MPI_Init.
+std::string unseen();
+
+// Where a call comes from: the library's bindings of Fortran call on the program's behalf.
+enum class Origin : std::uint8_t { program, library, binding };
+// Of a call that returns to `address`.
+Origin origin_of(const void* address);
+
+// Where the program called what returns to `address`: before its binding, if it used one. To be asked in that
+// call, by the thread that makes it.
+const void* program_site(const void* address);
 
 }  // namespace hockney::library

@@ -196,7 +196,7 @@ void Watched::add(const char* operation, const void* site, Bytes bytes, int root
 Seen::Seen(Watched& watched, const char* operation, const void* site, Bytes bytes, int root, bool is_blocking)
     : watched_(watched),
       operation_(operation),
-      site_(site),
+      site_(library::program_site(site)),
       bytes_(bytes),
       root_(root),
       is_blocking_(is_blocking),
@@ -221,6 +221,8 @@ std::string Watched::end() {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::ostringstream lines;
     lines << "rank\t" << rank << '\t' << nanoseconds(end_s - begin_s) << '\n';
+    if (const std::string unseen = library::unseen(); rank == 0 && !unseen.empty())
+        lines << "unseen\t" << without_tabs(unseen) << '\n';
     for (const auto& [place, watched] : watched_places) {
         const Notes& notes = *watched->notes_;
         lines << "on\t" << place.members << '\t' << place.rank << '\t' << place.ranks << '\t' << place.name

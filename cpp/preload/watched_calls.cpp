@@ -37,7 +37,7 @@ Bytes own_bytes(const void* own, Number count, MPI_Datatype type, const Number c
 
 bool is_watched(const void* returns_to) {
     if (!is_active.load(std::memory_order_relaxed) || !settings().is_watching) return false;
-    return !library::is_internal(call_site = returns_to);
+    return library::origin_of(call_site = returns_to) != library::Origin::library;
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ class Report(BaseModel):
     library: str
     ranks: int
     of_all_ranks: bool
+    unseen: str
+    """Calls of the program that the layer cannot tell from the library's own."""
     calls: list[Row]
 
 
@@ -85,6 +87,8 @@ def applied(outcome: Outcome, table: PreloadTable, *, compare: bool = False) -> 
         report = None
     if report is None:
         return Applied(exit_code=outcome.code, warnings=outcome.said)
+    if report.unseen:
+        outcome.said.append(f"not seen are {report.unseen}")
     rows = [_with_gain(row, table, compare) for row in report.calls]
     saved = [row.saved_s for row in rows if row.saved_s is not None]
     return Applied(

@@ -1,8 +1,8 @@
 """From the layer's notes (cpp/preload/watch.cpp) to a profile: sums over ranks, and what was waiting.
 
-A note is a line of words with tabs between: `rank` begins those of a rank, `on` those of a communicator, `call`
-has calls that are alike, `at` says when the rank came to one of them and when it left, `end` how many lines there
-are before.
+A note is a line of words with tabs between: `rank` begins those of a rank, `unseen` says what the layer could not
+see, `on` begins those of a communicator, `call` has calls that are alike, `at` says when the rank came to one of
+them and when it left, `end` how many lines there are before.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ class _Notes:
 
     elapsed_s: float = 0.0
     ranks: int = 0
+    unseen: str = ""
+    """Calls of the program that the layer cannot tell from the library's own."""
     is_whole: bool = False
     """Whether the last line was read, which says how many there are before it."""
     sums: dict[_Where, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
@@ -115,6 +117,8 @@ def _profile(notes: _Notes, mpi: str) -> Profile:
             apart,
             len(notes.visits),
         )
+    if notes.unseen:
+        logging.getLogger(__name__).warning("note: not seen are %s", notes.unseen)
     kinds = sorted(notes.groups)
     lines = source_lines({where.site for where in notes.sums})
     calls = [
@@ -143,6 +147,8 @@ def _read(lines: Iterable[str]) -> _Notes:
             notes.elapsed_s = max(notes.elapsed_s, int(words[1]) * _S)
         elif not notes.ranks:
             raise ValueError(f"no rank before {line[:80]}")
+        elif kind == "unseen":
+            notes.unseen = words[0]
         elif kind == "on":
             members, place, ranks, name = words[0], int(words[1]), int(words[2]), words[3]
             alike = words[4]

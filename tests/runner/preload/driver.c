@@ -306,10 +306,37 @@ static void places(MPI_Comm comm, int count) {
     free(all), free(sent);
 }
 
+/* Data at absolute addresses: every second int of those of each rank. */
+static void absolute(MPI_Comm comm) {
+    int rank, ranks, right = 1, *all = malloc(sizeof(int) * 40), *into = malloc(sizeof(int) * 40);
+    MPI_Datatype far[2];
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int k = 0; k < 2; ++k) {
+        MPI_Aint places[20];
+        for (int i = 0; i < 20; ++i) MPI_Get_address((k == 0 ? all : into) + 2 * i, &places[i]);
+        MPI_Type_create_hindexed_block(20, 1, places, MPI_INT, &far[k]);
+        MPI_Type_commit(&far[k]);
+    }
+    for (int i = 0; i < 40; ++i) all[i] = value(rank, i, 7), into[i] = GAP;
+    MPI_Bcast(MPI_BOTTOM, 1, far[0], ranks - 1, comm);
+    for (int i = 0; i < 40; ++i) right &= all[i] == value(i % 2 == 0 ? ranks - 1 : rank, i, 7);
+    expect(right, "bcast", "absolute addresses", ranks, ranks - 1, 20);
+    int* sent = malloc(sizeof(int) * 20 * (size_t)ranks);
+    for (int i = 0; i < 20 * ranks; ++i) sent[i] = value(rank, i, 8);
+    MPI_Scatter(sent, 20, MPI_INT, MPI_BOTTOM, 1, far[1], 0, comm);
+    right = 1;
+    for (int i = 0; i < 40; ++i) right &= into[i] == (i % 2 == 0 ? value(0, 20 * rank + i / 2, 8) : GAP);
+    expect(right, "scatter", "absolute addresses", ranks, 0, 20);
+    for (int k = 0; k < 2; ++k) MPI_Type_free(&far[k]);
+    free(all), free(into), free(sent);
+}
+
 /* The program's own messages, begun before and ended after, with any tag from anyone. */
 static void crossing(MPI_Comm comm, int salt) {
     int rank, ranks, got = -1, number = 5, sum = 0;
     MPI_Request requests[3];
+    MPI_Status statuses[3];
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     int mine = value(rank, 0, salt), next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
@@ -319,7 +346,7 @@ static void crossing(MPI_Comm comm, int salt) {
     doubles(comm, 100);
     MPI_Isend(&mine, 1, MPI_INT, next, 0, comm, &requests[2]);
     doubles(comm, 3);
-    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(3, requests, statuses);
     expect(got == value(before, 0, salt) && sum == 5 * ranks, "crossing messages", "", ranks, 0, 1);
 }
 
@@ -447,6 +474,7 @@ int main(int argc, char** argv) {
                 places(comm, counts[i]);
                 MPI_Barrier(comm);
             }
+        absolute(comm);
         crossing(comm, ++salt);
         between_groups(comm);
         mistakes(comm);

@@ -131,6 +131,7 @@ REPORT = {
     "library": "some MPI",
     "ranks": 2,
     "of_all_ranks": True,
+    "unseen": "",
     "calls": [{"operation": "bcast", "rule": 0, "why": "", "calls": 2, "bytes": 8, "time_s": 0.5}],
 }
 ONE = PreloadTable.model_validate({"rules": [{"operation": "bcast", "algorithm": "binomial"}]})

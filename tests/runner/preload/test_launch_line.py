@@ -212,6 +212,7 @@ def test_another_watching_library_is_told_of(mpi: Mpi, tmp_path: Path) -> None:
         assert f"{tool} takes MPI calls too" in done.stderr
         assert "counted" not in done.stdout
     quiet = hockney(*apply_words(tmp_path, every_schedule(0)), *launch_line(mpi, 1, linked), LD_PRELOAD="")
-    assert (quiet.returncode, quiet.stderr) == (4, "")
+    # Open MPI 4 itself has words for an exit code that is not 0.
+    assert (quiet.returncode, "warning:" in quiet.stderr) == (4, False)
     line = launch_line(mpi, 1, "env", f"LD_PRELOAD={tool}", linked)
     assert "sets LD_PRELOAD itself" in hockney(*apply_words(tmp_path, every_schedule(0)), *line).stderr

@@ -1,0 +1,141 @@
+"""Programs in Fortran under the layer: by each binding their calls are served and counted as those from C."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.capabilities import lacking
+from tests.runner.preload.programs import (
+    HERE,
+    LIMIT_S,
+    answer,
+    apply_words,
+    compiled,
+    every_schedule,
+    hockney,
+    launch_line,
+)
+
+from hockney.records.keys import COLLECTIVES
+from hockney.records.profile import load
+from hockney.runner.mpi import Mpi
+
+BINDINGS = {
+    "mpif.h": ("MPIF_H", "include 'mpif.h'"),
+    "mpi": ("USE_MPI", "use mpi"),
+    "mpi_f08": ("USE_MPI_F08", "use mpi_f08"),
+}
+RANKS = 3
+SIZES = 3
+"""For each number of ranks from 2 on the program reduces a type of 12 digits once in each size."""
+
+
+def wrapped(mpi: Mpi, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """The MPI's Fortran wrapper, which skips where there is none."""
+    wrapper = mpi.wrapper.with_name(mpi.wrapper.name.replace("mpicc", "mpifort", 1))
+    if not os.access(wrapper, os.X_OK):
+        pytest.skip(lacking(f"Fortran of {mpi.describe()}", f"no mpifort beside {mpi.wrapper.name}"))
+    argv = [str(wrapper), *map(str, words)]
+    return subprocess.run(argv, env=mpi.full_environment(), capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module", params=BINDINGS)
+def program(mpi: Mpi, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that checks the data of every collective, by one binding."""
+    name, uses = BINDINGS[request.param]
+    folder = tmp_path_factory.mktemp("fortran")
+    least = folder / "least.f90"
+    least.write_text(f"program least\n{uses}\ninteger e\ncall MPI_Init(e)\nend program\n", encoding="utf-8")
+    tried = wrapped(mpi, least, "-o", folder / "least")
+    if tried.returncode != 0:
+        why = (tried.stderr.splitlines() or [f"exit code {tried.returncode}"])[-1]
+        pytest.skip(lacking(f"{request.param} of {mpi.describe()}", why))
+    # By mpif.h a call has no declared arguments, which are of several types here.
+    flags = ["-O1", "-g", "-w", "-fallow-argument-mismatch", f"-D{name}"]
+    sources = [HERE / "operators.F90", HERE / "collectives.F90"]
+    made = wrapped(mpi, *flags, f"-J{folder}", *sources, "-o", folder / name)
+    assert made.returncode == 0, made.stderr
+    return folder / name
+
+
+def counted(text: str) -> dict[str, tuple[int, int]]:
+    """Calls and bytes of all ranks, as the program itself counts them."""
+    assert ", 0 wrong on all" in text, text
+    found = re.findall(r"^called (\w+) (\d+) (\d+)$", text, re.MULTILINE)
+    return {name: (int(calls), int(size_B)) for name, calls, size_B in found}
+
+
+def test_results_are_right_without_the_layer(mpi: Mpi, program: Path) -> None:
+    line = launch_line(mpi, RANKS, program)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert min(calls for calls, _ in counted(done.stdout).values()) > 0
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_every_collective_is_served(mpi: Mpi, program: Path, tmp_path: Path, turn: int) -> None:
+    """In place, at MPI_BOTTOM, by operators of the program and in types that only Fortran has."""
+    words = apply_words(tmp_path, every_schedule(turn), "--json")
+    done = hockney(*words, *launch_line(mpi, RANKS, program))
+    assert done.returncode == 0, done.stdout + done.stderr
+    called, rows = counted(done.stdout), answer(done.stdout)["calls"]
+    assert {row["operation"] for row in rows if row["rule"] >= 0} == set(COLLECTIVES)
+    for operation in COLLECTIVES:
+        alike = [row for row in rows if row["operation"] == operation]
+        sums = sum(row["calls"] for row in alike), sum(row["bytes"] for row in alike)
+        assert sums == called[operation], operation
+    unknown = [row for row in rows if row["why"] == "arguments that the layer does not know"]
+    # What a type made by MPI_Type_create_f90_real is, the layer leaves to the library.
+    on_all = SIZES * sum(range(2, RANKS + 1))
+    assert [(row["operation"], row["calls"]) for row in unknown] == [("allreduce", on_all)]
+
+
+def test_a_profile_counts_what_the_program_does(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    """Messages too, and by the lines of the program, not of the binding."""
+    file = tmp_path / "profile.json"
+    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, RANKS, program))
+    assert done.returncode == 0, done.stdout + done.stderr
+    called, calls = counted(done.stdout), load(file).calls
+    for operation, sums in called.items():
+        alike = [call for call in calls if call.operation == operation]
+        assert (sum(call.calls for call in alike), sum(call.bytes for call in alike)) == sums, operation
+    assert {call.operation for call in calls} == set(called)
+    source = HERE.joinpath("collectives.F90").read_text(encoding="utf-8").splitlines()
+    for call in calls:
+        found = re.match(r"collectives\.F90:(\d+) \(", call.site)
+        assert found, call.site
+        if program.name == "MPIF_H":
+            # By the modules gfortran gives some calls the line of another statement.
+            assert f"call mpi_{call.operation}" in source[int(found[1]) - 1].lower(), call.site
+
+
+BOUND = (
+    "#include <mpi.h>\n"
+    "void mpi_allreduce_(void*, void*, const int*, const int*, const int*, const int*, int*);\n"
+    "int main(int argc, char** argv) {\n"
+    "  int number = 1, sum = 0, error = 0, count = 1, ranks;\n"
+    "  MPI_Init(&argc, &argv);\n  MPI_Comm_size(MPI_COMM_WORLD, &ranks);\n"
+    "  const int type = MPI_Type_c2f(MPI_INT), op = MPI_Op_c2f(MPI_SUM), comm = MPI_Comm_c2f(MPI_COMM_WORLD);\n"
+    "  mpi_allreduce_(&number, &sum, &count, &type, &op, &comm, &error);\n"
+    "  MPI_Finalize();\n  return sum == ranks ? 5 : 1;\n}\n"
+)
+
+
+def test_bindings_in_the_librarys_own_file_are_told_of(mpi: Mpi, tmp_path: Path) -> None:
+    """A library that stands between has the barrier, and so is the MPI library's file, and has a binding."""
+    library = compiled(mpi, tmp_path, "own_bindings.c", "-shared", "-fPIC", "-ldl")
+    program = compiled(mpi, tmp_path, BOUND, library, f"-Wl,-rpath,{tmp_path}")
+    said = f"not seen are calls from Fortran, if there are any: the bindings are in {library} itself"
+    line = launch_line(mpi, 2, program)
+    done = hockney(*apply_words(tmp_path, every_schedule(0), "--json"), *line)
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert done.stderr.count(said) == 1
+    assert answer(done.stdout)["calls"] == []
+    done = hockney("profile", "-o", str(tmp_path / "p.json"), "--", *line)
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert done.stderr.count(said) == 1
+    assert load(tmp_path / "p.json").calls == []
