@@ -26,8 +26,9 @@ def _ends_well(tool: Tool, *codes: int) -> str:
     assert not left_after(tool.mark, LEFT_S)
     assert "Traceback" not in err
     assert code in codes
-    sizes_B = [record.bytes for record in Campaign(tool.folder).records()]
-    assert (code == 0) == (sorted(sizes_B) == SIZES_B)
+    # A size is visited again where the machine changed its level meanwhile.
+    sizes_B = {record.bytes for record in Campaign(tool.folder).records()}
+    assert (code == 0) == (sizes_B == set(SIZES_B))
     return err
 
 
