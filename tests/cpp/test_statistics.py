@@ -79,7 +79,7 @@ def test_median_and_interval_of_a_known_stream(ask: Ask) -> None:
 
 
 @given(st.lists(st.floats(1.0, 1000.0), min_size=1, max_size=300), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_properties_of_any_stream(ask: Ask, values: list[float], seed: int) -> None:
     flags = (np.random.default_rng(seed).random(len(values)) < 0.1).tolist()
     result = summarise(ask, values, flags)

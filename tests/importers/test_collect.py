@@ -312,7 +312,7 @@ FRAGMENTS = st.sampled_from(
 
 
 @for_all(st.lists(st.tuples(st.one_of(FRAGMENTS, st.text(max_size=8)), st.sampled_from(["\n", " ", "\r\n"]))))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_no_text_is_a_defect(pieces: list[tuple[str, str]]) -> None:
     text = "".join(piece + end for piece, end in pieces)
     for name in ("osu", "imb"):

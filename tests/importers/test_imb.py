@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given as for_all
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from hockney.importers import imb as module
@@ -281,14 +280,12 @@ def printed(text: str) -> Expected:
 
 
 @for_all(rendered())
-@settings(deadline=None)
 def test_what_is_rendered_is_read_back(case: tuple[str, Expected]) -> None:
     text, expected = case
     assert printed(text) == expected
 
 
 @for_all(rendered(), st.data())
-@settings(deadline=None)
 def test_truncation_invents_nothing(case: tuple[str, Expected], choice: st.DataObject) -> None:
     text, expected = case
     found = printed(text[: choice.draw(st.integers(0, len(text)))])

@@ -379,7 +379,7 @@ FRAGMENTS = st.sampled_from(
 
 
 @for_all(st.lists(st.one_of(FRAGMENTS, st.text(max_size=8))), st.sampled_from(["f", "all_gather_perf.txt"]))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_no_text_is_a_defect(pieces: list[str], name: str) -> None:
     try:
         records = module.read(Path(name), "".join(pieces), Given()).records

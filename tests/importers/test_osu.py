@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given as for_all
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from hockney.importers import osu as module
@@ -262,7 +261,6 @@ def rendered(draw: st.DrawFn) -> tuple[str, list[tuple[int, int]]]:
 
 
 @for_all(rendered())
-@settings(deadline=None)
 def test_what_is_rendered_is_read_back(case: tuple[str, list[tuple[int, int]]]) -> None:
     text, rows = case
     records = module.read(Path("f"), text, Given()).records
@@ -270,7 +268,6 @@ def test_what_is_rendered_is_read_back(case: tuple[str, list[tuple[int, int]]]) 
 
 
 @for_all(rendered(), st.data())
-@settings(deadline=None)
 def test_truncation_invents_nothing(case: tuple[str, list[tuple[int, int]]], choice: st.DataObject) -> None:
     text, rows = case
     cut = text[: choice.draw(st.integers(0, len(text)))]

@@ -190,7 +190,7 @@ machines = st.builds(
 
 
 # Machines have many fields; generating them is slow on a busy machine.
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(machines)
 def test_what_is_written_is_read_back_and_written_again_the_same(machine: Machine) -> None:
     written = dumps(machine)

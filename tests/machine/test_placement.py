@@ -165,7 +165,7 @@ def test_alaska_has_the_first_half_of_the_ranks_on_the_first_node(ranks: int) ->
     ppn=st.integers(1, 12),
     share=st.floats(0, 1),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_order_is_a_nest_of_loops(order: tuple[str, ...], nodes: int, ppn: int, share: float) -> None:
     ranks = max(1, round(share * nodes * ppn))
     cores = loops(order, nodes, ppn, ranks)

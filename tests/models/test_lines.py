@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hockney.errors import RequestError
@@ -136,7 +136,6 @@ def test_asymptotic_rests_on_more_than_the_largest_size() -> None:
     assert found.parameters["bandwidth_B_per_s"].value == pytest.approx((2e9 + 1e9) / 2)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(1e-7, 1e-2), min_size=2, max_size=20),
     st.sampled_from(["hockney", "asymptotic"]),

@@ -147,7 +147,7 @@ CURVES = st.integers(2, 25).flatmap(
 EMPTY_IS_NOT_FREE = (list(range(5)), [0.0625, 0.0039, 0.0625, 0.0156, 0.0625])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example(EMPTY_IS_NOT_FREE, None)
 @given(CURVES, st.one_of(st.none(), st.integers(1, 2**20).map(float)))
 def test_whatever_the_points_the_fit_is_physical(

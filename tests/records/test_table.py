@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.capabilities import shared
 
@@ -206,7 +206,6 @@ def test_an_unknown_ending_is_refused_and_leaves_nothing(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_a_table_or_a_request_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("any") / "t.csv"
@@ -215,7 +214,6 @@ def test_any_text_is_a_table_or_a_request_error(tmp_path_factory: pytest.TempPat
         table.load(path)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([*ROW, "\n", ",", '"', "nan", "\r"]), max_size=40).map("".join))
 def test_any_row_under_a_header_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("any") / "t.csv"

@@ -133,8 +133,9 @@ def times_of(contents: Contents) -> Times:
 
 
 def times_in(frame: pd.DataFrame) -> Times:
-    """The cells of a tidy table; in each setting by the statistic of most operations, or that which says most.
+    """The cells of a tidy table, in each setting by the statistic that most operations have.
 
+    Where several are had by as many, it is the one that says most. Operations that lack it are named.
     Rows of one cell and `repetition` are of one launch, which has their median: nothing tells that they are not.
     """
     rows = frame[~frame["statistic"].isin(RATES) & ~frame["operation"].isin(SUBTRACTED)].reset_index(drop=True)
@@ -154,7 +155,7 @@ def times_in(frame: pd.DataFrame) -> Times:
     # One column after the other: rows as objects take a hundred times as long.
     columns = {name: _counts(rows, name) for name in _COUNTED}
     texts_of = rows["operation"], rows["algorithm"], rows["bytes"], rank, setting
-    left: dict[Cell, None] = {}
+    left: set[Cell] = set()
     for index, (operation, algorithm, size_B, place, here) in enumerate(zip(*texts_of, strict=True)):
         counts = {name: values[index] for name, values in columns.items()}
         call = Call(
@@ -163,7 +164,7 @@ def times_in(frame: pd.DataFrame) -> Times:
         if chosen[index]:
             cells.setdefault(Cell(call, int(size_B)), []).append(index)
         else:
-            left[Cell(replace(call, statistic=""), int(size_B))] = None
+            left.add(Cell(replace(call, statistic=""), int(size_B)))
     repetition = rows["repetition"].to_numpy(dtype=np.int64)
     launches, column = np.unique(repetition, return_inverse=True)
     matrices = np.full((3, len(cells), launches.size), np.nan)

@@ -97,7 +97,7 @@ def connected(draw: st.DrawFn) -> str:
     return "\n".join([*head, *lines]) + "\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(connected(), st.data())
 def test_any_small_graph_against_brute_force(
     tmp_path_factory: pytest.TempPathFactory, text: str, data: st.DataObject

@@ -48,7 +48,7 @@ def test_planted_switches_come_back() -> None:
     assert len(answered) >= 0.9 * 300 * SIZES
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(truth=st.integers(0, 3), seed=st.integers(0, 2**32 - 1))
 def test_an_error_that_all_sizes_share_is_no_switch(truth: int, seed: int) -> None:
     """A simulator that is wrong by up to 20 % about its candidate is so at all sizes."""
@@ -68,7 +68,7 @@ def test_an_error_that_hardly_changes_is_likelier_than_one_that_does() -> None:
     assert found.share[:, 0].min() > 0.9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_from_noise_alone_nothing_can_be_told(seed: int) -> None:
     """Candidates that all are as far off as the simulator usually is: five names remain, which is no answer."""

@@ -40,7 +40,8 @@ def wrapped(mpi: Mpi, *words: str | Path) -> subprocess.CompletedProcess[str]:
     if not os.access(wrapper, os.X_OK):
         pytest.skip(lacking(f"Fortran of {mpi.describe()}", f"no mpifort beside {mpi.wrapper.name}"))
     argv = [str(wrapper), *map(str, words)]
-    return subprocess.run(argv, env=mpi.full_environment(), capture_output=True, text=True, check=False)
+    env = mpi.full_environment()
+    return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
 
 
 @pytest.fixture(scope="module", params=BINDINGS)

@@ -45,7 +45,7 @@ def test_all_to_one_share_one_tree_where_an_ideal_spread_does_not() -> None:
     assert sorted(up) == [0.0, 0.0, 0.0, 4.0]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_nothing_is_lost_or_split_on_the_way(data: st.DataObject) -> None:
     links = Links.of(parse_spec(data.draw(st.sampled_from([TWO_LEVELS, THREE_LEVELS, "single-switch:16"]))))

@@ -46,7 +46,7 @@ def test_alltoall_is_even(k: int) -> None:
     assert dimension_order(links, Demand.of(source, target)) == pytest.approx(np.full(len(links.tail), exact))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_nothing_is_lost_on_the_way(data: st.DataObject) -> None:
     links = Links.of(parse_spec(data.draw(st.sampled_from(["torus:4x3", "torus:2x2x3", "torus:5x1x2"]))))

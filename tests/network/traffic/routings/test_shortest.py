@@ -103,7 +103,7 @@ def test_alltoall_on_a_hypercube(dimension: int) -> None:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_nothing_is_lost_on_the_way(data: st.DataObject) -> None:
     spec = data.draw(st.sampled_from(["torus:4x3", "torus:2x2x3", "hypercube:3", "single-switch:5", TREE, FLY]))
