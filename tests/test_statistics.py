@@ -7,14 +7,18 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import mstats
 
 from hockney.statistics import (
+    MODES_APART,
     aicc,
     covariance,
     least_absolute_share,
     least_squares,
     mean_reach,
     standard_error,
+    steady_median,
+    steady_median_factor,
     t_reach,
 )
 
@@ -105,3 +109,40 @@ def test_the_share_with_the_least_absolute_error(
     missed: list[float], correction: list[float], share: float
 ) -> None:
     assert least_absolute_share(np.array(missed), np.array(correction)) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 30])
+def test_the_steady_median_is_scipys_of_logarithms(count: int) -> None:
+    # So close together that none counts as disturbed.
+    values = np.exp(0.02 * np.random.default_rng(count).standard_normal((5, count)))
+    expected = [math.exp(mstats.hdquantiles(np.log(row), [0.5])[0]) if count > 1 else row[0] for row in values]
+    assert steady_median(values) == pytest.approx(expected, rel=1e-12)
+    assert steady_median(5 * values) == pytest.approx(5 * steady_median(values), rel=1e-12)
+    holes = np.insert(values, count // 2, np.nan, axis=1)
+    assert steady_median(holes) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_steady_median_lies_between_two_modes_and_not_at_a_disturbed_value() -> None:
+    two_modes = np.array([[1.0, 1.0, 1.2, 1.2, 1.2], [1.0, 1.0, 1.0, 1.2, 1.2]])
+    upper, lower = steady_median(two_modes)
+    assert 1.05 < lower < upper < 1.15
+    (disturbed,) = steady_median(np.array([[1.0, 1.0, 1000.0]]))
+    # The weight of the largest of three is what 6x(1 − x) holds between 2/3 and 1.
+    assert disturbed == pytest.approx(math.exp(7 / 27 * MODES_APART))
+    assert np.isnan(steady_median(np.array([[np.nan, np.nan]])))
+
+
+def test_a_steady_median_of_differences_may_be_nothing_or_less() -> None:
+    values = np.array([[-2e-9, 1e-9, 5e-9], [0.0, 0.0, 0.0]])
+    assert steady_median(values, is_multiplied=False) == pytest.approx([1e-9, 0.0])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 12, 20, 50])
+def test_the_steady_median_errs_by_its_factor(count: int) -> None:
+    draws = 40_000
+    values = np.exp(0.01 * np.random.default_rng(count).standard_normal((draws, count)))
+    error = np.std(np.log(steady_median(values))) * math.sqrt(count) / 0.01
+    chance = 3 / math.sqrt(2 * draws)
+    factor = float(steady_median_factor(np.array(count)))
+    assert error <= factor * (1 + chance)
+    assert factor <= (error + 0.05) * (1 + chance)

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from hockney.campaign.sizes import ladder, midpoint, refine
 
+RATIO = 4
+"""Of the sizes of a ladder."""
+
 
 def explore(curve: Callable[[int], float], largest_B: int, tolerance: float, narrowest: float) -> list[int]:
     """All sizes that a campaign would measure on a noise-free machine."""
-    times = {size: curve(size) for size in ladder(largest_B)}
+    times = {size: curve(size) for size in ladder(largest_B, RATIO)}
     while (suspect := refine(times, dict.fromkeys(times, 0.0), tolerance, narrowest, with_end=True)) is not None:
         assert suspect.size not in times
         assert set(suspect.witnesses) <= set(times)
@@ -23,13 +26,14 @@ def explore(curve: Callable[[int], float], largest_B: int, tolerance: float, nar
 
 
 def test_ladder_runs_from_nothing_to_the_largest() -> None:
-    assert ladder(20) == [0, 1, 4, 16, 20]
-    assert ladder(16) == [0, 1, 4, 16]
-    assert ladder(0) == [0]
+    assert ladder(20, 4) == [0, 1, 4, 16, 20]
+    assert ladder(16, 4) == [0, 1, 4, 16]
+    assert ladder(20, 2) == [0, 1, 2, 4, 8, 16, 20]
+    assert ladder(0, 4) == [0]
 
 
 def test_a_straight_line_needs_no_refinement() -> None:
-    assert explore(lambda n: 1e-6 + 1e-10 * n, 2**22, 0.05, 1.05) == ladder(2**22)
+    assert explore(lambda n: 1e-6 + 1e-10 * n, 2**22, 0.05, 1.05) == ladder(2**22, RATIO)
 
 
 @pytest.mark.parametrize("limit", [200, 4032, 4096, 65536, 100_000])
@@ -48,7 +52,7 @@ def test_a_protocol_switch_is_bracketed(limit: int) -> None:
     # Halving ends when the ratio is at most `narrowest`; rounding to powers of two may leave a little more.
     assert above <= 1.06 * below
     # A bracket of ratio 1.05 inside a ratio of 4: log2(ln 4 / ln 1.05) ≈ 5 halvings, and their neighbours.
-    assert len(sizes) <= len(ladder(2**22)) + 20
+    assert len(sizes) <= len(ladder(2**22, RATIO)) + 20
 
 
 def test_a_slope_that_changes_before_the_largest_size_is_looked_into() -> None:
@@ -75,7 +79,7 @@ def test_a_slope_that_changes_before_the_largest_size_is_looked_into() -> None:
 
 
 def test_noise_within_the_interval_asks_for_nothing() -> None:
-    times = {size: 1e-6 * (1.2 if size == 16 else 1.0) for size in ladder(1024)}
+    times = {size: 1e-6 * (1.2 if size == 16 else 1.0) for size in ladder(1024, RATIO)}
     assert refine(times, dict.fromkeys(times, 0.0), 0.05, 1.05) is not None
     assert refine(times, dict.fromkeys(times, 0.2e-6), 0.05, 1.05) is None
 

@@ -70,7 +70,7 @@ def test_every_size_once_in_random_order_then_again() -> None:
 
 def test_those_who_saw_a_jump_look_again_before_it_is_believed() -> None:
     ladder = [visit(size, 5e-6 if size >= 16 else 1e-6) for size in (0, 1, 4, 16, 64)]
-    seen = work(*ladder, largest_B=64)
+    seen = work(*ladder, largest_B=64, ladder_ratio=4)
     following = seen.next_point()
     assert following is not None
     assert following[1] in (0, 1, 4, 16, 64), "a size that was measured once, not yet a new one"

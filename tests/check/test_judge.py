@@ -9,7 +9,7 @@ from tests.check.planted import MPIS, Made, Measured, Noise, equal, times
 
 from hockney.check.judge import LEAST_LAUNCHES, comparisons, holm, judge
 from hockney.check.study import bounds, compared
-from hockney.statistics import MEDIAN_FACTOR
+from hockney.statistics import steady_median_factor
 
 FAMILY_ERROR = 0.02
 
@@ -55,10 +55,10 @@ def test_launches_that_time_one_side_alone_do_not_count() -> None:
 
 
 def test_the_probability_is_students_of_the_median() -> None:
-    # Five launches, evenly spread: their median is their mean, with MEDIAN_FACTOR times its standard error.
+    # Five launches, evenly spread: their median is their mean, with a standard error that is as much larger.
     logarithms = 0.1 + 0.03 * np.arange(-2, 3)
     time_s = np.stack([np.exp(logarithms), np.ones(5)])
-    error = MEDIAN_FACTOR * logarithms.std(ddof=1) / np.sqrt(5)
+    error = float(steady_median_factor(np.array(5))) * logarithms.std(ddof=1) / np.sqrt(5)
     judged = judge(comparisons([(0, [(1, 1)])], ["x"]), time_s, time_s, time_s)
     assert judged.p[0] == pytest.approx(stats.t.sf(0.1 / error, 4), rel=1e-9)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def test_launches_of_a_point_combine(tmp_path: Path) -> None:
     records = [*sweep(), *sweep(repetition=1, scale=1.5, launch="b", stop="budget")]
     entry = only(build(campaign(tmp_path, records)))
     point = entry.measurements.points[0]
-    assert point.time_s == pytest.approx(1.25 * 0.2e-6)
+    assert point.time_s == pytest.approx(math.sqrt(1.5) * 0.2e-6)
     assert (point.records, point.samples, point.stop) == (2, 6, ["budget", "interval"])
     assert entry.measurements.launches == ["a", "b"]
 

@@ -256,7 +256,7 @@ def test_without_references_there_is_no_level(tmp_path: Path) -> None:
     assert (entry.level, entry.other_levels, entry.any_level) == (None, [], None)
 
 
-def drifting(shares: tuple[float, ...] = (0.97, 0.98, 1.0, 1.02, 1.03)) -> list[Record]:
+def drifting(shares: tuple[float, ...] = (1 / 1.03, 1 / 1.02, 1.0, 1.02, 1.03)) -> list[Record]:
     """Visits of one level whose references drift by these factors, and all times with them."""
     records = []
     for share in shares:

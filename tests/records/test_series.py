@@ -50,9 +50,11 @@ def test_launches_of_a_pair_become_a_median_with_the_spread_between_them() -> No
         for number, (value, low, high) in enumerate(values)
     ]
     (one,) = series(from_records(records), "pingpong")
-    # Student's t with two degrees of freedom is 4.303 at 97.5 %, and a median errs 1.25 times as much as a mean.
-    factor = math.exp(4.303 * 1.25 * statistics.stdev([0, math.log(1.3), math.log(2)]) / math.sqrt(3))
-    expected = (1.3e-6, 1.3e-6 / factor, 1.3e-6 * factor)
+    # Student's t with two degrees of freedom is 4.303 at 97.5 %, and the median of three errs as their mean does.
+    factor = math.exp(4.303 * statistics.stdev([0, math.log(1.3), math.log(2)]) / math.sqrt(3))
+    # The least and the most weigh 7/27 each, and 2 counts as e^0.3 times the middle one.
+    middle_s = 1.3e-6 * math.exp((-math.log(1.3) + 0.3) * 7 / 27)
+    expected = (middle_s, middle_s / factor, middle_s * factor)
     assert (one.time_s[0], one.low_s[0], one.high_s[0]) == pytest.approx(expected, rel=1e-3)
     assert one.freedom is not None
     assert one.freedom.tolist() == [2]

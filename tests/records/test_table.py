@@ -66,7 +66,7 @@ def test_an_empty_message_has_a_rate_but_no_bandwidth() -> None:
 
 def test_without_references_all_visits_of_a_point_count() -> None:
     again = [
-        record(value=2e-6),
+        record(value=2.3e-6),
         record(value=1e-6),
         record(value=1.5e-6),
         record(value=3e-6, repetition=1),

@@ -168,7 +168,7 @@ def test_a_difference_of_two_times_may_be_nothing() -> None:
     samples = [np.array([value]) for value in (2e-8, 9e-8, 1e-8)]
     visits = [visit(each, operation="send_overhead", low=0.0, high=1e-7) for each in samples]
     (record,) = settle(visits, {}).records
-    assert record.value == 2e-8
+    assert record.value == pytest.approx(2e-8)
     assert record.low == 0
 
 
@@ -179,7 +179,7 @@ def test_other_statistics_stay_with_the_visit_that_stands() -> None:
         return [completion, visit(np.array([value_s / 2]), **fixed, statistic="mean_over_ranks")]
 
     visits = [*pair("a", 1e-6), *pair("b", 3e-6), *pair("c", 2e-6)]
-    assert [record.value for record in settle(visits, {}).records] == [2e-6, 1e-6]
+    assert [record.value for record in settle(visits, {}).records] == pytest.approx([2e-6, 1e-6])
 
 
 def test_records_of_other_programs_count_as_they_are() -> None:

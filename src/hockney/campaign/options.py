@@ -23,13 +23,20 @@ with later():
 QUICK: dict[str, Any] = {
     "budget_s": 0.2,
     "tolerance": 0.02,
+    "ladder_ratio": 4,
     "most_sizes": 28,
     "size_tolerance": 0.1,
     "narrowest": 1.3,
 }
 """A first model in about half a minute: wider intervals, wider brackets around breaks."""
 
-SIMULATED: dict[str, Any] = {"budget_s": 1e-3, "least_samples": 6, "size_tolerance": 0.01, "narrowest": 1 + 1e-9}
+SIMULATED: dict[str, Any] = {
+    "budget_s": 1e-3,
+    "least_samples": 6,
+    "ladder_ratio": 4,
+    "size_tolerance": 0.01,
+    "narrowest": 1 + 1e-9,
+}
 """A simulation repeats itself: a little simulated time is enough, and a break can be followed to the byte."""
 
 KEPT = ("output", "resume", "trust")

@@ -7,16 +7,14 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-LADDER_RATIO = 4
 
-
-def ladder(largest_B: int) -> list[int]:
-    """0, 1, 4, 16, … and `largest_B` itself, in bytes."""
+def ladder(largest_B: int, ratio: int) -> list[int]:
+    """0, 1, ratio, ratio², … and `largest_B` itself, in bytes."""
     sizes = [0]
     size = 1
     while size < largest_B:
         sizes.append(size)
-        size *= LADDER_RATIO
+        size *= ratio
     return [*sizes, largest_B] if largest_B > 0 else sizes
 
 

@@ -19,7 +19,7 @@ from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, s
 from hockney.records.record import Record
 from hockney.units import format_bytes
 
-TYPICAL_SIZES = 24
+TYPICAL_SIZES = 40
 """Points of a refined series, for the estimate of time only."""
 
 LARGEST_TOTAL = 16
@@ -27,6 +27,9 @@ LARGEST_TOTAL = 16
 
 COLLECTIVE_SHARE = 3
 """A collective's series may have this many times fewer points than a pair's: there are many more of them."""
+
+COLLECTIVE_LADDER_RATIO = 4
+"""Of neighbouring sizes of a collective before refinement."""
 
 MOST_RANK_COUNTS = 24
 NARROWEST_RANKS = 1.1
@@ -280,7 +283,8 @@ class Work:
         if isinstance(key, CollectiveKey) and sizes_are_blocks(key.operation):
             # Every rank holds a block of every other: large groups get smaller ones.
             top = max(1, min(top, LARGEST_TOTAL * self.plan.largest_B // key.ranks))
-        return key.sizes(ladder(top))
+        is_collective = isinstance(key, CollectiveKey)
+        return key.sizes(ladder(top, COLLECTIVE_LADDER_RATIO if is_collective else self.plan.ladder_ratio))
 
     def _refinement(self, key: Key) -> int | None:
         points = self.done.get(key, {})

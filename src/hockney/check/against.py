@@ -211,9 +211,8 @@ def _measured(times: Times, call: Call, cache_B: float | None) -> dict[int, Meas
     bounds = [matrix[rows][:, there] for matrix in (times.low_s, times.time_s, times.high_s)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a size that one launch has
-        low, high, freedom = intervals(*bounds)
+        middle, low, high, freedom = intervals(*bounds)
     launches = np.sum(~np.isnan(of_call), axis=1)
-    middle = np.nanmedian(of_call, axis=1)
     # A collective's buffers are those of all its ranks, an exchange's of two.
     ranks = (call.ranks or 2) / 2 if call.operation in COLLECTIVES else 1.0
     vectors = (call.ranks or 2) * ranks if sizes_are_blocks(call.operation) else ranks

@@ -9,7 +9,6 @@ error, however they depend on each other.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hockney.records.launches import intervals
-from hockney.statistics import NORMAL, TAILS, Array, standard_error
+from hockney.statistics import NORMAL, TAILS, Array, standard_error, steady_median
 
 LEAST_LAUNCHES = 4
 """Fewer do not tell how launches differ: with three, noise alone alarmed in one of 23 campaigns for one of 50."""
@@ -83,9 +82,7 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
         return Judged(nothing, nothing, nothing, nothing, nothing, np.zeros(0, dtype=np.intp))
     ratio, error = _ratios(compared, time_s, low_s, high_s)
     launches = np.sum(~np.isnan(ratio), axis=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of comparisons without a launch
-        middle = np.nanmedian(ratio, axis=1) if launches.min() < ratio.shape[1] else np.median(ratio, axis=1)
+    middle = steady_median(ratio)
     low, high, freedom = nothing.copy(), nothing.copy(), nothing.copy()
     for group in compared.alike:
         chosen = group[launches[group] >= LEAST_LAUNCHES]
@@ -94,7 +91,8 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
         # Launches that have none of them tell nothing about how launches differ.
         there = ~np.isnan(ratio[chosen]).all(axis=0)
         of_group, within = ratio[chosen][:, there], np.exp(NORMAL * error[chosen][:, there])
-        low[chosen], high[chosen], freedom[chosen] = intervals(of_group / within, of_group, of_group * within)
+        bounds = of_group / within, of_group, of_group * within
+        _, low[chosen], high[chosen], freedom[chosen] = intervals(*bounds)
     p = _tail(middle, high, freedom)
     return Judged(middle, low, high, p, holm(p), launches.astype(np.intp))
 

@@ -14,17 +14,16 @@ import numpy as np
 from scipy import stats
 
 from hockney.statistics import (
-    MEDIAN_FACTOR,
     MOST_POOLED,
     MOST_REACH,
     TAILS,
     Array,
+    most_like,
     standard_error,
+    steady_median,
+    steady_median_factor,
     typical_variance,
 )
-
-UNLIKE = 0.05
-"""A spread that the others' would give so rarely (Fisher's test) is a size's own."""
 
 LEAST_FREEDOM = 2.0
 """With less, Student's t says nothing: its interval would reach from nothing to everything."""
@@ -32,22 +31,22 @@ LEAST_FREEDOM = 2.0
 
 def intervals(
     low_s: Array, time_s: Array, high_s: Array, *, is_multiplied: bool = True
-) -> tuple[Array, Array, Array]:
-    """The lower and the upper bound of each size's median (s), and their degrees of freedom, shapes (sizes,).
+) -> tuple[Array, Array, Array, Array]:
+    """Each size's `steady_median` (s), its lower and upper bound, and their degrees of freedom, shapes (sizes,).
 
     The times of each launch and the 95 % interval within it have the shape (sizes, launches), NaN where a launch
     lacks a size. What lies between launches multiplies times, unless they are differences of two
-    (`is_multiplied` is false). Results are NaN where there is less than `LEAST_FREEDOM`.
+    (`is_multiplied` is false). Bounds and freedom are NaN where there is less than `LEAST_FREEDOM`.
     """
-    median_s = _median(time_s, axis=1)
+    median_s = steady_median(time_s, is_multiplied=is_multiplied)
     if is_multiplied:
         low_s = np.maximum(low_s, time_s / math.exp(MOST_REACH))
         low, time, high = np.log(low_s), np.log(time_s), np.log(high_s)
         reach, freedom = _reach(time, standard_error(low, high))
         factor = np.exp(np.minimum(reach, MOST_REACH))
-        return median_s / factor, median_s * factor, freedom
+        return median_s, median_s / factor, median_s * factor, freedom
     reach, freedom = _reach(time_s, standard_error(low_s, high_s))
-    return np.maximum(0.0, median_s - reach), median_s + reach, freedom
+    return median_s, np.maximum(0.0, median_s - reach), median_s + reach, freedom
 
 
 def _median(values: Array, axis: int) -> Array:
@@ -79,13 +78,11 @@ def _reach(values: Array, errors: Array) -> tuple[Array, Array]:
     pooled_freedom = np.minimum(own_freedom.sum() - own_freedom, MOST_POOLED)  # its own are among them
     freedom = pooled_freedom + own_freedom
     spread = (pooled_freedom * common + own_freedom * variance) / np.maximum(freedom, 1)
-    with np.errstate(invalid="ignore"):
-        most = common * stats.f.ppf(1 - UNLIKE, own_freedom, pooled_freedom)
     # What scatters so much more than its like keeps its own spread.
-    is_unlike = variance > np.nan_to_num(most, nan=np.inf)
+    is_unlike = variance > [common * most_like(*both) for both in zip(own_freedom, pooled_freedom, strict=True)]
     spread = np.where(is_unlike, variance, spread)
     freedom = np.where(is_unlike & (own_freedom >= LEAST_FREEDOM), own_freedom, freedom)
-    of_median = np.where(count > 2, MEDIAN_FACTOR**2, 1.0) / count
+    of_median = steady_median_factor(count) ** 2 / count
     each = np.maximum(spread * of_median, within / count)
     moved = float(np.var(of_launch, ddof=1)) if sizes > 1 else 0.0
     shared = max(0.0, moved - common / max(sizes, 1)) * of_median

@@ -193,15 +193,6 @@ def _pooled(
     sizes, place, counts = np.unique(size[order], return_inverse=True, return_counts=True)
     if order.size == sizes.size:
         return Series(key, sizes, time[order], low[order], high[order], limit_B)
-    members = np.split(order, np.cumsum(counts)[:-1])
-    whole = Series(
-        key,
-        sizes,
-        np.array([np.median(time[rows]) for rows in members]),
-        np.array([low[rows].min() for rows in members]),
-        np.array([high[rows].max() for rows in members]),
-        limit_B,
-    )
     # Rows of one launch and size, as some programs print, are launches of their own.
     number = np.concatenate([np.arange(count) for count in counts])
     names, column = np.unique(launch[order].astype(str), return_inverse=True)
@@ -210,11 +201,9 @@ def _pooled(
     by_launch = np.full((3, sizes.size, number.max() + 1), np.nan)
     by_launch[:, place, number] = low[order], time[order], high[order]
     is_multiplied = key["operation"] not in SUBTRACTED
-    lows, highs, freedom = intervals(*by_launch, is_multiplied=is_multiplied)
+    middle, lows, highs, freedom = intervals(*by_launch, is_multiplied=is_multiplied)
     known = ~np.isnan(freedom)
-    return replace(
-        whole,
-        low_s=np.where(known, lows, whole.low_s),
-        high_s=np.where(known, highs, whole.high_s),
-        freedom=freedom,
-    )
+    # Where nobody knows how launches differ, the bounds are the outermost of theirs.
+    lows = np.where(known, lows, np.nanmin(by_launch[0], axis=1))
+    highs = np.where(known, highs, np.nanmax(by_launch[2], axis=1))
+    return Series(key, sizes, middle, lows, highs, limit_B, freedom=freedom)

@@ -18,9 +18,18 @@ from numpy.typing import NDArray
 
 from hockney import _core
 from hockney.records.columns import POINT, VISITED
+from hockney.records.launches import LEAST_FREEDOM
 from hockney.records.levels import Array, Level, common, find_levels, quietest
 from hockney.records.record import Bracketed, Record, Wanted
-from hockney.statistics import MEDIAN_FACTOR, MOST_POOLED, MOST_REACH, t_reach, typical_variance
+from hockney.statistics import (
+    MOST_POOLED,
+    MOST_REACH,
+    most_like,
+    steady_median,
+    steady_median_factor,
+    t_reach,
+    typical_variance,
+)
 
 Ranks = tuple[object, ...]
 """What says which ranks a record's references are of."""
@@ -220,13 +229,13 @@ class _Point:
         first = visits[0].record
         self.visits = visits
         values = np.array([visit.value for visit in visits])
-        self.value = float(np.median(values))
         # What is between visits adds to a difference of two times, and multiplies others: those are compared by
         # their logarithms.
         self.is_multiplied = first.operation not in SUBTRACTED and bool(np.all(values > 0))
         self.kind: Ranks = (*ranks_of(first), first.operation, first.statistic, self.is_multiplied)
         self.freedom = values.size - 1
         compared = np.log(values) if self.is_multiplied else values
+        self.value = float(steady_median(values[None, :], is_multiplied=self.is_multiplied)[0])
         self.variance = float(np.var(compared, ddof=1)) if self.freedom else 0.0
 
     def record(self, pooled: Spread) -> Record:
@@ -261,9 +270,13 @@ class _Point:
         freedom = max(0, min(freedom - self.freedom, MOST_POOLED))  # its own are among them
         if freedom + self.freedom == 0:
             return 0.0
+        if self.variance > variance * most_like(self.freedom, freedom):
+            # Large messages, say, which share a cache with others, scatter more than small ones.
+            variance, freedom = self.variance, 0 if self.freedom >= LEAST_FREEDOM else freedom
         variance = (freedom * variance + self.freedom * self.variance) / (freedom + self.freedom)
-        factor = MEDIAN_FACTOR if self.freedom > 1 else 1.0
-        return t_reach(factor * math.sqrt(variance / (self.freedom + 1)), freedom + self.freedom)
+        visits = self.freedom + 1
+        factor = float(steady_median_factor(np.array(visits)))
+        return t_reach(factor * math.sqrt(variance / visits), freedom + self.freedom)
 
 
 def _pooled(points: Sequence[_Point]) -> Spread:

@@ -21,7 +21,7 @@ from hockney.records.record import Record
 from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
 from hockney.records.visits import ranks_of
 from hockney.runner.variants import DEFAULT
-from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, t_reach
+from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, steady_median, t_reach
 from hockney.tune.cells import Cell
 from hockney.tune.rules import Algorithm, Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
@@ -91,7 +91,7 @@ class Times:
     def median_s(self, variant: str, point: Point) -> float | None:
         """The median over launches; None where nothing was timed."""
         row = self._right(variant, point)
-        return None if row is None else float(np.nanmedian(row[1]))
+        return None if row is None else float(steady_median(row[1:2])[0])
 
     def _right(self, variant: str, point: Point) -> Array | None:
         """The times of a variant at a point; None where there are none, or a result was wrong."""
@@ -108,8 +108,8 @@ class Times:
         if row is None:
             return math.inf
         known = row[:, ~np.isnan(row[1])]
-        (low,), (high,), _ = intervals(*known[:, None])
-        return math.inf if math.isnan(low) else float((high - low) / 2 / np.median(known[1]))
+        (middle,), (low,), (high,), _ = intervals(*known[:, None])
+        return math.inf if math.isnan(low) else float((high - low) / 2 / middle)
 
     def is_apart(self, variant: str, other: str, point: Point) -> bool:
         """Whether the times of two variants are of different levels of the machine.
@@ -143,12 +143,12 @@ class Times:
         ]
         within = np.exp(NORMAL * np.hypot(*errors))[turns]
         seen = ratio[turns]
-        (low,), (high,), (freedom,) = intervals((seen / within)[None], seen[None], (seen * within)[None])
-        middle = float(np.median(seen))
+        bounds = (seen / within)[None], seen[None], (seen * within)[None]
+        (middle,), (low,), (high,), (freedom,) = intervals(*bounds)
         if high >= middle * math.exp(MOST_REACH):
             # `intervals` reaches no farther; what was seen lies within in any case.
             low, high = min(low, seen.min()), max(high, seen.max())
-        return Ratio(middle, float(low), float(high), float(freedom))
+        return Ratio(float(middle), float(low), float(high), float(freedom))
 
 
 def point_of(one: Cell | Record) -> Point:
