@@ -14,7 +14,7 @@ from unittest.mock import patch
 import pandas as pd
 import pytest
 from tests.command_line import run_hockney
-from tests.faults.tool import LEFT_S, OPTIONS, SIZES_B, Tool, fake_launches, finished
+from tests.faults.tool import LEFT_S, OPTIONS, SIZES_B, Tool, failures_of_the_rest, fake_launches
 from tests.processes import left_after
 
 from hockney.records import table
@@ -47,7 +47,7 @@ def end_and_go_on(tool: Tool, number: signal.Signals) -> None:
     )
     assert hint.endswith(f"hockney measure -o {tool.folder} --resume` goes on")
     assert len(table.load(campaign.table)) == len({record.bytes for record in records}) >= RECORDS
-    assert finished(tool)["failures"] == []
+    assert failures_of_the_rest(tool) == []
 
 
 @pytest.mark.thorough
