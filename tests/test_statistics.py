@@ -132,17 +132,16 @@ def test_a_steady_median_lies_between_two_modes_and_not_at_a_disturbed_value() -
     assert np.isnan(steady_median(np.array([[np.nan, np.nan]])))
 
 
-def test_a_steady_median_of_differences_may_be_nothing_or_less() -> None:
-    values = np.array([[-2e-9, 1e-9, 5e-9], [0.0, 0.0, 0.0]])
-    assert steady_median(values, is_multiplied=False) == pytest.approx([1e-9, 0.0])
-
-
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 12, 20, 50])
-def test_the_steady_median_errs_by_its_factor(count: int) -> None:
+@pytest.mark.parametrize("spread", [0.01, 0.1, 0.3, 0.6])
+def test_the_steady_median_errs_by_its_factor(count: int, spread: float) -> None:
     draws = 40_000
-    values = np.exp(0.01 * np.random.default_rng(count).standard_normal((draws, count)))
-    error = np.std(np.log(steady_median(values))) * math.sqrt(count) / 0.01
+    logarithms = spread * np.random.default_rng(count).standard_normal((draws, count))
+    error = np.std(np.log(steady_median(np.exp(logarithms)))) * math.sqrt(count) / spread
     chance = 3 / math.sqrt(2 * draws)
-    factor = float(steady_median_factor(np.array(count)))
+    factor = math.sqrt(np.mean(steady_median_factor(logarithms) ** 2))
     assert error <= factor * (1 + chance)
-    assert factor <= (error + 0.05) * (1 + chance)
+    # The more values lie far out, the more of the rows count as sample medians, which few values need not.
+    assert factor <= (error + (0.05 if spread < MODES_APART / 4 else 0.25)) * (1 + chance)
+    holes = np.insert(logarithms, 0, np.nan, axis=1)
+    assert np.array_equal(steady_median_factor(holes), steady_median_factor(logarithms))

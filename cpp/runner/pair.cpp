@@ -54,8 +54,8 @@ constexpr double most_warm_up_factor = 3;
 // last: a ping-pong would use one piece throughout. How pieces lie in memory decides how fast they are copied
 // (by up to 30 % with Open MPI on one host, between 2 and 4 KiB), and a program meets all of them. So each
 // batch comes after a burst of at most so many messages each way, a random number of them, which leaves
-// another piece on top; slow messages get none, so that bursts take no more than a part of the batches' time.
-constexpr long most_burst = 16, least_batch_a_message = 4;
+// another piece on top. It has at most a quarter of the batch's repetitions: that takes little of the time.
+constexpr long most_burst = 16, batch_a_message = 4;
 
 // What the leader tells the follower before each batch.
 struct Order {
@@ -134,7 +134,7 @@ class Batches {
     Batches(const Kernel& kernel, Pair& pair) : kernel_(kernel), pair_(pair) {}
 
     Ready announce_next(long repetitions) {
-        const long most = is_simulated ? 0 : std::min(most_burst, repetitions / least_batch_a_message);
+        const long most = is_simulated ? 0 : std::min(most_burst, repetitions / batch_a_message);
         burst_ = most > 0 ? std::uniform_int_distribution<long>(1, most)(random_) : 0;
         const Order order{repetitions, pause_us_, burst_};
         pause_us_ = 0;
@@ -165,7 +165,8 @@ class Batches {
     const Kernel& kernel_;
     Pair& pair_;
     long pause_us_ = 0, burst_ = 0;
-    std::minstd_rand random_;
+    // The order says how long a burst is, so one side alone draws.
+    std::minstd_rand random_{std::random_device{}()};
     double fastest_repetition_s_ = 1e9;
 };
 

@@ -45,15 +45,14 @@ MOST_POOLED = 8
 """Degrees of freedom that a spread which several quantities have in common counts for beside one's own."""
 
 
-UNLIKE = 0.05
-"""A spread that the others' would give so rarely (Fisher's test) is a quantity's own."""
-
-
 @lru_cache(maxsize=4096)
-def most_like(own_freedom: float, pooled_freedom: float) -> float:
-    """How many times the variance of its like a variance may be before it is its own; inf where none is known."""
+def most_like(chance: float, own_freedom: float, pooled_freedom: float) -> float:
+    """How many times the variance of its like a variance may be before it is its own; inf where none is known.
+
+    One of its like is more by that `chance` (Fisher's test).
+    """
     known = own_freedom > 0 and pooled_freedom > 0
-    return float(stats.f.ppf(1 - UNLIKE, own_freedom, pooled_freedom)) if known else math.inf
+    return float(stats.f.ppf(1 - chance, own_freedom, pooled_freedom)) if known else math.inf
 
 
 MOST_REACH = 5.0
@@ -73,27 +72,24 @@ MODES_APART = 0.3
 """Of the logarithm of a time: modes that no reference sees lie closer; what is farther out was disturbed."""
 
 
-def steady_median(values: Array, *, is_multiplied: bool = True) -> Array:
+def steady_median(times: Array) -> Array:
     """The median of each row after Harrell and Davis (Biometrika 69, 1982), (rows, n) → (rows,), without NaNs.
 
-    It averages the ordered values, the middle ones most, where the sample median takes one or two of them. So a
-    few values that fall in two modes, as visits and launches do, give the middle of both, not the mode that by
-    chance has one more. What is farther than `MODES_APART` from the sample median counts as if it lay there: one
-    disturbed value of three moves the result by a quarter of that. Logarithms are averaged where `is_multiplied`.
+    It averages the logarithms in their order, the middle ones most, where the sample median takes one or two of
+    them. So a few times that fall in two modes, as visits and launches do, give the middle of both, not the mode
+    that by chance has one more. What is farther than `MODES_APART` from the sample median counts as if it lay
+    there: one disturbed time of three moves the result by a quarter of that. Times are above 0.
     `scipy.stats.mstats.hdquantiles` has the same weights, and takes a tenth of a millisecond a row.
     """
-    ordered, counts = np.sort(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1)
-    medians = np.full(len(values), np.nan)
+    ordered, counts = np.sort(times, axis=1), np.count_nonzero(~np.isnan(times), axis=1)
+    medians = np.full(len(times), np.nan)
     for count in np.unique(counts[counts > 0]).tolist():
         rows = counts == count
         known = ordered[rows, :count]
-        middle = np.median(known, axis=1, keepdims=True)
-        if is_multiplied:
-            ratio = np.log(known / middle, out=np.zeros_like(known), where=middle > 0)
-            medians[rows] = middle[:, 0] * np.exp(np.clip(ratio, -MODES_APART, MODES_APART) @ _weights(count))
-        else:
-            reach = MODES_APART * np.abs(middle)
-            medians[rows] = np.clip(known, middle - reach, middle + reach) @ _weights(count)
+        # The middle one, or the geometric mean of both.
+        middle = np.sqrt(known[:, (count - 1) // 2] * known[:, count // 2])
+        ratio = np.clip(np.log(known / middle[:, None]), -MODES_APART, MODES_APART)
+        medians[rows] = middle * np.exp(ratio @ _weights(count))
     return medians
 
 
@@ -104,13 +100,20 @@ def _weights(count: int) -> Array:
     return np.diff(stats.beta.cdf(np.arange(count + 1) / count, shape, shape))
 
 
-def steady_median_factor(count: Array) -> Array:
-    """Standard error of a `steady_median` of normal values beside that of their mean, same shape.
+def steady_median_factor(logarithms: Array) -> Array:
+    """Standard error of the `steady_median` of each row beside that of a mean, (rows, n) → (rows,).
 
-    At least what a simulation gives (tests/test_statistics.py), and at most 0.05 more: from 1 for up to three
-    values to `MEDIAN_FACTOR` for many.
+    From 1 for up to three normal values to `MEDIAN_FACTOR` for many, never less than what a simulation gives and
+    at most 0.05 more (tests/test_statistics.py). Where values may count as if they lay nearer, it is that of a
+    sample median.
     """
-    return np.maximum(1.0, MEDIAN_FACTOR - (MEDIAN_FACTOR - 1) * np.sqrt(3 / np.maximum(count, 1)))
+    known = ~np.isnan(logarithms)
+    count = np.maximum(np.count_nonzero(known, axis=1), 1)
+    least = np.where(known, logarithms, np.inf).min(axis=1)
+    most = np.where(known, logarithms, -np.inf).max(axis=1)
+    factor = np.maximum(1.0, MEDIAN_FACTOR - (MEDIAN_FACTOR - 1) * np.sqrt(3 / count))
+    # A range of less than `MODES_APART` leaves nothing that far from the middle.
+    return np.where((most - least > MODES_APART) & (count > 2), MEDIAN_FACTOR, factor)
 
 
 def mean_reach(values: Array) -> float:

@@ -24,7 +24,8 @@ def test_modes_that_no_reference_sees_are_said_at_the_end(tmp_path: Path) -> Non
 
 def test_visits_at_the_common_level_count(tmp_path: Path) -> None:
     # The fake machine is twice as slow for its first ten answers: for as many of the ladder 0, 1, 4, … 64 KiB.
-    campaign, outcome, watcher = measured(tmp_path / "c", plan(visits=2), fake_launch("drifts", "10"))
+    asked = plan(visits=2, ladder_ratio=4)
+    campaign, outcome, watcher = measured(tmp_path / "c", asked, fake_launch("drifts", "10"))
     frame = table.load(campaign.path)
     assert outcome.measured == len(campaign.records()) > len(frame)
     assert len(frame) == len(set(sizes(campaign)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 from tests.campaign.visits import FAST, KEY, SLOW, at_level, visit
@@ -74,7 +75,7 @@ def test_those_who_saw_a_jump_look_again_before_it_is_believed() -> None:
     following = seen.next_point()
     assert following is not None
     assert following[1] in (0, 1, 4, 16, 64), "a size that was measured once, not yet a new one"
-    believed = work(*ladder, *ladder, largest_B=64, visits=2).next_point()
+    believed = work(*ladder, *ladder, largest_B=64, visits=2, ladder_ratio=4).next_point()
     assert believed is not None
     assert believed[1] in (2, 8), "the middle of an interval beside the jump"
 
@@ -100,7 +101,7 @@ def test_a_series_in_trouble_waits_until_the_others_are_done() -> None:
 
 def test_a_size_that_failed_does_not_end_the_refinement() -> None:
     ladder = [visit(size, 5e-6 if size >= 16 else 1e-6) for size in (0, 1, 4, 16, 64)] * 2
-    seen = work(*ladder, largest_B=64, visits=2)
+    seen = work(*ladder, largest_B=64, visits=2, ladder_ratio=4)
     first = seen.next_point()
     assert first is not None
     seen.fail(*first)
@@ -122,3 +123,14 @@ def test_a_damaged_line_names_no_point() -> None:
     imported = visit(8, 1e-6).model_copy(update={"source": "osu", "cache": ""})
     assert unmeasured([imported], [*damaged, good]) == ["pingpong cache, 8 B: it died"]
     assert unmeasured([imported, visit(8, 1e-6)], [*damaged, good]) == []
+
+
+def test_a_campaign_that_does_not_say_how_it_stepped_stepped_by_four(tmp_path: Path) -> None:
+    kept = Plan.model_validate({"ranks": 2, "largest_B": 64}).model_dump(mode="json")
+    old = {name: value for name, value in kept.items() if name != "ladder_ratio"}
+    steps = {}
+    for name, data in (("old", old), ("new", kept)):
+        seen = Work.resume(Plan.stored(data, tmp_path), [], "default", 0)
+        seen.largest_B = {KEY: 0}
+        steps[name] = seen.coarse_left()
+    assert steps == {"old": 5, "new": 8}, "0, 1, 4, 16, 64 and 0, 1, 2, 4, 8, 16, 32, 64"

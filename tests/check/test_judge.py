@@ -58,7 +58,9 @@ def test_the_probability_is_students_of_the_median() -> None:
     # Five launches, evenly spread: their median is their mean, with a standard error that is as much larger.
     logarithms = 0.1 + 0.03 * np.arange(-2, 3)
     time_s = np.stack([np.exp(logarithms), np.ones(5)])
-    error = float(steady_median_factor(np.array(5))) * logarithms.std(ddof=1) / np.sqrt(5)
+    error = (
+        steady_median_factor(np.array([logarithms], dtype=np.float64))[0] * logarithms.std(ddof=1) / np.sqrt(5)
+    )
     judged = judge(comparisons([(0, [(1, 1)])], ["x"]), time_s, time_s, time_s)
     assert judged.p[0] == pytest.approx(stats.t.sf(0.1 / error, 4), rel=1e-9)
 

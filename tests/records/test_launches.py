@@ -101,5 +101,5 @@ def test_one_size_of_several_launches_speaks_for_those_of_one() -> None:
     times[2, 1:] = 1.3, 0.8
     _, low, high, _ = intervals(times, times, times)
     width = np.log(high / low)
-    # A single launch errs √3 times as much as three, whose median errs as their mean does.
-    assert width[0] == pytest.approx(width[2] * math.sqrt(3))
+    # A single launch errs √3 times as much as three, whose median, so far apart, errs 1.25 times as their mean.
+    assert width[0] == pytest.approx(width[2] * math.sqrt(3) / 1.25)

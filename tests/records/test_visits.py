@@ -210,3 +210,22 @@ def test_planted_levels_come_back(rng: np.random.Generator) -> None:
     assert len(there) > 5
     for record in there:
         assert record.value == pytest.approx(2.5 * true_s[record.bytes], rel=0.03)
+
+
+def test_a_point_that_scatters_unlike_its_like_keeps_its_spread() -> None:
+    def point(size_B: int, *values: float) -> list[Record]:
+        return [visit(np.full(6, value), bytes=size_B, low=value, high=value) for value in values]
+
+    alike = [record for size_B in range(1, 20) for record in point(size_B, 1.0e-6, 1.01e-6, 0.99e-6)]
+    judged = [*point(64, 1e-6, 1.3e-6, 0.8e-6), *point(128, 1e-6, 1.015e-6, 0.985e-6)]
+    records = settle([*alike, *judged], {}).records
+    far, like = (next(record for record in records if record.bytes == size_B) for size_B in (64, 128))
+    assert far.low is not None
+    assert like.low is not None
+    # Student's t with two degrees of freedom, its own; the values' range is that of a plain median, not a mean.
+    own = 4.303 * 1.25 * np.std(np.log([1, 1.3, 0.8]), ddof=1) / np.sqrt(3)
+    assert np.log(far.value / far.low) == pytest.approx(own, rel=1e-3)
+    # Eight degrees of the others, and two of its own; theirs are half of them below their mean by that share.
+    theirs, own = (np.var(np.log([1, 1 + step, 1 - step]), ddof=1) for step in (0.01, 0.015))
+    pooled = np.sqrt((8 * theirs / (1 - 2 / 18) ** 3 + 2 * own) / 10)
+    assert np.log(like.value / like.low) == pytest.approx(2.228 * pooled / np.sqrt(3), rel=0.02)

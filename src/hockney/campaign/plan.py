@@ -269,9 +269,7 @@ class Plan(Launching):
     ] = ""
     size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
-    ladder_ratio: int = Field(
-        default=2, ge=2, description="of neighbouring sizes, before refinement"
-    )
+    ladder_ratio: int = Field(default=2, ge=2, description="of neighbouring sizes, before refinement")
     most_sizes: int = Field(default=60, ge=3, description="points a series at most")
     least_samples: int = Field(default=100, ge=6)
 
@@ -310,7 +308,8 @@ class Plan(Launching):
                 "run the application again: `hockney run … -o` adds to the folder",
             )
         try:
-            return cls.model_validate(data)
+            # Campaigns that do not say stepped by four.
+            return cls.model_validate({"ladder_ratio": 4, **data})
         except ValidationError as error:
             first = error.errors()[0]
             raise RequestError(

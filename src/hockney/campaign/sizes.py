@@ -1,4 +1,4 @@
-"""Which message sizes to measure: a coarse ladder, then where interpolation misses, until a jump is bracketed."""
+"""Which message sizes to measure: a ladder, then where interpolation misses, until a jump is bracketed."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, s
 from hockney.records.record import Record
 from hockney.units import format_bytes
 
-TYPICAL_SIZES = 40
-"""Points of a refined series, for the estimate of time only."""
+TYPICAL_REFINEMENTS = 12
+"""Sizes that refinement adds to a series, for the estimate of time only."""
 
 LARGEST_TOTAL = 16
 """The blocks of all ranks together may be so many times the largest message."""
@@ -342,8 +342,9 @@ class Work:
         for key, largest in self.largest_B.items():
             fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0
             fixed = fixed or isinstance(key, CollectiveKey)
-            refined = 0 if fixed else min(TYPICAL_SIZES, self.plan.most_sizes)
-            total += max(len(self._given(key)), refined, len(self.done.get(key, {})))
+            given = len(self._given(key))
+            refined = given if fixed else min(given + TYPICAL_REFINEMENTS, self.plan.most_sizes)
+            total += max(given, refined, len(self.done.get(key, {})))
         return total * self.plan.visits
 
 

@@ -58,9 +58,10 @@ def comparisons(rows: Sequence[tuple[int, Sequence[tuple[int, int]]]], groups: S
 class Judged:
     """What became of each comparison, shapes (comparisons,).
 
-    `ratio` is slow over fast, the median over launches, with its 95 % interval; `launches` are those in which
-    both sides were timed. `p`: how likely as large a ratio is where the true one is at most 1. `p_corrected`: the
-    smallest family-wise error at which it would be called a violation. NaN where launches are too few.
+    `ratio` is slow over fast, the steady median over launches, with its 95 % interval; `launches` are those in
+    which both sides were timed. `p`: how likely as large a ratio is where the true one is at most 1.
+    `p_corrected`: the smallest family-wise error at which it would be called a violation. NaN where launches are
+    too few.
     """
 
     ratio: Array

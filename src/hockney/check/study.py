@@ -15,6 +15,7 @@ from hockney.check.judge import Comparisons, Judged, comparisons, judge
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithms
+from hockney.statistics import steady_median
 from hockney.units import format_bytes
 
 FAMILY_ERROR = 0.05
@@ -251,8 +252,8 @@ def _known_number(value: float) -> float | None:
 
 
 def _medians(times: Times) -> list[float]:
-    """The median over launches of each cell, in seconds; each has one launch at least."""
-    return [float(np.median(row[~np.isnan(row)])) for row in times.time_s]
+    """The steady median over launches of each cell, in seconds; each has one launch at least."""
+    return list(map(float, steady_median(times.time_s)))
 
 
 def _mend(

@@ -84,7 +84,7 @@ class MpiLibrary(_MachineFilePart):
 
 
 class Point(_MachineFilePart):
-    """One measured size: median over launches and pairs, and a 95 % interval, which holds that of each pair."""
+    """One measured size: steady median over launches, median over pairs; the interval holds all pairs'."""
 
     size_B: int = Field(ge=0)
     time_s: float = Field(gt=0)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import stats
 
 from hockney.statistics import (
+    MEDIAN_FACTOR,
     MOST_POOLED,
     MOST_REACH,
     TAILS,
@@ -25,6 +26,9 @@ from hockney.statistics import (
     typical_variance,
 )
 
+UNLIKE = 0.05
+"""A spread that the others' would give so rarely is a size's own."""
+
 LEAST_FREEDOM = 2.0
 """With less, Student's t says nothing: its interval would reach from nothing to everything."""
 
@@ -32,20 +36,23 @@ LEAST_FREEDOM = 2.0
 def intervals(
     low_s: Array, time_s: Array, high_s: Array, *, is_multiplied: bool = True
 ) -> tuple[Array, Array, Array, Array]:
-    """Each size's `steady_median` (s), its lower and upper bound, and their degrees of freedom, shapes (sizes,).
+    """Each size's median (s), its lower and upper bound, and their degrees of freedom, shapes (sizes,).
 
     The times of each launch and the 95 % interval within it have the shape (sizes, launches), NaN where a launch
-    lacks a size. What lies between launches multiplies times, unless they are differences of two
-    (`is_multiplied` is false). Bounds and freedom are NaN where there is less than `LEAST_FREEDOM`.
+    lacks a size. What lies between launches multiplies times, unless they are differences of two (`is_multiplied`
+    is false); medians are then plain ones, and else those of `steady_median`. Bounds and freedom are NaN where
+    there is less than `LEAST_FREEDOM`.
     """
-    median_s = steady_median(time_s, is_multiplied=is_multiplied)
     if is_multiplied:
         low_s = np.maximum(low_s, time_s / math.exp(MOST_REACH))
         low, time, high = np.log(low_s), np.log(time_s), np.log(high_s)
-        reach, freedom = _reach(time, standard_error(low, high))
+        reach, freedom = _reach(time, standard_error(low, high), steady_median_factor(time))
+        median_s = steady_median(time_s)
         factor = np.exp(np.minimum(reach, MOST_REACH))
         return median_s, median_s / factor, median_s * factor, freedom
-    reach, freedom = _reach(time_s, standard_error(low_s, high_s))
+    of_median = np.where(np.sum(~np.isnan(time_s), axis=1) > 2, MEDIAN_FACTOR, 1.0)
+    reach, freedom = _reach(time_s, standard_error(low_s, high_s), of_median)
+    median_s = _median(time_s, axis=1)
     return median_s, np.maximum(0.0, median_s - reach), median_s + reach, freedom
 
 
@@ -55,8 +62,10 @@ def _median(values: Array, axis: int) -> Array:
     return np.asarray(median(values, axis=axis))
 
 
-def _reach(values: Array, errors: Array) -> tuple[Array, Array]:
+def _reach(values: Array, errors: Array, factor: Array) -> tuple[Array, Array]:
     """Half the width of the interval of each median, and its freedom; values and errors of (sizes, launches).
+
+    `factor`: the standard error of each median beside that of a mean.
 
     The freedom of two variances that add up is Satterthwaite's (1946).
     """
@@ -79,10 +88,12 @@ def _reach(values: Array, errors: Array) -> tuple[Array, Array]:
     freedom = pooled_freedom + own_freedom
     spread = (pooled_freedom * common + own_freedom * variance) / np.maximum(freedom, 1)
     # What scatters so much more than its like keeps its own spread.
-    is_unlike = variance > [common * most_like(*both) for both in zip(own_freedom, pooled_freedom, strict=True)]
+    is_unlike = variance > [
+        common * most_like(UNLIKE, *both) for both in zip(own_freedom, pooled_freedom, strict=True)
+    ]
     spread = np.where(is_unlike, variance, spread)
     freedom = np.where(is_unlike & (own_freedom >= LEAST_FREEDOM), own_freedom, freedom)
-    of_median = steady_median_factor(count) ** 2 / count
+    of_median = factor**2 / count
     each = np.maximum(spread * of_median, within / count)
     moved = float(np.var(of_launch, ddof=1)) if sizes > 1 else 0.0
     shared = max(0.0, moved - common / max(sizes, 1)) * of_median

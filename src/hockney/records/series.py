@@ -82,10 +82,10 @@ def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> l
     """All series of one operation in a tidy table, in the table's order, sizes in bytes, times in seconds.
 
     A series holds the columns `SERIES` fixed; an unknown value is "". Rows of one size are launches: the value is
-    their median, the interval that of `launches.intervals`, which knows the spread between them, or the hull of
-    their values and intervals where launches are too few for that. Where a point-to-point table names no `pair`,
-    each repetition is a series of its own. `related` holds the other point-to-point operations measured on the
-    same ranks.
+    their steady median, the interval that of `launches.intervals`, which knows the spread between them, or the
+    hull of their values and intervals where launches are too few for that. Where a point-to-point table names no
+    `pair`, each repetition is a series of its own. `related` holds the other point-to-point operations measured
+    on the same ranks.
 
     RequestError where the table has no such operation or statistic (the message lists what there is).
     """

@@ -1,9 +1,10 @@
 """What the visits of a point come to: its time at a level of the machine, and how far visits differ.
 
 A visit's time at a level is the median of the samples whose groups lie between two references of that level; a
-point's is the median of its visits' times. The 95 % interval comes from how visits of one point differ, pooled
-over the points of the same operation on the same ranks (Student's t), and is never narrower than what the samples
-of a visit say. Without references (older campaigns, ranks that share a core) all samples are of one level.
+point's is the steady median of its visits' times. The 95 % interval comes from how visits of one point differ,
+pooled over the points of the same operation on the same ranks (Student's t), and is never narrower than what the
+samples of a visit say. Without references (older campaigns, ranks that share a core) all samples are of one
+level.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from hockney.records.launches import LEAST_FREEDOM
 from hockney.records.levels import Array, Level, common, find_levels, quietest
 from hockney.records.record import Bracketed, Record, Wanted
 from hockney.statistics import (
+    MEDIAN_FACTOR,
     MOST_POOLED,
     MOST_REACH,
     most_like,
@@ -47,6 +49,9 @@ LEAST_SAMPLES = 6
 
 SUBTRACTED = ("send_overhead",)
 """Operations whose time is the difference of two."""
+
+UNLIKE = 0.01
+"""A spread that the others' would give so rarely is a point's own: rarer than for launches, points are many."""
 
 _point = attrgetter(*VISITED)
 _same = attrgetter(*POINT)
@@ -235,7 +240,12 @@ class _Point:
         self.kind: Ranks = (*ranks_of(first), first.operation, first.statistic, self.is_multiplied)
         self.freedom = values.size - 1
         compared = np.log(values) if self.is_multiplied else values
-        self.value = float(steady_median(values[None, :], is_multiplied=self.is_multiplied)[0])
+        if self.is_multiplied:
+            self.value = float(steady_median(values[None, :])[0])
+            self.factor = float(steady_median_factor(compared[None, :])[0])
+        else:
+            self.value = float(np.median(values))
+            self.factor = MEDIAN_FACTOR if self.freedom > 1 else 1.0
         self.variance = float(np.var(compared, ddof=1)) if self.freedom else 0.0
 
     def record(self, pooled: Spread) -> Record:
@@ -270,13 +280,11 @@ class _Point:
         freedom = max(0, min(freedom - self.freedom, MOST_POOLED))  # its own are among them
         if freedom + self.freedom == 0:
             return 0.0
-        if self.variance > variance * most_like(self.freedom, freedom):
+        if self.freedom >= LEAST_FREEDOM and self.variance > variance * most_like(UNLIKE, self.freedom, freedom):
             # Large messages, say, which share a cache with others, scatter more than small ones.
-            variance, freedom = self.variance, 0 if self.freedom >= LEAST_FREEDOM else freedom
+            freedom = 0
         variance = (freedom * variance + self.freedom * self.variance) / (freedom + self.freedom)
-        visits = self.freedom + 1
-        factor = float(steady_median_factor(np.array(visits)))
-        return t_reach(factor * math.sqrt(variance / visits), freedom + self.freedom)
+        return t_reach(self.factor * math.sqrt(variance / (self.freedom + 1)), freedom + self.freedom)
 
 
 def _pooled(points: Sequence[_Point]) -> Spread:

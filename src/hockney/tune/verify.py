@@ -89,7 +89,7 @@ class Times:
             row[:, record.repetition] = min(low, record.value), record.value, max(high, record.value)
 
     def median_s(self, variant: str, point: Point) -> float | None:
-        """The median over launches; None where nothing was timed."""
+        """The steady median over launches; None where nothing was timed."""
         row = self._right(variant, point)
         return None if row is None else float(steady_median(row[1:2])[0])
 
