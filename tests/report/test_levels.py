@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from html import unescape
 from pathlib import Path
@@ -45,7 +46,7 @@ def test_any_level_is_the_mixture_and_says_so(measured: Path, tmp_path: Path, *,
     words = ("--machine", tmp_path / "m.json") if with_file else ()
     asked = ("report", measured, "-o", tmp_path / "r.html", "--any-level", "--csv", tmp_path, "--json")
     _, out, _ = outcome(*asked, *words)
-    assert largest_B_per_s(out) == pytest.approx(SIZES[-1] / (2.1 * law(SIZES[-1])))
+    assert largest_B_per_s(out) == pytest.approx(SIZES[-1] / (math.sqrt(3.2) * law(SIZES[-1])))
     warnings = json.loads(out)["warnings"]
     assert sum(text.startswith(MIXTURE) for text in warnings) == 1
     assert any("0.5 µs (2.5 times as long) for 50%" in text for text in warnings)
