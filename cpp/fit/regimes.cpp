@@ -80,8 +80,7 @@ Regimes::Regimes(TimedSizes points) : points_(std::move(points)), sigma_(least_n
     placed_.resize(count - 1);
     for (std::size_t gap = 0; gap + 1 < count; ++gap) {
         const double low_B = size_B[gap], high_B = size_B[gap + 1];
-        const std::optional<double> limit_B = points_.eager_limit_B;
-        stated_[gap] = limit_B && low_B <= *limit_B && *limit_B <= high_B;
+        stated_[gap] = stated_B(low_B, high_B).has_value();
         placed_[gap] = stated_[gap] || high_B <= close * low_B || high_B - low_B <= 1;
     }
     regime_.resize(count * count);
@@ -152,18 +151,24 @@ double Regimes::end_B(const Stretch& left, const Stretch& right) const {
     if (left.first == left.last) return empty_B;
     if (left.joins || right.joins) return low_B;
     const bool shared = left.last == right.first;
-    const std::optional<double> limit_B = points_.eager_limit_B;
     if (shared) {
         // No farther than halfway to the next point, so that breaks keep their order.
         low_B = middle(points_.size_B[left.last - 1], low_B);
         high_B = middle(high_B, points_.size_B[right.first + 1]);
-    } else if (limit_B && low_B <= *limit_B && *limit_B <= high_B) {
+    } else if (const std::optional<double> limit_B = stated_B(low_B, high_B)) {
         // The message of exactly the limit can be on either side: some libraries count their header.
         return *limit_B == high_B ? *limit_B - 1 : *limit_B;
     }
     const double meet_B = meeting_B(line(left), line(right));
     if (low_B <= meet_B && meet_B <= high_B) return meet_B;
     return shared ? points_.size_B[left.last] : middle(low_B, high_B);
+}
+
+std::optional<double> Regimes::stated_B(double low_B, double high_B) const {
+    const std::vector<double>& all = points_.stated_B;
+    const auto above = std::upper_bound(all.begin(), all.end(), high_B);
+    if (above == all.begin() || *(above - 1) < low_B) return std::nullopt;
+    return *(above - 1);
 }
 
 void Regimes::find_lines() {

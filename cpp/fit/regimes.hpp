@@ -36,7 +36,7 @@ constexpr double least_noise = 0.02;
 // Sizes increase; `noise` is the relative standard error of each time.
 struct TimedSizes {
     std::vector<double> size_B, time_s, noise;
-    std::optional<double> eager_limit_B;  // what the library says of itself
+    std::vector<double> stated_B;  // increasing: where the library says that it does something else
 
     std::size_t count() const { return size_B.size(); }
 };
@@ -88,6 +88,8 @@ class Regimes {
     std::vector<Stretch> search() const;
     NonnegativeLine join(const std::vector<Stretch>& stretches, std::size_t number) const;
     double end_B(const Stretch& left, const Stretch& right) const;
+    // The last size from `low_B` to `high_B` at which the library states a break.
+    std::optional<double> stated_B(double low_B, double high_B) const;
 
     TimedSizes points_;
     std::vector<bool> stated_,

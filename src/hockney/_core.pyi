@@ -255,7 +255,7 @@ class Regimes:
         size_B: NDArray[np.float64],
         time_s: NDArray[np.float64],
         noise: NDArray[np.float64],
-        eager_limit_B: float | None = None,
+        stated_B: Sequence[float] = (),
     ) -> None: ...
     @property
     def sigma(self) -> float: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,18 @@ def test_hosts_are_looked_at_before_anything_is_run(tmp_path: Path, monkeypatch:
         prepare.app_launches(Launching(ranks=2, hostfile="/no/such/file"))
 
 
-def test_a_launch_is_described_by_what_it_turned_out_to_be() -> None:
+def test_a_launch_is_described_by_what_it_turned_out_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     (launch,) = prepare.launches(Plan(ranks=2))
     described = launch.describe(hello())
     assert (described.nodes, described.ppn, described.oversubscribed) == (1, 2, False)
     assert described.provenance["eager_limit_B"] == {"shared_memory": 4016}
+    # `h` is another host: of its C library nobody tells.
+    assert described.provenance["breaks_B"] == {"shared_memory": [256]}
+    monkeypatch.setattr(prepare, "largest_plain_copy_B", lambda tunables: int(tunables.partition("=")[2] or 2112))
+    here = hello(host=platform.node())
+    assert launch.describe(here).provenance["breaks_B"] == {"shared_memory": [256, 2112]}
+    (tuned,) = prepare.launches(Plan(ranks=2, variants=["far: GLIBC_TUNABLES=x=9000"]))
+    assert tuned.describe(here).provenance["breaks_B"] == {"shared_memory": [256, 9000]}
     assert any("/old/bin/mpicc was found first and cannot be used" in text for text in described.warnings)
     crowded = launch.describe(hello(affinity=[0]))
     assert crowded.oversubscribed

@@ -160,9 +160,14 @@ def test_one_oversubscribed_record_marks_the_entry(tmp_path: Path, marks: Any, e
 
 
 def test_the_eager_limit_comes_from_the_launch(tmp_path: Path) -> None:
-    launch = {"id": "a", "eager_limit_B": {"shared_memory": 4096, "network": 65536}}
+    launch = {
+        "id": "a",
+        "eager_limit_B": {"shared_memory": 4096, "network": 65536},
+        "breaks_B": {"shared_memory": [256, 2112]},
+    }
     machine = build(campaign(tmp_path, [*sweep(), *sweep(locality="network")], launch))
     assert [one.eager_limit_B for one in machine.point_to_point] == [4096, 65536]
+    assert [one.breaks_B for one in machine.point_to_point] == [[256, 2112], []]
 
 
 def test_overheads_are_kept_with_the_pingpong_they_belong_to(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ def one(
         time - spread,
         time + spread,
         limit,
-        related,
+        related=related,
     )
 
 
@@ -53,6 +55,12 @@ def test_one_pair_is_unchanged() -> None:
 @pytest.mark.parametrize(("other", "expected"), [(4096, 4096), (65536, None), (None, None)])
 def test_eager_limits_that_disagree_say_nothing(other: float | None, expected: float | None) -> None:
     assert pool([one("0-1", [1], [1], limit=4096), one("2-3", [1], [1], limit=other)]).eager_limit_B == expected
+
+
+@pytest.mark.parametrize(("other", "expected"), [((256.0,), (256.0,)), ((), ())])
+def test_further_breaks_that_disagree_say_nothing(other: tuple[float, ...], expected: tuple[float, ...]) -> None:
+    members = [replace(one("0-1", [1], [1]), breaks_B=breaks_B) for breaks_B in ((256.0,), other)]
+    assert pool(members).breaks_B == expected
 
 
 def test_related_measurements_are_pooled_too() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -65,6 +67,21 @@ def test_the_stated_eager_limit_is_the_break(belongs_below: bool) -> None:
     # A library that counts its header against the limit sends the message of that size by rendezvous.
     assert found.regimes[0].max_B == (limit if belongs_below else limit - 1)
     assert np.allclose(predict(found, SIZES), time, rtol=1e-9)
+
+
+def test_further_stated_breaks_are_the_breaks_where_the_data_agree() -> None:
+    """As Open MPI inside a host: 256 B inline, 2,112 B copied plainly, 4,016 B eager; nothing else lies there."""
+    size = np.array([0, 8, 32, 128, 512, 1024, 2048, 4096, 16384, 65536, 2**20], float)
+    time = np.select([size <= 256, size <= 4016], [1e-7 + size * 6e-11, 2e-7 + size * 1e-11], 2e-6 + size * 6e-11)
+    series = Series({}, size, time, time, time, eager_limit_B=4016, breaks_B=(256, 2112))
+    found = models.get("piecewise")(series)
+    assert [regime.max_B for regime in found.regimes] == [256, 4016, None]
+    assert [regime.label for regime in found.regimes] == ["eager", "eager", "rendezvous"]
+    hidden = np.array([200.0, 256.0, 257.0, 300.0, 3000.0, 4016.0])
+    truth = np.where(hidden <= 256, 1e-7 + hidden * 6e-11, 2e-7 + hidden * 1e-11)
+    assert np.allclose(predict(found, hidden), truth, rtol=1e-9)
+    without = models.get("piecewise")(replace(series, breaks_B=()))
+    assert abs(predict(without, np.array([300.0]))[0] / 2.03e-7 - 1) > 0.1, "nobody could know"
 
 
 def test_a_stated_limit_that_the_data_do_not_show_makes_no_regime() -> None:

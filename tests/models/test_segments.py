@@ -33,17 +33,17 @@ class Exhaustive:
     size_B: Array
     time_s: Array
     noise: Array
-    limit_B: float | None
+    stated_B: list[float]
 
-    def line_of(self, points: list[int]) -> Line:
+    def line_of(self, points: list[int], low: int) -> Line:
         size_B, time_s = self.size_B[points], self.time_s[points]
         weight = SIGMA / np.maximum(self.noise[points], SIGMA)
         design = np.column_stack([weight / time_s, weight * size_B / time_s])
         scale = np.maximum(np.linalg.norm(design, axis=0), 1.0)
         solution, missed = nnls(design / scale, weight)
         (alpha_s, beta), residual = (float(value) for value in solution / scale), float(missed)
-        if alpha_s == 0 and size_B[0] == 0:
-            # An empty message takes time: the mean of all stands for the line.
+        if alpha_s == 0 and self.size_B[low] == 0:
+            # An empty message takes time, set aside or not: the mean of all stands for the line.
             alpha_s, beta = float(np.sum(weight**2 / time_s) / np.sum(weight**2 / time_s**2)), 0.0
             residual = float(np.linalg.norm(weight * (alpha_s / time_s - 1)))
         return Line(alpha_s, beta, residual**2)
@@ -57,13 +57,13 @@ class Exhaustive:
         for low in range(last + 1):
             for high in range(low + 1, last + 1):
                 whole = list(range(low, high + 1))
-                found = self.line_of(whole)
+                found = self.line_of(whole, low)
                 for point in whole if len(whole) >= 4 else []:
                     agrees = 0 < self.noise[point] <= SIGMA
                     agrees |= point == 0 and self.size_B[0] == 0 and self.noise[0] > 0 and alone
                     if agrees and point < last:
                         continue
-                    without = self.line_of([other for other in whole if other != point])
+                    without = self.line_of([other for other in whole if other != point], low)
                     cost = without.cost + ASIDE * SIGMA**2
                     if cost < found.cost:
                         found = Line(without.alpha_s, without.beta_s_per_B, cost)
@@ -72,8 +72,9 @@ class Exhaustive:
 
     def states(self, gap: int) -> bool:
         """Whether the library states a break between the point `gap` and the next."""
-        there = 0 <= gap < self.size_B.size - 1 and self.limit_B is not None
-        return there and bool(self.size_B[gap] <= (self.limit_B or 0) <= self.size_B[gap + 1])
+        return 0 <= gap < self.size_B.size - 1 and any(
+            self.size_B[gap] <= stated_B <= self.size_B[gap + 1] for stated_B in self.stated_B
+        )
 
     def may_be_regime(self, low: int, high: int) -> bool:
         return high - low >= 2 or self.states(low - 1) or self.states(high)
@@ -109,12 +110,12 @@ class Exhaustive:
                     yield from self.onward([Stretch(0, 0), second], JOIN + self.price(second))
 
     def onward(self, cut: list[Stretch], price: float) -> Iterator[tuple[float, list[Stretch]]]:
-        """What may follow. A pair that no break is stated beside, and that shares its ends, joins."""
+        """What may follow. A pair that shares an end joins; none does at the start, from a single size."""
         here, last = cut[-1], self.size_B.size - 1
         if here.last == last:
             yield price, cut
             return
-        for high in range(here.last + 1, last + 1):
+        for high in range(here.last + 1, last + 1) if here.last > 1 else []:
             after = Stretch(here.last, high)
             yield from self.onward([*cut, after], price + self.price(after))
         for high in range(here.last + 2, last + 1):
@@ -138,8 +139,8 @@ def curve_of(dice: np.random.Generator, kind: str) -> Exhaustive:
         "quiet": np.full(size_B.size, 0.005),
         "mixed": dice.choice([0.005, 0.05, 0.3], size_B.size),
     }[kind]
-    limit_B = float(dice.choice(size_B)) if dice.random() < 0.3 else None
-    return Exhaustive(size_B, time_s, noise, limit_B)
+    stated_B = sorted(dice.choice(size_B, dice.choice(3, p=[0.6, 0.2, 0.2]), replace=False).tolist())
+    return Exhaustive(size_B, time_s, noise, stated_B)
 
 
 @pytest.mark.parametrize("kind", ["unknown", "quiet", "mixed"])
@@ -150,7 +151,7 @@ def test_no_cut_is_cheaper_than_the_best(kind: str) -> None:
         every = curve_of(dice, kind)
         cuts = list(every.cuts())
         least = min(price for price, _ in cuts)
-        curve = Curve(every.size_B, every.time_s, every.noise, every.limit_B)
+        curve = Curve(every.size_B, every.time_s, every.noise, every.stated_B)
         assert curve.sigma == SIGMA
         places = [(stretch.first, stretch.last) for stretch in curve.best]
         prices = [price for price, cut in cuts if [(one.first, one.last) for one in cut] == places]

@@ -87,7 +87,11 @@ def test_imported_duplicates_are_kept() -> None:
 
 def test_the_eager_limit_follows_the_launch_and_the_channel() -> None:
     launches: list[dict[str, Any]] = [
-        {"id": "a", "eager_limit_B": {"shared_memory": 4096, "network": 65536}},
+        {
+            "id": "a",
+            "eager_limit_B": {"shared_memory": 4096, "network": 65536},
+            "breaks_B": {"shared_memory": [256, 2112.5]},
+        },
         {"id": "b"},
     ]
     frame = table.from_records(
@@ -99,6 +103,7 @@ def test_the_eager_limit_follows_the_launch_and_the_channel() -> None:
         launches,
     )
     assert frame["eager_limit_B"].fillna(-1).tolist() == [4096, 65536, -1]
+    assert frame["breaks_B"].tolist() == ["256 2112.5", "", ""]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,8 +22,8 @@ from hockney.errors import RequestError
 from hockney.records.answers import Hello, RankPlace
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Locality
+from hockney.runner.breaks import breaks_B, eager_limits_B, largest_plain_copy_B
 from hockney.runner.build import runner_binary
-from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers import smpi
@@ -233,7 +234,11 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
         warnings = ["simulated: these are the times of SimGrid's model of the platform, not of a machine"]
     if not hello.mpi_t:
         warnings.append("this library has no MPI_T: its settings are not recorded, its own algorithms not listed")
+    environment = {**os.environ, **variant.environment}
     per_host = Counter(place.host for place in ranks)
+    # Of the C library of other hosts nobody tells.
+    is_here = set(per_host) == {platform.node()}
+    copy_B = largest_plain_copy_B(environment.get("GLIBC_TUNABLES", "")) if is_here else None
     hosts = {place.host: _host(place) for place in ranks}
     return Described(
         localities=localities,
@@ -253,8 +258,9 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
                 "thread_level": hello.thread_level,
             },
             "eager_limit_B": eager_limits_B(
-                mpi.kind, mpi.version, hello.settings, variant.arguments, {**os.environ, **variant.environment}
+                mpi.kind, mpi.version, hello.settings, variant.arguments, environment
             ),
+            "breaks_B": breaks_B(mpi.kind, hello.settings, variant.arguments, environment, copy_B),
             "hosts": list(hosts.values()),
         },
         warnings=warnings,

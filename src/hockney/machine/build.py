@@ -285,6 +285,7 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
             "other": other,
             "pairs": sorted({member.key["pair"] for member in group} - {""}, key=_pair_order),
             "eager_limit_B": pooled.eager_limit_B,
+            "breaks_B": list(pooled.breaks_B),
             "oversubscribed": source.rows[words].oversubscribed,
             "fits": fits,
             "notes": notes,

@@ -192,6 +192,9 @@ class Entry(_MachineFilePart):
     )
     pairs: list[str] = Field(default_factory=list, description="rank pairs measured, pooled into one series")
     eager_limit_B: float | None = Field(default=None, description="what the library says of itself")
+    breaks_B: list[float] = Field(
+        default_factory=list, description="further sizes above which the library does something else"
+    )
     oversubscribed: bool | None = None
     fits: dict[str, Fit]
     notes: list[str] = Field(default_factory=list)

@@ -104,7 +104,12 @@ def at_reference(entry: Entry, reference_s: float) -> Entry:
         )
     moves = math.log(reference_s / level.reference_s)
     there = _measured_so(entry, [_moved(point, moves) for point in entry.measurements.points])
-    series = replace(there.series, eager_limit_B=entry.eager_limit_B, is_at_reference=True)
+    series = replace(
+        there.series,
+        eager_limit_B=entry.eager_limit_B,
+        breaks_B=tuple(entry.breaks_B),
+        is_at_reference=True,
+    )
     there.series = series
     fits = {
         name: models.get(name)(series) if moves else fit for name, fit in entry.fits.items() if name in PREFERRED

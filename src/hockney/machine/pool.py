@@ -18,7 +18,7 @@ def pool(members: Sequence[Series]) -> Series:
 
     Per size the time is the median over the series that have it, the interval the hull of their intervals.
     Its degrees of freedom are the fewest of theirs: the pairs are no sample of others. Related measurements are
-    pooled likewise; the eager limit is kept where all agree.
+    pooled likewise; the eager limit and further breaks are kept where all agree.
     """
     sizes = np.unique(np.concatenate([member.size_B for member in members]))
     time = np.full((len(members), sizes.size), np.nan)
@@ -31,7 +31,7 @@ def pool(members: Sequence[Series]) -> Series:
         if member.freedom is not None:
             freedom[row, place] = member.freedom
     names = dict.fromkeys(chain.from_iterable(member.related for member in members))
-    limits = {member.eager_limit_B for member in members}
+    limits, breaks = ({getattr(member, name) for member in members} for name in ("eager_limit_B", "breaks_B"))
     return Series(
         key={name: word for name, word in members[0].key.items() if name not in POOLED},
         size_B=sizes,
@@ -40,6 +40,7 @@ def pool(members: Sequence[Series]) -> Series:
         low_s=np.fmin.reduce(low, axis=0),
         high_s=np.fmax.reduce(high, axis=0),
         eager_limit_B=limits.pop() if len(limits) == 1 else None,
+        breaks_B=breaks.pop() if len(breaks) == 1 else (),
         related={
             name: pool([member.related[name] for member in members if name in member.related]) for name in names
         },

@@ -41,7 +41,7 @@ def _curve(size_B: Array, time_s: Array, series: Series, noise: Array) -> Curve:
         # The search takes the cube of the points: of a long series an even choice is fitted.
         kept = np.unique(np.linspace(0, size_B.size - 1, Regimes.MOST_POINTS).round().astype(int))
         size_B, time_s = size_B[kept], time_s[kept]
-    return Curve(size_B, time_s, np.interp(size_B, series.size_B, noise), series.eager_limit_B)
+    return Curve(size_B, time_s, np.interp(size_B, series.size_B, noise), series.stated_B)
 
 
 def _estimate(size_B: Array, time_s: Array, series: Series, noise: Array) -> PiecewiseLine:
@@ -119,7 +119,7 @@ def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> l
     what moves the largest messages does not widen the latency.
     """
     weight = Regimes.LEAST_NOISE / np.maximum(curve.noise, Regimes.LEAST_NOISE)
-    limit, noise = curve.eager_limit_B, float(np.median(weight * curve.noise))
+    limit, noise = series.eager_limit_B, float(np.median(weight * curve.noise))
     fitted = [segment for segment in segments if segment.is_regime]
     residual = [
         weight[points]

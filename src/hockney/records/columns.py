@@ -74,6 +74,7 @@ ALL = (
     Column("locality", "text", "pair"),
     Column("pair", "text", "pair"),
     Column("eager_limit_B", "real"),
+    Column("breaks_B", "text"),
     Column("bandwidth_B_per_s", "real"),
     Column("message_rate_per_s", "real"),
 )

@@ -35,6 +35,7 @@ class LaunchLine(Kept):
     bind_to: str = ""
     mpi: dict[str, str | None] = Field(default_factory=dict)
     eager_limit_B: dict[str, Real | None] = Field(default_factory=dict, description="by channel")
+    breaks_B: dict[str, list[Real]] = Field(default_factory=dict, description="by channel, increasing")
     hosts: list[HostLine] = Field(default_factory=list)
     settings: dict[str, str] = Field(default_factory=dict)
     clock_granularity_s: Real | None = None

@@ -28,7 +28,8 @@ class Series:
     `low_s` and `high_s` bound the median at 95 % (equal to `time_s` where the source gave no interval); `freedom`
     are the degrees of freedom behind these, NaN or None where nobody says.
     `key` says what was held fixed (system, operation, locality, variant, pair, …). `eager_limit_B` is what the
-    library says of itself, None where it says nothing.
+    library says of itself, None where it says nothing; `breaks_B` are further sizes above which it does something
+    else.
     """
 
     key: Mapping[str, str]
@@ -37,6 +38,7 @@ class Series:
     low_s: NDArray[np.float64]
     high_s: NDArray[np.float64]
     eager_limit_B: float | None = None
+    breaks_B: tuple[float, ...] = ()
     related: Mapping[str, Series] = field(default_factory=dict)
     """Dedicated measurements of the same ranks, by operation (`send_overhead`, `bandwidth`, …)."""
     freedom: NDArray[np.float64] | None = None
@@ -62,11 +64,17 @@ class Series:
             self.low_s[mask],
             self.high_s[mask],
             self.eager_limit_B,
+            self.breaks_B,
             self.related,
             None if self.freedom is None else self.freedom[mask],
             self.last_cache_B,
             self.is_at_reference,
         )
+
+    @property
+    def stated_B(self) -> list[float]:
+        """The sizes, increasing, above which the library does something else: its eager limit is one of them."""
+        return sorted({*self.breaks_B, *(() if self.eager_limit_B is None else (self.eager_limit_B,))})
 
     def name(self) -> str:
         """The known values of the key, which tell this series from others in messages."""
@@ -148,11 +156,12 @@ def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series
     low = _numbers(rows, "low_s", time)
     high = _numbers(rows, "high_s", time)
     limit = _numbers(rows, "eager_limit_B", np.full(len(rows), np.nan))
-    launch = texts(rows, "repetition")
+    launch, breaks = texts(rows, "repetition"), texts(rows, "breaks_B")
     return [
         _pooled(
             dict(zip(columns, key, strict=True)),
             launch[index],
+            breaks[index],
             *(values[index] for values in (size, time, low, high, limit)),
         )
         for key, index in ((key, np.array(index)) for key, index in groups.items())
@@ -179,6 +188,7 @@ def _numbers(rows: pd.DataFrame, name: str, unknown: NDArray[np.float64]) -> NDA
 def _pooled(
     key: Mapping[str, str],
     launch: NDArray[np.object_],
+    breaks: NDArray[np.object_],
     size: NDArray[np.float64],
     time: NDArray[np.float64],
     low: NDArray[np.float64],
@@ -189,10 +199,12 @@ def _pooled(
     limits = set(limit[~np.isnan(limit)].tolist())
     # Launches that disagree say nothing about their median.
     limit_B = limits.pop() if len(limits) == 1 else None
+    known_breaks = set(breaks)
+    breaks_B = tuple(map(float, known_breaks.pop().split())) if len(known_breaks) == 1 else ()
     low, high = np.minimum(low, time), np.maximum(high, time)
     sizes, place, counts = np.unique(size[order], return_inverse=True, return_counts=True)
     if order.size == sizes.size:
-        return Series(key, sizes, time[order], low[order], high[order], limit_B)
+        return Series(key, sizes, time[order], low[order], high[order], limit_B, breaks_B)
     # Rows of one launch and size, as some programs print, are launches of their own.
     number = np.concatenate([np.arange(count) for count in counts])
     names, column = np.unique(launch[order].astype(str), return_inverse=True)
@@ -206,4 +218,4 @@ def _pooled(
     # Where nobody knows how launches differ, the bounds are the outermost of theirs.
     lows = np.where(known, lows, np.nanmin(by_launch[0], axis=1))
     highs = np.where(known, highs, np.nanmax(by_launch[2], axis=1))
-    return Series(key, sizes, middle, lows, highs, limit_B, freedom=freedom)
+    return Series(key, sizes, middle, lows, highs, limit_B, breaks_B, freedom=freedom)

@@ -79,7 +79,8 @@ def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = (
     """Tidy rows of each of `records`, times in seconds.
 
     A windowed operation of ours (`bandwidth`, `bidirectional`) gets rows for its two rates beside the time
-    per message. `launches` (the lines of launches.jsonl) gives `eager_limit_B`, as far as the library tells it.
+    per message. `launches` (the lines of launches.jsonl) gives `eager_limit_B` and
+    `breaks_B`, as far as the library tells them.
     """
     return _rows(RecordColumns.of(list(records)).frame, launches)
 
@@ -91,7 +92,8 @@ def _rows(records: pd.DataFrame, launches: Iterable[Mapping[str, Any]]) -> pd.Da
     samples = records["samples"].map(len) if "samples" in records.columns else pd.Series(0, index=records.index)
     rows = records[list(_COPIED)].assign(
         samples=samples.where(samples > 0),
-        eager_limit_B=_eager_limits(records, launches),
+        eager_limit_B=_by_channel(records, launches, "eager_limit_B", np.nan).astype(np.float64),
+        breaks_B=_by_channel(records, launches, "breaks_B", ""),
         time_s=value.where(is_time),
         low_s=records["low"].where(is_time),
         high_s=records["high"].where(is_time),
@@ -108,17 +110,25 @@ def _rows(records: pd.DataFrame, launches: Iterable[Mapping[str, Any]]) -> pd.Da
     return _typed(rows[[*REQUIRED, *OPTIONAL]].reset_index(drop=True))
 
 
-def _eager_limits(records: pd.DataFrame, launches: Iterable[Mapping[str, Any]]) -> NDArray[np.float64]:
-    """The limit of each record's launch on its channel, NaN where the launch or the locality does not say."""
-    limits = {str(launch.get("id", "")): launch.get("eager_limit_B") or {} for launch in launches}
-    of_launch = [limits.get(launch, {}) for launch in records["launch"].cat.categories]
+def _by_channel(
+    records: pd.DataFrame, launches: Iterable[Mapping[str, Any]], name: str, unknown: float | str
+) -> NDArray[np.object_]:
+    """What each record's launch says by `name` of its channel, or `unknown`; of several numbers their text."""
+    said = {str(launch.get("id", "")): launch.get(name) or {} for launch in launches}
+    of_launch = [said.get(launch, {}) for launch in records["launch"].cat.categories]
     by_channel = [
-        np.array([np.nan if (limit := of.get(channel)) is None else limit for of in of_launch], dtype=np.float64)
+        np.array([_cell(of.get(channel), unknown) for of in of_launch], dtype=object)
         for channel in ("shared_memory", "network")
     ]
-    near, far = (limit[records["launch"].cat.codes] for limit in by_channel)
-    limit = np.where(records["locality"] == "network", far, near)
-    return np.where(records["locality"] == "", np.nan, limit)
+    near, far = (values[records["launch"].cat.codes] for values in by_channel)
+    of_records = np.where(records["locality"] == "network", far, near)
+    return np.where(records["locality"] == "", unknown, of_records)
+
+
+def _cell(said: float | list[float] | None, unknown: float | str) -> float | str:
+    if isinstance(said, list):
+        return " ".join(f"{size_B:.15g}" for size_B in said)
+    return unknown if said is None else said
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -91,7 +91,13 @@ class MessageCurve:
             beside = {**overheads, peer.operation: peer.measurements.series, **beside}
         key = {"operation": self.operation, "locality": self.entry.locality or "", "variant": self.entry.variant}
         related = {name: replace(series, key={"operation": name}, related={}) for name, series in beside.items()}
-        return replace(measured.series, key=key, eager_limit_B=self.entry.eager_limit_B, related=related)
+        return replace(
+            measured.series,
+            key=key,
+            eager_limit_B=self.entry.eager_limit_B,
+            breaks_B=tuple(self.entry.breaks_B),
+            related=related,
+        )
 
     def throughput(self, size_B: NDArray[np.float64], time_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Bytes per second of messages that take this long, all pairs and both directions together."""

@@ -13,8 +13,8 @@ from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
+from hockney.runner.breaks import eager_limits_B
 from hockney.runner.build import runner_binary
-from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi

@@ -10,18 +10,19 @@ from hockney.records.effect_record import EffectRecord
 
 
 def _record(side: str, calls_s: list[float]) -> EffectRecord:
+    others_s = [0.0] * len(calls_s)
     answer = OverlapAnswer(
         verified=True,
         done_early=0,
         tries=0,
         computation_s=0.0,
         clock_s=1e-8,
-        alone_s=[],
-        total_s=[],
+        alone_s=others_s,
+        total_s=others_s,
         start_s=calls_s,
-        wait_s=[],
-        tests_s=[],
-        tests=[],
+        wait_s=others_s,
+        tests_s=others_s,
+        tests=[0] * len(calls_s),
     )
     return EffectRecord(effect="overlap", parameters={"side": side}, answer=answer)
 

@@ -1,0 +1,91 @@
+"""The eager limit and further breaks as each library states them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hockney.runner.breaks import breaks_B, eager_limits_B, largest_plain_copy_B
+
+OPENMPI_5 = {"btl_sm_eager_limit": "4096", "btl_vader_eager_limit": "4096", "btl_tcp_eager_limit": "65536"}
+
+
+# 80 B of 5.x are for the headers; tests/runner/effects/test_synchronisation.py asks the library.
+def test_open_mpi_states_one_for_each_channel() -> None:
+    assert eager_limits_B("openmpi", "5.0.11", OPENMPI_5) == {"shared_memory": 4016, "network": 65456}
+    assert eager_limits_B("openmpi", "5.0.11", {"btl_vader_eager_limit": "8192"}) == {"shared_memory": 8112}
+
+
+def test_a_variant_without_shared_memory_uses_the_networks() -> None:
+    tcp = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]
+    assert eager_limits_B("openmpi", "5.0.11", OPENMPI_5, tcp) == {"shared_memory": 65456, "network": 65456}
+    assert eager_limits_B("openmpi", "5.0.11", OPENMPI_5, ["--mca", "btl", "sm,self"])["shared_memory"] == 4016
+    assert eager_limits_B("openmpi", "5.0.11", OPENMPI_5, ["--mca", "btl", "^tcp"])["shared_memory"] == 4016
+
+
+def test_a_choice_by_environment_or_exclusion_counts_too() -> None:
+    assert (
+        eager_limits_B("openmpi", "5.0.11", OPENMPI_5, [], {"OMPI_MCA_btl": "tcp,self"})["shared_memory"] == 65456
+    )
+    assert eager_limits_B("openmpi", "5.0.11", OPENMPI_5, ["--mca", "btl", "^sm,vader"])["shared_memory"] == 65456
+    assert eager_limits_B("openmpi", "5.0.11", OPENMPI_5, ["--mca", "pml", "ucx"]) == {}
+    assert eager_limits_B("openmpi", "5.0.11", OPENMPI_5, [], {"OMPI_MCA_pml": "cm"}) == {}
+
+
+def test_defaults_that_say_nothing_say_nothing() -> None:
+    assert eager_limits_B("mpich", "5.0.2", {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "-1"}) == {}
+    assert eager_limits_B("mpich", "5.0.2", {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "16384"}) == {"network": 16384}
+    assert eager_limits_B("unknown", "", OPENMPI_5) == {}
+
+
+def test_older_headers_are_shorter() -> None:
+    older = {"btl_vader_eager_limit": "4096"}
+    assert eager_limits_B("openmpi", "4.1.4", older) == {"shared_memory": 4040}
+    assert eager_limits_B("openmpi", "3.1.6", older) == {"shared_memory": 4040}, "as the oldest that is known"
+    assert eager_limits_B("openmpi", "main", older) == {"shared_memory": 4016}, "as the newest that is known"
+    assert eager_limits_B("openmpi", "4.1.4", {"btl_vader_eager_limit": "40"}) == {}
+
+
+def test_open_mpi_sends_short_messages_inline_through_shared_memory_alone() -> None:
+    assert breaks_B("openmpi", OPENMPI_5) == {"shared_memory": [256]}
+    assert breaks_B("openmpi", OPENMPI_5, copy_B=2112) == {"shared_memory": [256, 2112]}
+    assert breaks_B("openmpi", OPENMPI_5, ["--mca", "btl", "tcp,self"], copy_B=2112) == {}
+    assert breaks_B("openmpi", OPENMPI_5, ["--mca", "pml", "ucx"], copy_B=2112) == {"shared_memory": [2112]}
+
+
+def test_mpich_states_its_cells_and_from_where_on_the_receiver_copies() -> None:
+    five = {"MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": "8192", "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "8192"}
+    assert breaks_B("mpich", five, copy_B=2112) == {"shared_memory": [2112, 8112, 8191]}
+    assert breaks_B("mpich", five | {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}) == {"shared_memory": [8112]}
+    assert breaks_B("mpich", five | {next(iter(five)): "64"}) == {"shared_memory": [8191]}
+    assert breaks_B("mpich", {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "-1"}) == {}
+
+
+def test_what_is_simulated_copies_nothing() -> None:
+    assert breaks_B("smpi", {}, copy_B=2112) == {}
+    assert breaks_B("unknown", {}, copy_B=2112) == {"shared_memory": [2112]}
+
+
+LOADER = """#!/bin/sh
+echo "glibc.rtld.nns: 0x4 (min: 0x1, max: 0x10)"
+echo "glibc.cpu.x86_rep_movsb_threshold: ${GLIBC_TUNABLES:-0x840} (min: 0x200, max: 0xffff)"
+"""
+
+
+def test_the_loader_tells_what_the_c_library_copies_plainly(tmp_path: Path) -> None:
+    loader, maps = tmp_path / "ld-linux.so.2", tmp_path / "maps"
+    maps.write_text(f"7f00-7f01 r--p 00000000 08:01 12 {loader}\n7ffe-7fff r-xp 00000000 00:00 0 [vdso]\n")
+    assert largest_plain_copy_B("", maps) is None, "there is none"
+    loader.write_text(LOADER)
+    loader.chmod(0o755)
+    assert largest_plain_copy_B("0x1000", maps) == 4096
+
+
+@pytest.mark.parametrize("said", ["exit 1", "echo glibc.cpu.x86_rep_movsb_threshold:", "echo no such option >&2"])
+def test_a_loader_that_does_not_tell_says_nothing(tmp_path: Path, said: str) -> None:
+    loader, maps = tmp_path / "ld-musl.so.1", tmp_path / "maps"
+    maps.write_text(f"7f00-7f01 r--p 00000000 08:01 12 {loader}\n")
+    loader.write_text(f"#!/bin/sh\n{said}\n")
+    loader.chmod(0o755)
+    assert largest_plain_copy_B("", maps) is None
