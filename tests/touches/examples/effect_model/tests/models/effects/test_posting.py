@@ -24,7 +24,7 @@ def _record(side: str, calls_s: list[float]) -> EffectRecord:
         tests_s=others_s,
         tests=[0] * len(calls_s),
     )
-    return EffectRecord(effect="overlap", parameters={"side": side}, answer=answer)
+    return EffectRecord(effect="overlap", parameters={"side": side, "bytes": 8, "tests": 0}, answer=answer)
 
 
 def test_the_call_is_its_time_less_a_reading_of_the_clock() -> None:
