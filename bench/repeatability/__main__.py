@@ -44,7 +44,7 @@ from bench.repeatability.campaigns import (
     PINGPONG,
     Hockney,
     at_levels,
-    collective_times,
+    collectives_at_levels,
     conditions,
     folders,
     level_words,
@@ -106,7 +106,7 @@ def measure(hockney: Hockney, into: Path, arguments: argparse.Namespace) -> None
     campaigns, launches = CAMPAIGNS, LAUNCHES
     processors: list[int | None] = [None]
     if arguments.collectives:
-        operations = ["--operations", "bcast,allreduce", "--algorithms", arguments.algorithms]
+        operations[1:2] = ["bcast,allreduce", "--algorithms", arguments.algorithms]
         campaigns, launches = 3, 1
         processors = [*sorted(os.sched_getaffinity(0))]
     options = [*operations, "--ranks", str(RANKS), "--mpi", arguments.mpi]
@@ -178,9 +178,9 @@ def judge_collectives(campaigns: Sequence[Path]) -> tuple[dict[str, Any], list[B
     """Compare and print the winners of every pair of campaigns, and the loaded points that are far off."""
     quiet = [folder for folder in campaigns if not folder.name.endswith(BUSY)]
     loaded = [folder for folder in campaigns if folder not in quiet]
-    times = {folder.name: collective_times(folder, () if folder in quiet else quiet) for folder in campaigns}
+    levels = {folder.name: collectives_at_levels(folder) for folder in campaigns}
     known = print_levels(campaigns)
-    pairs = winners.compared(times)
+    pairs = winners.compared(levels)
     print(
         f"\n{'A':>8} {'B':>8} {'cells':>5} {'same':>5} {'equal':>5} {'differs':>7} {'untold':>6} {'one only':>8}"
     )
@@ -192,8 +192,9 @@ def judge_collectives(campaigns: Sequence[Path]) -> tuple[dict[str, Any], list[B
     far = [
         point
         for folder in loaded
-        for point in winners.far_points([times[name.name] for name in quiet], times[folder.name])
+        for point in winners.far_at_common_level(levels[folder.name], [levels[each.name] for each in quiet])
     ]
+    times = {name: of_campaign[0].times for name, of_campaign in levels.items()}
     marks = {name: Counter(mark for marks in all_marks(times[name]) for mark in marks) for name in times}
     for name, counts_of_marks in marks.items():
         points = all_marks(times[name])

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.repeatability.messages import CampaignAtLevel, slower
-from bench.repeatability.winners import Cell, CollectiveTime, Times
+from bench.repeatability.winners import Cell, CollectiveTime, Times, TimesAtLevel
 
 from hockney.errors import Incomplete, RequestError
 from hockney.machine.build import fitted
@@ -25,7 +25,7 @@ from hockney.machine.marks import of_collectives
 from hockney.records import table
 from hockney.records.contents import Contents, read
 from hockney.records.folder import RECORDS, TABLE
-from hockney.records.levels import Level, common, is_same_level
+from hockney.records.levels import Level
 from hockney.records.record import Record
 from hockney.records.visits import at, settle
 from hockney.schedule.catalogue import signature
@@ -168,25 +168,40 @@ def _entry(entries: Sequence[Entry]) -> Entry:
     return next(entry for entry in entries if entry.operation == PINGPONG)
 
 
-def collective_times(folder: Path, quiet: Sequence[Path] = ()) -> Times:
-    """The completion times of a campaign of collectives on the same ranks, with the marks that a report has.
+def collectives_at_levels(folder: Path) -> list[TimesAtLevel]:
+    """A campaign of collectives on the same ranks at each of its levels, the one asked for first.
 
-    Where the campaigns `quiet` are given, points of a level that none of them had are marked, too.
+    At that one, points that were met at others alone are marked, as a report does; at the others they are absent.
     """
     contents = read(folder)
-    marked = set() if is_level_known(contents, quiet) else {"level of no quiet campaign"}
+    levels = _levels(contents)
+    if not levels:
+        return [TimesAtLevel(None, 1.0, _collective_times(contents))]
+    own = contents.choice(levels)
+    times = []
+    for place, level in enumerate(levels):
+        settled = contents.settled if level is own else settle(contents.records, contents.levels, at(place))
+        missed = [] if level is own else settled.elsewhere
+        there = replace(contents, settled=settled, choice=contents.choice if level is own else at(place))
+        times.append(TimesAtLevel(level.reference_s, level.share, _collective_times(there, missed)))
+    return sorted(times, key=lambda one: own is None or one.reference_s != own.reference_s)
+
+
+def _collective_times(contents: Contents, missed: Sequence[Record] = ()) -> Times:
+    """The completion times, with the marks that a report has, without those that `missed` the level."""
+    skipped = set(map(id, missed))
     launches: dict[tuple[Cell, str], list[tuple[Record, set[str]]]] = {}
     for record, time in of_collectives(contents):
+        if id(record) in skipped:
+            continue
         words = (record.algorithm, record.segment_bytes, record.radix)
         algorithm = " ".join(str(word) for word in words if word is not None)
         launches.setdefault(((record.operation, record.bytes), algorithm), []).append((record, time.marks))
     times: dict[Cell, dict[str, CollectiveTime]] = {}
     for (cell, algorithm), of_point in launches.items():
         records = [record for record, _ in of_point]
-        marks = marked.union(*(marks for _, marks in of_point))
-        times.setdefault(cell, {})[algorithm] = CollectiveTime(
-            *pooled(records), frozenset(marks), _schedule(records[0])
-        )
+        marks = frozenset().union(*(marks for _, marks in of_point))
+        times.setdefault(cell, {})[algorithm] = CollectiveTime(*pooled(records), marks, _schedule(records[0]))
     return times
 
 
@@ -204,15 +219,6 @@ def pooled(launches: Sequence[Record]) -> tuple[float, float | None, float | Non
     is_known = len(lows) == len(highs) == len(launches)
     time_s = statistics.median(record.value for record in launches)
     return time_s, min(lows) if is_known else None, max(highs) if is_known else None
-
-
-def is_level_known(contents: Contents, quiet: Sequence[Path]) -> bool:
-    """Whether the common level of a campaign is a level of one of the quiet ones, or is not known."""
-    levels = _levels(contents)
-    others = [level for folder in quiet for level in _levels(read(folder))]
-    if not levels or not others:
-        return True
-    return any(is_same_level(common(levels).reference_s, level.reference_s) for level in others)
 
 
 def level_words(folder: Path) -> list[Mapping[str, float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from bench.repeatability.bars import Bar
@@ -98,9 +98,19 @@ class Differences:
     found: int
 
 
-def common_level(
-    a: Sequence[CampaignAtLevel], b: Sequence[CampaignAtLevel]
-) -> tuple[CampaignAtLevel, CampaignAtLevel] | None:
+class AtLevel(Protocol):
+    """A campaign at one of its levels."""
+
+    @property
+    def reference_s(self) -> float | None: ...
+    @property
+    def share(self) -> float: ...
+
+
+OneLevel = TypeVar("OneLevel", bound=AtLevel)
+
+
+def common_level(a: Sequence[OneLevel], b: Sequence[OneLevel]) -> tuple[OneLevel, OneLevel] | None:
     """The level that both campaigns have, as either met it; None where they have none.
 
     Of several, the one that held longest in the campaign in which it held shorter. A level without a reference

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 from bench.repeatability.bars import Bar
+from bench.repeatability.messages import common_level
 
 EQUAL = 1.05
 """Two algorithms are called equal if the 95 % interval of their ratio lies within this factor of 1."""
@@ -17,6 +18,8 @@ FAR = 0.15
 """Share of a quiet time beyond which a point of the loaded campaign needs a mark."""
 
 LEAST_AGREE, MOST_UNTOLD = 0.95, 0.20
+
+NO_COMMON_LEVEL = "level of no quiet campaign"
 
 Cell = tuple[str, int]
 """Operation and size in bytes."""
@@ -40,6 +43,15 @@ class CollectiveTime:
 
 Times = Mapping[Cell, Mapping[str, CollectiveTime]]
 """A campaign of collectives: the times of the algorithms in each cell."""
+
+
+@dataclass(frozen=True)
+class TimesAtLevel:
+    """What a campaign of collectives measured at one of its levels; without references it has one, None."""
+
+    reference_s: float | None
+    share: float
+    times: Times
 
 
 @dataclass(frozen=True)
@@ -121,6 +133,22 @@ def far_points(quiet: Sequence[Times], loaded: Times) -> list[Far]:
     return points
 
 
+def far_at_common_level(loaded: Sequence[TimesAtLevel], quiet: Sequence[Sequence[TimesAtLevel]]) -> list[Far]:
+    """`far_points` at the level of the loaded campaign that most of the quiet ones had, of these the longest.
+
+    Where it has no level of theirs, its points at its first one are marked so.
+    """
+    found = []
+    for there in loaded:
+        shared = [pair for levels in quiet if (pair := common_level([there], levels)) is not None]
+        found.append((len(shared), there.share, [other.times for _, other in shared], there.times))
+    count, _, others, times = max(found, key=lambda one: one[:2])
+    if count:
+        return far_points(others, times)
+    far = far_points([levels[0].times for levels in quiet], loaded[0].times)
+    return [replace(point, marks=point.marks | {NO_COMMON_LEVEL}) for point in far]
+
+
 def verdict(pairs: Sequence[Winners], far: Sequence[Far]) -> list[Bar]:
     """The bars: winners in the worst pair of campaigns, and far points without a mark."""
     agree = [pair.share("same winner", "equal") if pair.cells else 0.0 for pair in pairs]
@@ -133,6 +161,11 @@ def verdict(pairs: Sequence[Winners], far: Sequence[Far]) -> list[Bar]:
     ]
 
 
-def compared(campaigns: Mapping[str, Times]) -> list[Winners]:
-    """Every pair of campaigns, by their names."""
-    return [winners((a, b), campaigns[a], campaigns[b]) for a, b in combinations(campaigns, 2)]
+def compared(campaigns: Mapping[str, Sequence[TimesAtLevel]]) -> list[Winners]:
+    """Every pair of campaigns, by their names, at the level that both have; without one they share no cell."""
+    pairs = []
+    for a, b in combinations(campaigns, 2):
+        shared = common_level(campaigns[a], campaigns[b])
+        of_a, of_b = (one.times for one in shared) if shared else (campaigns[a][0].times, {})
+        pairs.append(winners((a, b), of_a, of_b))
+    return pairs

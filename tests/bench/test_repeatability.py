@@ -11,14 +11,14 @@ import pytest
 from bench.repeatability import messages, winners
 from bench.repeatability.campaigns import (
     at_levels,
-    collective_times,
+    collectives_at_levels,
     conditions,
     folders,
     pooled,
     slowed,
 )
 from bench.repeatability.messages import CampaignAtLevel, agreement, common_level, differences
-from bench.repeatability.winners import CollectiveTime, Far, call, far_points, outcome
+from bench.repeatability.winners import NO_COMMON_LEVEL, CollectiveTime, Far, call, far_points, outcome
 
 from hockney.errors import RequestError
 from hockney.machine.build import build
@@ -212,9 +212,8 @@ def test_a_slower_copy_is_read_as_a_campaign(tmp_path: Path) -> None:
 def test_campaigns_are_quiet_and_busy_in_turns(tmp_path: Path) -> None:
     assert conditions(5) == ["quiet", "busy", "quiet", "busy", "quiet"]
     names = [f"{number}-{condition}" for number, condition in enumerate(conditions(11), 1)]
-    for name in reversed(names):
+    for name in ("other", *reversed(names)):
         (tmp_path / name).mkdir()
-    (tmp_path / "other").mkdir()
     assert [folder.name for folder in folders(tmp_path)] == names
     with pytest.raises(RequestError, match=r"0 campaign\(s\)"):
         folders(tmp_path / "other")
@@ -380,20 +379,22 @@ def test_without_references_a_campaign_has_one_level(tmp_path: Path) -> None:
     assert only.met_B == set(SIZES)
 
 
-def test_points_of_another_level_are_marked(tmp_path: Path) -> None:
-    quiet = stored(tmp_path / "1-quiet", visits("bcast", SIZES, FAST_S))
-    slow = stored(tmp_path / "2-busy", visits("bcast", SIZES, SLOW_S))
-    both = stored(tmp_path / "4-busy", visits("bcast", SIZES, FAST_S), visits("bcast", [5000], SLOW_S))
-    assert {point.marks for cell in collective_times(slow, [quiet]).values() for point in cell.values()} == {
-        frozenset({"level of no quiet campaign"})
-    }
-    times = collective_times(both, [quiet])
-    assert times["bcast", 5000]["default"].marks == {ELSEWHERE}
-    assert times["bcast", SIZES[1]]["default"].marks == frozenset()
-    assert {point.marks for cell in collective_times(slow).values() for point in cell.values()} == {frozenset()}
+def test_collectives_are_compared_at_a_level_that_both_have(tmp_path: Path) -> None:
+    quiet = collectives_at_levels(stored(tmp_path / "1-quiet", visits("bcast", SIZES, FAST_S)))
+    slow = collectives_at_levels(stored(tmp_path / "2-busy", visits("bcast", [*SIZES, 5000], SLOW_S)))
+    two = stored(tmp_path / "4-busy", visits("bcast", SIZES, FAST_S), visits("bcast", [5000], SLOW_S))
+    both = collectives_at_levels(two)
+    assert [one.reference_s for one in both] == [pytest.approx(FAST_S), pytest.approx(SLOW_S)]
+    assert both[0].times["bcast", 5000]["default"].marks == {ELSEWHERE}
+    assert both[0].times["bcast", SIZES[1]]["default"].marks == frozenset()
+    assert set(both[1].times) == {("bcast", 5000)}, "at the other level the rest is absent"
+    pair, none, at_slow = winners.compared({"a": quiet, "b": both, "c": slow})
+    assert (pair.cells, none.cells, at_slow.cells) == (len(SIZES), 0, 1)
+    assert not winners.far_at_common_level(both, [quiet])
+    assert {point.marks for point in winners.far_at_common_level(slow, [quiet])} == {frozenset({NO_COMMON_LEVEL})}
 
 
 def test_algorithms_are_told_apart_by_segment_and_radix(tmp_path: Path) -> None:
     variants: list[dict[str, Any]] = [{}, {"segment_bytes": 4096}, {"radix": 3}, {"algorithm": "ring"}]
     folder = stored(tmp_path / "1-quiet", *(visits("bcast", [8], FAST_S, **variant) for variant in variants))
-    assert len(collective_times(folder)["bcast", 8]) == 4
+    assert len(collectives_at_levels(folder)[0].times["bcast", 8]) == 4

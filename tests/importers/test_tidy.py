@@ -92,7 +92,7 @@ def test_round_trip_of_our_own_records(tmp_path: Path, name: str) -> None:
     pd.testing.assert_frame_equal(table.from_records(back), frame, rtol=1e-11)
 
 
-def test_eager_limits_survive(tmp_path: Path) -> None:
+def test_what_the_library_says_survives(tmp_path: Path) -> None:
     record = Record(
         source="hockney",
         operation="pingpong",
@@ -102,9 +102,10 @@ def test_eager_limits_survive(tmp_path: Path) -> None:
         locality="numa",
         launch="a",
     )
-    frame = table.from_records([record], [{"id": "a", "eager_limit_B": {"shared_memory": 4096}}])
+    stated = {"eager_limit_B": {"shared_memory": 4096.0}, "breaks_B": {"shared_memory": [256.0, 2112.5]}}
+    frame = table.from_records([record], [{"id": "a", **stated}])
     table.write(frame, tmp_path / "t.csv")
-    assert read(tmp_path / "t.csv").metadata == {"eager_limit_B": {"shared_memory": 4096.0}}
+    assert read(tmp_path / "t.csv").metadata == stated
 
 
 def test_columns_without_a_field_are_named(tmp_path: Path) -> None:

@@ -181,6 +181,14 @@ def test_a_rate_row_needs_its_value(tmp_path: Path) -> None:
         table.load(path)
 
 
+@pytest.mark.parametrize("name", table.STATED)
+@pytest.mark.parametrize("said", ["-1", "nan", "inf", "many"])
+def test_what_a_library_says_is_a_size(tmp_path: Path, name: str, said: str) -> None:
+    path = file(tmp_path, f"{HEADER},{name}", f"{ROW},{said}")
+    with pytest.raises(RequestError, match=f"row 2: {name} '{said}' is not a "):
+        table.load(path)
+
+
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="column time_us, repetition is missing"):
         table.load(file(tmp_path, ",".join(table.HEADER[:-2]), ",".join(ROW.split(",")[: len(table.HEADER) - 2])))

@@ -303,7 +303,7 @@ def write(
 
 def _launch(file: ImportedFile, records: int) -> dict[str, Any]:
     metadata = dict(file.content.metadata)
-    limits = metadata.pop("eager_limit_B", None)
+    stated = {name: metadata.pop(name) for name in table.STATED if name in metadata}
     launch = {
         "id": file.digest,
         "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -312,7 +312,7 @@ def _launch(file: ImportedFile, records: int) -> dict[str, Any]:
         "records": records,
         "metadata": metadata,
     }
-    return launch | ({"eager_limit_B": limits} if limits else {})
+    return launch | stated
 
 
 def summary(collection: Collection, folder: Path, given: Given) -> dict[str, Any]:

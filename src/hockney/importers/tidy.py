@@ -38,9 +38,9 @@ def read(path: Path, _text: str, given: Given) -> Imported:
     lost = [name for name in _NOT_KEPT if name in frame.columns and bool(frame[name].notna().any())]
     if lost:
         imported.warnings.append(f"{path}: records have no field for {', '.join(lost)}; not kept")
-    limits = _eager_limits(frame)
-    if limits:
-        imported.metadata["eager_limit_B"] = limits
+    for name in table.STATED:
+        if stated := _by_channel(frame, name):
+            imported.metadata[name] = stated
     first = 1 if path.name.endswith((".parquet", ".pq")) else 2
     imported.columns = _columns(frame[~_derived(frame)], path, first)
     refused = imported.columns.first_refused()
@@ -84,19 +84,20 @@ def _derived(frame: pd.DataFrame) -> pd.Series[bool]:
     return rates & np.isin(point, point[timed])
 
 
-def _eager_limits(frame: pd.DataFrame) -> dict[str, float]:
-    """Eager limits that the library reports, by channel, where the table has a single value for the channel."""
-    if "eager_limit_B" not in frame.columns or "locality" not in frame.columns:
+def _by_channel(frame: pd.DataFrame, name: str) -> dict[str, float | list[float]]:
+    """What the library says of itself, by channel, where the table has a single value for the channel."""
+    if name not in frame.columns or "locality" not in frame.columns:
         return {}
-    known = frame[frame["eager_limit_B"].notna() & (frame["locality"] != "")]
-    limits = {}
+    known = frame[frame[name].notna() & (frame[name] != "") & (frame["locality"] != "")]
+    stated: dict[str, float | list[float]] = {}
     for channel, rows in known.groupby(
         (known["locality"] == "network").map({True: "network", False: "shared_memory"})
     ):
-        values = rows["eager_limit_B"].unique()
+        values = rows[name].unique()
         if len(values) == 1:
-            limits[str(channel)] = float(values[0])
-    return limits
+            said = values[0]
+            stated[str(channel)] = [*map(float, said.split())] if isinstance(said, str) else float(said)
+    return stated
 
 
 importers.register("tidy")(Importer("tidy table (.csv, .csv.gz, .parquet)", recognises, read))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -191,8 +191,8 @@ class Entry(_MachineFilePart):
         description="what else tells it from its neighbours: source, system, mpi, window …",
     )
     pairs: list[str] = Field(default_factory=list, description="rank pairs measured, pooled into one series")
-    eager_limit_B: float | None = Field(default=None, description="what the library says of itself")
-    breaks_B: list[float] = Field(
+    eager_limit_B: float | None = Field(default=None, ge=0, description="what the library says of itself")
+    breaks_B: list[Annotated[float, Field(ge=0)]] = Field(
         default_factory=list, description="further sizes above which the library does something else"
     )
     oversubscribed: bool | None = None

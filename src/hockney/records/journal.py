@@ -6,7 +6,7 @@ from pydantic import Field
 
 from hockney.records.answers import Kept, ProcessorCache, RankPlace
 from hockney.records.keys import CollectiveKey, PairKey
-from hockney.records.record import Real, Value, Whole
+from hockney.records.record import NotNegative, Real, Value, Whole
 
 
 class HostLine(Kept):
@@ -34,8 +34,8 @@ class LaunchLine(Kept):
     mapping: str = ""
     bind_to: str = ""
     mpi: dict[str, str | None] = Field(default_factory=dict)
-    eager_limit_B: dict[str, Real | None] = Field(default_factory=dict, description="by channel")
-    breaks_B: dict[str, list[Real]] = Field(default_factory=dict, description="by channel, increasing")
+    eager_limit_B: dict[str, NotNegative | None] = Field(default_factory=dict, description="by channel")
+    breaks_B: dict[str, list[NotNegative]] = Field(default_factory=dict, description="by channel, increasing")
     hosts: list[HostLine] = Field(default_factory=list)
     settings: dict[str, str] = Field(default_factory=dict)
     clock_granularity_s: Real | None = None

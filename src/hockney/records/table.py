@@ -32,6 +32,8 @@ HEADER = tuple(column.header for column in ALL if column.presence == "required")
 STATISTICS: tuple[str, ...] = get_args(Statistic)
 RATES = ("bandwidth_B_per_s", "message_rate_per_s")
 """Statistics that are not times: their rows leave the time empty and fill the column of that name."""
+STATED = ("eager_limit_B", "breaks_B")
+"""What a library says of itself, by channel: a size, or several."""
 
 DIRECTIONS: Mapping[str, int] = {"bandwidth": 1, "bidirectional": 2}
 """Windowed operations, with the messages that pass in one slot of the window."""
@@ -303,11 +305,25 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
         truth = raw["oversubscribed"].str.strip().str.lower()
         refuse(~truth.isin(list(_TRUTH)), "oversubscribed", "is neither true nor false", "correct that row")
         frame["oversubscribed"] = truth.map(_TRUTH)
+    for name in STATED:
+        if name in frame.columns:
+            said = raw[name].str.strip()
+            bad = [not all(map(_is_size, cell.split())) for cell in said.unique()]
+            refuse(
+                said.map(dict(zip(said.unique(), bad, strict=True))), name, "is not a size", "correct that row"
+            )
     for name, in_file in _IN_FILE.items():
         if in_file in frame.columns:
             frame[in_file] /= 1e6
             frame = frame.rename(columns={in_file: name})
     return _typed(frame.reset_index(drop=True))
+
+
+def _is_size(word: str) -> bool:
+    try:
+        return 0 <= float(word) <= MOST
+    except ValueError:
+        return False
 
 
 def operations(frame: pd.DataFrame) -> list[str]:
