@@ -14,9 +14,10 @@ def key(algorithm: str, operation: str = "bcast", ranks: int = 4) -> CollectiveK
 
 
 def timed(time_s: float, half: float | None, **more: Any) -> Record:
-    bounds = {} if half is None else {"low": time_s * (1 - half), "high": time_s * (1 + half)}
     given: dict[str, Any] = {"operation": "bcast", "bytes": 8, "statistic": "completion", "value": time_s}
-    return Record(source="hockney", **given, **bounds, **more)
+    if half is not None:
+        given |= {"low": time_s * (1 - half), "high": time_s * (1 + half)}
+    return Record(source="hockney", **given, **more)
 
 
 def named(done: dict[Key, dict[int, Record]]) -> list[str]:
