@@ -189,11 +189,10 @@ def judge_collectives(campaigns: Sequence[Path]) -> tuple[dict[str, Any], list[B
         same, equal, differs, untold = counts
         print(f"{pair.a:>8} {pair.b:>8} {pair.cells:5d} {same:5d} {equal:5d} {differs:7d} {untold:6d} "
               f"{pair.only_in_one:8d}")  # fmt: skip
-    far = [
-        point
-        for folder in loaded
-        for point in winners.far_at_common_level(levels[folder.name], [levels[each.name] for each in quiet])
-    ]
+    beside = [levels[folder.name] for folder in quiet]
+    judged = [winners.far_at_common_level(levels[folder.name], beside) for folder in loaded]
+    far = [point for points, _ in judged for point in points]
+    far_compared = min((share for _, share in judged), default=0.0)
     times = {name: of_campaign[0].times for name, of_campaign in levels.items()}
     marks = {name: Counter(mark for marks in all_marks(times[name]) for mark in marks) for name in times}
     for name, counts_of_marks in marks.items():
@@ -211,7 +210,7 @@ def judge_collectives(campaigns: Sequence[Path]) -> tuple[dict[str, Any], list[B
         "marks": marks,
         "far": [{**asdict(point), "marks": sorted(point.marks)} for point in far],
     }
-    return result, winners.verdict(pairs, far)
+    return result, winners.verdict(pairs, far, far_compared)
 
 
 def all_marks(times: winners.Times) -> list[frozenset[str]]:

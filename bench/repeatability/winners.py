@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
 from bench.repeatability.bars import Bar
 from bench.repeatability.messages import common_level
 
+from hockney.machine.marks import ELSEWHERE
+
 EQUAL = 1.05
 """Two algorithms are called equal if the 95 % interval of their ratio lies within this factor of 1."""
 FAR = 0.15
 """Share of a quiet time beyond which a point of the loaded campaign needs a mark."""
 
-LEAST_AGREE, MOST_UNTOLD = 0.95, 0.20
-
-NO_COMMON_LEVEL = "level of no quiet campaign"
+LEAST_COMPARED, LEAST_AGREE, MOST_UNTOLD = 0.80, 0.95, 0.20
 
 Cell = tuple[str, int]
 """Operation and size in bytes."""
@@ -47,7 +47,10 @@ Times = Mapping[Cell, Mapping[str, CollectiveTime]]
 
 @dataclass(frozen=True)
 class TimesAtLevel:
-    """What a campaign of collectives measured at one of its levels; without references it has one, None."""
+    """What a campaign of collectives measured at one of its levels; without references it has one, None.
+
+    Points that were met at other levels alone are marked `ELSEWHERE`, or absent.
+    """
 
     reference_s: float | None
     share: float
@@ -113,10 +116,20 @@ def outcome(a: Mapping[str, CollectiveTime], b: Mapping[str, CollectiveTime]) ->
 
 
 def winners(names: tuple[str, str], a: Times, b: Times) -> Winners:
-    """The winners of two campaigns in all cells in which both measured the same algorithm."""
+    """The winners of two campaigns in all cells in which both measured the same algorithm at the level."""
+    a, b = (_met(times) for times in (a, b))
     both = [cell for cell in a if a[cell].keys() & b.get(cell, {}).keys()]
     counts = Counter(outcome(a[cell], b[cell]) for cell in both)
     return Winners(*names, dict(counts), len(a.keys() | b.keys()) - len(both))
+
+
+def _met(times: Times) -> Times:
+    """Without the points that were met at another level alone, and cells that have no others."""
+    met = {
+        cell: {name: time for name, time in algorithms.items() if ELSEWHERE not in time.marks}
+        for cell, algorithms in times.items()
+    }
+    return {cell: algorithms for cell, algorithms in met.items() if algorithms}
 
 
 def far_points(quiet: Sequence[Times], loaded: Times) -> list[Far]:
@@ -133,39 +146,50 @@ def far_points(quiet: Sequence[Times], loaded: Times) -> list[Far]:
     return points
 
 
-def far_at_common_level(loaded: Sequence[TimesAtLevel], quiet: Sequence[Sequence[TimesAtLevel]]) -> list[Far]:
+def far_at_common_level(
+    loaded: Sequence[TimesAtLevel], quiet: Sequence[Sequence[TimesAtLevel]]
+) -> tuple[list[Far], float]:
     """`far_points` at the level of the loaded campaign that most of the quiet ones had, of these the longest.
 
-    Where it has no level of theirs, its points at its first one are marked so.
+    With the share of the loaded campaign's points that this compares: at its own level, the first, it has all.
     """
     found = []
     for there in loaded:
         shared = [pair for levels in quiet if (pair := common_level([there], levels)) is not None]
         found.append((len(shared), there.share, [other.times for _, other in shared], there.times))
     count, _, others, times = max(found, key=lambda one: one[:2])
-    if count:
-        return far_points(others, times)
-    far = far_points([levels[0].times for levels in quiet], loaded[0].times)
-    return [replace(point, marks=point.marks | {NO_COMMON_LEVEL}) for point in far]
+    if not count:
+        return [], 0.0
+    compared = sum(any(name in each.get(cell, {}) for each in others) for cell, name in _points(times))
+    return far_points(others, times), compared / max(1, len(_points(loaded[0].times)))
 
 
-def verdict(pairs: Sequence[Winners], far: Sequence[Far]) -> list[Bar]:
-    """The bars: winners in the worst pair of campaigns, and far points without a mark."""
+def _points(times: Times) -> list[tuple[Cell, str]]:
+    return [(cell, name) for cell, algorithms in times.items() for name in algorithms]
+
+
+def verdict(pairs: Sequence[Winners], far: Sequence[Far], far_compared: float = 1.0) -> list[Bar]:
+    """The bars: winners in the worst pair of campaigns, far points without a mark, and how much is compared."""
     agree = [pair.share("same winner", "equal") if pair.cells else 0.0 for pair in pairs]
     untold = [pair.share("cannot be told") if pair.cells else 1.0 for pair in pairs]
     unmarked = sum(not point.marks for point in far)
+    cells = [pair.cells / max(1, pair.cells + pair.only_in_one) for pair in pairs]
     return [
         Bar.least("cells whose winners agree or are equal, worst pair", min(agree, default=0.0), LEAST_AGREE),
         Bar.most("cells that cannot be told, worst pair", max(untold, default=1.0), MOST_UNTOLD),
         Bar.most(f"loaded points {FAR:.0%} off without a mark", float(unmarked), 0.0, is_count=True),
+        Bar.least("cells compared, worst pair", min(cells, default=0.0), LEAST_COMPARED),
+        Bar.least("loaded points compared", far_compared, LEAST_COMPARED),
     ]
 
 
 def compared(campaigns: Mapping[str, Sequence[TimesAtLevel]]) -> list[Winners]:
-    """Every pair of campaigns, by their names, at the level that both have; without one they share no cell."""
+    """Every pair of campaigns, by their names, at the level that both have; without one no cell is compared."""
     pairs = []
     for a, b in combinations(campaigns, 2):
-        shared = common_level(campaigns[a], campaigns[b])
-        of_a, of_b = (one.times for one in shared) if shared else (campaigns[a][0].times, {})
-        pairs.append(winners((a, b), of_a, of_b))
+        if shared := common_level(campaigns[a], campaigns[b]):
+            pairs.append(winners((a, b), *(one.times for one in shared)))
+        else:
+            cells = campaigns[a][0].times.keys() | campaigns[b][0].times.keys()
+            pairs.append(Winners(a, b, {}, len(cells)))
     return pairs

@@ -165,7 +165,9 @@ double Regimes::end_B(const Stretch& left, const Stretch& right) const {
 }
 
 std::optional<double> Regimes::stated_B(double low_B, double high_B) const {
-    const std::vector<double>& all = points_.stated_B;
+    const std::optional<double> limit_B = points_.eager_limit_B;
+    if (limit_B && low_B <= *limit_B && *limit_B <= high_B) return limit_B;
+    const std::vector<double>& all = points_.breaks_B;
     const auto above = std::upper_bound(all.begin(), all.end(), high_B);
     if (above == all.begin() || *(above - 1) < low_B) return std::nullopt;
     return *(above - 1);

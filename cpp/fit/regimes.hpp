@@ -36,7 +36,8 @@ constexpr double least_noise = 0.02;
 // Sizes increase; `noise` is the relative standard error of each time.
 struct TimedSizes {
     std::vector<double> size_B, time_s, noise;
-    std::vector<double> stated_B;  // increasing: where the library says that it does something else
+    std::optional<double> eager_limit_B;  // what the library says of itself
+    std::vector<double> breaks_B;         // increasing: further sizes at which it does something else
 
     std::size_t count() const { return size_B.size(); }
 };
@@ -88,7 +89,8 @@ class Regimes {
     std::vector<Stretch> search() const;
     NonnegativeLine join(const std::vector<Stretch>& stretches, std::size_t number) const;
     double end_B(const Stretch& left, const Stretch& right) const;
-    // The last size from `low_B` to `high_B` at which the library states a break.
+    // A size from `low_B` to `high_B` at which the library states a break. Of several the points beside the
+    // gap cannot tell: the eager limit, at which times change most, or else the last.
     std::optional<double> stated_B(double low_B, double high_B) const;
 
     TimedSizes points_;

@@ -34,22 +34,23 @@ void expect_numbers(const std::vector<double>& size_B, const std::vector<double>
 }
 
 TimedSizes timed_sizes(const Row& size_B, const Row& time_s, const Row& noise,
-                       const std::vector<double>& stated_B) {
+                       std::optional<double> eager_limit_B, const std::vector<double>& breaks_B) {
     if (size_B.size() > most_points)
         throw std::invalid_argument("at most " + std::to_string(most_points) +
                                     " points are cut into regimes");
     if (noise.size() != size_B.size()) throw std::invalid_argument("there must be a noise for each size");
     if (size_B.size() == 0) throw std::invalid_argument("there must be a size");
     if (time_s.size() != size_B.size()) throw std::invalid_argument("there must be a time for each size");
-    TimedSizes points{values(size_B), values(time_s), values(noise), stated_B};
+    TimedSizes points{values(size_B), values(time_s), values(noise), eager_limit_B, breaks_B};
     expect_numbers(points.size_B, points.time_s);
     for (const double each_s : points.time_s)
         if (each_s <= 0) throw std::invalid_argument("times must be positive");
     for (std::size_t i = 1; i < points.count(); ++i)
         if (points.size_B[i] <= points.size_B[i - 1]) throw std::invalid_argument("sizes must increase");
-    for (std::size_t i = 0; i < stated_B.size(); ++i)
-        if (!(stated_B[i] >= (i > 0 ? stated_B[i - 1] : 0)))
-            throw std::invalid_argument("stated breaks must be numbers of at least 0 that increase");
+    for (std::size_t i = 0; i < breaks_B.size(); ++i)
+        if (!(breaks_B[i] >= (i > 0 ? breaks_B[i - 1] : 0)))
+            throw std::invalid_argument(
+                "further breaks must be numbers of at least 0, none below the one before");
     for (const double each : points.noise)
         if (!(each >= 0)) throw std::invalid_argument("noise must be a number of at least 0");
     return points;
@@ -120,11 +121,12 @@ void register_fit(nb::module_& module) {
     kind.def(
             "__init__",
             [](Regimes* self, const Row& size_B, const Row& time_s, const Row& noise,
-               const std::vector<double>& stated_B) {
-                TimedSizes points = timed_sizes(size_B, time_s, noise, stated_B);
+               std::optional<double> eager_limit_B, const std::vector<double>& breaks_B) {
+                TimedSizes points = timed_sizes(size_B, time_s, noise, eager_limit_B, breaks_B);
                 new (self) Regimes(std::move(points));
             },
-            "size_B"_a, "time_s"_a, "noise"_a, "stated_B"_a = std::vector<double>{})
+            "size_B"_a, "time_s"_a, "noise"_a, "eager_limit_B"_a = nb::none(),
+            "breaks_B"_a = std::vector<double>{})
         .def_prop_ro("sigma", &Regimes::sigma)
         .def_prop_ro("best",
                      [](const Regimes& regimes) {

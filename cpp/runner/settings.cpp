@@ -23,8 +23,8 @@ namespace {
 
 bool speaks_of_protocol(std::string name) {
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    for (const char* word :
-         {"eager", "rndv", "rendezvous", "max_send_size", "min_rdma", "lmt", "iov_threshold"})
+    for (const char* word : {"eager", "rndv", "rendezvous", "max_send_size", "min_rdma", "lmt",
+                             "iov_threshold", "cell_size", "_cma_"})
         if (name.find(word) != std::string::npos) return true;
     return false;
 }

@@ -255,7 +255,8 @@ class Regimes:
         size_B: NDArray[np.float64],
         time_s: NDArray[np.float64],
         noise: NDArray[np.float64],
-        stated_B: Sequence[float] = (),
+        eager_limit_B: float | None = None,
+        breaks_B: Sequence[float] = (),
     ) -> None: ...
     @property
     def sigma(self) -> float: ...

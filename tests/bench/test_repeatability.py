@@ -18,7 +18,7 @@ from bench.repeatability.campaigns import (
     slowed,
 )
 from bench.repeatability.messages import CampaignAtLevel, agreement, common_level, differences
-from bench.repeatability.winners import NO_COMMON_LEVEL, CollectiveTime, Far, call, far_points, outcome
+from bench.repeatability.winners import CollectiveTime, Far, call, far_points, outcome
 
 from hockney.errors import RequestError
 from hockney.machine.build import build
@@ -382,16 +382,16 @@ def test_without_references_a_campaign_has_one_level(tmp_path: Path) -> None:
 def test_collectives_are_compared_at_a_level_that_both_have(tmp_path: Path) -> None:
     quiet = collectives_at_levels(stored(tmp_path / "1-quiet", visits("bcast", SIZES, FAST_S)))
     slow = collectives_at_levels(stored(tmp_path / "2-busy", visits("bcast", [*SIZES, 5000], SLOW_S)))
-    two = stored(tmp_path / "4-busy", visits("bcast", SIZES, FAST_S), visits("bcast", [5000], SLOW_S))
-    both = collectives_at_levels(two)
+    apart = visits("bcast", SIZES, FAST_S), visits("bcast", [5000], SLOW_S)
+    both = collectives_at_levels(stored(tmp_path / "4-busy", *apart))
     assert [one.reference_s for one in both] == [pytest.approx(FAST_S), pytest.approx(SLOW_S)]
     assert both[0].times["bcast", 5000]["default"].marks == {ELSEWHERE}
     assert both[0].times["bcast", SIZES[1]]["default"].marks == frozenset()
-    assert set(both[1].times) == {("bcast", 5000)}, "at the other level the rest is absent"
     pair, none, at_slow = winners.compared({"a": quiet, "b": both, "c": slow})
     assert (pair.cells, none.cells, at_slow.cells) == (len(SIZES), 0, 1)
-    assert not winners.far_at_common_level(both, [quiet])
-    assert {point.marks for point in winners.far_at_common_level(slow, [quiet])} == {frozenset({NO_COMMON_LEVEL})}
+    assert winners.far_at_common_level(quiet, [quiet, both]) == ([], 1.0)
+    assert winners.far_at_common_level(slow, [quiet]) == ([], 0.0)
+    assert [bar.holds for bar in winners.verdict([pair, at_slow], [], 0.5)[3:]] == [False, False]
 
 
 def test_algorithms_are_told_apart_by_segment_and_radix(tmp_path: Path) -> None:

@@ -84,6 +84,16 @@ def test_further_stated_breaks_are_the_breaks_where_the_data_agree() -> None:
     assert abs(predict(without, np.array([300.0]))[0] / 2.03e-7 - 1) > 0.1, "nobody could know"
 
 
+@pytest.mark.parametrize(("eager_limit_B", "expected_B"), [(8112.0, 8112), (None, 8191), (9e9, 8191)])
+def test_of_two_stated_breaks_in_one_gap_it_is_the_eager_limit(
+    eager_limit_B: float | None, expected_B: float
+) -> None:
+    size = np.array([2.0**exponent for exponent in range(6, 20)])
+    time = np.where(size <= 8000, 1e-6 + size * 1e-10, 5e-6 + size * 1e-10)
+    found = models.get("piecewise")(Series({}, size, time, time, time, eager_limit_B, (8000, 8112, 8192)))
+    assert [regime.max_B for regime in found.regimes] == [expected_B, None]
+
+
 def test_a_stated_limit_that_the_data_do_not_show_makes_no_regime() -> None:
     found = fit(SIZES, 1e-6 + SIZES * 1e-10, 4096.0)
     assert len(found.regimes) == 1

@@ -151,7 +151,8 @@ def test_no_cut_is_cheaper_than_the_best(kind: str) -> None:
         every = curve_of(dice, kind)
         cuts = list(every.cuts())
         least = min(price for price, _ in cuts)
-        curve = Curve(every.size_B, every.time_s, every.noise, every.stated_B)
+        limit_B = every.stated_B[0] if every.stated_B else None
+        curve = Curve(every.size_B, every.time_s, every.noise, limit_B, every.stated_B[1:])
         assert curve.sigma == SIGMA
         places = [(stretch.first, stretch.last) for stretch in curve.best]
         prices = [price for price, cut in cuts if [(one.first, one.last) for one in cut] == places]

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from hockney.runner.breaks import breaks_B, eager_limits_B, largest_plain_copy_B
+from hockney.runner.breaks import (
+    CELL,
+    CELL_HEADER_B,
+    CMA,
+    INLINE_B,
+    breaks_B,
+    eager_limits_B,
+    largest_plain_copy_B,
+)
+from hockney.runner.build import runner_binary
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import Mpi
+from hockney.runner.session import Session
+
+LIMIT_S = 120.0
 
 OPENMPI_5 = {"btl_sm_eager_limit": "4096", "btl_vader_eager_limit": "4096", "btl_tcp_eager_limit": "65536"}
 
@@ -62,9 +78,9 @@ def test_mpich_states_its_cells_and_from_where_on_the_receiver_copies() -> None:
     assert breaks_B("mpich", {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "-1"}) == {}
 
 
-def test_what_is_simulated_copies_nothing() -> None:
-    assert breaks_B("smpi", {}, copy_B=2112) == {}
-    assert breaks_B("unknown", {}, copy_B=2112) == {"shared_memory": [2112]}
+@pytest.mark.parametrize("kind", ["smpi", "intel", "unknown"])
+def test_of_libraries_that_nobody_has_looked_at_nothing_is_said(kind: str) -> None:
+    assert breaks_B(kind, {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "8192"}, copy_B=2112) == {}
 
 
 LOADER = """#!/bin/sh
@@ -73,19 +89,66 @@ echo "glibc.cpu.x86_rep_movsb_threshold: ${GLIBC_TUNABLES:-0x840} (min: 0x200, m
 """
 
 
-def test_the_loader_tells_what_the_c_library_copies_plainly(tmp_path: Path) -> None:
-    loader, maps = tmp_path / "ld-linux.so.2", tmp_path / "maps"
-    maps.write_text(f"7f00-7f01 r--p 00000000 08:01 12 {loader}\n7ffe-7fff r-xp 00000000 00:00 0 [vdso]\n")
-    assert largest_plain_copy_B("", maps) is None, "there is none"
-    loader.write_text(LOADER)
-    loader.chmod(0o755)
-    assert largest_plain_copy_B("0x1000", maps) == 4096
+@pytest.fixture
+def host(tmp_path: Path) -> Callable[..., Path]:
+    """The /proc of a process with these libraries mapped; those with a text are there and can be run."""
+
+    def make(flags: str = "fpu erms fsrm", **texts: str | None) -> Path:
+        (tmp_path / "self").mkdir()
+        (tmp_path / "cpuinfo").write_text(f"processor : 0\nflags : {flags}\n")
+        lines = ["7ffe-7fff r-xp 00000000 00:00 0 [vdso]\n", "7fee-7fef rw-p 00000000 00:00 0\n"]
+        for folder, text in texts.items():
+            loader = tmp_path / folder / "ld-linux-x86-64.so.2"
+            loader.parent.mkdir()
+            lines.append(f"7f00-7f01 r--p 00000000 08:01 12 {loader}\n")
+            if text is not None:
+                loader.write_text(text)
+                loader.chmod(0o755)
+        (tmp_path / "self/maps").write_text("".join(lines))
+        return tmp_path
+
+    return make
+
+
+def test_the_loader_tells_what_the_c_library_copies_plainly(host: Callable[..., Path]) -> None:
+    proc = host(gone=None, here=LOADER)
+    assert largest_plain_copy_B("0x1000", proc) == 4096
+    assert largest_plain_copy_B("glibc.cpu.hwcaps=-ERMS", proc) is None
+
+
+def test_without_a_fast_string_move_there_is_no_threshold(host: Callable[..., Path]) -> None:
+    assert largest_plain_copy_B("0x1000", host("fpu sse2", here=LOADER)) is None
 
 
 @pytest.mark.parametrize("said", ["exit 1", "echo glibc.cpu.x86_rep_movsb_threshold:", "echo no such option >&2"])
-def test_a_loader_that_does_not_tell_says_nothing(tmp_path: Path, said: str) -> None:
-    loader, maps = tmp_path / "ld-musl.so.1", tmp_path / "maps"
-    maps.write_text(f"7f00-7f01 r--p 00000000 08:01 12 {loader}\n")
-    loader.write_text(f"#!/bin/sh\n{said}\n")
-    loader.chmod(0o755)
-    assert largest_plain_copy_B("", maps) is None
+def test_a_loader_that_does_not_tell_says_nothing(host: Callable[..., Path], said: str) -> None:
+    assert largest_plain_copy_B("", host(here=f"#!/bin/sh\n{said}\n")) is None
+
+
+def test_a_library_in_a_folder_of_that_name_is_not_run(host: Callable[..., Path], tmp_path: Path) -> None:
+    proc, ran = host(), tmp_path / "ran"
+    library = tmp_path / "ld-project/libfoo.so"
+    library.parent.mkdir()
+    library.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    library.chmod(0o755)
+    (proc / "self/maps").write_text(f"7f00-7f01 r--p 00000000 08:01 12 {library}\n")
+    assert largest_plain_copy_B("", proc) is None
+    assert not ran.exists()
+
+
+def test_without_proc_nothing_is_said(tmp_path: Path) -> None:
+    assert largest_plain_copy_B("", tmp_path / "none") is None
+
+
+def test_the_library_states_what_breaks_are_read_from(mpi: Mpi) -> None:
+    more = len(os.sched_getaffinity(0)) < 2
+    argv, environment = command(mpi, LaunchRequest(ranks=2, oversubscribe=more))
+    with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as session:
+        settings = session.hello.settings
+    stated = breaks_B(mpi.kind, settings).get("shared_memory", [])
+    if mpi.kind == "mpich":
+        assert int(settings[CELL]) - CELL_HEADER_B in stated
+        # MPICH 4.0 knows no CMA.
+        assert (CMA in settings) == (mpi.version >= "4.2")
+    else:
+        assert stated == ([INLINE_B] if mpi.kind == "openmpi" else [])

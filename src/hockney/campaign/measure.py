@@ -204,7 +204,7 @@ class _Points:
             key, size_B = point
             budget_s = self._budget_s()
             if loop.left_s() < budget_s:
-                loop.outcome.left_out += max(1, work.expected_points() - work.visits.total())
+                loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
                 loop.stop()
                 return
             time.sleep(min(work.pause_s, max(0.0, loop.left_s() - budget_s)))

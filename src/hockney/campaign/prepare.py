@@ -66,6 +66,7 @@ SPEAKING = (
     "HYDRA_",
     "SLURM_JOB",
     "OMP_",
+    "GLIBC_TUNABLES",
     "HOCKNEY_PROGRESS",
 )
 """Environment variables that change how an MPI behaves, or is used: recorded with each launch."""

@@ -11,7 +11,6 @@ from itertools import zip_longest
 from random import Random
 from typing import Any, Protocol
 
-from hockney.campaign.contenders import FURTHER_VISITS, contested
 from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
@@ -215,9 +214,9 @@ class Work:
     def _again(self) -> tuple[Key, int] | None:
         """A further visit, of the points with the fewest: in random order, so that they lie far apart.
 
-        A point gets up to `MORE_VISITS` more where some met other levels, or where they disagree, and then
-        algorithms that may be the fastest. Those that were never at the level asked for wait until it comes back,
-        together no longer than `MOST_WAIT_S` or the budgets of `MOST_WAIT_BUDGETS` points.
+        A point gets up to `MORE_VISITS` more where some met other levels, or where they disagree. Those that were
+        never at the level asked for wait until it comes back, together no longer than `MOST_WAIT_S` or the
+        budgets of `MOST_WAIT_BUDGETS` points.
         """
         points = [
             (key, size)
@@ -227,7 +226,6 @@ class Work:
             and self.asked[key, size] + 1 < self.plan.visits + MORE_VISITS
             and self._is_open_again(key, size)
         ]
-        points = points or self._contested()
         if not points and self._waited_s < min(MOST_WAIT_S, MOST_WAIT_BUDGETS * self.plan.budget_s):
             points = [point for point in self.elsewhere() if not self._is_left_out(point)]
             self.pause_s = min(FIRST_PAUSE_S + self._waited_s, MOST_PAUSE_S) if points else 0.0
@@ -239,12 +237,6 @@ class Work:
         chosen = points[self._random.randrange(len(points))]
         self.asked[chosen] += 1
         return chosen
-
-    def _contested(self) -> list[tuple[Key, int]]:
-        """Algorithms that may be the fastest of their cell. Several launches tell it better than visits do."""
-        most = self.plan.visits + FURTHER_VISITS if self.plan.launches == 1 else 0
-        points = contested(self.done)
-        return [point for point in points if self.visits[point] < most and not self._is_left_out(point)]
 
     def _is_open_again(self, key: Key, size_B: int) -> bool:
         """Whether too few visits count, or those that do disagree; one that gave no time counts as made."""
@@ -338,6 +330,10 @@ class Work:
                 return replace(family, ranks=suspect.size)
         return None
 
+    def done_points(self) -> int:
+        """Visits of points so far."""
+        return self.visits.total()
+
     def expected_points(self) -> int:
         """The approximate number of all visits of points."""
         if self.only is not None:
@@ -386,7 +382,7 @@ class Pace:
     def progress(self, work: Work, doing: str) -> Progress:
         """The estimate; to be called once before each point."""
         self._measured += 1
-        expected = max(work.expected_points(), (done := work.visits.total()) + 1)
+        done, expected = work.done_points(), max(work.expected_points(), work.done_points() + 1)
         others = max(0, self._parts - len(self._finished) - 1) * (
             sum(self._finished) / len(self._finished) if self._finished else expected
         )
@@ -397,4 +393,4 @@ class Pace:
 
     def finish_part(self, work: Work) -> None:
         """One launch index of one variant is over."""
-        self._finished.append(work.visits.total())
+        self._finished.append(work.done_points())

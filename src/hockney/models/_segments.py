@@ -52,14 +52,22 @@ class Curve:
     """A curve of N ≤ `Regimes.MOST_POINTS` points, sizes increasing, with the `best` cut of it.
 
     `noise` (N,) is the relative standard error of each point: one that is less certain than others weighs less.
-    `stated_B`: sizes, increasing, at which the library says that it does something else.
+    `eager_limit_B` and `breaks_B` are the sizes at which the library says that it does something else.
     `sigma` is the scatter that needs no explanation: more than that of a quiet measurement where the best cut
     would otherwise have more regimes than a person can read.
     """
 
-    def __init__(self, size_B: Array, time_s: Array, noise: Array, stated_B: Sequence[float]) -> None:
-        self.size_B, self.time_s, self.noise, self.stated_B = size_B, time_s, noise, stated_B
-        self._regimes = Regimes(size_B, time_s, noise, stated_B)
+    def __init__(
+        self,
+        size_B: Array,
+        time_s: Array,
+        noise: Array,
+        eager_limit_B: float | None,
+        breaks_B: Sequence[float] = (),
+    ) -> None:
+        self.size_B, self.time_s, self.noise = size_B, time_s, noise
+        self.eager_limit_B, self.breaks_B = eager_limit_B, breaks_B
+        self._regimes = Regimes(size_B, time_s, noise, eager_limit_B, sorted(breaks_B))
         self.sigma = self._regimes.sigma
 
     @cached_property
@@ -74,7 +82,7 @@ class Curve:
 
     def like(self, time_s: Array) -> Curve:
         """The curve of other times at the same sizes, with the same noise and stated breaks."""
-        return Curve(self.size_B, time_s, self.noise, self.stated_B)
+        return Curve(self.size_B, time_s, self.noise, self.eager_limit_B, self.breaks_B)
 
     def segments(self, stretches: Sequence[Stretch]) -> list[SizeSegment]:
         """The lines of `stretches`, which cover the curve in order, and where they end."""

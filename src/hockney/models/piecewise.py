@@ -41,7 +41,8 @@ def _curve(size_B: Array, time_s: Array, series: Series, noise: Array) -> Curve:
         # The search takes the cube of the points: of a long series an even choice is fitted.
         kept = np.unique(np.linspace(0, size_B.size - 1, Regimes.MOST_POINTS).round().astype(int))
         size_B, time_s = size_B[kept], time_s[kept]
-    return Curve(size_B, time_s, np.interp(size_B, series.size_B, noise), series.stated_B)
+    noise = np.interp(size_B, series.size_B, noise)
+    return Curve(size_B, time_s, noise, series.eager_limit_B, series.breaks_B)
 
 
 def _estimate(size_B: Array, time_s: Array, series: Series, noise: Array) -> PiecewiseLine:

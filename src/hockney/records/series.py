@@ -71,11 +71,6 @@ class Series:
             self.is_at_reference,
         )
 
-    @property
-    def stated_B(self) -> list[float]:
-        """The sizes, increasing, above which the library does something else: its eager limit is one of them."""
-        return sorted({*self.breaks_B, *(() if self.eager_limit_B is None else (self.eager_limit_B,))})
-
     def name(self) -> str:
         """The known values of the key, which tell this series from others in messages."""
         return " ".join(value for value in self.key.values() if value)
@@ -199,8 +194,8 @@ def _pooled(
     limits = set(limit[~np.isnan(limit)].tolist())
     # Launches that disagree say nothing about their median.
     limit_B = limits.pop() if len(limits) == 1 else None
-    known_breaks = set(breaks)
-    breaks_B = tuple(map(float, known_breaks.pop().split())) if len(known_breaks) == 1 else ()
+    stated = {tuple(sorted(map(float, each.split()))) for each in set(breaks) if each.strip()}
+    breaks_B = stated.pop() if len(stated) == 1 else ()
     low, high = np.minimum(low, time), np.maximum(high, time)
     sizes, place, counts = np.unique(size[order], return_inverse=True, return_counts=True)
     if order.size == sizes.size:

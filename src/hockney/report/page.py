@@ -153,13 +153,16 @@ def template(package: str, name: str) -> tuple[Template, str]:
 def _headline(head: Headline, *, formulas: bool) -> dict[str, Any]:
     entry = head.curve.entry
     limit = entry.eager_limit_B
+    stated = [f"eager limit reported by the library: {format_bytes(limit)}"] if limit else []
+    if entry.breaks_B:
+        further = ", ".join(map(format_bytes, entry.breaks_B))
+        stated.append(f"messages go another way above {further}, as the library and the C library say")
     remarks = [f"highest throughput reaches {', '.join(f'{share} of {name}' for name, share in head.shares)}"]
     return {
         "label": head.curve.label,
         "words": LOCALITY_WORDS.get(entry.locality or "", ""),
         "formulas": head.formulas if formulas else [],
-        "remarks": ([f"eager limit reported by the library: {format_bytes(limit)}"] if limit else [])
-        + (remarks if head.peaks else []),
+        "remarks": stated + (remarks if head.peaks else []),
         "numbers": [
             value_and_interval(head.latency_s),
             value_and_interval(head.bandwidth_B_per_s),

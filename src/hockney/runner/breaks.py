@@ -5,13 +5,14 @@ The eager limit is one of them. Others, found by moving what they are made of an
 - Open MPI's `ob1` sends up to `INLINE_B` without a request where the layer below can (shared memory).
 - MPICH copies by way of cells of shared memory: a message beyond one cell takes more of them. From a threshold on
   the receiver copies from the sender's memory (CMA).
-- The C library, by which every MPI copies inside a host, leaves copies beyond a threshold to the processor's own
-  string move (glibc on x86-64: beyond 2,112 B where the processor says that it is fast).
+- The C library, by which both copy inside a host, leaves copies beyond a threshold to the processor's own string
+  move (glibc on x86-64: beyond 2,112 B where the processor says that short ones are fast, too).
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -39,6 +40,7 @@ CELL, CELL_HEADER_B = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE", 80
 (5.0.2) 8,112 B."""
 CMA, CMA_IS_ON = "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD", "MPIR_CVAR_CH4_CMA_ENABLE"
 COPY = "glibc.cpu.x86_rep_movsb_threshold"
+_LOADER = re.compile(r"ld(-linux.*|-[0-9.]+)?\.so(\.[0-9]+)*")
 
 
 def eager_limits_B(
@@ -81,10 +83,11 @@ def breaks_B(
 ) -> dict[str, list[int]]:
     """`shared_memory` → further sizes, increasing, above which messages inside a host go another way.
 
-    `copy_B` is the largest copy that the C library of that host makes by itself (`largest_plain_copy_B`).
+    `copy_B` is the largest copy that the C library of that host makes by itself (`largest_plain_copy_B`). Of
+    libraries whose jumps nobody has looked for nothing is said.
     """
     environment = environment or {}
-    if kind == "smpi" or (kind == "openmpi" and not _shares_memory(arguments, environment)):
+    if kind not in ("openmpi", "mpich") or (kind == "openmpi" and not _shares_memory(arguments, environment)):
         return {}
     found = {copy_B} if copy_B else set()
     if kind == "openmpi" and _chosen("pml", arguments, environment) in ("", "ob1"):
@@ -97,24 +100,36 @@ def breaks_B(
 
 
 @cache
-def largest_plain_copy_B(tunables: str = "", maps: Path = Path("/proc/self/maps")) -> int | None:
-    """The largest copy that this host's C library makes without the processor's string move, None if it has none.
+def largest_plain_copy_B(tunables: str = "", proc: Path = Path("/proc")) -> int | None:
+    """The largest copy that this host's C library makes without the processor's string move.
 
-    glibc's loader lists it among its tunables, by the processor and by `tunables` (GLIBC_TUNABLES).
+    glibc's loader lists it among its tunables, by the processor and by `tunables` (GLIBC_TUNABLES). None if the
+    processor has no fast string move (`erms`), or `tunables` forbid it, or another C library is used.
     """
-    environment = {**os.environ, "GLIBC_TUNABLES": tunables}
     try:
-        loaders = {line.split()[-1].decode() for _, line in reading.lines(maps) if b"/ld-" in line}
-        for loader in sorted(loaders):
-            asked = [loader, "--list-tunables"]
-            listed = subprocess.run(asked, capture_output=True, text=True, timeout=5, env=environment).stdout
-            for line in listed.splitlines():
-                name, _, rest = line.partition(":")
-                if name == COPY:
-                    return int(rest.split()[0], 0)
-    except (RequestError, OSError, subprocess.SubprocessError, ValueError, IndexError):
+        if "-ERMS" in tunables or not any(b" erms" in line for _, line in reading.lines(proc / "cpuinfo")):
+            return None
+        lines = [line.decode() for _, line in reading.lines(proc / "self/maps")]
+    except (RequestError, UnicodeDecodeError):
         return None
-    return None
+    mapped = {Path(line.split()[-1]) for line in lines if "/" in line}
+    listed = (_tunables(path, tunables) for path in sorted(mapped) if _LOADER.fullmatch(path.name))
+    return next((threshold for text in listed if (threshold := _threshold(text)) is not None), None)
+
+
+def _tunables(loader: Path, tunables: str) -> str:
+    """What a loader lists; empty where it lists nothing."""
+    environment = {**os.environ, "GLIBC_TUNABLES": tunables}
+    asked = [str(loader), "--list-tunables"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, timeout=5, env=environment).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return ""
+
+
+def _threshold(listed: str) -> int | None:
+    found = re.search(rf"^{re.escape(COPY)}: (0x[0-9a-f]+|[0-9]+)\b", listed, re.MULTILINE)
+    return int(found[1], 0) if found else None
 
 
 def _shares_memory(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
