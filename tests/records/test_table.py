@@ -189,6 +189,14 @@ def test_what_a_library_says_is_a_size(tmp_path: Path, name: str, said: str) -> 
         table.load(path)
 
 
+@pytest.mark.parametrize("name", ["nodes", "ppn", "ranks"])
+def test_nothing_runs_on_no_ranks(tmp_path: Path, name: str) -> None:
+    cells = ROW.split(",")
+    cells[table.HEADER.index(name)] = "0"
+    with pytest.raises(RequestError, match=f"row 2: {name} '0' is less than 1"):
+        table.load(file(tmp_path, HEADER, ",".join(cells)))
+
+
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="column time_us, repetition is missing"):
         table.load(file(tmp_path, ",".join(table.HEADER[:-2]), ",".join(ROW.split(",")[: len(table.HEADER) - 2])))

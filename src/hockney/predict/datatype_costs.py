@@ -22,6 +22,7 @@ from hockney.predict.layout import strided
 
 PointRow = Mapping[str, Cell]
 _COLUMNS = {"way", "layout", "bytes", "blocks", "stride_B", "lines", "extent_B", "level", "time_s"}
+_NUMBERS = (*sorted(_COLUMNS - {"way", "layout", "level"}), "low_s", "high_s", "left_out_s")
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Way:
 def ways_of(effect: Effect, hosts: Sequence[Host]) -> dict[str, Way]:
     """The costs of each way that was measured.
 
-    RequestError where the points are others than hockney's own, as published ones are, and where no host's caches
-    are those that they were sorted by (by another version of hockney, perhaps).
+    RequestError where the points are others than hockney's own, as published ones are, or damaged, and where no
+    host's caches are those that they were sorted by (by another version of hockney, perhaps).
     """
     if not all(row.keys() >= _COLUMNS for row in effect.points):
         by = f" ({effect.source})" if effect.source else ""
@@ -50,6 +51,12 @@ def ways_of(effect: Effect, hosts: Sequence[Host]) -> dict[str, Way]:
             f"of datatypes only single times are known{by}, not how each layout lies in memory: no costs follow",
             "measure it: `hockney measure --operations datatypes -o FOLDER`, then `hockney fit FOLDER`",
         )
+    for name, cell in ((name, row.get(name)) for row in effect.points for name in _NUMBERS):
+        if isinstance(cell, str | bool):
+            raise RequestError(
+                f"a point of the effect {effect.effect} has {name} {cell!r}, which is no number",
+                "fit the campaign again: `hockney fit FOLDER`",
+            )
     levels = _levels(effect.points, hosts)
     ways = {}
     for name in WAYS:

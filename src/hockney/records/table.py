@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.columnar import RecordColumns
-from hockney.records.columns import ALL, OPTIONAL, REQUIRED, VISITED
+from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record, Statistic
@@ -287,6 +287,8 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
             refuse(number.notna() & (number != number.round()), name, "is not a whole number", "correct that row")
             refuse(number.abs() > MOST_EXACT, name, "is too large a number", "correct or remove that row")
     refuse(~(frame["bytes"] >= 0), "bytes", "is not a size", "correct or remove that row")
+    for name in SCALE:
+        refuse(frame[name] < 1, name, "is less than 1", "correct or remove that row")
     frame["repetition"] = frame["repetition"].fillna(0)
     positive = "correct or remove that row: a measured value is a positive number"
     refuse(~statistic.isin(RATES) & ~(frame["time_us"] > 0), "time_us", "is not a positive time", positive)

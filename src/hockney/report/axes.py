@@ -93,8 +93,9 @@ def log_axis(axes: Axes, low: float, high: float) -> None:
     """A logarithmic y axis from `low` to `high` (same unit as the data) with plain numbers at its ticks."""
     low = min(max(low / 1.35, _LEAST), _MOST)
     high = min(max(high * 1.35, 1.5 * low), 1.5 * _MOST)
-    axes.set_yscale("log")
+    # In this order: matplotlib would fit the scale to the data first, which may overflow.
     axes.set_ylim(low, high)
+    axes.set_yscale("log")
     decades = math.log10(high / low)
     subs = (
         (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0) if decades > 0.9 else tuple(float(i) for i in range(1, 10))

@@ -31,6 +31,10 @@ def seeds() -> Sequence[bytes]:
         for path in sorted((INPUTS / name).iterdir()):
             data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
             is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
+            # What launches say since then, too.
+            data = data.replace(
+                b'"eager_limit_B"', b'"breaks_B": {"shared_memory": [256, 2112]}, "eager_limit_B"'
+            )
             files[path.name.removesuffix(".gz")] = _thin(data) if is_lines else data
         folders.append(files)
     folders += [{"records.jsonl": folders[0]["records.jsonl"]}, folders[0] | {"failures.jsonl": FAILURE}]
