@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
+import numpy as np
 from bench.repeatability.bars import Bar
 from bench.repeatability.messages import common_level
 
 from hockney.machine.marks import ELSEWHERE
+from hockney.statistics import pooled
 
 EQUAL = 1.05
 """Two algorithms are called equal if the 95 % interval of their ratio lies within this factor of 1."""
@@ -117,7 +119,7 @@ def outcome(a: Mapping[str, CollectiveTime], b: Mapping[str, CollectiveTime]) ->
 
 def winners(names: tuple[str, str], a: Times, b: Times) -> Winners:
     """The winners of two campaigns in all cells in which both measured the same algorithm at the level."""
-    a, b = (_met(times) for times in (a, b))
+    a, b = (_joined(_met(times)) for times in (a, b))
     both = [cell for cell in a if a[cell].keys() & b.get(cell, {}).keys()]
     counts = Counter(outcome(a[cell], b[cell]) for cell in both)
     return Winners(*names, dict(counts), len(a.keys() | b.keys()) - len(both))
@@ -130,6 +132,28 @@ def _met(times: Times) -> Times:
         for cell, algorithms in times.items()
     }
     return {cell: algorithms for cell, algorithms in met.items() if algorithms}
+
+
+def _joined(times: Times) -> Times:
+    """As `models.over_ranks` has it: algorithms that make the same schedule have one time, of all of them."""
+    return {cell: _one_time_each(algorithms) for cell, algorithms in times.items()}
+
+
+def _one_time_each(algorithms: Mapping[str, CollectiveTime]) -> Mapping[str, CollectiveTime]:
+    alike: dict[int, list[str]] = {}
+    for name, time in algorithms.items():
+        if time.schedule is not None and time.low_s and time.high_s and 0 < time.low_s < time.high_s:
+            alike.setdefault(time.schedule, []).append(name)
+    result = dict(algorithms)
+    for names in alike.values():
+        known = np.array(
+            [[algorithms[name].time_s, algorithms[name].low_s, algorithms[name].high_s] for name in names]
+        )
+        one = pooled(*known.T.astype(np.float64))
+        result |= {
+            name: CollectiveTime(*one, algorithms[name].marks, algorithms[name].schedule) for name in names
+        }
+    return result
 
 
 def far_points(quiet: Sequence[Times], loaded: Times) -> list[Far]:

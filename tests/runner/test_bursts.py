@@ -1,4 +1,4 @@
-"""Bursts before batches: a ping-pong meets many of the pieces of memory by which a library copies messages."""
+"""Bursts before batches and blocks: a measurement meets many pieces of the memory by which a library copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hockney.runner.mpi import Mpi
 from hockney.runner.session import Session
 
 MOST = 16
-"""Messages of a burst (cpp/runner/pair.cpp)."""
+"""Messages of a burst (cpp/runner/pair.cpp, collective/group.hpp)."""
 
 NOTES_BURSTS = """
 #include <mpi.h>
@@ -50,6 +50,13 @@ int MPI_Finalize(void) {
 """
 
 
+NOTES_BURSTS_OF_ALL = NOTES_BURSTS.replace(
+    "MPI_Isend(const void* from, int n, MPI_Datatype type, int to,",
+    "MPI_Irecv(void* from, int n, MPI_Datatype type, int to,",
+).replace("PMPI_Isend", "PMPI_Irecv")
+"""The same of MPI_Irecv: where the library's own broadcast runs, bursts alone call it."""
+
+
 def test_batches_of_fast_messages_begin_with_bursts_of_many_lengths(mpi: Mpi, tmp_path: Path) -> None:
     library = compiled(mpi, tmp_path, NOTES_BURSTS, "-shared", "-fPIC")
     argv, environment = command(mpi, LaunchRequest(ranks=2))
@@ -69,3 +76,27 @@ def test_batches_of_fast_messages_begin_with_bursts_of_many_lengths(mpi: Mpi, tm
         assert set(of_size[size_B]) <= set(range(1, longest + 1))
         # Each length up to a quarter of the batch is as likely, in six batches or more.
         assert batch < 12 or len(set(of_size[size_B])) > 1
+
+
+def test_blocks_of_fast_collectives_begin_with_bursts_of_many_lengths(mpi: Mpi, tmp_path: Path) -> None:
+    library = compiled(mpi, tmp_path, NOTES_BURSTS_OF_ALL, "-shared", "-fPIC")
+    argv, environment = command(mpi, LaunchRequest(ranks=2))
+    words = ["env", f"LD_PRELOAD={library}", f"BURSTS={tmp_path}", str(runner_binary(mpi))]
+    with Session([*argv, *words], {**mpi.environment, **environment}, 120.0) as session:
+        request: dict[str, object] = {
+            "operation": "bcast",
+            "algorithm": "default",
+            "ranks": 2,
+            "root": 0,
+            "rotate": 0,
+        }
+        request |= {"bytes": 64, "segment_B": 0, "radix": 0, "cache": "warm", "start": "window"}
+        # Nothing but the count of repetitions, 1,024 in blocks of 64, ends it.
+        answer = session.collective(60.0, **request, budget_s=0.5, tolerance=1e-9, least_samples=1000)
+        assert answer.verified
+    bursts = [tuple(map(int, line.split())) for line in (tmp_path / "0").read_text().splitlines()]
+    assert {size_B for size_B, _ in bursts} == {1024}
+    lengths = {length for _, length in bursts}
+    assert lengths <= set(range(1, MOST + 1))
+    # Of a dozen draws of 16 lengths hardly ever fewer than five differ.
+    assert len(lengths) >= 5

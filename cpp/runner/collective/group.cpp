@@ -1,5 +1,7 @@
 #include "group.hpp"
 
+#include <array>
+
 namespace hockney {
 
 MPI_Comm first_ranks(MPI_Comm world, int ranks) {
@@ -25,6 +27,18 @@ Group::~Group() {
     delete clock;
     MPI_Comm_free(&control);
     MPI_Comm_free(&comm);
+}
+
+void exchange_burst(const Group& group, unsigned count) {
+    constexpr int bytes = 1024, tag = 1;  // eager in every library
+    std::array<char, bytes> sent{};
+    std::array<std::array<char, bytes>, most_burst> received;
+    std::array<MPI_Request, most_burst> requests;
+    const int next = (group.rank + 1) % group.ranks, before = (group.rank + group.ranks - 1) % group.ranks;
+    for (unsigned i = 0; i < count; ++i)
+        MPI_Irecv(received[i].data(), bytes, MPI_BYTE, before, tag, group.control, &requests[i]);
+    for (unsigned i = 0; i < count; ++i) MPI_Send(sent.data(), bytes, MPI_BYTE, next, tag, group.control);
+    MPI_Waitall(static_cast<int>(count), requests.data(), MPI_STATUSES_IGNORE);
 }
 
 }  // namespace hockney

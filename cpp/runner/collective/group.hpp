@@ -23,4 +23,10 @@ struct Group {
     GlobalClock* clock = nullptr;
 };
 
+// Each rank sends so many short messages to the next before it waits for those of the one before, at most
+// `most_burst`. Collective. A library takes the piece of memory that it gave back last (pair.cpp): a burst
+// leaves another one on top, so that a visit does not meet one alone.
+constexpr unsigned most_burst = 16;
+void exchange_burst(const Group& group, unsigned count);
+
 }  // namespace hockney

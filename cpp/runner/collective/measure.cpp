@@ -30,6 +30,7 @@ namespace {
 // A block of repetitions between two decisions of rank 0.
 constexpr double block_s = 5e-3;
 constexpr int most_per_block = 64;
+constexpr unsigned repetitions_a_message = 4;  // of the burst before a block
 // Enough for a median within a fraction of a percent; fast operations pause between blocks, so that even
 // these see more than an instant of the machine.
 // A simulation repeats itself exactly.
@@ -197,6 +198,7 @@ Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group
     StoppingRule rule = stopping_rule(request, most_rounds);
     Measured measured;
     std::vector<Round> rounds;
+    std::minstd_rand random;  // the same numbers on all ranks
     Order order{static_cast<double>(least_samples), loop.slack_s(), 0};
     const double pace_s = budget_s * least_budget_share / most_rounds;
     const double start_s = now_s();
@@ -231,7 +233,11 @@ Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group
         const std::size_t from = measured.timed.size();
         const double block_start_s = now_s();
         const bool shared = group.clock->shares_processor();
-        for (int i = 0; i < static_cast<int>(order.repetitions); ++i) measured.timed.push_back(loop.once());
+        const auto repetitions = static_cast<unsigned>(order.repetitions);
+        if (!is_simulated)
+            exchange_burst(group,
+                           1 + random() % std::clamp(repetitions / repetitions_a_message, 1U, most_burst));
+        for (unsigned i = 0; i < repetitions; ++i) measured.timed.push_back(loop.once());
         if (shared) measured.same_cpu += static_cast<long>(order.repetitions);
         const std::vector<Round> block = gather(measured.timed, from, group);
         if (group.rank != 0) continue;

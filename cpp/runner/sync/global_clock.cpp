@@ -16,7 +16,8 @@ namespace {
 
 // Between hosts a few exchanges find a quick one. In a host many are cheap, and the median of their offsets
 // is finer than the clock's tick.
-constexpr int exchanges_between_hosts = 40, exchanges_in_host = 300;
+// Where ranks are many each gets fewer.
+constexpr int exchanges_between_hosts = 40, most_in_host = 300, in_host_together = 3000;
 constexpr int tag = 1;
 // In a host a median exchange that takes longer tells less of the clocks than that they are one.
 constexpr double most_in_host_s = 10e-6;
@@ -124,7 +125,10 @@ GlobalClock::Reading GlobalClock::read_between_hosts() const {
 double GlobalClock::read_in_host() const {
     // Ranks that share a processor wait for it, and read one clock.
     if (is_simulated || shares_processor()) return 0;
-    const Exchange chosen = against_first(exchanges_in_host, middle, host_);
+    int ranks = 0;
+    MPI_Comm_size(host_, &ranks);
+    const int exchanges = std::clamp(in_host_together / ranks, exchanges_between_hosts, most_in_host);
+    const Exchange chosen = against_first(exchanges, middle, host_);
     return chosen.took_s < most_in_host_s ? chosen.offset_s : 0;
 }
 

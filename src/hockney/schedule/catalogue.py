@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from hockney import _core
@@ -148,6 +149,7 @@ def ask(
     return ScheduleRequest(algorithm, problem, size_B, segment_B)
 
 
+@lru_cache(maxsize=65536)
 def signature(
     collective: str, name: str, *, ranks: int, size_B: int, segment_B: int = 0, radix: int = 0
 ) -> int | None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.models.over_ranks.choice import DEFAULT, TIE, UNKNOWN
-from hockney.models.over_ranks.points import points
+from hockney.models.over_ranks.points import points, with_schedules_joined
 from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Algorithm
 from hockney.words import listed
@@ -87,7 +87,7 @@ def measured(
     `knows`: whether the name of an algorithm counts. `ranks`: those that are wanted, none for all. RequestError
     where times were taken under more than one setting.
     """
-    known = points(frame, operation)
+    known = with_schedules_joined(points(frame, operation))
     known = known[known["ranks"].notna()]
     for name in ("system", "mpi", "variant", "mapping", "cache", "root", "nodes", "ppn"):
         by_ranks = known.groupby("ranks")[name].nunique(dropna=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.points import PLACED, Configuration, positions
+from hockney.models.over_ranks.points import PLACED, Configuration, positions, with_schedules_joined
 
 DEFAULT = "default"
 TIE = 0.02
@@ -17,7 +17,8 @@ UNKNOWN = 0.1
 CRITERION = (
     "An algorithm, the default among them, is called faster than another only where their 95 % intervals do not "
     "overlap and their times differ by more than 2 %. A time without an interval is taken as ±10 %. Algorithms "
-    "that make the same schedule, as a chain and a binary tree of two ranks do, are not told apart."
+    "that make the same schedule, as a chain and a binary tree of two ranks do, have one time, of all their "
+    "measurements."
 )
 """`TIE` and `UNKNOWN` in words."""
 
@@ -59,7 +60,7 @@ def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
     `points` as `points.points` makes them; ranks that are unknown are 0.
     """
     schedules = points["schedule"].tolist()
-    known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
+    known = with_schedules_joined(points).assign(ranks=points["ranks"].fillna(0).astype(int))
     time_s, low_s, high_s = (known[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
     bare = low_s >= high_s
     low_s = np.where(bare, time_s * (1 - UNKNOWN), low_s)

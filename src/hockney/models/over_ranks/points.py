@@ -14,6 +14,7 @@ from hockney.records import columns
 from hockney.records.keys import COLLECTIVES
 from hockney.records.series import default_statistic
 from hockney.schedule.catalogue import signature
+from hockney.statistics import pooled
 
 OURS = "hockney"
 """The source of what this program measured."""
@@ -54,26 +55,42 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataF
     for bound in ("low_s", "high_s"):
         rows[bound] = rows[bound].fillna(rows["time_s"]) if bound in rows.columns else rows["time_s"]
     grouped = rows.groupby(list(HELD), dropna=False, sort=False)
-    pooled = grouped.agg({"time_s": "median", "low_s": "min", "high_s": "max"}).reset_index()
-    pooled["label"] = [
+    merged = grouped.agg({"time_s": "median", "low_s": "min", "high_s": "max"}).reset_index()
+    merged["label"] = [
         _label(str(algorithm), segment, radix)
         for algorithm, segment, radix in zip(
-            pooled["algorithm"], pooled["segment_bytes"], pooled["radix"], strict=True
+            merged["algorithm"], merged["segment_bytes"], merged["radix"], strict=True
         )
     ]
     # Another program's algorithm of that name may be another.
     is_ours = bool((rows["source"] == OURS).all()) if "source" in rows.columns else False
-    pooled["schedule"] = _schedules(operation, pooled) if is_ours else None
-    return pooled.sort_values(["ranks", "bytes", "label"], ignore_index=True)
+    merged["schedule"] = _schedules(operation, merged) if is_ours else None
+    return merged.sort_values(["ranks", "bytes", "label"], ignore_index=True)
 
 
-def _schedules(operation: str, pooled: pd.DataFrame) -> list[int | None]:
+def _schedules(operation: str, merged: pd.DataFrame) -> list[int | None]:
     names = ["algorithm", "ranks", "bytes", "segment_bytes", "radix"]
     return [
         signature(operation, str(algorithm), ranks=ranks, size_B=size_B, segment_B=segment_B, radix=radix)
-        for algorithm, *counts in pooled[names].fillna(0).itertuples(index=False)
+        for algorithm, *counts in merged[names].fillna(0).itertuples(index=False)
         for ranks, size_B, segment_B, radix in [map(int, counts)]
     ]
+
+
+def with_schedules_joined(points: pd.DataFrame) -> pd.DataFrame:
+    """The same points; algorithms that make the same schedule there have one time, of all their measurements.
+
+    What differs between them is noise: the smallest of ten such times is the luckiest one.
+    """
+    known = points["schedule"].notna() & (points["low_s"] > 0) & (points["low_s"] < points["high_s"])
+    alike = [*(name for name in HELD if name not in columns.CHOICE), "schedule"]
+    times = ["time_s", "low_s", "high_s"]
+    joined = points[times].to_numpy(np.float64)
+    place = np.flatnonzero(known)
+    for _, rows in positions(points[known], alike):
+        if rows.size > 1:
+            joined[place[rows]] = pooled(*joined[place[rows]].T)
+    return points.assign(**dict(zip(times, joined.T, strict=True)))
 
 
 @dataclass(frozen=True)
