@@ -28,7 +28,7 @@ from hockney.runner.find import find
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers import smpi
 from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command
-from hockney.runner.library import launch_environment, launch_variants
+from hockney.runner.library import Counting, counting, launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
 from hockney.runner.variants import Variant, parse_variant
@@ -114,6 +114,17 @@ def app_launches(plan: Launching) -> list[Launch]:
     if mpi.kind == "smpi":
         variants = [replace(variant, arguments=(*smpi.QUICK, *variant.arguments)) for variant in variants]
     return [_launch(plan, mpi, binary, variant, variant.environment) for variant in variants]
+
+
+def counting_launches(plan: Launching) -> tuple[list[Launch], Counting]:
+    """One launch per variant in which the messages inside collectives are counted, and how they are.
+
+    EnvironmentLack where this MPI cannot be watched, or it or its compiler is missing.
+    """
+    how = counting(find(plan.mpi, plan.launcher or None))
+    mpi, binary, variants = _prepared(plan)
+    needed = {**launch_environment(mpi), **how.environment}
+    return [_launch(plan, mpi, binary, variant, {**needed, **variant.environment}) for variant in variants], how
 
 
 def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:

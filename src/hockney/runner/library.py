@@ -98,6 +98,39 @@ def launch_environment(mpi: Mpi) -> dict[str, str]:
     return {}
 
 
+class Counting(NamedTuple):
+    """How the messages inside collectives are counted: in launches with these variables.
+
+    `by_kernel`: by what TCP connections take, headers included; else by the library itself, to the byte. `is_flat`:
+    each rank then counts as a node of its own.
+    """
+
+    environment: Mapping[str, str]
+    by_kernel: bool = False
+    is_flat: bool = False
+
+
+COUNTING = {
+    "openmpi": Counting({"OMPI_MCA_pml_monitoring_enable": "1"}),
+    # It has no count of its own: no released MPICH offers its performance variables unless it is built for them.
+    "mpich": Counting(
+        {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ucx", "UCX_TLS": "tcp,self"},
+        by_kernel=True,
+        is_flat=True,
+    ),
+}
+
+
+def counting(mpi: Mpi) -> Counting:
+    """How collectives of this MPI are watched; EnvironmentLack where nothing is known that counts their messages."""
+    if mpi.kind not in COUNTING:
+        raise EnvironmentLack(
+            f"{mpi.describe()} cannot be watched: nothing is known that counts the messages of its collectives",
+            "identify it from times: `hockney identify CAMPAIGN --by times`",
+        )
+    return COUNTING[mpi.kind]
+
+
 def launch_variants(mpi: Mpi, operations: Sequence[str]) -> list[LaunchVariant]:
     """The algorithms of these operations that need one launch each: Intel MPI's presets; none for others.
 
