@@ -75,7 +75,7 @@ def test_of_a_campaign_it_is_kept_and_used(mpi: Mpi, tmp_path: Path, monkeypatch
     assert "pipeline" in names[16_384]
 
 
-def test_what_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_it_refuses(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("operation\n", encoding="utf-8")
     for words, said in (

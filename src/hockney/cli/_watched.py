@@ -1,4 +1,4 @@
-"""`hockney identify --watch`: launch a library and name the algorithms whose messages are those of its default."""
+"""`hockney identify --watch`: which algorithms of a library send what its default sends."""
 
 from __future__ import annotations
 
@@ -121,7 +121,5 @@ def _known(operations: Sequence[str]) -> list[str]:
 def _plural(ranks: Sequence[int]) -> Sequence[int]:
     for count in ranks:
         if count < 2:
-            raise RequestError(
-                f"--ranks {count}: a collective that is watched has 2 ranks or more", "ask for more"
-            )
+            raise RequestError(f"--ranks {count}: 2 ranks or more can be watched", "ask for 5")
     return ranks

@@ -120,11 +120,11 @@ hockney identify campaign --watch
 def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
     """Which algorithm a library uses by itself (`default`), and at which sizes and ranks it switches.
 
-    A setting that forces an algorithm is told first, as the launches recorded it. The library's decision is read by
-    its version where that is known. Elsewhere the times tell: each candidate, an algorithm of the library, takes
-    what it took in the same table, or what it takes when it is simulated, and along the sizes the library changes
-    its mind rarely. At most three names are an answer; algorithms whose simulated times differ by less than 3 % are
-    one name. Where more would be needed, the answer is that it cannot be told.
+    A setting that forces an algorithm is told first, as the launches recorded it. The library's decision is read
+    by its version where that is known. Elsewhere the times tell: each candidate, an algorithm of the library,
+    takes what it took in the same table, or what it takes when it is simulated, and along the sizes the library
+    changes its mind rarely. At most three names are an answer; algorithms whose simulated times differ by less than 3 %
+    are one name. Where more would be needed, the answer is that it cannot be told.
 
     With --watch the library itself is launched: at each size its default is called once, and each of its
     algorithms; those that send the same messages to the same ranks are the answer, and switches are found to the
@@ -145,9 +145,7 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
     elif unfit := [flag for name, flag in flags_written(options).items() if name in OF_WATCH]:
         raise RequestError(f"{', '.join(unfit)} means nothing without --watch", "add it, or leave them out")
     elif options.source is None:
-        raise RequestError(
-            "nothing to identify was given", "give a campaign, a table, a machine file, or --watch"
-        )
+        raise RequestError("nothing to identify was given", "give a campaign, table or machine file, or --watch")
     elif is_machine_file(options.source):
         found, warnings = _of_machine_file(options, options.source)
     else:

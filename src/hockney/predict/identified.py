@@ -1,5 +1,5 @@
-"""The answer of `hockney identify`: which algorithm `default` uses, by the library's version or from times
-alone."""
+"""The answer of `hockney identify`: which algorithm `default` uses, by a setting, by watching, by the library's
+version or from times alone."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def answers(
 
     The first of `ways` that can answer does, but where a setting decides the version is not asked. From times,
     candidates take what they took in the same table, else what a calibration on its named algorithms says, else
-    what `costs` say. RequestError where the table has no default of the operation, or nothing says what candidates
-    would take.
+    what `costs` say. RequestError where the table has no default of the operation, or nothing says what
+    candidates would take.
     """
     pooled = points(frame, operation, statistic)
     learn = pooled.frame

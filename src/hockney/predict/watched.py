@@ -56,10 +56,8 @@ class _Counter:
             try:
                 self._session = Session(self._launch.argv, self._launch.environment, self._limit_s)
             except LaunchFailed as error:
-                raise EnvironmentLack(
-                    f"{self._launch.mpi_name} cannot be watched: a launch that counts messages fails: {error.message}",
-                    error.hint,
-                ) from error
+                why = f"a launch that counts messages fails: {error.message}"
+                raise EnvironmentLack(f"{self._launch.mpi_name} cannot be watched: {why}", error.hint) from error
         return self._session
 
     def count(self, operation: str, ranks: int, asked: Asked, size_B: int) -> Sent | None:
@@ -129,8 +127,8 @@ def watch(
 ) -> Watched:
     """The algorithms behind the default of each operation on each number of ranks, at `sizes_B` and at switches.
 
-    `mpi`: the library that must be the one here, as tables name it; RequestError for another one. EnvironmentLack,
-    in a line, where the library cannot be watched.
+    `mpi`: the library that must be the one here, as tables name it; RequestError for another one.
+    EnvironmentLack, in a line, where the library cannot be watched.
     """
     done = Watched()
     launches, how = counting_launches(launching)

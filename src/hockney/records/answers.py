@@ -198,7 +198,7 @@ Matrix = list[list[int]]
 
 
 class CallCount(Said):
-    """What one call of a collective sent: messages and bytes by the library's own count, None where it keeps none.
+    """What one call of a collective sent: messages and bytes by the library's count, None where it keeps none.
 
     `sockets_B`: what TCP connections took by the kernel's count, headers included; None where not asked for.
     """

@@ -1,4 +1,4 @@
-"""What is known of a library's `default` in a campaign: by watching (`defaults.json`), and by what launches set."""
+"""What a campaign knows of its library's `default` but times: what was watched (`defaults.json`), and set."""
 
 from __future__ import annotations
 

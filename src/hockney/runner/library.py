@@ -101,8 +101,8 @@ def launch_environment(mpi: Mpi) -> dict[str, str]:
 class Counting(NamedTuple):
     """How the messages inside collectives are counted: in launches with these variables.
 
-    `by_kernel`: by what TCP connections take, headers included; else by the library itself, to the byte. `is_flat`:
-    each rank then counts as a node of its own.
+    `by_kernel`: by what TCP connections take, headers included; else by the library itself, to the byte.
+    `is_flat`: each rank then counts as a node of its own.
     """
 
     environment: Mapping[str, str]
@@ -122,7 +122,7 @@ COUNTING = {
 
 
 def counting(mpi: Mpi) -> Counting:
-    """How collectives of this MPI are watched; EnvironmentLack where nothing is known that counts their messages."""
+    """How collectives of this MPI are watched; EnvironmentLack where nothing is known that counts messages."""
     if mpi.kind not in COUNTING:
         raise EnvironmentLack(
             f"{mpi.describe()} cannot be watched: nothing is known that counts the messages of its collectives",

@@ -93,7 +93,7 @@ class Session:
         return self._ask_point("collective", request, time_limit_s, CollectiveMeasurement)
 
     def count(self, time_limit_s: float, **request: object) -> CallCount:
-        """Count what one call of a collective sends; keys as in cpp/runner/main.cpp, failures as for `collective`."""
+        """Count what one call of a collective sends; keys as in cpp/runner/main.cpp, failures as above."""
         what = f"counting {request['operation']} {request['algorithm']} of {request['bytes']} B"
         return self._ask("count", request, what, time_limit_s, "choose smaller sizes", CallCount)
 

@@ -125,7 +125,7 @@ def test_what_was_watched_holds_between_sizes_that_say_the_same_and_not_beyond()
 
 
 def test_among_several_that_were_seen_the_shipped_decision_chooses_where_it_is_one() -> None:
-    # coll_tuned_decision_fixed.c, alltoall on 4 to 7 ranks: linear_sync below 8192 bytes, which sends all at once.
+    # coll_tuned_decision_fixed.c, alltoall on 4 to 7 ranks: linear_sync below 8192 bytes, all at once.
     both = Seen(algorithm="linear"), Seen(algorithm="pairwise")
     other = Seen(algorithm="bruck"), Seen(algorithm="pairwise")
     assert tell(Defaults([cell(64, *both, operation="alltoall")]), call(64, "alltoall")) is None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from hockney.predict.identify.watching import KERNEL_B, Asked, Found, Sent, Watch, turns
+from hockney.predict.identify.watching import Asked, Found, Sent, Watch, turns
 from hockney.records.answers import Candidate as Offered
 
 RANKS = 4
@@ -41,7 +41,7 @@ def offered(*names: str, priority: int = 30, segmented: bool = False) -> list[Of
 
 
 def planted(default: Callable[[int], Sent | None], known: Sequence[Offered]) -> Watch:
-    """`basic_linear` is a star, `pipeline` a chain in its segments, all others pass the message on in two halves."""
+    """`basic_linear` is a star, `pipeline` a chain in its segments, all others a star in two halves."""
 
     def count(asked: Asked, size_B: int) -> Sent | None:
         name = asked.algorithm.partition(":")[2] or asked.algorithm
@@ -121,14 +121,14 @@ def test_a_segment_size_follows_from_the_number_of_messages() -> None:
     assert names(found) == {"pipeline, segments of 4 KiB"}
 
 
-def test_the_kernel_counts_headers_too() -> None:
-    payload = star(1000).bytes
-    assert Sent(payload).is_like(Sent(payload + KERNEL_B))
-    assert not Sent(payload).is_like(Sent(payload + KERNEL_B + 1))
-    assert Sent(np.full((RANKS, RANKS), KERNEL_B)).is_nothing
-    # Where the library counts, a byte is a byte.
+def test_a_byte_or_a_message_more_is_another_algorithm() -> None:
+    assert star(1000).is_like(star(1000))
     assert not star(1000).is_like(star(1001))
     assert not star(1000).is_like(star(1000, 2))
+    # The kernel counts bytes alone.
+    assert Sent(star(1000).bytes).is_like(Sent(star(1000, 2).bytes))
+    assert not Sent(star(1000).bytes).is_like(Sent(star(1001).bytes))
+    assert Sent(star(0).bytes).is_nothing
 
 
 def test_a_size_that_fits_both_sides_leaves_the_switch_open() -> None:

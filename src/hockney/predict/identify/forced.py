@@ -1,10 +1,8 @@
 """Settings by which somebody has taken the choice of algorithms from the library, as MPI_T states them.
 
-The runner asks when it starts and campaigns keep the answer (`settings` of a launch): what it holds is not what the
-library ships with. Which setting wins is from the sources: Open MPI 4.1 and 5
-(ompi/mca/coll/tuned/coll_tuned_decision_dynamic.c: a rule of the file, then the forced algorithm, both only with
-`coll_tuned_use_dynamic_rules`), MPICH 4 and 5 (src/mpi/coll/mpir_coll.c: the algorithm, then the file; the device
-goes first where ranks share nodes).
+The runner asks when it starts and campaigns keep the answer (`settings` of a launch): what it holds is not what
+the library ships with. Open MPI heeds them with `coll_tuned_use_dynamic_rules` only; of a file of rules beside a
+forced algorithm this does not say which one wins. In MPICH the device goes first where ranks share nodes.
 """
 
 from __future__ import annotations
@@ -22,8 +20,8 @@ _MPICH_FILE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 class Forced:
     """The setting `name=value`, and the algorithm that it forces by the library's name.
 
-    `algorithm` is empty where the setting only says that the shipped decision does not hold: a file of rules, or an
-    algorithm that the library may pass over.
+    `algorithm` is empty where the setting only says that the shipped decision does not hold: a file of rules, or
+    an algorithm that the library may pass over.
     """
 
     setting: str

@@ -13,8 +13,8 @@ from hockney.predict.identify.forced import Forced, forced
 from hockney.records.defaults import NOTHING_KNOWN, Defaults, Seen
 
 VERSION, TIMES, SETTING, WATCHING = "version", "times", "setting", "watching"
-"""How an answer was found: the library's decision read by version, from times alone, from a setting that the library
-states, or by watching its messages."""
+"""How an answer was found: the library's decision read by version, from times alone, from a setting that the
+library states, or by watching its messages."""
 WAYS = (SETTING, WATCHING, VERSION, TIMES)
 """In the order in which they are asked."""
 

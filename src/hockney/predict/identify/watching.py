@@ -1,7 +1,7 @@
 """Which algorithm a library takes by itself, by watching: of which of its algorithms are the messages?
 
-At a size the default is called once, and each algorithm of the library once. Those that send as many messages of as
-many bytes from each rank to each other one as the default did may be the one that ran. Counts do not depend on
+At a size the default is called once, and each algorithm of the library once. Those that send as many messages of
+as many bytes from each rank to each other one as the default did may be the one that ran. Counts do not depend on
 time. Between two sizes whose sets have no algorithm in common the library switches: sizes in between are watched
 until the two are one element apart.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from numpy.typing import NDArray
 from hockney.predict.identify.candidates import Candidate, of_name
 from hockney.predict.identify.naming import MOST_NAMES
 from hockney.records.answers import Candidate as Offered
-
-KERNEL_B = 16
-"""How much two counts of the kernel may differ, for each pair of ranks, and be of the same messages."""
 
 _NO_CHOICE = re.compile(r"ch4:.*|posix:.*|mpir:smp")
 """Ways over nodes, which call other algorithms, and those that send no message to be watched."""
@@ -38,7 +35,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Sent:
-    """What one call sent, [from][to]: `messages` None where only bytes are counted, by the kernel."""
+    """What one call sent, [from][to]: `messages` None where only bytes are counted, with headers, by the kernel."""
 
     bytes: NDArray[np.int64]
     messages: NDArray[np.int64] | None = None
@@ -47,14 +44,12 @@ class Sent:
         """Whether both may be of the same algorithm."""
         if self.messages is not None and other.messages is not None:
             return np.array_equal(self.messages, other.messages) and np.array_equal(self.bytes, other.bytes)
-        return bool(np.abs(self.bytes - other.bytes).max(initial=0) <= KERNEL_B)
+        return np.array_equal(self.bytes, other.bytes)
 
     @property
     def is_nothing(self) -> bool:
         """Whether no message was counted."""
-        if self.messages is not None:
-            return not self.messages.any()
-        return self.is_like(Sent(np.zeros_like(self.bytes)))
+        return not (self.bytes if self.messages is None else self.messages).any()
 
     def segments_B(self) -> list[int]:
         """Powers of two that cut what the busiest pair exchanged into as many messages as it did."""
@@ -71,7 +66,7 @@ Count = Callable[[Asked, int], Sent | None]
 
 @dataclass(frozen=True)
 class Found:
-    """What the default may be at a size, with the library's names of each; `names` None: `why` it cannot be told."""
+    """What the default may be at a size, with the library's names of each; None: it cannot be told, and `why`."""
 
     size_B: int
     names: dict[Candidate, list[str]] | None
@@ -95,7 +90,7 @@ class Watch:
         sizes_B = sorted(set(sizes_B))
         for size_B in sizes_B:
             yield self.at(size_B)
-        for first_B, last_B in zip(sizes_B, sizes_B[1:], strict=False):
+        for first_B, last_B in pairwise(sizes_B):
             yield from self._between(first_B, last_B)
 
     def _between(self, first_B: int, last_B: int) -> Iterator[Found]:
