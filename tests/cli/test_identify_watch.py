@@ -71,8 +71,10 @@ def test_of_a_campaign_it_is_kept_and_used(mpi: Mpi, tmp_path: Path, monkeypatch
     (after,) = answers(campaign)
     assert after["way"] == "watching"
     names = {cell["bytes"]: {name["schedules"][0] for name in cell["names"]} for cell in after["cells"]}
-    assert names[1024] == {"linear"}
+    # On so few ranks four chains are a star, too.
+    assert "linear" in names[1024]
     assert "pipeline" in names[16_384]
+    assert not names[1024] & names[16_384]
 
 
 def test_what_it_refuses(tmp_path: Path) -> None:

@@ -123,8 +123,8 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
     A setting that forces an algorithm is told first, as the launches recorded it. The library's decision is read
     by its version where that is known. Elsewhere the times tell: each candidate, an algorithm of the library,
     takes what it took in the same table, or what it takes when it is simulated, and along the sizes the library
-    changes its mind rarely. At most three names are an answer; algorithms whose simulated times differ by less than 3 %
-    are one name. Where more would be needed, the answer is that it cannot be told.
+    changes its mind rarely. At most three names are an answer; algorithms whose simulated times differ by less
+    than 3 % are one name. Where more would be needed, the answer is that it cannot be told.
 
     With --watch the library itself is launched: at each size its default is called once, and each of its
     algorithms; those that send the same messages to the same ranks are the answer, and switches are found to the

@@ -186,7 +186,7 @@ class Scenarios:
             return own
         mpi = str(point["mpi"])
         if name == "default":
-            place = DefaultCall(operation, mpi, str(point["variant"]), ranks, nodes, size_B)
+            place = DefaultCall(operation, mpi, str(point.get("variant", "")), ranks, nodes, size_B)
             told = tell(self.defaults, place)
             if told is not None and told.choice is not None:
                 return told.choice

@@ -35,7 +35,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Sent:
-    """What one call sent, [from][to]: `messages` None where only bytes are counted, with headers, by the kernel."""
+    """What one call sent, [from][to]: `messages` None where the kernel counts, bytes alone and with headers."""
 
     bytes: NDArray[np.int64]
     messages: NDArray[np.int64] | None = None
