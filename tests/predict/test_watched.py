@@ -110,12 +110,35 @@ def test_a_rule_of_a_file_is_seen_to_the_byte(mpi: Mpi, tmp_path: Path, monkeypa
     assert all(str(rules) in cell.why for cell in answer.cells)
 
 
-def test_a_library_without_its_counters_is_told_in_a_line(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
-    if mpi.kind == "openmpi":
-        monkeypatch.setenv("OMPI_MCA_pml", "^monitoring")
-    else:
-        monkeypatch.setattr(library, "COUNTING", {})
+def test_without_its_own_counters_the_kernel_counts(
+    mpi: Mpi, seen: dict[str, Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mpi.kind != "openmpi":
+        pytest.skip("has none")
+    monkeypatch.setenv("OMPI_MCA_pml", "^monitoring")
+    sizes_B = (1024, 16_384)
+    (answer,) = watched(mpi, ("bcast",), sizes_B).answers
+    exact = {cell.size_B: cell.names for cell in seen["bcast"].cells}
+    for cell in answer.cells:
+        if cell.size_B in sizes_B:
+            assert cell.names == exact[cell.size_B]
+
+
+@pytest.mark.one_mpi
+def test_a_library_that_cannot_be_watched_is_told_in_a_line(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "COUNTING", {})
     with pytest.raises(EnvironmentLack, match="cannot be watched: ") as raised:
         watched(mpi, ("bcast",), (64,))
     assert raised.value.message.startswith(mpi.describe())
+    assert "\n" not in raised.value.message
+
+
+def test_a_launch_that_cannot_count_is_told_in_a_line(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a library that is built without what the launch asks for."""
+    if mpi.kind not in library.COUNTING:
+        pytest.skip(f"{mpi.describe()} cannot be watched")
+    nowhere = {"OMPI_MCA_pml": "nothing", "MPIR_CVAR_CH4_NETMOD": "nothing", "OMPI_MCA_coll": "^nothing"}
+    monkeypatch.setattr(library, "COUNTING", {mpi.kind: (library.Counting(nowhere, by_kernel=True),)})
+    with pytest.raises(EnvironmentLack, match="a launch that counts messages fails: ") as raised:
+        watched(mpi, ("bcast",), (64,))
     assert "\n" not in raised.value.message

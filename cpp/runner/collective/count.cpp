@@ -1,7 +1,5 @@
 #include "count.hpp"
 
-#include <unistd.h>
-
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -17,17 +15,6 @@
 #include "verify.hpp"
 
 namespace hockney {
-namespace {
-
-// What was sent has left, and its arrival is known to the sender, after this time.
-constexpr useconds_t settle_us = 50000;
-
-std::map<Ends, long> settled_connections() {
-    usleep(settle_us);
-    return sent_by_connection();
-}
-
-}  // namespace
 
 std::string count_collective(const Request& request, const Group& group) {
     const Collective& collective = *find_collective(request.text("operation"));
@@ -51,13 +38,13 @@ std::string count_collective(const Request& request, const Group& group) {
     const bool by_kernel = request.whole("sockets") != 0;
     MPI_Barrier(group.control);
     std::map<Ends, long> before, now;
-    if (by_kernel) before = settled_connections();
+    if (by_kernel) before = sent_by_connection();
     const TrafficMeter meter(ready.selection->comm());
     ready.selection->begin();
     const int code = ready.call->run(input.next(), output.next(), problem.root);
     ready.selection->end();
     const std::optional<Traffic> traffic = meter.since();
-    if (by_kernel) now = settled_connections();
+    if (by_kernel) now = sent_by_connection();
     if (!all_agree(code == MPI_SUCCESS, group.control))
         return group.rank == 0 ? refused("library", "the second call failed") : "";
     JsonObject answer;

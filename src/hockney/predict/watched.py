@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -25,7 +26,7 @@ from hockney.runner.library import Counting
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_COUNTS = 4
-"""Of one call, until the kernel counts the same twice: it counts bytes when they are acknowledged, some late."""
+"""Of one call, until the kernel counts the same twice: a library may have messages of its own in between."""
 HANG_S = 30.0
 """A call that has not come back by then hangs."""
 
@@ -37,6 +38,10 @@ class Watched:
     answers: list[Answer] = field(default_factory=list)
     cells: list[WatchedCell] = field(default_factory=list)
     time: str = field(default_factory=utc_now)
+
+
+class NotCounted(EnvironmentLack):
+    """The library was launched, and does not count its messages."""
 
 
 class _Counter:
@@ -109,7 +114,7 @@ def _sent(answer: CallCount, how: Counting, mpi: str) -> Sent:
     if how.by_kernel:
         return Sent(np.array(answer.sockets_B, dtype=np.int64))
     if answer.messages is None or answer.bytes is None:
-        raise EnvironmentLack(
+        raise NotCounted(
             f"{mpi} cannot be watched: it does not offer its count of messages (component pml/monitoring)",
             "identify it from times: `hockney identify CAMPAIGN --by times`",
         )
@@ -130,19 +135,35 @@ def watch(
     `mpi`: the library that must be the one here, as tables name it; RequestError for another one.
     EnvironmentLack, in a line, where the library cannot be watched.
     """
-    done = Watched()
-    launches, how = counting_launches(launching)
-    if mpi and (here := launches[0].mpi_name) != mpi:
+    ways = counting_launches(launching)
+    if mpi and (here := ways[0][1][0].mpi_name) != mpi:
         raise RequestError(
             f"the times are of {mpi}, and watching would launch {here}", "name the library with --mpi"
         )
-    parts = [(launch, operation, count) for launch in launches for operation in operations for count in ranks]
+    asked = [(operation, count) for operation in operations for count in ranks]
+    *exact, last = ways
+    for how, launches in exact:
+        with suppress(NotCounted):
+            return _by(how, launches, launching.time_limit_s, asked, sizes_B, progress)
+    return _by(*last, launching.time_limit_s, asked, sizes_B, progress)
+
+
+def _by(
+    how: Counting,
+    launches: Sequence[Launch],
+    limit_s: float,
+    asked: Sequence[tuple[str, int]],
+    sizes_B: Sequence[int],
+    progress: Progress,
+) -> Watched:
+    """What launches of one way of counting say."""
+    done = Watched()
     for launch in launches:
-        with _Counter(launch, how, launching.time_limit_s) as counter:
-            for index, (owner, operation, count) in enumerate(parts):
-                if owner is launch:
-                    progress(index / len(parts), f"watching {operation} on {count} ranks")
-                    _watch_one(done, counter, launch, how, operation, count, sizes_B)
+        with _Counter(launch, how, limit_s) as counter:
+            for operation, count in asked:
+                share = len(done.answers) / (len(launches) * len(asked))
+                progress(share, f"watching {operation} on {count} ranks")
+                _watch_one(done, counter, launch, how, operation, count, sizes_B)
     return done
 
 
