@@ -79,14 +79,15 @@ def by_watching(defaults: Defaults, place: DefaultCall) -> Told | None:
     cell = defaults.near(place.operation, place.mpi, place.variant, place.ranks, place.nodes, place.size_B)
     if cell is None:
         return None
-    names = None if cell.names is None else tuple(_candidate(one) for one in cell.names)
+    names = None if cell.names is None else tuple(_candidate(place.operation, one) for one in cell.names)
     return Told(WATCHING, names, cell.why)
 
 
-def _candidate(seen: Seen) -> Candidate:
+def _candidate(operation: str, seen: Seen) -> Candidate:
     if not seen.algorithm:
         return Candidate(None, seen.library[0] if seen.library else "")
-    return Candidate(ScheduleChoice(seen.algorithm, seen.segment_B or None, seen.radix or None))
+    choice = ScheduleChoice(seen.algorithm, seen.segment_B or None, seen.radix or None)
+    return of_schedule(operation, choice)
 
 
 def seen(candidate: Candidate, library: list[str]) -> Seen:
