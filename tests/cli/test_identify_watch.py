@@ -75,6 +75,10 @@ def test_of_a_campaign_it_is_kept_and_used(mpi: Mpi, tmp_path: Path, monkeypatch
     assert "linear" in names[1024]
     assert "pipeline" in names[16_384]
     assert not names[1024] & names[16_384]
+    monkeypatch.delenv("OMPI_MCA_coll_tuned_dynamic_rules_filename")
+    code, _, err = outcome("identify", campaign, "--watch")
+    assert code == 2
+    assert f"{rules} chose the algorithm when the campaign was launched, the library does now" in err
 
 
 def test_what_it_refuses(tmp_path: Path) -> None:
@@ -84,6 +88,7 @@ def test_what_it_refuses(tmp_path: Path) -> None:
         ((), "nothing to identify was given"),
         ((table, "--watch"), "does not say how its ranks were launched"),
         ((table, "--mpi", "mpich"), "--mpi means nothing without --watch"),
+        (("--watch", "--by", "times"), "--by means nothing with --watch"),
         (("--watch", "--ranks", "1"), "2 ranks or more"),
         (("--watch", "--operation", "pingpong"), "is not a collective"),
     ):

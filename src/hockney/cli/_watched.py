@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ with later():
     from hockney.campaign.prepare import default_ranks
     from hockney.campaign.trust import doubt
     from hockney.predict.identified import Answer
+    from hockney.predict.identify.told import known_defaults
     from hockney.predict.points import DEFAULT
     from hockney.predict.watched import watch
     from hockney.records import defaults, table
@@ -48,6 +49,7 @@ class _Part:
     ranks: Sequence[int]
     sizes_B: Sequence[int]
     mpi: str = ""
+    settings: Mapping[tuple[str, str], Mapping[str, str]] | None = None
 
 
 def watched(asked: Watching, usual_B: Sequence[int]) -> tuple[list[Answer], list[str]]:
@@ -55,7 +57,15 @@ def watched(asked: Watching, usual_B: Sequence[int]) -> tuple[list[Answer], list
     campaign = None if asked.source is None else _campaign(asked.source)
     part = _alone(asked, usual_B) if campaign is None else _as_campaign(campaign, asked)
     with say.progress(quiet=asked.quiet) as progress:
-        done = watch(part.launching, part.operations, part.ranks, part.sizes_B, mpi=part.mpi, progress=progress)
+        done = watch(
+            part.launching,
+            part.operations,
+            part.ranks,
+            part.sizes_B,
+            mpi=part.mpi,
+            settings=part.settings,
+            progress=progress,
+        )
     if campaign is not None:
         with campaign.locked():
             defaults.add(campaign.path, done.time, done.cells)
@@ -108,6 +118,7 @@ def _as_campaign(campaign: Campaign, asked: Watching) -> _Part:
         _plural(ranks),
         asked.sizes_B or sorted({int(size) for size in frame["bytes"]}),
         mpis[0] if len(mpis) == 1 else "",
+        known_defaults(frame).settings,
     )
 
 

@@ -36,6 +36,7 @@ with later():
 WATCH = "Watching"
 """Heading of options."""
 OF_WATCH = ("mpi", "hosts", "trust")
+NOT_OF_WATCH = ("by", "statistic", "system", "machine", "nodes")
 
 
 class IdentifyOptions(BaseModel):
@@ -130,6 +131,11 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
     algorithms; those that send the same messages to the same ranks are the answer, and switches are found to the
     byte. Of a campaign the answer is kept in its folder, where predictions of `default` use it.
     """
+    given = flags_written(options)
+    unfit = [flag for name, flag in given.items() if name in (NOT_OF_WATCH if options.watch else OF_WATCH)]
+    if unfit:
+        how, hint = ("with", "leave them out") if options.watch else ("without", "add it, or leave them out")
+        raise RequestError(f"{', '.join(unfit)} means nothing {how} --watch", hint)
     if options.watch:
         asked = Watching(
             options.source,
@@ -142,8 +148,6 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
             quiet=as_json,
         )
         found, warnings = watched(asked, USUAL_B)
-    elif unfit := [flag for name, flag in flags_written(options).items() if name in OF_WATCH]:
-        raise RequestError(f"{', '.join(unfit)} means nothing without --watch", "add it, or leave them out")
     elif options.source is None:
         raise RequestError("nothing to identify was given", "give a campaign, table or machine file, or --watch")
     elif is_machine_file(options.source):

@@ -27,6 +27,8 @@ from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_COUNTS = 4
 """Of one call, until the kernel counts the same twice: a library may have messages of its own in between."""
+Settings = Mapping[tuple[str, str], Mapping[str, str]]
+"""Of each (library, variant), as campaigns keep them."""
 HANG_S = 30.0
 """A call that has not come back by then hangs."""
 
@@ -128,11 +130,13 @@ def watch(
     sizes_B: Sequence[int],
     *,
     mpi: str = "",
+    settings: Settings | None = None,
     progress: Progress = silent,
 ) -> Watched:
     """The algorithms behind the default of each operation on each number of ranks, at `sizes_B` and at switches.
 
-    `mpi`: the library that must be the one here, as tables name it; RequestError for another one.
+    `mpi`: the library that must be the one here, as tables name it; `settings`: those of each (library, variant)
+    that must hold, as far as they choose algorithms. RequestError where another one, or others, are here.
     EnvironmentLack, in a line, where the library cannot be watched.
     """
     ways = counting_launches(launching)
@@ -144,8 +148,8 @@ def watch(
     *exact, last = ways
     for how, launches in exact:
         with suppress(NotCounted):
-            return _by(how, launches, launching.time_limit_s, asked, sizes_B, progress)
-    return _by(*last, launching.time_limit_s, asked, sizes_B, progress)
+            return _by(how, launches, launching.time_limit_s, asked, sizes_B, settings, progress)
+    return _by(*last, launching.time_limit_s, asked, sizes_B, settings, progress)
 
 
 def _by(
@@ -154,17 +158,32 @@ def _by(
     limit_s: float,
     asked: Sequence[tuple[str, int]],
     sizes_B: Sequence[int],
+    settings: Settings | None,
     progress: Progress,
 ) -> Watched:
     """What launches of one way of counting say."""
     done = Watched()
     for launch in launches:
         with _Counter(launch, how, limit_s) as counter:
+            if settings is not None:
+                _expect_same(settings.get((launch.mpi_name, launch.variant), {}), counter.hello.settings, asked)
             for operation, count in asked:
                 share = len(done.answers) / (len(launches) * len(asked))
                 progress(share, f"watching {operation} on {count} ranks")
                 _watch_one(done, counter, launch, how, operation, count, sizes_B)
     return done
+
+
+def _expect_same(then: Mapping[str, str], now: Mapping[str, str], asked: Sequence[tuple[str, int]]) -> None:
+    """RequestError where a setting forces an operation in one of two launches and not in the other."""
+    for operation, _ in asked:
+        before, here = (forced(operation, settings, is_flat=True) for settings in (then, now))
+        if before != here:
+            said = [one.setting if one else "the library" for one in (before, here)]
+            raise RequestError(
+                f"{operation}: {said[0]} chose the algorithm when the campaign was launched, {said[1]} does now",
+                "watch it with the settings that it was launched with",
+            )
 
 
 def _watch_one(
