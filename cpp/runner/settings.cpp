@@ -37,10 +37,13 @@ bool ends(const std::string& text, const std::string& with) {
     return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
 }
 
-// Variables that name an algorithm (0: the library chooses), or say how long its segments are.
+// Variables that name an algorithm (0: the library chooses), or say how long its segments are. Of MPICH's
+// those of its devices are left out: each has a number of its own for the library's choice.
 bool names_algorithm(const std::string& name) {
     if (begins(name, "coll_tuned_")) return ends(name, "_algorithm") || ends(name, "_algorithm_segmentsize");
-    return begins(name, "MPIR_CVAR_") && (ends(name, "_INTRA_ALGORITHM") || ends(name, "_COMPOSITION"));
+    const bool of_device = ends(name, "_POSIX_INTRA_ALGORITHM") || ends(name, "_OFI_INTRA_ALGORITHM");
+    return begins(name, "MPIR_CVAR_") && !of_device &&
+           (ends(name, "_INTRA_ALGORITHM") || ends(name, "_COMPOSITION"));
 }
 
 bool names_rules(const std::string& name) {

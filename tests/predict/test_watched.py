@@ -44,7 +44,7 @@ def test_the_set_holds_what_the_version_says(mpi: Mpi, seen: dict[str, Answer], 
         names = {name for one in cell.names or () for name in one.names}
         assert of_schedule(operation, choice).name in names, cell
         assert len(cell.names or ()) <= 3
-        assert cell.way == WATCHING
+        assert (cell.way, cell.why) == (WATCHING, ""), "nothing was set"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -52,6 +52,5 @@ def _mpich(operation: str, settings: Mapping[str, str], *, is_flat: bool) -> For
     reaches = without_device or is_flat or operation not in BY_NODE
     if value := settings.get(f"{stem}_INTRA_ALGORITHM"):
         return Forced(f"{stem}_INTRA_ALGORITHM={value}", f"mpir:{value}" if reaches else "")
-    others = [f"{stem}_COMPOSITION", f"{stem}_POSIX_INTRA_ALGORITHM", _MPICH_FILE]
-    found = [f"{name}={settings[name]}" for name in others if name in settings]
+    found = [f"{name}={settings[name]}" for name in (f"{stem}_COMPOSITION", _MPICH_FILE) if name in settings]
     return Forced(found[0]) if found else None
