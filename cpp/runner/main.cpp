@@ -7,6 +7,8 @@
 //   collective operation=bcast algorithm=binomial ranks=4 root=0 rotate=0 bytes=1024 segment_B=0 radix=0
 //   cache=warm
 //              start=window budget_s=1 tolerance=0.01 least_samples=30
+//   count operation=bcast algorithm=binomial ranks=4 root=0 rotate=0 bytes=1024 segment_B=0 radix=0
+//         start=barrier sockets=0
 //   app operation=jacobi ranks=4 …            keys of its own: cpp/runner/apps/<operation>.cpp
 //   effect operation=overlap members=0,1 …    keys of its own: cpp/runner/effects/<operation>.cpp
 //   quit
@@ -27,6 +29,7 @@
 
 #include "apps/app.hpp"
 #include "clock.hpp"
+#include "collective/count.hpp"
 #include "collective/group.hpp"
 #include "collective/measure.hpp"
 #include "collective/offer.hpp"
@@ -243,13 +246,17 @@ std::string answer_effect(const std::string& line, const Request& request, int r
     return members[0] == 0 ? record : receive_text(members[0], record_tag, comm);
 }
 
+std::string run_collective(const Request& request, const Group& group) {
+    return request.word() == "count" ? count_collective(request, group) : measure_collective(request, group);
+}
+
 std::string answer_collective(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
                               Groups& groups) {
     std::string refused = refuse_collective(request, ranks);
     if (!refused.empty()) return refused;
     const int members = static_cast<int>(request.whole("ranks"));
     for (int other = 1; other < members; ++other) send_text(line, other, request_tag, comm);
-    return measure_collective(request, groups.of(members));
+    return run_collective(request, groups.of(members));
 }
 
 void serve(int ranks, MPI_Comm comm, Groups& groups) {
@@ -262,6 +269,11 @@ void serve(int ranks, MPI_Comm comm, Groups& groups) {
             }
             if (request.word() == "effect") {
                 answer(answer_effect(line, request, ranks, comm, groups));
+                continue;
+            }
+            if (request.word() == "count") {
+                if (request.whole("sockets") < 0) throw BadRequest("sockets must be 0 or 1");
+                answer(answer_collective(line, request, ranks, comm, groups));
                 continue;
             }
             check_common(request);
@@ -293,8 +305,8 @@ void follow_orders(int rank, int ranks, MPI_Comm comm, Groups& groups) {
             if (members[0] == rank) send_text(record, 0, record_tag, comm);
             continue;
         }
-        if (request.word() == "collective") {
-            measure_collective(request, groups.of(static_cast<int>(request.whole("ranks"))));
+        if (request.word() == "collective" || request.word() == "count") {
+            run_collective(request, groups.of(static_cast<int>(request.whole("ranks"))));
             continue;
         }
         const std::string record = measure_pair(request, comm, rank);

@@ -1,4 +1,5 @@
-// MPI_T control variables (MPI 3.1, section 14.3) whose names speak of protocol limits.
+// MPI_T control variables (MPI 3.1, section 14.3) whose names speak of protocol limits, and those by which
+// somebody has taken the choice of algorithms from the library.
 #include "settings.hpp"
 
 #include <mpi.h>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "json.hpp"
+#include "library/library.hpp"
 #include "tool_interface.hpp"
 
 namespace hockney {
@@ -29,6 +31,45 @@ bool speaks_of_protocol(std::string name) {
     return false;
 }
 
+bool begins(const std::string& text, const std::string& with) { return text.rfind(with, 0) == 0; }
+
+bool ends(const std::string& text, const std::string& with) {
+    return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
+}
+
+// Variables that name an algorithm (0: the library chooses), or say how long its segments are. Of MPICH's
+// those of its devices are left out: each has a number of its own for the library's choice.
+bool names_algorithm(const std::string& name) {
+    if (begins(name, "coll_tuned_")) return ends(name, "_algorithm") || ends(name, "_algorithm_segmentsize");
+    const bool of_device = ends(name, "_POSIX_INTRA_ALGORITHM") || ends(name, "_OFI_INTRA_ALGORITHM");
+    return begins(name, "MPIR_CVAR_") && !of_device &&
+           (ends(name, "_INTRA_ALGORITHM") || ends(name, "_COMPOSITION"));
+}
+
+bool names_rules(const std::string& name) {
+    return name == "coll_tuned_dynamic_rules_filename" || ends(name, "COLL_SELECTION_TUNING_JSON_FILE");
+}
+
+bool speaks_of_choice(const std::string& name) {
+    return names_algorithm(name) || names_rules(name) || ends(name, "_DEVICE_COLLECTIVE") ||
+           name == "coll_tuned_use_dynamic_rules";
+}
+
+// Whether the choice of algorithms is not the library's where such a variable has this value.
+bool takes_choice(const std::string& name, const std::string& value) {
+    if (names_rules(name)) return true;
+    return (value == "0") == ends(name, "_DEVICE_COLLECTIVE");
+}
+
+// The library's own word for the algorithm behind a number, as far as it has one.
+std::string in_words(const std::string& name, const std::string& value) {
+    for (const LibraryAlgorithm& algorithm : library_algorithms())
+        for (const auto& [variable, number] : algorithm.variables)
+            if (names_algorithm(name) && variable == name && std::to_string(number) == value)
+                return algorithm.name.substr(algorithm.name.find(':') + 1);
+    return value;
+}
+
 // Reads a scalar of type T as text; empty where the library refuses.
 template <typename T>
 std::string read(MPI_T_cvar_handle handle) {
@@ -46,6 +87,7 @@ std::string value_of(int index, MPI_Datatype type) {
         if (MPI_T_cvar_read(handle, text.data()) == MPI_SUCCESS) value = text.data();
     } else if (count == 1) {
         if (type == MPI_INT) value = read<int>(handle);
+        if (type == MPI_C_BOOL) value = read<bool>(handle);
         if (type == MPI_UNSIGNED) value = read<unsigned>(handle);
         if (type == MPI_UNSIGNED_LONG) value = read<unsigned long>(handle);
         if (type == MPI_UNSIGNED_LONG_LONG) value = read<unsigned long long>(handle);
@@ -70,9 +112,11 @@ std::string settings_json() {
         if (MPI_T_cvar_get_info(index, name, &name_length, &verbosity, &type, &enumeration, nullptr,
                                 &description_length, &bind, &scope) != MPI_SUCCESS)
             continue;
-        if (bind != MPI_T_BIND_NO_OBJECT || !speaks_of_protocol(name)) continue;
+        if (bind != MPI_T_BIND_NO_OBJECT) continue;
+        if (!speaks_of_protocol(name) && !speaks_of_choice(name)) continue;
         const std::string value = value_of(index, type);
-        if (!value.empty()) settings.add(name, value);
+        if (!value.empty() && (!speaks_of_choice(name) || takes_choice(name, value)))
+            settings.add(name, in_words(name, value));
     }
     return settings.str();
 }

@@ -113,6 +113,25 @@ def test_a_machine_file_answers_by_version(tmp_path: Path) -> None:
     assert "no times of default" in err
 
 
+def test_a_setting_of_a_machine_file_goes_before_the_version(tmp_path: Path) -> None:
+    machine = json.loads(located(Path("ci_2core")).read_text(encoding="utf-8"))
+    settings = {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_reduce_algorithm": "pipeline"}
+    library = {"name": "Open MPI 5.0.11", "kind": "openmpi", "version": "5.0.11", "settings": settings}
+    machine["mpi"] = [library]
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(machine), encoding="utf-8")
+    words = ("--operation", "reduce", "--operation", "bcast", "--ranks", "64", "--nodes", "1")
+    forced, shipped = answer(path, *words)["answers"]
+    assert {name["schedules"][0] for cell in forced["cells"] for name in cell["names"]} == {"pipeline"}
+    assert {(cell["way"], cell["why"]) for cell in forced["cells"]} == {
+        ("setting", "forced by the setting coll_tuned_reduce_algorithm=pipeline")
+    }
+    assert {cell["way"] for cell in shipped["cells"]} == {"version"}
+    code, out, _ = outcome("identify", path, "--operation", "reduce")
+    assert code == 0
+    assert "forced by the setting" in out
+
+
 @pytest.mark.parametrize(
     ("change", "words", "said"),
     [

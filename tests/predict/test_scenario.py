@@ -17,6 +17,7 @@ from hockney.predict.decisions.base import decisions_for
 from hockney.predict.points import points
 from hockney.predict.procedures import ProcedureRun
 from hockney.predict.scenario import LOCALITIES, STATISTICS, Scenario, Scenarios, place_of
+from hockney.records.defaults import Defaults, Seen, WatchedCell
 
 OPEN_MPI = "Open MPI 4.1.5"
 POINT: dict[str, Any] = {
@@ -194,6 +195,51 @@ def test_elements_are_those_of_the_benchmark(system: System) -> None:
     assert scenario(system, "pico", **reduce).run.phases[-1][2].element_B == 4
     # A vector that is no whole number of elements is of bytes.
     assert scenario(system, "pico", bytes=10, **reduce).run.phases[-1][2].element_B == 1
+
+
+def test_what_was_watched_goes_before_the_shipped_decision(system: System) -> None:
+    def cell(size_B: int, *names: str) -> WatchedCell:
+        seen = [Seen(algorithm=name) for name in names]
+        place = {"operation": "bcast", "mpi": OPEN_MPI, "variant": "", "ranks": 16, "nodes": 1}
+        return WatchedCell(**place, bytes=size_B, names=seen or None)  # type: ignore[arg-type]
+
+    asked = POINT | {"algorithm": "default", "nodes": 1}
+    shipped = decisions_for(OPEN_MPI).default("bcast", 16, 1024, nodes=1)
+    assert shipped is not None
+    assert shipped.algorithm != "linear"
+    for names, expected in (
+        (["linear"], "linear"),
+        ([], shipped.algorithm),
+        (["linear", shipped.algorithm], shipped.algorithm),
+    ):
+        scenarios = Scenarios(system, "osu", Defaults([cell(1024, *names)]))
+        made = scenarios.of(asked)
+        assert made is not None
+        assert made.run.phases[-1][1] == expected
+    assert Scenarios(system, "osu", Defaults([cell(1024, "linear", "chain")])).of(asked) is None
+
+
+def test_a_setting_goes_before_the_shipped_decision(system: System) -> None:
+    settings = {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_bcast_algorithm": "basic_linear"}
+    scenarios = Scenarios(system, "osu", Defaults(settings={(OPEN_MPI, ""): settings}))
+    made = scenarios.of(POINT | {"algorithm": "default", "nodes": 1})
+    assert made is not None
+    assert made.run.phases[-1][1] == "linear"
+    assert (
+        Scenarios(
+            system,
+            "osu",
+            Defaults(
+                settings={
+                    (OPEN_MPI, ""): {
+                        "coll_tuned_use_dynamic_rules": "1",
+                        "coll_tuned_dynamic_rules_filename": "rules.conf",
+                    }
+                }
+            ),
+        ).of(POINT | {"algorithm": "default", "nodes": 1})
+        is None
+    )
 
 
 def test_points_come_as_the_table_has_them(system: System, bcast: Callable[..., pd.DataFrame]) -> None:

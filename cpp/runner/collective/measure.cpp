@@ -21,7 +21,7 @@
 #include "../stopping.hpp"
 #include "group.hpp"
 #include "offer.hpp"
-#include "schedule_call.hpp"
+#include "ready.hpp"
 #include "verify.hpp"
 
 namespace hockney {
@@ -277,18 +277,6 @@ OverRanks over_ranks(const std::vector<EntryExit>& timed, std::vector<char> used
     return {total_s / group.ranks, -extremes[0], extremes[1]};
 }
 
-// Bytes of a rank's input and output; any of `roots` may be the root.
-std::pair<Bytes, Bytes> sizes_B(const Collective& collective, Problem problem, const std::vector<int>& roots,
-                                int rank) {
-    std::pair<Bytes, Bytes> largest{0, 0};
-    for (const int root : roots) {
-        problem.root = root;
-        largest.first = std::max(largest.first, collective.input_B(problem, rank));
-        largest.second = std::max(largest.second, collective.output_B(problem, rank));
-    }
-    return largest;
-}
-
 std::vector<int> roots_of(const Request& request, const Problem& problem) {
     if (request.whole("rotate") == 0) return {problem.root};
     std::vector<int> roots;
@@ -296,14 +284,6 @@ std::vector<int> roots_of(const Request& request, const Problem& problem) {
     for (int i = 0; i < count; ++i)
         roots.push_back(static_cast<int>(static_cast<long>(i) * problem.ranks / count));
     return roots;
-}
-
-// The communicator with the algorithm selected; throws where the library does not do it.
-std::unique_ptr<Selection> select(const Request& request, const Problem& problem, const Group& group) {
-    const LibraryAlgorithm* algorithm =
-        find_library_algorithm(request.text("operation"), request.text("algorithm"));
-    if (algorithm == nullptr) return std::make_unique<Selection>(group.comm);
-    return std::make_unique<Selection>(*algorithm, problem.segment_B, problem.radix, group.comm);
 }
 
 }  // namespace
@@ -319,33 +299,24 @@ std::string measure_collective(const Request& request, const Group& group) {
     const auto input_size = static_cast<std::size_t>(input_B),
                output_size = static_cast<std::size_t>(output_B);
     const auto region = static_cast<std::size_t>(region_B);
-    double needed_B = static_cast<double>(Buffer::total_B(input_size, region) +
-                                          Buffer::total_B(output_size, region)),
-           all_B = 0;
-    // All may share one host; scratch of ours and buffers of the library come on top.
-    needed_B *= 2;
-    MPI_Allreduce(&needed_B, &all_B, 1, MPI_DOUBLE, MPI_SUM, group.control);
-    const double available_B = available_memory_B();
-    if (!all_agree(available_B == 0 || all_B < memory_share * available_B, group.control))
-        return group.rank == 0 ? memory_refusal(all_B).str() : "";
+    double needed_B =
+        static_cast<double>(Buffer::total_B(input_size, region) + Buffer::total_B(output_size, region));
+    if (!fits_memory(needed_B, group)) return group.rank == 0 ? memory_refusal(needed_B).str() : "";
 
     Buffer input(input_size, region), output(output_size, region);
-    const Algorithm* schedule = find_schedule(collective.name, request.text("algorithm"));
-    std::unique_ptr<Selection> selection;
+    Ready ready;
     try {
-        selection = select(request, problem, group);
+        ready = make_ready(request, problem, roots, group);
     } catch (const std::runtime_error& error) {
         return group.rank == 0 ? refused("library", error.what()) : "";
     }
-    const MPI_Comm comm = selection->comm();
-    const std::unique_ptr<Call> call =
-        schedule != nullptr ? schedule_call(*schedule, problem, roots, comm)
-                            : library_call(collective, problem, comm, selection->nonblocking());
-    const Verdict before = verify(*call, *selection, collective, problem, roots, input, output, 1, group);
+    const Verdict before =
+        verify(*ready.call, *ready.selection, collective, problem, roots, input, output, 1, group);
     if (!all_agree(before.error.empty(), group.control))
         return group.rank == 0 ? refused("library", before.error) : "";
     group.clock->synchronise();
-    RepetitionLoop loop(*call, *selection, input, output, roots, group, request.text("start") == "window");
+    RepetitionLoop loop(*ready.call, *ready.selection, input, output, roots, group,
+                        request.text("start") == "window");
     loop.gauge();
     const double warm_up_s = request.real("budget_s") * warm_up_share, warm_up_start_s = now_s();
     for (int round = 0;; ++round) {
@@ -370,7 +341,8 @@ std::string measure_collective(const Request& request, const Group& group) {
     }
     const OverRanks times = over_ranks(measured.timed, used, group);
     const double clock_error_s = group.clock->residual_s();
-    const Verdict after = verify(*call, *selection, collective, problem, roots, input, output, 2, group);
+    const Verdict after =
+        verify(*ready.call, *ready.selection, collective, problem, roots, input, output, 2, group);
     if (group.rank != 0) return "";
     const auto late = std::count_if(rounds.begin(), rounds.end(), [](const Round& r) { return r.late; });
     if (chosen.size() == rounds.size())
@@ -381,7 +353,7 @@ std::string measure_collective(const Request& request, const Group& group) {
     record.add("mean_over_ranks_s", times.mean_s).add("min_over_ranks_s", times.min_s);
     record.add("max_over_ranks_s", times.max_s).add("clock_error_s", clock_error_s);
     record.add("late", late);
-    record.add("proved", selection->proved());
+    record.add("proved", ready.selection->proved());
     record.add("batch", 1).add("stop", measured.stop).add("verified", before.right && after.right);
     record.add("same_cpu", measured.same_cpu).add("elapsed_s", now_s() - begin_s);
     measured.references.add_to(record);

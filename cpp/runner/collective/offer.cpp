@@ -36,10 +36,10 @@ std::string refused(const char* reason, const std::string& message) {
 std::string algorithms_json() {
     std::string list;
     const auto add = [&](const std::string& operation, const std::string& name, const char* kind,
-                         bool segmented, int radix) {
+                         bool segmented, int radix, long priority = 0) {
         JsonObject entry;
         entry.add("operation", operation).add("algorithm", name).add("kind", kind);
-        entry.add("segmented", segmented).add("radix", radix);
+        entry.add("segmented", segmented).add("radix", radix).add("priority", priority);
         list += (list.empty() ? "" : ",") + entry.str();
     };
     for (const Collective& collective : collectives()) {
@@ -49,7 +49,8 @@ std::string algorithms_json() {
                 add(key.first, key.second, "schedule", algorithm.is_segmented, algorithm.default_radix);
     }
     for (const LibraryAlgorithm& algorithm : library_algorithms())
-        add(algorithm.operation, algorithm.name, "library", algorithm.segmented, algorithm.radix);
+        add(algorithm.operation, algorithm.name, "library", algorithm.segmented, algorithm.radix,
+            algorithm.priority);
     return "[" + list + "]";
 }
 

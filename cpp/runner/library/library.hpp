@@ -34,6 +34,8 @@ struct LibraryAlgorithm {
     std::string segment_variable, radix_variable;
     // Open MPI: the component that shall serve the communicator.
     std::string component;
+    // Open MPI: of the components that can serve a communicator, that of the highest priority does.
+    long priority = 0;
     // The library looks at its variables at every call on any communicator (MPICH), not when one is made
     // (Open MPI).
     bool read_at_every_call = false;

@@ -61,6 +61,8 @@ LibraryAlgorithm served_by(const std::string& component, const std::string& oper
     algorithm.operation = operation;
     algorithm.name = component + ":" + name;
     algorithm.component = component;
+    const auto priority = ControlVariable::find("coll_" + component + "_priority");
+    algorithm.priority = priority ? priority->read().value_or(0) : 0;
     return algorithm;
 }
 

@@ -28,7 +28,7 @@ from hockney.runner.find import find
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers import smpi
 from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command
-from hockney.runner.library import launch_environment, launch_variants
+from hockney.runner.library import Counting, counting, launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
 from hockney.runner.variants import Variant, parse_variant
@@ -116,6 +116,23 @@ def app_launches(plan: Launching) -> list[Launch]:
     return [_launch(plan, mpi, binary, variant, variant.environment) for variant in variants]
 
 
+def counting_launches(plan: Launching) -> list[tuple[Counting, list[Launch]]]:
+    """One launch per variant in which messages inside collectives are counted, by each way to count them.
+
+    EnvironmentLack where this MPI cannot be watched, or it or its compiler is missing.
+    """
+    ways = counting(find(plan.mpi, plan.launcher or None))
+    mpi, binary, variants = _prepared(plan)
+    found = []
+    for how in ways:
+        needed = {**launch_environment(mpi), **how.environment}
+        if not _is_elsewhere(plan):
+            needed |= how.on_one_host
+        launches = [_launch(plan, mpi, binary, one, {**needed, **one.environment}) for one in variants]
+        found.append((how, launches))
+    return found
+
+
 def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
     """The MPI, the runner that is built for it, and the variants to launch."""
     variants = [parse_variant(text) for text in plan.variants] or [Variant("default", (), {})]
@@ -201,12 +218,16 @@ def _refuse_far_too_many(plan: Launching) -> None:
     """RequestError for ranks that this host, the only one named, cannot run in any useful time."""
     cpus = inventory().cpus
     most = max(LEAST_REFUSED_RANKS, MOST_RANKS_PER_CPU * cpus)
-    elsewhere = plan.hosts or plan.hostfile or any(name in os.environ for name in (*ALLOCATIONS, *HOST_FILES))
-    if plan.ranks > most and not elsewhere:
+    if plan.ranks > most and not _is_elsewhere(plan):
         raise RequestError(
             f"{plan.ranks} ranks on the {cpus} processors of this host: more than {most} only starve each other",
             "name the hosts with --hosts or --hostfile, or simulate a cluster with --mpi smpi --platform FILE",
         )
+
+
+def _is_elsewhere(plan: Launching) -> bool:
+    """Whether other hosts than this one may be named."""
+    return bool(plan.hosts or plan.hostfile or any(name in os.environ for name in (*ALLOCATIONS, *HOST_FILES)))
 
 
 def _more_ranks_than_cores(plan: Launching) -> bool:

@@ -9,12 +9,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 from rich.table import Table
 
+from hockney.cli._watched import Watching, watched
 from hockney.errors import RequestError
-from hockney.options import Argument, Option
+from hockney.options import Argument, Option, flags_written
 from hockney.records.keys import COLLECTIVES
+from hockney.runner.mpi import KINDS
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, parse_bytes
+from hockney.words import words
 
 with later():
     import pandas as pd
@@ -23,17 +26,29 @@ with later():
     from hockney.machine.file import is_machine_file, load
     from hockney.machine.system import find_system
     from hockney.predict.identified import Answer, Answered, answers, of_version
+    from hockney.predict.identify.told import SETTING, TIMES, VERSION, WATCHING, WAYS
     from hockney.predict.machine_costs import MachineCosts, of_machine
     from hockney.predict.points import DEFAULT
     from hockney.records import table
+    from hockney.records.defaults import Defaults
+
+
+WATCH = "Watching"
+"""Heading of options."""
+OF_WATCH = ("mpi", "hosts", "trust")
+NOT_OF_WATCH = ("by", "statistic", "system", "machine", "nodes")
 
 
 class IdentifyOptions(BaseModel):
     """Whose default is asked for, and how it may be found."""
 
     source: Annotated[
-        Path, Argument("Campaign folder, tidy table or machine file.", metavar="CAMPAIGN|TABLE|MACHINE")
-    ]
+        Path | None,
+        Argument(
+            "Campaign folder, tidy table or machine file; with --watch a campaign, or none.",
+            metavar="CAMPAIGN|TABLE|MACHINE",
+        ),
+    ] = None
     operations: Annotated[
         list[str],
         Option(
@@ -43,26 +58,53 @@ class IdentifyOptions(BaseModel):
         ),
     ] = Field(default_factory=list)
     by: Annotated[
-        Literal["any", "version", "times"],
-        Option("Read the library's decision by its version, or tell it from times alone."),
+        Literal["any", "version", "watching", "times"],
+        Option("By the library's decision in that version, by what --watch has stored, or from times alone."),
     ] = "any"
     statistic: Annotated[str, Option("Which time of the operation; empty: the first of those in the table.")] = ""
     system: Annotated[str, Option("Description of the system: a known name or a JSON file.")] = ""
     machine: Annotated[
         Path | None, Option("Costs of messages where no named algorithm was measured. [default: the campaign's]")
     ] = None
-    ranks: Annotated[list[int], Option("For a machine file: number of ranks (repeatable).")] = Field(
+    ranks: Annotated[list[int], Option("For a machine file, or to watch: number of ranks (repeatable).")] = Field(
         default_factory=list
     )
     nodes: Annotated[int | None, Option("For a machine file: the nodes that the ranks are on.")] = None
     sizes_B: Annotated[
         list[int],
-        Option("For a machine file: size (repeatable).", flags=("--bytes",), read=parse_bytes, repeat=True),
+        Option(
+            "For a machine file, or to watch: size (repeatable).",
+            flags=("--bytes",),
+            read=parse_bytes,
+            repeat=True,
+        ),
     ] = Field(default_factory=list)
+    watch: Annotated[
+        bool,
+        Option(
+            "Launch the library, and name the algorithms whose messages are those of its default.",
+            flags=("--watch",),
+            panel=WATCH,
+        ),
+    ] = False
+    mpi: Annotated[
+        str,
+        Option(
+            "auto, openmpi, mpich, a prefix or a wrapper. [default: the campaign's, or auto]",
+            known=lambda: ("auto", *KINDS),
+            panel=WATCH,
+        ),
+    ] = ""
+    hosts: Annotated[list[str], Option("Comma-separated NAME or NAME:SLOTS.", read=words, panel=WATCH)] = Field(
+        default_factory=list
+    )
+    trust: Annotated[
+        bool, Option("Launch what the plan of somebody else's campaign names.", flags=("--trust",), panel=WATCH)
+    ] = False
 
 
 USUAL_B = tuple(2**power for power in range(21))
-"""Sizes that a machine file is asked for where none is named."""
+"""Sizes that a machine file is asked for, and that are watched, where none is named."""
 
 
 @verb(
@@ -72,21 +114,46 @@ hockney identify campaign
 hockney identify tidy.csv.gz --operation bcast --by times --system orfeo-epyc
 hockney identify campaign --machine machine.json --json
 hockney identify machine.json --operation allreduce --ranks 8 --ranks 64 --nodes 1
+hockney identify --watch --mpi openmpi --operation bcast --ranks 5 --ranks 8
+hockney identify campaign --watch
 """,
 )
 def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
     """Which algorithm a library uses by itself (`default`), and at which sizes and ranks it switches.
 
-    The library's decision is read by its version where that is known. Elsewhere the times tell: each candidate,
-    an algorithm of the library, takes what it took in the same table, or what it takes when it is simulated, and
-    along the sizes the library changes its mind rarely. At most three names are an answer; algorithms whose
-    simulated times differ by less than 3 % are one name. Where more would be needed, the answer is that it
-    cannot be told.
+    A setting that forces an algorithm is told first, as the launches recorded it. The library's decision is read
+    by its version where that is known. Elsewhere the times tell: each candidate, an algorithm of the library,
+    takes what it took in the same table, or what it takes when it is simulated, and along the sizes the library
+    changes its mind rarely. At most three names are an answer; algorithms whose simulated times differ by less
+    than 3 % are one name. Where more would be needed, the answer is that it cannot be told.
+
+    With --watch the library itself is launched: at each size its default is called once, and each of its
+    algorithms; those that send the same messages to the same ranks are the answer, and switches are found to the
+    byte. Of a campaign the answer is kept in its folder, where predictions of `default` use it.
     """
-    if is_machine_file(options.source):
-        found, warnings = _of_machine_file(options)
+    given = flags_written(options)
+    unfit = [flag for name, flag in given.items() if name in (NOT_OF_WATCH if options.watch else OF_WATCH)]
+    if unfit:
+        how, hint = ("with", "leave them out") if options.watch else ("without", "add it, or leave them out")
+        raise RequestError(f"{', '.join(unfit)} means nothing {how} --watch", hint)
+    if options.watch:
+        asked = Watching(
+            options.source,
+            options.operations,
+            options.ranks,
+            options.sizes_B,
+            options.mpi,
+            options.hosts,
+            trust=options.trust,
+            quiet=as_json,
+        )
+        found, warnings = watched(asked, USUAL_B)
+    elif options.source is None:
+        raise RequestError("nothing to identify was given", "give a campaign, table or machine file, or --watch")
+    elif is_machine_file(options.source):
+        found, warnings = _of_machine_file(options, options.source)
     else:
-        found, warnings = _of_table(options, as_json)
+        found, warnings = _of_table(options, options.source, as_json)
     if as_json:
         say.json({"answers": [_as_data(answer) for answer in found], "warnings": warnings})
         return
@@ -96,29 +163,32 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
         _show(answer)
 
 
-def _ways(options: IdentifyOptions) -> Sequence[str]:
-    return {"any": ("version", "times"), "version": ("version",), "times": ("times",)}[options.by]
+def _ways(by: str) -> Sequence[str]:
+    # A setting that is in force goes before the shipped decision, whoever asks for that.
+    return {"any": WAYS, "version": (SETTING, VERSION), "watching": (WATCHING,), "times": (TIMES,)}[by]
 
 
-def _of_machine_file(options: IdentifyOptions) -> tuple[list[Answer], list[str]]:
+def _of_machine_file(options: IdentifyOptions, source: Path) -> tuple[list[Answer], list[str]]:
     """By the version alone: a machine file has no times of collectives."""
-    machine = load(options.source)
-    if options.by == "times":
+    machine = load(source)
+    if options.by in ("times", "watching"):
         raise RequestError(
-            f"{options.source} is a machine file, which has no times of {DEFAULT}",
+            f"{source} is a machine file, which has no times of {DEFAULT}",
             "give the campaign or the table that was measured",
         )
     libraries = {library.name or f"{library.kind} {library.version}" for library in machine.mpi}
     if len(libraries) != 1:
         raise RequestError(
-            f"{options.source} names {len(libraries)} MPI libraries, the question is about one",
+            f"{source} names {len(libraries)} MPI libraries, the question is about one",
             "give the campaign or the table that was measured",
         )
     (mpi,) = libraries
+    settings = machine.mpi[0].settings if len(machine.mpi) == 1 else {}
+    defaults = Defaults(settings={(mpi, ""): settings})
     found, warnings = [], []
     for operation in options.operations or list(COLLECTIVES):
         sizes_B = (options.sizes_B or USUAL_B) if COLLECTIVES[operation].has_size else (0,)
-        answer = of_version(operation, mpi, options.ranks or [2, 8, 64], sizes_B, options.nodes)
+        answer = of_version(operation, mpi, options.ranks or [2, 8, 64], sizes_B, options.nodes, defaults)
         if answer is None:
             warnings.append(f"{operation}: the version of {mpi} does not tell")
         else:
@@ -130,26 +200,26 @@ def _of_machine_file(options: IdentifyOptions) -> tuple[list[Answer], list[str]]
     return found, warnings
 
 
-def _of_table(options: IdentifyOptions, as_json: bool) -> tuple[list[Answer], list[str]]:
-    frame = table.load(options.source, options.statistic)
+def _of_table(options: IdentifyOptions, source: Path, as_json: bool) -> tuple[list[Answer], list[str]]:
+    frame = table.load(source, options.statistic)
     warnings = list(frame.attrs.get("warnings", []))
     chosen = options.operations or [
         name for name in COLLECTIVES if ((frame["operation"] == name) & (frame["algorithm"] == DEFAULT)).any()
     ]
     if not chosen:
         raise RequestError(
-            f"{options.source} has no collective with the algorithm {DEFAULT}",
+            f"{source} has no collective with the algorithm {DEFAULT}",
             "measure one: `hockney measure --operations bcast --algorithms default,all`",
         )
     found: list[Answer] = []
-    costs = _costs(options, frame)
+    costs = _costs(options, source, frame)
     with say.progress(quiet=as_json) as progress:
         for operation in chosen:
             found += answers(
                 frame,
                 operation,
                 statistic=options.statistic,
-                ways=_ways(options),
+                ways=_ways(options.by),
                 system=find_system(options.system) if options.system else None,
                 costs=costs,
                 progress=progress,
@@ -157,14 +227,14 @@ def _of_table(options: IdentifyOptions, as_json: bool) -> tuple[list[Answer], li
     return found, warnings
 
 
-def _costs(options: IdentifyOptions, frame: pd.DataFrame) -> MachineCosts | None:
+def _costs(options: IdentifyOptions, source: Path, frame: pd.DataFrame) -> MachineCosts | None:
     """The costs of messages: of the machine file, or of what else the campaign measured; None without any."""
     if options.machine is not None:
         return of_machine(load(options.machine), str(options.machine))
-    if options.by == "version" or not frame["operation"].eq("pingpong").any():
+    if TIMES not in _ways(options.by) or not frame["operation"].eq("pingpong").any():
         return None
     try:
-        return of_machine(build(options.source), str(options.source))
+        return of_machine(build(source), str(source))
     except RequestError:
         return None
 
@@ -174,6 +244,7 @@ def _as_data(answer: Answer) -> dict[str, Any]:
         "operation": answer.operation,
         "statistic": answer.statistic,
         "mpi": answer.mpi,
+        "variant": answer.variant,
         "way": answer.way,
         "cells": [
             {
@@ -183,6 +254,8 @@ def _as_data(answer: Answer) -> dict[str, Any]:
                 "names": None
                 if cell.names is None
                 else [{"schedules": list(name.names), "probability": name.share} for name in cell.names],
+                "way": cell.way,
+                "why": cell.why,
             }
             for cell in answer.cells
         ],
@@ -205,15 +278,25 @@ def _as_data(answer: Answer) -> dict[str, Any]:
 
 
 UNTOLD = "cannot be told"
-_WAYS = {"version": "by the library's version", "times": "from times alone"}
+
+
+def _words(cell: Answered) -> str:
+    """How a cell was told."""
+    of_way = {
+        VERSION: "by the library's version",
+        TIMES: "from times alone",
+        SETTING: "by a setting",
+        WATCHING: "by watching",
+    }
+    return cell.why or of_way.get(cell.way, "")
 
 
 def _show(answer: Answer) -> None:
     """One line for each range of sizes with the same names."""
-    title = f"{answer.operation}, {answer.mpi or 'library not named'}: what {DEFAULT} uses, {_WAYS[answer.way]}"
+    title = f"{answer.operation}, {answer.mpi or 'library not named'}: what {DEFAULT} uses"
     shown = Table(title=title, box=None)
-    for heading in ("ranks", "nodes", "from", "to", "algorithm", "probability"):
-        shown.add_column(heading, justify="left" if heading == "algorithm" else "right")
+    for heading in ("ranks", "nodes", "from", "to", "algorithm", "probability", "told"):
+        shown.add_column(heading, justify="left" if heading in ("algorithm", "told") else "right")
     for first, last in _ranges(answer.cells):
         shown.add_row(
             str(first.ranks),
@@ -222,6 +305,7 @@ def _show(answer: Answer) -> None:
             format_bytes(last.size_B),
             UNTOLD if first.names is None else " or ".join(name.words for name in first.names),
             "" if first.names is None else f"{sum(name.share for name in first.names):.0%}",
+            _words(first),
         )
     say.table(shown)
     say.line(f"{len(answer.cells)} cells (ranks and size), {answer.untold} of them {UNTOLD}")
@@ -240,6 +324,7 @@ def _ranges(cells: Sequence[Answered]) -> list[tuple[Answered, Answered]]:
 
 def _same(one: Answered, other: Answered) -> bool:
     def said(cell: Answered) -> object:
-        return cell.ranks, cell.nodes, cell.names and {name.names for name in cell.names}
+        names = cell.names and {name.names for name in cell.names}
+        return cell.ranks, cell.nodes, names, cell.way, cell.why
 
     return said(one) == said(other)

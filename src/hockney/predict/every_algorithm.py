@@ -21,6 +21,7 @@ from hockney.predict.collective import Row, lower_bound, predict_one, published,
 from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.decisions.base import ScheduleChoice
 from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
+from hockney.predict.identify.told import known_defaults
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.network_figures import costs_of, figures_of
 from hockney.predict.points import CHOICE, POINT, beyond, limits, points
@@ -193,7 +194,8 @@ def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress
             "say which system the ranks are on",
         )
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    training = Training(learn, pairs, system, case.operation, pooled.statistic, progress)
+    defaults = known_defaults(frame)
+    training = Training(learn, pairs, system, case.operation, pooled.statistic, progress, defaults)
     progress(0.0, "calibrating")
     fitted = estimators.get(ANSWER)(training)
     warnings = [*pooled.warnings, *limits(learn)]

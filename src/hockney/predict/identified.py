@@ -1,5 +1,5 @@
-"""The answer of `hockney identify`: which algorithm `default` uses, by the library's version or from times
-alone."""
+"""The answer of `hockney identify`: which algorithm `default` uses, by a setting, by watching, by the library's
+version or from times alone."""
 
 from __future__ import annotations
 
@@ -25,16 +25,14 @@ from hockney.predict.estimators.base import (
     silent,
     unknown,
 )
-from hockney.predict.identify.candidates import Candidate
 from hockney.predict.identify.chains import Cell, Chain
+from hockney.predict.identify.told import SETTING, TIMES, VERSION, WAYS, DefaultCall, known_defaults, told_by
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import APART, DEFAULT, points, positions
 from hockney.predict.scenario import OWN
+from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import POINT_TO_POINT
 from hockney.schedule.catalogue import ask
-
-VERSION, TIMES = "version", "times"
-"""How an answer was found: the library's decision read by version, or from times alone."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +51,17 @@ class Named:
 
 @dataclass(frozen=True)
 class Answered:
-    """What `default` runs for so many ranks and bytes; `names` None: it cannot be told."""
+    """What `default` runs for so many ranks and bytes; `names` None: it cannot be told.
+
+    `way`: how it was told (`hockney.predict.identify.told`); `why`: what forces it, or why it cannot be told.
+    """
 
     ranks: int
     nodes: int | None
     size_B: int
     names: tuple[Named, ...] | None
+    way: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,10 @@ class Switch:
 
 @dataclass(frozen=True)
 class Answer:
-    """The default of one operation under one set of conditions; `way` is `VERSION` or `TIMES`."""
+    """The default of one operation under one set of conditions.
+
+    `way`: how its cells were told, joined by `and` where they differ (`hockney.predict.identify.told`).
+    """
 
     operation: str
     statistic: str
@@ -85,6 +91,7 @@ class Answer:
     switches: list[Switch]
     candidates: list[str]
     warnings: list[str] = field(default_factory=list)
+    variant: str = ""
 
     @property
     def untold(self) -> int:
@@ -97,16 +104,17 @@ def answers(
     operation: str,
     *,
     statistic: str = "",
-    ways: Sequence[str] = (VERSION, TIMES),
+    ways: Sequence[str] = WAYS,
     system: object | None = None,
     costs: MachineCosts | None = None,
     progress: Progress = silent,
 ) -> list[Answer]:
     """The algorithms behind `default` of an operation of a tidy table, one answer for each set of conditions.
 
-    The first of `ways` that can answer does. From times, candidates take what they took in the same table, else
-    what a calibration on its named algorithms says, else what `costs` say. RequestError where the table has no
-    default of the operation, or nothing says what candidates would take.
+    The first of `ways` that can answer does, but where a setting decides the version is not asked. From times,
+    candidates take what they took in the same table, else what a calibration on its named algorithms says, else
+    what `costs` say. RequestError where the table has no default of the operation, or nothing says what
+    candidates would take.
     """
     pooled = points(frame, operation, statistic)
     learn = pooled.frame
@@ -123,49 +131,78 @@ def answers(
             continue
         pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
         training = Training(conditions, pairs, system, operation, pooled.statistic, progress, asks_library=False)
-        one = _by_version(training) if VERSION in ways else None
-        if one is None and TIMES in ways:
-            one = _by_times(training, costs)
-        if one is None:
-            why = decisions_for(str(conditions["mpi"].iloc[0])).reason
-            raise RequestError(f"the version does not tell: {why}", "leave out --by, or say --by times")
+        one = _answer_told(_places(training), pooled.statistic, known_defaults(frame), ways)
+        if all(cell.names is None for cell in one.cells):
+            one = _further(one, training, costs, ways)
         found.append(replace(one, warnings=[*pooled.warnings, *one.warnings]))
     return found
 
 
+def _further(untold: Answer, training: Training, costs: MachineCosts | None, ways: Sequence[str]) -> Answer:
+    """From times, where nothing else tells; the answer as it is where a setting decides and times do not tell."""
+    why = next((cell.why for cell in untold.cells if cell.why), "")
+    if TIMES in ways:
+        try:
+            return _by_times(training, costs)
+        except RequestError:
+            if not why:
+                raise
+            return untold
+    if why:
+        return untold
+    reason = decisions_for(untold.mpi).reason
+    raise RequestError(f"the version does not tell: {reason}", "leave out --by, or say --by times")
+
+
 def of_version(
-    operation: str, mpi: str, ranks: Sequence[int], sizes_B: Sequence[int], nodes: int | None
+    operation: str,
+    mpi: str,
+    ranks: Sequence[int],
+    sizes_B: Sequence[int],
+    nodes: int | None,
+    defaults: Defaults = NOTHING_KNOWN,
 ) -> Answer | None:
-    """What the version in a word such as "Open MPI 4.1.5" tells of these; None where it tells nothing."""
-    cells = [Case(count, nodes, size_B) for count in ranks for size_B in sizes_B]
-    return _told(operation, "", mpi, cells)
+    """What the version in a word such as "Open MPI 4.1.5" tells of these; None where it tells nothing.
+
+    `defaults`: settings by which it does not hold.
+    """
+    places = [DefaultCall(operation, mpi, "", count, nodes, size_B) for count in ranks for size_B in sizes_B]
+    answer = _answer_told(places, "", defaults, (SETTING, VERSION))
+    return None if all(cell.names is None and not cell.why for cell in answer.cells) else answer
 
 
-@dataclass(frozen=True, order=True)
-class Case:
-    """So many ranks on so many nodes (None: nobody says), and bytes."""
-
-    ranks: int
-    nodes: int | None
-    size_B: int
-
-
-def _told(operation: str, statistic: str, mpi: str, cases: Sequence[Case]) -> Answer | None:
-    library = decisions_for(mpi)
-    if library.decisions is None:
-        return None
+def _answer_told(
+    places: Sequence[DefaultCall], statistic: str, defaults: Defaults, ways: Sequence[str]
+) -> Answer:
+    first = places[0]
     cells = []
-    for case in cases:
-        choice = library.decisions.default(
-            operation, case.ranks, case.size_B, library.version, nodes=case.nodes or 1
-        )
-        names = None if choice is None else (Named((Candidate(choice).name,), 1.0),)
-        cells.append(Answered(case.ranks, case.nodes, case.size_B, names))
-    if all(cell.names is None for cell in cells):
-        return None
+    for place in places:
+        told = told_by(defaults, place, ways)
+        names = None
+        if told is not None and told.names is not None:
+            names = tuple(Named((name.name,), 1 / len(told.names)) for name in told.names)
+        way, why = ("", "") if told is None else (told.way, told.why)
+        cells.append(Answered(place.ranks, place.nodes, place.size_B, names, way, why))
     found = {name for cell in cells for one in cell.names or () for name in one.names}
-    limits = [f"{mpi}: {library.reason}"] if any(cell.names is None for cell in cells) else []
-    return Answer(operation, statistic, mpi, VERSION, cells, _switches_told(cells), sorted(found), limits)
+    is_limited = any(cell.names is None and not cell.why for cell in cells)
+    limits = [f"{first.mpi}: {decisions_for(first.mpi).reason}"] if is_limited else []
+    way = ways_of(cells)
+    return Answer(
+        first.operation,
+        statistic,
+        first.mpi,
+        way,
+        cells,
+        _switches_told(cells),
+        sorted(found),
+        limits,
+        first.variant,
+    )
+
+
+def ways_of(cells: Sequence[Answered]) -> str:
+    """How the cells were told, joined where they differ."""
+    return " and ".join(dict.fromkeys(cell.way for cell in cells if cell.way))
 
 
 def _switches_told(cells: Sequence[Answered]) -> list[Switch]:
@@ -173,22 +210,23 @@ def _switches_told(cells: Sequence[Answered]) -> list[Switch]:
     for first, second in pairwise(cells):
         if (first.ranks, first.nodes) != (second.ranks, second.nodes) or not (first.names and second.names):
             continue
-        if first.names != second.names:
-            words = first.names[0].words, second.names[0].words
+        if not {name.names for name in first.names} & {name.names for name in second.names}:
+            words = (" or ".join(name.words for name in cell.names or ()) for cell in (first, second))
             found.append(Switch(first.ranks, first.nodes, first.size_B, second.size_B, *words))
     return found
 
 
-def _by_version(training: Training) -> Answer | None:
+def _places(training: Training) -> list[DefaultCall]:
     default = training.points[training.points["algorithm"] == DEFAULT]
-    cases = sorted(
-        {
-            Case(int(row["ranks"]), None if pd.isna(row["nodes"]) else int(row["nodes"]), int(row["bytes"]))
-            for row in default.to_dict("records")
-        },
-        key=lambda case: (case.ranks, case.nodes or 0, case.size_B),
-    )
-    return _told(training.operation, training.statistic, str(default["mpi"].iloc[0]), cases)
+    mpi, variant = (str(default[name].iloc[0]) for name in ("mpi", "variant"))
+    found = {
+        (int(row["ranks"]), None if pd.isna(row["nodes"]) else int(row["nodes"]), int(row["bytes"]))
+        for row in default.to_dict("records")
+    }
+    return [
+        DefaultCall(training.operation, mpi, variant, *place)
+        for place in sorted(found, key=lambda place: (place[0], place[1] or 0, place[2]))
+    ]
 
 
 def _by_times(training: Training, costs: MachineCosts | None) -> Answer:

@@ -18,7 +18,9 @@ from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
 from hockney.predict.decisions.base import InnerCollective, ScheduleChoice, decisions_for
+from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.procedures import Phase, ProcedureRun, procedures
+from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import COLLECTIVES
 
 Array = NDArray[np.float64]
@@ -116,10 +118,11 @@ def place_of(placed: Placement, system: System | None = None) -> Place:
 class Scenarios:
     """Makes scenarios of points that were measured on one system by one procedure."""
 
-    def __init__(self, system: System, procedure: str) -> None:
+    def __init__(self, system: System, procedure: str, defaults: Defaults = NOTHING_KNOWN) -> None:
         self.system = system
         self.procedure = procedures.get(procedure)
         self.is_own = procedure == "hockney"
+        self.defaults = defaults
         self.missing: dict[str, str] = {}
         """Algorithms that cannot be simulated, with the reason."""
         self._place = lru_cache(maxsize=4096)(self._placed)
@@ -181,7 +184,15 @@ class Scenarios:
         own = ScheduleChoice(name.removeprefix(OWN), segment_B or None, radix)
         if name.startswith(OWN) or (self.is_own and ":" not in name and name != "default"):
             return own
-        library = decisions_for(str(point["mpi"]))
+        mpi = str(point["mpi"])
+        if name == "default":
+            place = DefaultCall(operation, mpi, str(point.get("variant", "")), ranks, nodes, size_B)
+            told = tell(self.defaults, place)
+            if told is not None and told.choice is not None:
+                return told.choice
+            if told is not None:
+                raise RequestError(f"{name}: {told.why or 'several algorithms send its messages'}", "")
+        library = decisions_for(mpi)
         if library.decisions is None:
             if (operation, name) in _known():
                 return own

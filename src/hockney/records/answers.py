@@ -94,7 +94,10 @@ class Kernel(BaseModel):
 
 
 class Candidate(BaseModel):
-    """An algorithm of a collective that a launch can measure. `radix`: its default, 0 where it takes none."""
+    """An algorithm of a collective that a launch can measure. `radix`: its default, 0 where it takes none.
+
+    `priority`: of the components that can serve a communicator, that of the highest one does.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -103,6 +106,7 @@ class Candidate(BaseModel):
     kind: Literal["schedule", "library", "default"]
     segmented: bool
     radix: int
+    priority: int = 0
 
 
 class Hello(Said):
@@ -187,6 +191,24 @@ class CollectiveMeasurement(Measurement):
     clock_error_s: float
     late: int
     proved: bool
+
+
+Matrix = list[list[int]]
+"""[from][to]."""
+
+
+class CallCount(Said):
+    """What one call of a collective sent: messages and bytes by the library's count, None where it keeps none.
+
+    `sockets_B`: what TCP connections took by the kernel's count, headers included; None where not asked for.
+    """
+
+    KIND = "count"
+
+    verified: bool
+    messages: Matrix | None = None
+    bytes: Matrix | None = None
+    sockets_B: Matrix | None = None
 
 
 class Asked(BaseModel):

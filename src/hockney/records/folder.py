@@ -6,6 +6,7 @@
     apps.jsonl       one run of an application a line
     effects.jsonl    one answer about an effect a line
     failures.jsonl   points that could not be measured, with the reason
+    defaults.json    what was watched of the library's default (`hockney.records.defaults`)
     samples.csv      the tidy table, made anew from the records
     .hockney-unfinished   there while an import or a merge writes the folder: the verb and its sources
 

@@ -20,6 +20,7 @@ from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.columnar import RecordColumns
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED
+from hockney.records.defaults import defaults_of
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record, Statistic
@@ -186,8 +187,9 @@ def _filled(column: pd.Series[Any]) -> bool:
 def load(path: Path, statistic: str = "") -> pd.DataFrame:
     """A tidy table (`.csv`, `.csv.gz`, `.parquet`) or a campaign folder, checked; duplicate rows are kept.
 
-    Columns come back in their types (unknown text is ""); what a campaign had to skip is in
-    `frame.attrs["warnings"]`. All rows of a table without that column are of `statistic`; whether a table has
+    Columns come back in their types (unknown text is ""). What a campaign had to skip is in
+    `frame.attrs["warnings"]`, what it knows of the library's own choices beside times in
+    `frame.attrs["defaults"]`. All rows of a table without that column are of `statistic`; whether a table has
     it is in `frame.attrs["says_statistic"]`. RequestError names the file and the row: a missing column, a time
     that is not a positive number, an unknown statistic, a line that is cut short.
     """
@@ -196,7 +198,9 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
         plan: dict[str, Any] = {}
         with suppress(RequestError):  # only fits need the plan
             plan = campaign.plan()
-        frame = from_records(campaign.records(), campaign.launches(), choice_of(plan))
+        launches = campaign.launches()
+        frame = from_records(campaign.records(), launches, choice_of(plan))
+        frame.attrs["defaults"] = defaults_of(path, launches)
         frame.attrs["warnings"] = list(campaign.warnings)
         return frame
     raw, first_line = text_rows(path, "give a tidy CSV or Parquet table, or a campaign folder")

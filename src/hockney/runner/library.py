@@ -98,6 +98,52 @@ def launch_environment(mpi: Mpi) -> dict[str, str]:
     return {}
 
 
+class Counting(NamedTuple):
+    """How the messages inside collectives are counted: in launches with these variables.
+
+    `by_kernel`: by what TCP connections take, headers included; else by the library itself, to the byte.
+    `is_flat`: each rank then counts as a node of its own. `on_one_host`: variables more where all ranks are on
+    this host.
+    """
+
+    environment: Mapping[str, str]
+    by_kernel: bool = False
+    is_flat: bool = False
+    on_one_host: Mapping[str, str] = {}
+
+
+COUNTING: dict[str, tuple[Counting, ...]] = {
+    "openmpi": (
+        Counting({"OMPI_MCA_pml_monitoring_enable": "1"}),
+        # Some builds leave the component out that counts.
+        Counting(
+            {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"},
+            by_kernel=True,
+            on_one_host={"OMPI_MCA_btl_tcp_if_include": "lo"},
+        ),
+    ),
+    # It has no count of its own: usual builds leave its performance variables out.
+    "mpich": (
+        Counting(
+            {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ucx", "UCX_TLS": "tcp,self"},
+            by_kernel=True,
+            is_flat=True,
+        ),
+    ),
+}
+"""Of each library, the most exact first."""
+
+
+def counting(mpi: Mpi) -> tuple[Counting, ...]:
+    """How collectives of this MPI are watched; EnvironmentLack where nothing is known that counts messages."""
+    if mpi.kind not in COUNTING:
+        raise EnvironmentLack(
+            f"{mpi.describe()} cannot be watched: nothing is known that counts the messages of its collectives",
+            "identify it from times: `hockney identify CAMPAIGN --by times`",
+        )
+    return COUNTING[mpi.kind]
+
+
 def launch_variants(mpi: Mpi, operations: Sequence[str]) -> list[LaunchVariant]:
     """The algorithms of these operations that need one launch each: Intel MPI's presets; none for others.
 

@@ -11,6 +11,7 @@ from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.records.answers import (
     Answer,
     AnswerType,
+    CallCount,
     CollectiveMeasurement,
     Hello,
     Kernel,
@@ -91,6 +92,11 @@ class Session:
         """
         return self._ask_point("collective", request, time_limit_s, CollectiveMeasurement)
 
+    def count(self, time_limit_s: float, **request: object) -> CallCount:
+        """Count what one call of a collective sends; keys as in cpp/runner/main.cpp, failures as above."""
+        what = f"counting {request['operation']} {request['algorithm']} of {request['bytes']} B"
+        return self._ask("count", request, what, time_limit_s, "choose smaller sizes", CallCount)
+
     def app(self, time_limit_s: float, kind: type[AnswerType], **request: object) -> AnswerType:
         """Run an application; keys as in cpp/runner/apps/<operation>.cpp, failures as for `collective`.
 
@@ -142,7 +148,7 @@ class Session:
                 f"{what} needs {need:.3g} GiB for its buffers, {have:.3g} GiB of memory is free",
                 smaller,
             )
-        raise Limitation(answer.message, "see `hockney schedule list`" if word == "collective" else "")
+        raise Limitation(answer.message, "see `hockney schedule list`" if word in ("collective", "count") else "")
 
     def _answer(
         self, what: str, limit_s: float, kind: type[SaidType], *, is_starting: bool = False

@@ -14,6 +14,7 @@ from hockney.predict.collective import UNCALIBRATED, predict_one
 from hockney.predict.decisions.base import Decisions, ScheduleChoice, decisions_for
 from hockney.predict.estimators._default import is_unknown
 from hockney.predict.estimators.base import ANSWER, Array, Prediction, Training, estimators, unknown
+from hockney.predict.identify.told import known_defaults
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
@@ -39,7 +40,7 @@ def calibrated(
     pooled = points(frame, operation)
     learn = pooled.frame
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    training = Training(learn, pairs, None, operation, pooled.statistic)
+    training = Training(learn, pairs, None, operation, pooled.statistic, defaults=known_defaults(frame))
     rows = learn[[name == DEFAULT or knows(name) for name in learn["algorithm"]]]
     sizes_B = sorted({int(size) for size in learn["bytes"]})
     asked = pd.concat(
@@ -81,7 +82,10 @@ def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
     else:
 
         def model(points: pd.DataFrame) -> Prediction:
-            made, has = unknown(len(points)), ~is_unknown(points, asks_library=training.asks_library)
+            made, has = (
+                unknown(len(points)),
+                ~is_unknown(points, asks_library=training.asks_library, defaults=training.defaults),
+            )
             if has.any():
                 predicted = fitted.predict(points.loc[has, [*POINT, "time_s"]].reset_index(drop=True))
                 reasons.extend(predicted.note or [])

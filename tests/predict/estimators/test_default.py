@@ -14,6 +14,7 @@ from hockney.predict.estimators._default import Mixed, certain, is_unknown
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.simulated import simulated
 from hockney.predict.points import DEFAULT, points
+from hockney.records.defaults import Defaults
 
 OPEN_MPI = "Open MPI 4.1.5"
 NOISE = 0.03
@@ -105,6 +106,24 @@ def test_certain_points_train_under_their_name(fitted: Mixed, training: Training
     assert DEFAULT not in set(names)
     assert {"schedule:chain", "schedule:pipeline"} & set(names)
     assert len(names) > (training.points["algorithm"] != DEFAULT).sum()
+
+
+def test_a_setting_tells_what_no_version_does(training: Training) -> None:
+    points = training.points.assign(mpi="Open MPI", variant="")
+    chosen = {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_bcast_algorithm": "chain"}
+    for settings, is_told in (
+        ({}, False),
+        (chosen, True),
+        (chosen | {"coll_tuned_dynamic_rules_filename": "f"}, False),
+    ):
+        defaults = Defaults(settings={("Open MPI", ""): settings})
+        unknown = is_unknown(points, asks_library=True, defaults=defaults)
+        assert unknown.any() != is_told
+    # The shipped decision does not hold where a file decides.
+    told = training.points.assign(variant="")
+    (mpi,) = set(told["mpi"])
+    rules = {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_dynamic_rules_filename": "f"}
+    assert is_unknown(told, asks_library=True, defaults=Defaults(settings={(mpi, ""): rules})).any()
 
 
 def test_the_library_is_asked_where_its_version_tells(training: Training) -> None:

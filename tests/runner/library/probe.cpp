@@ -17,8 +17,8 @@
 #include "json.hpp"
 #include "library/library.hpp"
 #include "library/shared_memory.hpp"
-#include "sockets.hpp"
-#include "traffic.hpp"
+#include "library/sockets.hpp"
+#include "library/traffic.hpp"
 
 namespace hockney {
 namespace {
@@ -131,21 +131,6 @@ class Trial {
     std::vector<int> counts_;
 };
 
-// One row for each rank, on rank 0.
-std::string matrix(const std::vector<long>& row, MPI_Comm comm) {
-    const auto n = row.size();
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
-    std::vector<long> all(n * static_cast<std::size_t>(ranks));
-    MPI_Gather(row.data(), static_cast<int>(n), MPI_LONG, all.data(), static_cast<int>(n), MPI_LONG, 0, comm);
-    std::string text;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (i % n == 0) text += i == 0 ? "[" : "],[";
-        text += (i % n == 0 ? "" : ",") + std::to_string(all[i]);
-    }
-    return "[" + text + "]]";
-}
-
 template <typename T>
 std::string run_as(const Order& order, const LibraryAlgorithm* algorithm, MPI_Datatype type, MPI_Comm world) {
     const long shared_before = shared_B();
@@ -183,9 +168,10 @@ std::string run_as(const Order& order, const LibraryAlgorithm* algorithm, MPI_Da
     JsonObject answer;
     answer.add("type", "run").add("failed", worst != MPI_SUCCESS).add("right", good == 1);
     answer.add("shared_more_B", shared_more);
-    answer.raw("sockets_B", matrix(sent_to_ranks(before, now, world), world));
+    answer.raw("sockets_B", matrix_json(sent_to_ranks(before, now, world), world));
     if (traffic) {
-        answer.raw("messages", matrix(traffic->messages, world)).raw("bytes", matrix(traffic->bytes, world));
+        answer.raw("messages", matrix_json(traffic->messages, world))
+            .raw("bytes", matrix_json(traffic->bytes, world));
     }
     return answer.str();
 }

@@ -24,8 +24,10 @@ from hockney.predict.estimators.base import Array, Correction, FittedEstimator, 
 from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import Candidate, of_name, window
 from hockney.predict.identify.chains import Chain, Expected, carried, chains
+from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.points import DEFAULT
 from hockney.predict.scenario import OWN
+from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.statistics import NORMAL, TAILS
 
 REPEATED = 0.05
@@ -44,21 +46,28 @@ class Calibrated(Protocol):
     def plain_s(self, points: pd.DataFrame) -> Array: ...
 
 
-def is_unknown(points: pd.DataFrame, *, asks_library: bool) -> NDArray[np.bool_]:
-    """Which points are of a `default` whose algorithm no version tells, shape (n,)."""
+def is_unknown(
+    points: pd.DataFrame, *, asks_library: bool, defaults: Defaults = NOTHING_KNOWN
+) -> NDArray[np.bool_]:
+    """Which points are of a `default` of whose algorithm nothing but its times tells, shape (n,)."""
     is_default = (points["algorithm"] == DEFAULT).to_numpy(copy=True)
-    if asks_library:
-        is_default[is_default] = [not _is_told(point) for point in points[is_default].to_dict("records")]
+    is_default[is_default] = [
+        not _is_told(point, defaults, asks_library=asks_library)
+        for point in points[is_default].to_dict("records")
+    ]
     return np.asarray(is_default)
 
 
-def _is_told(point: Mapping[Any, Any]) -> bool:
-    """Whether the library's own choice at this point is known by its version."""
-    library = decisions_for(str(point["mpi"]))
-    operation, ranks, size_B = str(point["operation"]), int(point["ranks"]), int(point["bytes"])
-    nodes = 1 if pd.isna(point["nodes"]) else int(point["nodes"])
-    decide = library.decisions
-    return bool(decide and decide.default(operation, ranks, size_B, library.version, nodes=nodes))
+def _is_told(point: Mapping[Any, Any], defaults: Defaults, *, asks_library: bool) -> bool:
+    """Whether the library's own choice at this point is known by a setting, by watching, or by its version."""
+    nodes = None if pd.isna(point["nodes"]) else int(point["nodes"])
+    operation, mpi, variant = str(point["operation"]), str(point["mpi"]), str(point["variant"])
+    call = DefaultCall(operation, mpi, variant, int(point["ranks"]), nodes, int(point["bytes"]))
+    told = tell(defaults, call)
+    if told is not None or not asks_library:
+        return told is not None and told.choice is not None
+    library = decisions_for(call.mpi)
+    return library.default(call.operation, call.ranks, call.size_B, nodes=nodes or 1) is not None
 
 
 @dataclass(frozen=True)
@@ -176,7 +185,7 @@ def with_default(training: Training, calibrate: Callable[[Training], Calibrated]
 
     RequestError as of `calibrate`.
     """
-    unknown = is_unknown(training.points, asks_library=training.asks_library)
+    unknown = is_unknown(training.points, asks_library=training.asks_library, defaults=training.defaults)
     if not unknown.any() or unknown.all():
         return calibrate(training)
     return Mixed(training, calibrate(replace(training, points=training.points[~unknown])), calibrate)
@@ -202,7 +211,7 @@ class Mixed:
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times of `points`, in their order."""
-        unknown = is_unknown(points, asks_library=self.training.asks_library)
+        unknown = is_unknown(points, asks_library=self.training.asks_library, defaults=self.training.defaults)
         if not unknown.any():
             return self.fitted.predict(points)
         made = self.fitted.predict(points[~unknown].reset_index(drop=True))

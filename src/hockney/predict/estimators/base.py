@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.registry import Registry
 
 Array = NDArray[np.float64]
@@ -81,7 +82,8 @@ class Training:
 
     `points` has the columns of `predict.points.POINT`, `time_s` and `repetitions`; `point_to_point` is rows of
     the tidy table, maybe none; `system` describes the machine where a description was given. Operation and
-    statistic are the same for all points. An estimator that takes long says how far it is, also when it predicts.
+    statistic are the same for all points. `defaults` is what else than times says of the library's own choice. An
+    estimator that takes long says how far it is, also when it predicts.
     """
 
     points: pd.DataFrame
@@ -90,6 +92,7 @@ class Training:
     operation: str
     statistic: str
     progress: Progress = silent
+    defaults: Defaults = NOTHING_KNOWN
     asks_library: bool = True
     """Whether the algorithm behind `default` is looked up by the version of the library, where that is known."""
 

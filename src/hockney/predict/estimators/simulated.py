@@ -78,7 +78,8 @@ def calibrated(training: Training) -> Calibrated:
                 raise
             reasons[str(words["system"])] = error.message
             continue
-        scenarios = Scenarios(system, procedure_of(str(words["source"]), training.statistic, system))
+        procedure = procedure_of(str(words["source"]), training.statistic, system)
+        scenarios = Scenarios(system, procedure, training.defaults)
         by_point = scenarios.of_points(points)
         usable = [i for i, scenario in enumerate(by_point) if scenario is not None]
         reasons |= scenarios.missing

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace hockney {
@@ -30,5 +31,8 @@ class TrafficMeter {
     struct Counters;
     std::unique_ptr<Counters> counters_;
 };
+
+// One row for each rank, as a JSON list of lists on rank 0. Collective.
+std::string matrix_json(const std::vector<long>& row, MPI_Comm comm);
 
 }  // namespace hockney

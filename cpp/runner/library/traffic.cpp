@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "../tool_interface.hpp"
+
 namespace hockney {
 
 #ifdef HOCKNEY_NO_MPI_T
@@ -18,9 +20,8 @@ std::optional<Traffic> TrafficMeter::since() const { return {}; }
 // ranks.
 struct TrafficMeter::Counters {
     explicit Counters(MPI_Comm comm) {
-        int provided = 0, ranks = 0;
-        started = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS &&
-                  MPI_T_pvar_session_create(&session) == MPI_SUCCESS;
+        int ranks = 0;
+        started = has_tool_interface() && MPI_T_pvar_session_create(&session) == MPI_SUCCESS;
         MPI_Comm_size(comm, &ranks);
         in_world.resize(static_cast<std::size_t>(ranks));
         std::vector<int> own(in_world.size());
@@ -86,5 +87,19 @@ std::optional<Traffic> TrafficMeter::since() const {
 }
 
 #endif
+
+std::string matrix_json(const std::vector<long>& row, MPI_Comm comm) {
+    const auto n = row.size();
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    std::vector<long> all(n * static_cast<std::size_t>(ranks));
+    MPI_Gather(row.data(), static_cast<int>(n), MPI_LONG, all.data(), static_cast<int>(n), MPI_LONG, 0, comm);
+    std::string text;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i % n == 0) text += i == 0 ? "[" : "],[";
+        text += (i % n == 0 ? "" : ",") + std::to_string(all[i]);
+    }
+    return "[" + text + "]]";
+}
 
 }  // namespace hockney

@@ -4,9 +4,11 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <mpi.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -47,6 +49,21 @@ inline bool address_of(int socket, int (*ask)(int, sockaddr*, socklen_t*), std::
     return true;
 }
 
+// Bytes given to a TCP connection so far: those that have arrived, and those under way. Negative where it is
+// none.
+inline long given_to(int socket) {
+    tcp_info before{}, after{};
+    int under_way = 0;
+    do {
+        for (tcp_info* info : {&before, &after}) {
+            socklen_t length = sizeof *info;
+            if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &length) != 0) return -1;
+            if (info == &before && ioctl(socket, SIOCOUTQ, &under_way) != 0) return -1;
+        }
+    } while (before.tcpi_bytes_acked != after.tcpi_bytes_acked);
+    return static_cast<long>(after.tcpi_bytes_acked) + under_way;
+}
+
 // Bytes given to each TCP connection of this process so far.
 inline std::map<Ends, long> sent_by_connection() {
     std::map<Ends, long> sent;
@@ -55,13 +72,10 @@ inline std::map<Ends, long> sent_by_connection() {
     while (const dirent* entry = readdir(folder)) {
         const int descriptor = std::atoi(entry->d_name);
         Ends ends{};
-        tcp_info info{};
-        socklen_t length = sizeof info;
         if (!address_of(descriptor, getsockname, ends.here) ||
-            !address_of(descriptor, getpeername, ends.there) ||
-            getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
+            !address_of(descriptor, getpeername, ends.there))
             continue;
-        sent[ends] = static_cast<long>(info.tcpi_bytes_acked);
+        if (const long given_B = given_to(descriptor); given_B >= 0) sent[ends] = given_B;
     }
     closedir(folder);
     return sent;

@@ -1,0 +1,56 @@
+"""Settings by which somebody has taken the choice of algorithms from the library, as MPI_T states them.
+
+The runner asks when it starts and campaigns keep the answer (`settings` of a launch): what it holds is not what
+the library ships with. Open MPI heeds them with `coll_tuned_use_dynamic_rules` only; of a file of rules beside a
+forced algorithm this does not say which one wins. In MPICH the device goes first where ranks share nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hockney.predict.decisions.mpich import BY_NODE
+
+_TUNED_FILE = "coll_tuned_dynamic_rules_filename"
+_MPICH_FILE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+
+
+@dataclass(frozen=True)
+class Forced:
+    """The setting `name=value`, and the algorithm that it forces by the library's name.
+
+    `algorithm` is empty where the setting only says that the shipped decision does not hold: a file of rules, or
+    an algorithm that the library may pass over.
+    """
+
+    setting: str
+    algorithm: str = ""
+    segment_B: int = 0
+
+
+def forced(operation: str, settings: Mapping[str, str], *, is_flat: bool) -> Forced | None:
+    """What forces an operation; None where the library chooses. `is_flat`: no two ranks share a node."""
+    return _tuned(operation, settings) or _mpich(operation, settings, is_flat=is_flat)
+
+
+def _tuned(operation: str, settings: Mapping[str, str]) -> Forced | None:
+    if "coll_tuned_use_dynamic_rules" not in settings:
+        return None
+    if file := settings.get(_TUNED_FILE):
+        return Forced(f"{_TUNED_FILE}={file}")
+    name = f"coll_tuned_{operation}_algorithm"
+    if not (value := settings.get(name)):
+        return None
+    segment = settings.get(f"{name}_segmentsize", "0")
+    return Forced(f"{name}={value}", f"tuned:{value}", int(segment) if segment.isdigit() else 0)
+
+
+def _mpich(operation: str, settings: Mapping[str, str], *, is_flat: bool) -> Forced | None:
+    stem = f"MPIR_CVAR_{operation.upper()}"
+    without_device = settings.get(f"{stem}_DEVICE_COLLECTIVE") == "0"
+    reaches = without_device or is_flat or operation not in BY_NODE
+    if value := settings.get(f"{stem}_INTRA_ALGORITHM"):
+        return Forced(f"{stem}_INTRA_ALGORITHM={value}", f"mpir:{value}" if reaches else "")
+    found = [f"{name}={settings[name]}" for name in (f"{stem}_COMPOSITION", _MPICH_FILE) if name in settings]
+    return Forced(found[0]) if found else None

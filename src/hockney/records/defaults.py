@@ -1,0 +1,123 @@
+"""What a campaign knows of its library's `default` but times: what was watched (`defaults.json`), and set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hockney import reading, writing
+from hockney.errors import RequestError
+from hockney.records.answers import first_problem
+
+FILE = "defaults.json"
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Seen(_Part):
+    """An algorithm that sends what the default sent: the schedule, or the `library`'s names where it has none."""
+
+    algorithm: str = ""
+    segment_B: Count = 0
+    radix: Count = 0
+    library: list[str] = Field(default_factory=list, description="what the library calls it: tuned:binomial")
+
+
+class WatchedCell(_Part):
+    """The default at a size that was watched; `names` None: it cannot be told, and `why`.
+
+    `nodes`: as the library saw the ranks while it was watched.
+    """
+
+    operation: str
+    mpi: str
+    variant: str
+    ranks: Count
+    nodes: Count
+    bytes: Count
+    names: list[Seen] | None = None
+    why: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, str, int, int]:
+        """What one chain of sizes has in common."""
+        return self.operation, self.mpi, self.variant, self.ranks, self.nodes
+
+
+class WatchedFile(_Part):
+    """The file as a whole."""
+
+    schema_version: Literal[1] = 1
+    time: str
+    cells: list[WatchedCell]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """`watched` cells, and the `settings` of each (library, variant) whose launches all had the same."""
+
+    watched: Sequence[WatchedCell] = ()
+    settings: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+
+    def near(
+        self, operation: str, mpi: str, variant: str, ranks: int, nodes: int | None, size_B: int
+    ) -> WatchedCell | None:
+        """The cell that holds for a size: its own, or that of the sizes around it where both say the same.
+
+        None beyond the sizes that were watched, and where the library changes its mind in between.
+        """
+        place = operation, mpi, variant, ranks, nodes or 1
+        chain = sorted((cell for cell in self.watched if cell.place == place), key=lambda cell: cell.bytes)
+        below = [cell for cell in chain if cell.bytes <= size_B][-1:]
+        above = [cell for cell in chain if cell.bytes >= size_B][:1]
+        if not below or not above or below[0].names != above[0].names:
+            return None
+        return below[0]
+
+
+def defaults_of(folder: Path, launches: Iterable[Mapping[str, Any]]) -> Defaults:
+    """What the folder of a campaign and its launches say; RequestError where the file is damaged."""
+    settings: dict[tuple[str, str], dict[str, str]] = {}
+    for launch in launches:
+        key = str((launch.get("mpi") or {}).get("name") or ""), str(launch.get("variant") or "")
+        known = dict(launch.get("settings") or {})
+        before = settings.setdefault(key, known)
+        # What differs from launch to launch says nothing of all of them.
+        settings[key] = {name: value for name, value in before.items() if known.get(name) == value}
+    return Defaults(tuple(find(folder)), settings)
+
+
+def find(folder: Path) -> list[WatchedCell]:
+    """What was watched in the folder; nothing where there is no file, RequestError where it is damaged."""
+    try:
+        text = reading.content(folder / FILE, within=folder)
+    except reading.Absent:
+        return []
+    try:
+        return WatchedFile.model_validate_json(text).cells
+    except ValidationError as error:
+        raise RequestError(
+            f"{folder / FILE} is damaged ({first_problem(error)})",
+            "remove it, and give `hockney identify --watch` again",
+        ) from error
+
+
+def add(folder: Path, time: str, cells: Sequence[WatchedCell]) -> None:
+    """Write the cells into the folder's file, in place of what it had of the same places."""
+    places = {cell.place for cell in cells}
+    kept = [cell for cell in find(folder) if cell.place not in places]
+    data = WatchedFile(time=time, cells=[*kept, *cells]).model_dump()
+    writing.replace(folder / FILE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+NOTHING_KNOWN = Defaults()
+"""Where nobody watched, and no launch says what it set."""

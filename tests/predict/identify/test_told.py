@@ -1,0 +1,157 @@
+"""What a setting or a watched size says of the default, and which of them counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.predict.identify.forced import Forced, forced
+from hockney.predict.identify.told import (
+    SETTING,
+    VERSION,
+    WATCHING,
+    WAYS,
+    DefaultCall,
+    tell,
+    told_by,
+)
+from hockney.records.defaults import FILE, Defaults, Seen, WatchedCell, add, defaults_of, find
+
+OPEN_MPI, MPICH = "Open MPI 5.0.11", "MPICH 5.0.2"
+SWITCH = {"coll_tuned_use_dynamic_rules": "1"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_flat", "expected"),
+    [
+        ({}, False, None),
+        # Without the switch Open MPI heeds neither.
+        ({"coll_tuned_bcast_algorithm": "chain"}, False, None),
+        (
+            SWITCH | {"coll_tuned_bcast_algorithm": "chain", "coll_tuned_bcast_algorithm_segmentsize": "8192"},
+            False,
+            Forced("coll_tuned_bcast_algorithm=chain", "tuned:chain", 8192),
+        ),
+        (SWITCH | {"coll_tuned_reduce_algorithm": "chain"}, False, None),
+        (
+            SWITCH | {"coll_tuned_bcast_algorithm": "chain", "coll_tuned_dynamic_rules_filename": "r.conf"},
+            False,
+            Forced("coll_tuned_dynamic_rules_filename=r.conf"),
+        ),
+        # Ranks that share a node are the device's.
+        (
+            {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"},
+            False,
+            Forced("MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial"),
+        ),
+        (
+            {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"},
+            True,
+            Forced("MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial", "mpir:binomial"),
+        ),
+        (
+            {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial", "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE": "0"},
+            False,
+            Forced("MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial", "mpir:binomial"),
+        ),
+        (
+            {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "s.json"},
+            True,
+            Forced("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=s.json"),
+        ),
+    ],
+)
+def test_which_setting_forces_a_broadcast(
+    settings: dict[str, str], is_flat: bool, expected: Forced | None
+) -> None:
+    assert forced("bcast", settings, is_flat=is_flat) == expected
+
+
+def cell(size_B: int, *names: Seen, mpi: str = OPEN_MPI, operation: str = "bcast") -> WatchedCell:
+    return WatchedCell(
+        operation=operation,
+        mpi=mpi,
+        variant="default",
+        ranks=5,
+        nodes=1,
+        bytes=size_B,
+        names=list(names) or None,
+        why="" if names else "all algorithms send the same messages",
+    )
+
+
+def call(size_B: int, operation: str = "bcast") -> DefaultCall:
+    return DefaultCall(operation, OPEN_MPI, "default", 5, 1, size_B)
+
+
+LINEAR, CHAIN = Seen(algorithm="linear", library=["tuned:basic_linear"]), Seen(algorithm="pipeline")
+
+
+def test_a_setting_goes_before_what_was_watched_and_both_before_the_version() -> None:
+    settings = {(OPEN_MPI, "default"): SWITCH | {"coll_tuned_bcast_algorithm": "binomial"}}
+    watched = [cell(1024, LINEAR), cell(2048, LINEAR)]
+
+    def names(defaults: Defaults, size_B: int = 1500) -> tuple[str, list[str]]:
+        told = told_by(defaults, call(size_B), WAYS)
+        assert told is not None
+        return told.way, [name.name for name in told.names or ()]
+
+    assert names(Defaults(watched, settings)) == (SETTING, ["binomial"])
+    assert names(Defaults(watched)) == (WATCHING, ["linear"])
+    # What coll_tuned_decision_fixed.c says of it is tested elsewhere.
+    assert names(Defaults())[0] == VERSION
+    # Of another variant nothing was set.
+    assert names(Defaults(settings={(OPEN_MPI, "tcp"): settings[OPEN_MPI, "default"]}))[0] == VERSION
+    # A file of rules says that the shipped decision does not hold, and no more.
+    rules = {(OPEN_MPI, "default"): SWITCH | {"coll_tuned_dynamic_rules_filename": "r.conf"}}
+    told = told_by(Defaults(settings=rules), call(1500), WAYS)
+    assert told is not None
+    assert (told.names, "coll_tuned_dynamic_rules_filename=r.conf" in told.why) == (None, True)
+    assert names(Defaults(watched, rules)) == (WATCHING, ["linear"])
+
+
+def test_what_was_watched_holds_between_sizes_that_say_the_same_and_not_beyond() -> None:
+    defaults = Defaults([cell(64, LINEAR), cell(1024, LINEAR), cell(1025, CHAIN), cell(4096, CHAIN)])
+
+    def names(size_B: int) -> list[str] | None:
+        told = tell(defaults, call(size_B))
+        return None if told is None or told.names is None else [name.name for name in told.names]
+
+    assert [names(size_B) for size_B in (63, 64, 500, 1024, 1025, 4096, 4097)] == [
+        None, ["linear"], ["linear"], ["linear"], ["pipeline"], ["pipeline"], None,
+    ]  # fmt: skip
+
+
+def test_among_several_that_were_seen_the_shipped_decision_chooses_where_it_is_one() -> None:
+    # coll_tuned_decision_fixed.c, alltoall on 4 to 7 ranks: linear_sync below 8192 bytes, all at once.
+    both = Seen(algorithm="linear"), Seen(algorithm="pairwise")
+    other = Seen(algorithm="bruck"), Seen(algorithm="pairwise")
+    assert tell(Defaults([cell(64, *both, operation="alltoall")]), call(64, "alltoall")) is None
+    told = tell(Defaults([cell(64, *other, operation="alltoall")]), call(64, "alltoall"))
+    assert told is not None
+    assert told.choice is None
+    assert tell(Defaults([cell(64)]), call(64)) is None
+
+
+def test_the_file_keeps_what_other_watchings_saw_and_is_refused_where_it_is_damaged(tmp_path: Path) -> None:
+    assert find(tmp_path) == []
+    add(tmp_path, "2026-01-01T00:00:00Z", [cell(64, LINEAR), cell(128, LINEAR)])
+    add(tmp_path, "2026-01-02T00:00:00Z", [cell(64, LINEAR, mpi=MPICH)])
+    add(tmp_path, "2026-01-03T00:00:00Z", [cell(64, CHAIN)])
+    assert find(tmp_path) == [cell(64, LINEAR, mpi=MPICH), cell(64, CHAIN)]
+    (tmp_path / FILE).write_text('{"time": "", "cells": [{"operation": "bcast"}]}', encoding="utf-8")
+    with pytest.raises(RequestError, match="is damaged"):
+        find(tmp_path)
+
+
+def test_a_setting_that_not_all_launches_had_is_none(tmp_path: Path) -> None:
+    one = {
+        "mpi": {"name": OPEN_MPI},
+        "variant": "default",
+        "settings": SWITCH | {"coll_tuned_bcast_algorithm": "chain"},
+    }
+    other = one | {"settings": SWITCH}
+    assert defaults_of(tmp_path, [one, other]).settings == {(OPEN_MPI, "default"): SWITCH}
+    assert defaults_of(tmp_path, [one, one]).settings == {(OPEN_MPI, "default"): one["settings"]}

@@ -1,0 +1,144 @@
+"""A real library's default, watched: on more ranks than there are cores, because counts do not depend on time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hockney.campaign.plan import Launching
+from hockney.errors import EnvironmentLack
+from hockney.predict.decisions.base import decisions_for
+from hockney.predict.identified import Answer
+from hockney.predict.identify.candidates import of_schedule
+from hockney.predict.identify.told import SETTING, WATCHING
+from hockney.predict.watched import Watched, watch
+from hockney.runner import library
+from hockney.runner.mpi import Mpi
+
+RANKS = 5
+OPERATIONS = ("bcast", "allreduce", "allgather", "alltoall", "reduce")
+SIZES_B = (8, 1024, 16_384, 262_144)
+
+
+def watched(mpi: Mpi, operations: tuple[str, ...], sizes_B: tuple[int, ...] = SIZES_B) -> Watched:
+    return watch(Launching(mpi=str(mpi.wrapper), ranks=RANKS), operations, [RANKS], sizes_B)
+
+
+@pytest.fixture(scope="module")
+def seen(mpi: Mpi) -> dict[str, Answer]:
+    """The answer of each operation; skips where nothing is known that counts."""
+    if mpi.kind not in library.COUNTING:
+        pytest.skip(f"{mpi.describe()} cannot be watched")
+    return {answer.operation: answer for answer in watched(mpi, OPERATIONS).answers}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_set_holds_what_the_version_says(mpi: Mpi, seen: dict[str, Answer], operation: str) -> None:
+    known = decisions_for(mpi.describe())
+    told = [cell for cell in seen[operation].cells if cell.names is not None]
+    assert len(told) >= len(SIZES_B) / 2, seen[operation].cells
+    for cell in told:
+        choice = known.default(operation, RANKS, cell.size_B, nodes=cell.nodes or 1)
+        assert choice is not None
+        names = {name for one in cell.names or () for name in one.names}
+        assert of_schedule(operation, choice).name in names, cell
+        assert len(cell.names or ()) <= 3
+        assert (cell.way, cell.why) == (WATCHING, ""), "nothing was set"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_switches_are_those_of_the_version_to_the_byte(mpi: Mpi, seen: dict[str, Answer], operation: str) -> None:
+    """Where two schedules follow one another that send different messages."""
+    known = decisions_for(mpi.describe())
+    for switch in seen[operation].switches:
+        sides = [
+            known.default(operation, RANKS, size_B, nodes=switch.nodes or 1)
+            for size_B in (switch.last_B, switch.first_B)
+        ]
+        assert sides[0] != sides[1], switch
+
+
+FORCED = {
+    # Of 5 ranks and 256 KiB neither library would.
+    "openmpi": (
+        {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_bcast_algorithm": "binary_tree"},
+        "coll_tuned_bcast_algorithm=binary_tree",
+        "binary",
+    ),
+    "mpich": (
+        {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "scatter_ring_allgather"},
+        "MPIR_CVAR_BCAST_INTRA_ALGORITHM=scatter_ring_allgather",
+        "scatter_allgather_ring",
+    ),
+}
+
+
+def test_an_absurd_setting_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    if mpi.kind not in FORCED:
+        pytest.skip(f"{mpi.describe()} cannot be watched")
+    environment, setting, schedule = FORCED[mpi.kind]
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    (answer,) = watched(mpi, ("bcast",), (262_144,)).answers
+    (cell,) = answer.cells
+    assert cell.names is not None
+    assert [name.names for name in cell.names] == [(schedule,)]
+    assert (cell.way, cell.why) == (SETTING, f"forced by the setting {setting}")
+    shipped = decisions_for(mpi.describe()).default("bcast", RANKS, 262_144, nodes=cell.nodes or 1)
+    assert shipped is not None
+    assert of_schedule("bcast", shipped).name != schedule
+
+
+THRESHOLD_B = 5001
+
+
+def test_a_rule_of_a_file_is_seen_to_the_byte(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which nobody but the messages tells."""
+    if mpi.kind != "openmpi":
+        pytest.skip("of Open MPI's files")
+    # Collective 7 is bcast; from a communicator of one rank on: linear, and from the threshold on the pipeline.
+    rules = tmp_path / "rules.conf"
+    rules.write_text(f"1\n7\n1\n1\n2\n0 1 0 0\n{THRESHOLD_B} 3 0 0\n", encoding="utf-8")
+    monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
+    monkeypatch.setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", str(rules))
+    (answer,) = watched(mpi, ("bcast",), (1024, 16_384)).answers
+    (switch,) = answer.switches
+    assert (switch.last_B, switch.first_B) == (THRESHOLD_B - 1, THRESHOLD_B)
+    assert "linear" in switch.before.split(" or ")
+    assert "pipeline" in switch.after.split(" or ")
+    assert all(str(rules) in cell.why for cell in answer.cells)
+
+
+def test_without_its_own_counters_the_kernel_counts(
+    mpi: Mpi, seen: dict[str, Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mpi.kind != "openmpi":
+        pytest.skip("has none")
+    monkeypatch.setenv("OMPI_MCA_pml", "^monitoring")
+    sizes_B = (1024, 16_384)
+    (answer,) = watched(mpi, ("bcast",), sizes_B).answers
+    exact = {cell.size_B: cell.names for cell in seen["bcast"].cells}
+    for cell in answer.cells:
+        if cell.size_B in sizes_B:
+            assert cell.names == exact[cell.size_B]
+
+
+@pytest.mark.one_mpi
+def test_a_library_that_cannot_be_watched_is_told_in_a_line(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "COUNTING", {})
+    with pytest.raises(EnvironmentLack, match="cannot be watched: ") as raised:
+        watched(mpi, ("bcast",), (64,))
+    assert raised.value.message.startswith(mpi.describe())
+    assert "\n" not in raised.value.message
+
+
+def test_a_launch_that_cannot_count_is_told_in_a_line(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a library that is built without what the launch asks for."""
+    if mpi.kind not in library.COUNTING:
+        pytest.skip(f"{mpi.describe()} cannot be watched")
+    nowhere = {"OMPI_MCA_pml": "nothing", "MPIR_CVAR_CH4_NETMOD": "nothing", "OMPI_MCA_coll": "^nothing"}
+    monkeypatch.setattr(library, "COUNTING", {mpi.kind: (library.Counting(nowhere, by_kernel=True),)})
+    with pytest.raises(EnvironmentLack, match="a launch that counts messages fails: ") as raised:
+        watched(mpi, ("bcast",), (64,))
+    assert "\n" not in raised.value.message
