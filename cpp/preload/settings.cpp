@@ -47,6 +47,8 @@ Settings read() {
     made.is_timed = made.sums_ranks || made.is_watching;
     made.is_compared = !variable("HOCKNEY_PRELOAD_COMPARE").empty();
     made.is_bitwise = !variable("HOCKNEY_PRELOAD_BITWISE").empty();
+    const std::string scratch = variable("HOCKNEY_PRELOAD_SCRATCH");
+    if (!scratch.empty()) made.scratch_B = std::strtoll(scratch.c_str(), nullptr, 10);
     made.report = variable("HOCKNEY_PRELOAD_REPORT");
     if (!made.is_watching) made.rules = rules_of(variable("HOCKNEY_PRELOAD_RULES"));
     return made;

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.capabilities import lacking
 from tests.runner.preload.programs import HERE, every_schedule, launch_line
+from tests.runner.preload.test_limits import BYTE_BY_BYTE
 
 from hockney.records.preload_table import PreloadTable
 from hockney.runner import build, preload_build
@@ -78,5 +79,13 @@ def test_every_collective_with_the_address_sanitizer(
 
 
 def test_threads_with_the_thread_sanitizer(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = under(mpi, "thread", "threads.c", every_schedule(1), tmp_path, monkeypatch, ("2", "20"))
+    done = under(mpi, "thread", "threads.c", every_schedule(1), tmp_path, monkeypatch, ("2", "20", "500"))
     assert {row.operation for row in done.calls if row.rule >= 0} >= {"bcast", "allreduce"}
+
+
+def test_threads_that_drop_each_others_schedules_with_the_thread_sanitizer(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = under(mpi, "thread", "threads.c", BYTE_BY_BYTE, tmp_path, monkeypatch, ("2", "40", "8000"))
+    assert done.dropped is not None
+    assert done.dropped.schedules > 0
