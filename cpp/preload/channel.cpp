@@ -45,8 +45,8 @@ Channel* known_of(MPI_Comm comm) {
     return found != 0 ? static_cast<Channel*>(attribute) : nullptr;
 }
 
-// What a rank needs at most, in vectors of the call: four for a schedule's scratch, and one each for data that
-// goes in, that comes out, and that is put back between gaps.
+// What a rank needs at most, in vectors of the call: four for a schedule's scratch, and one each for data
+// that goes in, that comes out, and that is put back between gaps.
 constexpr Bytes most_vectors = 7;
 
 // A vector in more pieces would be some hundred megabytes of steps for each rank. Ranks have different
@@ -232,7 +232,8 @@ Why Channel::make(std::unique_ptr<Prepared>& prepared, const Asked& asked) {
             [](const Step& step) { return step.kind != Kind::send && step.into.memory == Memory::output; });
         prepared->program = std::make_unique<Program>(schedule, comm_, asked.element);
     } catch (const std::exception& lack) {
-        end_program(std::string("a schedule cannot be made: ") + lack.what() + "; use longer segments", comm_);
+        end_program(std::string("a schedule cannot be made: ") + lack.what() + "; use longer segments",
+                    comm_);
     }
     return Why::served;
 }

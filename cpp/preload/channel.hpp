@@ -18,7 +18,8 @@
 namespace hockney {
 
 // MPI allows one collective at a time on a communicator, so nothing here is locked but what makes it, as
-// messages of several threads may be the first, and its schedules, which calls on other communicators may drop.
+// messages of several threads may be the first, and its schedules, which calls on other communicators may
+// drop.
 class Channel {
   public:
     // Of a communicator; made when it is first asked for.

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <set>
 
+#include "settings.hpp"
+
 namespace hockney {
 namespace {
 
@@ -77,9 +79,9 @@ Kept::Slot& Kept::add(const Key& key) {
 
 void Kept::keep(Slot& slot) {
     slot.held_B = slot.prepared ? slot.prepared->held_B() : 0;
-    if ((kept_B += slot.held_B) <= most_B) return;
+    if ((kept_B += slot.held_B) <= settings().kept_B) return;
     const std::lock_guard<std::mutex> held(keepers_mutex);
-    while (kept_B > most_B && drop_one(slot)) {
+    while (kept_B > settings().kept_B && drop_one(slot)) {
     }
 }
 

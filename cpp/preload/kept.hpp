@@ -31,14 +31,13 @@ class Kept {
       private:
         friend class Kept;
         Bytes held_B = 0;
-        std::uint64_t used = 0;         // as all communicators count
-        int newer = none, older = none; // in the order of their use
-        int next = none;                // of those that are searched together, or that are free
+        std::uint64_t used = 0;          // as all communicators count
+        int newer = none, older = none;  // in the order of their use
+        int next = none;                 // of those that are searched together, or that are free
     };
 
-    // What a communicator keeps; and all communicators of a process: as much as some hundred thousand messages.
+    // Schedules that a communicator keeps.
     static constexpr int places = 512;
-    static constexpr Bytes most_B = Bytes{64} << 20;
 
     // Schedules that this process dropped, of all communicators.
     static long dropped();

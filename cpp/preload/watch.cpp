@@ -22,9 +22,10 @@ namespace {
 // Sizes of one communicator; further ones count as the next power of two.
 constexpr std::size_t most_records = 4096;
 constexpr Bytes most_rounded_B = Bytes{1} << 62;
-// Notes that all ranks keep together, of kinds of calls and of comings and goings each, and between which bounds
-// one rank keeps its share.
-constexpr std::size_t most_notes = std::size_t{1} << 20, most_of_rank = std::size_t{1} << 16, least_of_rank = 512;
+// Notes that all ranks keep together, of kinds of calls and of comings and goings each, and between which
+// bounds one rank keeps its share.
+constexpr std::size_t most_notes = std::size_t{1} << 20, most_of_rank = std::size_t{1} << 16,
+                      least_of_rank = 512;
 // Comings and goings that one rank keeps of one communicator.
 constexpr std::size_t most_kept = 8192;
 
@@ -132,9 +133,8 @@ struct Watched::Notes {
     void thin() {
         while (samples.size() > kept_of_one) {
             stride *= 2;
-            const auto end =
-                std::remove_if(samples.begin(), samples.end(),
-                               [&](const Sample& one) { return one.sequence % stride != 0; });
+            const auto end = std::remove_if(samples.begin(), samples.end(),
+                                            [&](const Sample& one) { return one.sequence % stride != 0; });
             sampled -= static_cast<std::size_t>(samples.end() - end);
             samples.erase(end, samples.end());
         }
@@ -236,7 +236,8 @@ void Watched::add(const char* operation, const void* site, Bytes bytes, int root
 
 void Watched::share() {
     const std::lock_guard<std::mutex> held(watched_mutex);
-    // Those that have most give first. In the end each has one, of which there are no more than communicators.
+    // Those that have most give first. In the end each has one, of which there are no more than
+    // communicators.
     while (sampled > notes_of_rank && kept_of_one > 1) {
         kept_of_one = kept_of_one / 2;
         for (const auto& [place, watched] : watched_places) {

@@ -58,6 +58,15 @@ class ApplyOptions(BaseModel):
             read=parse_bytes,
         ),
     ] = None
+    kept_B: Annotated[
+        int | None,
+        Option(
+            "Memory of a process for schedules that are kept for further calls. [default: 64 MiB]",
+            flags=("--schedules",),
+            metavar="SIZE",
+            read=parse_bytes,
+        ),
+    ] = None
     mpi: Annotated[
         str | None,
         Option("The program's MPI: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
@@ -91,6 +100,7 @@ def apply(options: ApplyOptions, json: JsonOption = False) -> None:
         sums=sums,
         compare=options.compare,
         scratch_B=options.scratch_B,
+        kept_B=options.kept_B,
     )
     outcome = run(launch, told)
     done = applied(outcome, table, compare=options.compare)

@@ -16,6 +16,7 @@ def variables(
     sums: bool = False,
     compare: bool = False,
     scratch_B: int | None = None,
+    kept_B: int | None = None,
 ) -> dict[str, str]:
     """Variables of the environment for the layer (cpp/preload/settings.cpp); RequestError for too many rules."""
     asked = {"HOCKNEY_PRELOAD": "apply", "HOCKNEY_PRELOAD_RULES": rules_text(table)}
@@ -23,8 +24,9 @@ def variables(
         asked["HOCKNEY_PRELOAD_BITWISE"] = "1"
     if compare:
         asked["HOCKNEY_PRELOAD_COMPARE"] = "1"
-    if scratch_B is not None:
-        asked["HOCKNEY_PRELOAD_SCRATCH"] = str(scratch_B)
+    for name, size_B in (("SCRATCH", scratch_B), ("KEPT", kept_B)):
+        if size_B is not None:
+            asked[f"HOCKNEY_PRELOAD_{name}"] = str(size_B)
     if sums or compare:
         asked["HOCKNEY_PRELOAD_SUMMARY"] = "1"
     return asked

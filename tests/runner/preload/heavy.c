@@ -1,16 +1,12 @@
-/* A broadcast of a MiB on each of so many communicators. Usage: COMMUNICATORS. Prints "grown N": bytes of memory that rank
-   0, the root, holds more than before. */
-#include <malloc.h>
+/* A broadcast of 64 KiB on each of so many communicators. Usage: COMMUNICATORS. Prints "grown N": bytes that the layer holds
+   more than before, on rank 0, the root. */
+#include "allocated.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIZE = 1 << 20, MOST = 64 };
-
-static size_t held(void) {
-    const struct mallinfo2 now = mallinfo2();
-    return now.uordblks + now.hblkhd;
-}
+enum { SIZE = 1 << 16, MOST = 64 };
 
 int main(int argc, char** argv) {
     static unsigned char data[SIZE];
@@ -19,14 +15,14 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const int many = atoi(argv[1]);
-    const size_t before = held();
+    count_allocations();
     for (int i = 0; i < many; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
         for (int at = 0; at < SIZE; ++at) data[at] = (unsigned char)(rank == 0 ? at * 7 + i : 0);
         MPI_Bcast(data, SIZE, MPI_BYTE, 0, comms[i]);
         for (int at = 0; at < SIZE; ++at) wrong |= data[at] != (unsigned char)(at * 7 + i);
     }
-    if (rank == 0) printf("grown %zu\n", held() - before);
+    if (rank == 0) printf("grown %ld\n", held_B);
     for (int i = 0; i < many; ++i) MPI_Comm_free(&comms[i]);
     MPI_Finalize();
     return wrong;

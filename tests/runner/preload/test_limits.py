@@ -56,20 +56,22 @@ def test_a_program_within_the_bound_drops_nothing(mpi: Mpi, tmp_path: Path) -> N
 
 
 def test_all_communicators_together_keep_no_more_than_so_much(mpi: Mpi, tmp_path: Path) -> None:
-    """16 schedules of some 12 MB each; what is not ours has its half as much again."""
+    """16 schedules of 8,192 pieces, of more than a MB each; the places of a communicator take some 50 kB."""
     line = launch_line(mpi, 2, compiled(mpi, tmp_path, "heavy.c"), "16")
-    said, out = under(tmp_path, BYTE_BY_BYTE, *line)
+    said, out = under(tmp_path, BYTE_BY_BYTE, *line, options=("--schedules", "4MiB"))
     assert said["dropped"]["schedules"] > 0
+    assert said["dropped"]["most_B"] == 4 * 2**20
     grown = re.search(r"grown (\d+)", out)
     assert grown, out
-    assert int(grown[1]) < 1.5 * KEPT_B
+    assert 0 < int(grown[1]) < 6 * 2**20
 
 
 def test_threads_drop_each_others_schedules(mpi: Mpi, tmp_path: Path) -> None:
-    """120 of each of four communicators, some of them of a MB."""
+    """120 of each of four communicators: less than each may keep, and more than all."""
     program = compiled(mpi, tmp_path, "threads.c")
     rules = table(PreloadRule(operation="bcast", algorithm="chain", segment_bytes=4), *SUM.rules)
-    done = hockney(*apply_words(tmp_path, rules, "--json"), *launch_line(mpi, 2, program, "60", "8000"))
+    words = apply_words(tmp_path, rules, "--json", "--schedules", "1MiB")
+    done = hockney(*words, *launch_line(mpi, 2, program, "60", "1000"))
     if done.returncode == 77:
         pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
     assert done.returncode == 0, done.stdout + done.stderr

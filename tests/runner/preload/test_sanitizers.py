@@ -50,6 +50,7 @@ def under(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     words: tuple[str, ...],
+    kept_B: int | None = None,
 ) -> Applied:
     """A program and the layer, both with a sanitizer; each report of it is a failure."""
     flags = ("-O1", "-g", f"-fsanitize={kind}", "-fno-omit-frame-pointer")
@@ -62,7 +63,7 @@ def under(
     compiling = [str(mpi.wrapper), *flags, "-pthread", "-Wno-cast-function-type", str(HERE / source)]
     subprocess.run([*compiling, "-o", str(program)], check=True, env=mpi.full_environment())
     launch = understand(launch_line(mpi, int(words[0]), program, *words[1:]), str(mpi.wrapper))
-    done = applied(run(launch, variables(table, bitwise=False, sums=True)), table)
+    done = applied(run(launch, variables(table, sums=True, kept_B=kept_B)), table)
     reports = [path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("[at]san.*")]
     assert not reports, "\n".join(reports)[:5000]
     assert done.is_seen, done.warnings
@@ -86,6 +87,6 @@ def test_threads_with_the_thread_sanitizer(mpi: Mpi, tmp_path: Path, monkeypatch
 def test_threads_that_drop_each_others_schedules_with_the_thread_sanitizer(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = under(mpi, "thread", "threads.c", BYTE_BY_BYTE, tmp_path, monkeypatch, ("2", "40", "8000"))
+    done = under(mpi, "thread", "threads.c", BYTE_BY_BYTE, tmp_path, monkeypatch, ("2", "40", "500"), 2**18)
     assert done.dropped is not None
     assert done.dropped.schedules > 0
