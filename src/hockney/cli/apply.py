@@ -131,7 +131,7 @@ def _show(done: Applied, table: PreloadTable, *, compare: bool) -> None:
         say.line(f"by the gains of the table, {format_time(done.saved_s)} were saved on all ranks together")
     if done.dropped is not None and done.dropped.schedules:
         say.line(
-            f"{done.dropped.schedules} schedules made room for others, and were made again when they were needed: a "
+            f"{done.dropped.schedules} schedules made room for others, and were made again when needed: a "
             f"process keeps {done.dropped.most} of a communicator, {format_bytes(done.dropped.most_B)} of all"
         )
     if unused := [number for number in range(len(table.rules)) if number not in {r.rule for r in done.calls}]:

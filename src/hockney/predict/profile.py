@@ -173,7 +173,9 @@ def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
             "calls their bytes and their number"
         )
     if profile.left_out is not None:
-        warnings.append(f"{profile.left_out.calls} calls of the run are not in {case.file}, which says no more of them")
+        warnings.append(
+            f"{profile.left_out.calls} calls of the run are not in {case.file}, which says no more of them"
+        )
     return Elsewhere(
         mpi=profile.mpi,
         ranks=ranks,

@@ -86,7 +86,7 @@ NEEDS_MEMORY = table(
 
 
 def test_what_needs_more_memory_on_any_rank_is_the_librarys_on_all(mpi: Mpi, tmp_path: Path) -> None:
-    """100 KiB are enough for vectors and blocks of 32 KiB, and not for those of 128, whichever rank needs them."""
+    """100 KiB are enough for vectors and blocks of 32 KiB, and not for those of 128, whoever needs them."""
     line = launch_line(mpi, 4, compiled(mpi, tmp_path, "scratch.c"), str(2**13), str(2**15))
     said, _ = under(tmp_path, NEEDS_MEMORY, *line, options=("--scratch", "100KiB"))
     calls = {(row["operation"], row["why"]): row["calls"] for row in said["calls"]}
