@@ -2,7 +2,7 @@
 
 A note is a line of words with tabs between: `rank` begins those of a rank, `unseen` says what the layer could
 not see, `left` how many calls were left out and their time, `on` begins those of a communicator, `call` has calls
-that are alike, `at` says when the rank came to one of them and when it left, `end` how many lines there are before.
+that are alike, `at` says when the rank came to one of them and when it left, `end` how many lines come before.
 """
 
 from __future__ import annotations
