@@ -10,6 +10,12 @@
 #include "../../cpp/runner/buffers.cpp"
 #include "../../cpp/runner/collective/program.cpp"
 
+// As where nothing is said.
+const hockney::Settings& hockney::settings() {
+    static const Settings only;
+    return only;
+}
+
 int main() {
     constexpr int rounds = 31, calls = 100000;
     hockney::Kept kept;
