@@ -40,8 +40,9 @@ enum class Why : std::uint8_t {
     refused,
     no_communicator,
     compared,
+    scratch,
 };
-constexpr int whys = 13;
+constexpr int whys = 14;
 inline constexpr std::array<const char*, whys> reasons = {
     "",
     "no rule",
@@ -56,6 +57,7 @@ inline constexpr std::array<const char*, whys> reasons = {
     "the schedule does not do this",
     "no private communicator",
     "--compare",
+    "more scratch memory than it may take",
 };
 
 struct Asked {

@@ -2,6 +2,7 @@
 // whether a schedule or the library's own code runs; whatever is not plainly right goes to the library, which
 // says what is wrong with it.
 #include <limits>
+#include <mutex>
 #include <type_traits>
 
 #include "asked.hpp"
@@ -103,14 +104,21 @@ class Looked {
                             is_ordered);
             return library();
         }
-        Prepared* prepared = channel_.prepare(asked_);
+        bool is_served = false;
+        const int code = run_and_count(library, is_served);
+        if (is_served && code != MPI_SUCCESS) channel_.tell(code);
+        return code;
+    }
+
+  private:
+    template <class Library>
+    int run_and_count(Library library, bool& is_served) {
+        auto held = is_open() ? channel_.hold() : std::unique_lock<std::mutex>();
+        Prepared* prepared = channel_.prepare(asked_, input_, output_);
+        if (prepared == nullptr) held = {};
         const double start_s = settings().is_timed ? PMPI_Wtime() : 0;
-        int code = MPI_SUCCESS;
-        const bool is_served = prepared != nullptr && !channel_.is_librarys_turn(asked_.operation);
-        if (is_served)
-            code = channel_.run(*prepared, asked_, input_, output_);
-        else
-            code = library();
+        is_served = prepared != nullptr && !channel_.is_librarys_turn(asked_.operation);
+        const int code = is_served ? channel_.run(*prepared, asked_, input_, output_) : library();
         Count& count = prepared == nullptr ? channel_.passed(asked_)
                        : is_served         ? prepared->count
                                            : prepared->by_library;
@@ -120,7 +128,6 @@ class Looked {
         return code;
     }
 
-  private:
     Data data(const void* at, Bytes count, MPI_Datatype type) {
         Data made{const_cast<void*>(at), count, type};
         if (!is_open()) return made;

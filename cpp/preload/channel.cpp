@@ -4,23 +4,19 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
+#include <string>
 
 #include "../schedule/collective.hpp"
 #include "lenient.hpp"
 #include "library.hpp"
+#include "served.hpp"
 
 namespace hockney {
 namespace {
-
-// Schedules that a communicator keeps. A program with more sizes than that has them made again: what is sent
-// does not depend on it.
-constexpr std::size_t slots = 1024;
-constexpr std::size_t most_used = slots / 2;
-constexpr Bytes most_kept_B = Bytes{256} << 20;
 
 // Communicators of ours that a process has at once. Libraries have numbers for some thousands, and the
 // program needs its own.
@@ -49,6 +45,10 @@ Channel* known_of(MPI_Comm comm) {
     return found != 0 ? static_cast<Channel*>(attribute) : nullptr;
 }
 
+// What a rank needs at most, in vectors of the call: four for a schedule's scratch, and one each for data
+// that goes in, that comes out, and that is put back between gaps.
+constexpr Bytes most_vectors = 7;
+
 // A vector in more pieces would be some hundred megabytes of steps for each rank. Ranks have different
 // numbers of steps, and must decide alike.
 constexpr Bytes most_pieces = 1 << 20;
@@ -59,44 +59,11 @@ bool has_too_many_pieces(const Problem& problem) {
 
 // What the other ranks, which are in the schedule already, would wait for: the end of the program, not of its
 // words.
-[[noreturn]] void end_program(const char* why, MPI_Comm comm) {
-    std::fprintf(stderr, "hockney: a schedule cannot be made: %s; use longer segments\n", why);
+[[noreturn]] void end_program(const std::string& why, MPI_Comm comm) {
+    std::fprintf(stderr, "hockney: %s\n", why.c_str());
     PMPI_Abort(comm, 1);
     std::abort();
 }
-
-// A buffer from an address of its own on: MPICH refuses to pack what lies at MPI_BOTTOM, by absolute
-// addresses.
-class Addressed {
-  public:
-    Addressed(const Data& data, const void* from)
-        : at(const_cast<void*>(from)), count(static_cast<int>(data.count)), type(data.type) {
-        if (from != MPI_BOTTOM || data.count == 0) return;
-        MPI_Aint first = 0, length = 0;
-        PMPI_Type_get_true_extent(data.type, &first, &length);
-        const MPI_Aint back = -first;
-        PMPI_Type_create_hindexed(1, &count, &back, data.type, &type);
-        PMPI_Type_commit(&type);
-        std::memcpy(&at, &first, sizeof at);
-        count = 1;
-        is_made_ = true;
-    }
-    ~Addressed() {
-        if (is_made_) PMPI_Type_free(&type);
-    }
-    Addressed(const Addressed&) = delete;
-    Addressed& operator=(const Addressed&) = delete;
-
-    void* at;
-    int count;
-    MPI_Datatype type;
-
-  private:
-    bool is_made_ = false;
-};
-
-// The first of two that is an error.
-int first_error(int one, int other) { return one != MPI_SUCCESS ? one : other; }
 
 }  // namespace
 
@@ -108,22 +75,6 @@ const char* name_of(Operation operation) {
         return all;
     }();
     return names[static_cast<std::size_t>(operation)];
-}
-
-void Prepared::add_to(Totals& totals) const {
-    totals[used].add(compared());
-    if (by_library.calls != 0)
-        totals[{used.operation, -1, reasons[static_cast<std::size_t>(Why::compared)]}].add(by_library);
-}
-
-Count Prepared::compared() const {
-    Count made = count;
-    if (count.calls != 0 && by_library.calls != 0) {
-        made.compared_s = count.time_s;
-        made.library_s =
-            by_library.time_s / static_cast<double>(by_library.calls) * static_cast<double>(count.calls);
-    }
-    return made;
 }
 
 void Channel::open() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_channel, &keyval, nullptr); }
@@ -179,63 +130,50 @@ Channel::~Channel() {
         add_to(ended);
     }
     if (taken_ != nullptr) taken_->leave();
-    slots_.clear();
     if (comm_ == MPI_COMM_NULL) return;
     PMPI_Comm_free(&comm_);
     --private_ones;
 }
 
-void Channel::add_to(Totals& totals) const {
-    for (const auto& [used, count] : forgotten_) totals[used].add(count);
-    for (const Slot& slot : slots_)
-        if (slot.prepared) slot.prepared->add_to(totals);
+void Channel::add_to(Totals& totals) {
+    kept_.add_to(totals);
     for (std::size_t i = 0; i < operations; ++i)
         for (std::size_t why = 0; why < whys; ++why)
             if (passed_[i][why].calls != 0)
                 totals[{name_of(static_cast<Operation>(i)), -1, reasons[why]}].add(passed_[i][why]);
 }
 
-Channel::Key Channel::key_of(const Asked& asked) {
+Kept::Key Channel::key_of(const Asked& asked) {
     const auto root = static_cast<std::uint64_t>(asked.root) << 32;
     const auto what = static_cast<std::uint32_t>(asked.operation) << 2;
     return {asked.bytes, asked.elements, root | static_cast<std::uint32_t>(asked.element_B),
             what | (asked.in_place ? 2U : 0U) | (asked.commutative ? 1U : 0U)};
 }
 
-Channel::Slot& Channel::slot_of(const Key& key) {
-    std::uint64_t mixed = (static_cast<std::uint64_t>(key.bytes) + key.what) * 0x9E3779B97F4A7C15ULL;
-    mixed = (mixed ^ (mixed >> 29) ^ key.how) * 0xBF58476D1CE4E5B9ULL;
-    std::size_t place = (mixed >> 32) % slots;
-    while (slots_[place].is_used && !(slots_[place].key == key)) place = (place + 1) % slots;
-    return slots_[place];
-}
-
-Prepared* Channel::prepare(Asked& asked) {
+Prepared* Channel::prepare(Asked& asked, const Data& input, const Data& output) {
     if (asked.why != Why::served) return nullptr;
-    if (slots_.empty()) slots_.resize(slots);
-    const Key key = key_of(asked);
-    Slot* slot = &slot_of(key);
-    if (!slot->is_used) {
-        if (used_ == most_used || held_B_ > most_kept_B) {
-            forget();
-            slot = &slot_of(key);
-        }
-        ++used_;
-        slot->is_used = true;
-        slot->key = key;
+    const Kept::Key key = key_of(asked);
+    Kept::Slot* slot = kept_.find(key);
+    if (slot == nullptr) {
+        slot = &kept_.add(key);
         slot->why = make(slot->prepared, asked);
+        kept_.keep(*slot);
     }
     asked.why = slot->why;
-    return slot->prepared.get();
+    if (slot->prepared && !has_room(asked, taken_B(*slot->prepared, asked, input, output)))
+        asked.why = Why::scratch;
+    return asked.why == Why::served ? slot->prepared.get() : nullptr;
 }
 
-void Channel::forget() {
-    for (Slot& slot : slots_) {
-        if (slot.prepared) slot.prepared->add_to(forgotten_);
-        slot = Slot{};
-    }
-    used_ = 0;
-    held_B_ = 0;
+bool Channel::has_room(const Asked& asked, Bytes needed_B) const {
+    const auto& collective = collectives()[static_cast<std::size_t>(asked.operation)];
+    const Bytes part_B = asked.elements != 0 ? asked.elements * asked.element_B : asked.bytes;
+    const Bytes vector_B = collective.sizes_are_blocks ? part_B * ranks_ : part_B;
+    if (vector_B * most_vectors <= settings().scratch_B) return true;
+    // Ranks need different amounts, and must decide alike: so large a call has the time to ask.
+    long long most_B = needed_B;
+    const int code = library::Allreduce(MPI_IN_PLACE, &most_B, 1, MPI_LONG_LONG, MPI_MAX, comm_);
+    return code == MPI_SUCCESS && most_B <= settings().scratch_B;
 }
 
 bool Channel::is_private() {
@@ -287,63 +225,25 @@ Why Channel::make(std::unique_ptr<Prepared>& prepared, const Asked& asked) {
     try {
         const RankSchedule schedule = generate(*rule->algorithm, problem, rank_);
         prepared = std::make_unique<Prepared>();
+        prepared->scratch_B = schedule.scratch_B;
         prepared->used = {rule->algorithm->collective, rule->number, ""};
         prepared->writes_output = std::any_of(
             schedule.steps.begin(), schedule.steps.end(),
             [](const Step& step) { return step.kind != Kind::send && step.into.memory == Memory::output; });
         prepared->program = std::make_unique<Program>(schedule, comm_, asked.element);
-        scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(schedule.scratch_B)));
-        held_B_ += static_cast<Bytes>(schedule.steps.size() * sizeof(Step));
     } catch (const std::exception& lack) {
-        end_program(lack.what(), comm_);
+        end_program(std::string("a schedule cannot be made: ") + lack.what() + "; use longer segments",
+                    comm_);
     }
     return Why::served;
 }
 
-std::byte* Channel::staged(const Data& data, std::vector<std::byte>& stage, int& code) {
-    if (data.staged_B == 0) return static_cast<std::byte*>(data.at);
-    stage.resize(std::max(stage.size(), static_cast<std::size_t>(data.staged_B)));
-    if (data.spread_B != 0)
-        std::memcpy(stage.data(), data.at, static_cast<std::size_t>(data.spread_B));
-    else
-        code = first_error(code, pack(data, data.at, stage));
-    return stage.data();
-}
-
-int Channel::pack(const Data& data, const void* from, std::vector<std::byte>& into) const {
-    int position = 0;
-    const Addressed packed(data, from);
-    return PMPI_Pack(packed.at, packed.count, packed.type, into.data(), static_cast<int>(into.size()),
-                     &position, comm_);
-}
-
 int Channel::run(Prepared& prepared, const Asked& asked, const Data& input, const Data& output) {
-    // In place, and at the root of a broadcast, the output holds data already; what else it holds is
-    // overwritten.
-    int code = MPI_SUCCESS;
-    std::byte* const from = staged(input, staged_input_, code);
-    std::byte* into = staged(output, staged_output_, code);
-    if (output.is_kept && output.staged_B == 0 && prepared.writes_output) {
-        const auto size = static_cast<std::size_t>(asked.bytes);
-        staged_output_.resize(std::max(staged_output_.size(), size));
-        into = static_cast<std::byte*>(std::memcpy(staged_output_.data(), output.at, size));
+    try {
+        return hockney::run(prepared, asked, input, output, comm_);
+    } catch (const std::bad_alloc&) {
+        end_program("there is no memory for the scratch of a schedule; allow less of it", comm_);
     }
-    code = first_error(code, prepared.program->run(from, into, scratch_.data(), asked.element, asked.op));
-    if (output.staged_B != 0 && !output.is_kept) {
-        // Data alone goes back: what lies in the gaps is the program's.
-        std::vector<std::byte>* bytes = &staged_output_;
-        if (output.spread_B != 0) {
-            bytes = &packed_;
-            packed_.resize(std::max(packed_.size(), static_cast<std::size_t>(output.staged_B)));
-            code = first_error(code, pack(output, into, packed_));
-        }
-        int position = 0;
-        const Addressed wanted(output, output.at);
-        code = first_error(code, PMPI_Unpack(bytes->data(), static_cast<int>(bytes->size()), &position,
-                                             wanted.at, wanted.count, wanted.type, comm_));
-    }
-    if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(user_, code);
-    return code;
 }
 
 }  // namespace hockney

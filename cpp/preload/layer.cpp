@@ -10,6 +10,7 @@
 
 #include "../runner/json.hpp"
 #include "channel.hpp"
+#include "kept.hpp"
 #include "library.hpp"
 #include "settings.hpp"
 #include "types.hpp"
@@ -50,7 +51,7 @@ Totals totals_of(const std::string& text) {
     return totals;
 }
 
-std::string report(const Totals& totals, int ranks, bool is_of_all) {
+std::string report(const Totals& totals, long dropped, int ranks, bool is_of_all) {
     std::string rows;
     for (const auto& [used, count] : totals) {
         rows += rows.empty() ? "" : ",\n";
@@ -73,6 +74,11 @@ std::string report(const Totals& totals, int ranks, bool is_of_all) {
                .add("ranks", ranks)
                .add("of_all_ranks", is_of_all)
                .add("unseen", library::unseen())
+               .raw("dropped", JsonObject()
+                                   .add("schedules", dropped)
+                                   .add("most", Kept::places)
+                                   .add("most_B", static_cast<long>(settings().kept_B))
+                                   .str())
                .raw("calls", "[\n" + rows + "]")
                .str() +
            "\n";
@@ -148,8 +154,12 @@ void end_layer() {
         text = Watched::end();
     } else {
         Totals totals = Channel::totals();
-        if (settings().sums_ranks) totals = totals_of(gathered(lines_of(totals)));
-        text = report(totals, ranks, settings().sums_ranks);
+        long dropped = Kept::dropped();
+        if (settings().sums_ranks) {
+            totals = totals_of(gathered(lines_of(totals)));
+            library::Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        }
+        text = report(totals, dropped, ranks, settings().sums_ranks);
     }
     // Processes that the program spawns have a world of their own, whose report would replace this one's.
     MPI_Comm parent = MPI_COMM_NULL;

@@ -12,6 +12,11 @@ std::string variable(const char* name) {
     return value != nullptr ? value : "";
 }
 
+Bytes number(const char* name, Bytes otherwise) {
+    const std::string text = variable(name);
+    return text.empty() ? otherwise : std::strtoll(text.c_str(), nullptr, 10);
+}
+
 // Words of `HOCKNEY_PRELOAD_RULES`, lines apart by `;`: collective, algorithm, least and most ranks, least
 // and most bytes, bytes of a segment, radix.
 std::vector<Rule> rules_of(const std::string& text) {
@@ -47,6 +52,8 @@ Settings read() {
     made.is_timed = made.sums_ranks || made.is_watching;
     made.is_compared = !variable("HOCKNEY_PRELOAD_COMPARE").empty();
     made.is_bitwise = !variable("HOCKNEY_PRELOAD_BITWISE").empty();
+    made.scratch_B = number("HOCKNEY_PRELOAD_SCRATCH", made.scratch_B);
+    made.kept_B = number("HOCKNEY_PRELOAD_KEPT", made.kept_B);
     made.report = variable("HOCKNEY_PRELOAD_REPORT");
     if (!made.is_watching) made.rules = rules_of(variable("HOCKNEY_PRELOAD_RULES"));
     return made;

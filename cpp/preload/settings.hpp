@@ -25,8 +25,11 @@ struct Settings {
     bool sums_ranks = false;   // whether the report has the calls of all ranks, else those of rank 0
     bool is_compared = false;  // whether half of the calls that a rule is for are the library's, to compare
     bool is_bitwise = false;   // whether results must be those of the library to the last bit
-    std::string report;        // file that rank 0 writes; empty for none
-    std::vector<Rule> rules;   // the first that fits counts
+    // Memory of a process for what a call takes besides the program's own, and for schedules that are kept,
+    // of which 64 MiB are some hundred thousand messages.
+    Bytes scratch_B = Bytes{256} << 20, kept_B = Bytes{64} << 20;
+    std::string report;       // file that rank 0 writes; empty for none
+    std::vector<Rule> rules;  // the first that fits counts
 };
 
 // Read once.

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -21,8 +22,12 @@ namespace {
 // Sizes of one communicator; further ones count as the next power of two.
 constexpr std::size_t most_records = 4096;
 constexpr Bytes most_rounded_B = Bytes{1} << 62;
-// Comings and goings that all ranks keep together, and one rank of one communicator.
-constexpr std::size_t most_samples = std::size_t{1} << 20, most_kept = 8192, least_kept = 64;
+// Notes that all ranks keep together, of kinds of calls and of comings and goings each, and between which
+// bounds one rank keeps its share.
+constexpr std::size_t most_notes = std::size_t{1} << 20, most_of_rank = std::size_t{1} << 16,
+                      least_of_rank = 512;
+// Comings and goings that one rank keeps of one communicator.
+constexpr std::size_t most_kept = 8192;
 
 struct Place {
     std::string name;
@@ -41,7 +46,14 @@ auto& watched_places = *new std::map<Place, Watched*>;
 GlobalClock* global_clock = nullptr;
 MPI_Comm clock_comm = MPI_COMM_NULL;
 double begin_s = 0;
-std::size_t kept_of_one = most_kept;
+std::size_t notes_of_rank = most_of_rank;
+// Kinds of calls and communicators, and comings and goings, of all communicators.
+std::atomic<std::size_t> noted{0}, sampled{0};
+// How many of the latter one communicator keeps: less when they are too many.
+std::atomic<std::size_t> kept_of_one{most_kept};
+std::atomic<long> left_out{0};
+std::atomic<long> left_out_ns{0};
+Watched* beyond = nullptr;
 
 // The same on all ranks of a communicator, and hardly ever on those of another.
 std::uint64_t members_of(MPI_Comm comm, int ranks) {
@@ -57,6 +69,15 @@ std::uint64_t members_of(MPI_Comm comm, int ranks) {
     for (const int rank : theirs) hash = (hash ^ static_cast<std::uint32_t>(rank)) * 1099511628211ULL;
     return hash;
 }
+
+// Whether there is room for one more kind of call or communicator, which then counts.
+bool notes_one() {
+    if (noted++ < notes_of_rank) return true;
+    --noted;
+    return false;
+}
+
+long nanoseconds(double time_s) { return static_cast<long>(time_s * 1e9); }
 
 std::string without_tabs(std::string text) {
     std::replace_if(
@@ -76,8 +97,6 @@ std::string described(const void* site) {
     if (found.dli_sname != nullptr) text << " (" << found.dli_sname << ")";
     return without_tabs(text.str());
 }
-
-long nanoseconds(double time_s) { return static_cast<long>(time_s * 1e9); }
 
 }  // namespace
 
@@ -108,6 +127,18 @@ struct Watched::Notes {
     long sequence = 0;  // of blocking collectives: the same on all ranks
     long stride = 1;    // which of them are kept
     std::vector<Sample> samples;
+
+    // Keeps every second one until they are no more than a communicator may have, or the last. As strides are
+    // powers of two, ranks that keep less keep a part of what the others do.
+    void thin() {
+        while (samples.size() > kept_of_one) {
+            stride *= 2;
+            const auto end = std::remove_if(samples.begin(), samples.end(),
+                                            [&](const Sample& one) { return one.sequence % stride != 0; });
+            sampled -= static_cast<std::size_t>(samples.end() - end);
+            samples.erase(end, samples.end());
+        }
+    }
 };
 
 Watched::Watched() : notes_(new Notes) {}
@@ -135,17 +166,24 @@ Place place_of(MPI_Comm comm) {
     return place;
 }
 
+// Under the lock.
+Watched& noted_at(const Place& place) {
+    const auto found = watched_places.find(place);
+    if (found != watched_places.end()) return *found->second;
+    if (!notes_one()) return *beyond;
+    return *(watched_places[place] = new Watched);
+}
+
 }  // namespace
 
 Watched& Watched::taken(MPI_Comm comm) {
     Place place = place_of(comm);
     const std::lock_guard<std::mutex> held(watched_mutex);
     for (;; ++place.number) {
-        Watched*& found = watched_places[place];
-        if (found == nullptr) found = new Watched;
-        if (found->is_taken_) continue;
-        found->is_taken_ = true;
-        return *found;
+        Watched& found = noted_at(place);
+        if (&found != beyond && found.is_taken_) continue;
+        found.is_taken_ = true;
+        return found;
     }
 }
 
@@ -157,21 +195,29 @@ void Watched::leave() {
 Watched& Watched::of(MPI_Comm comm) {
     const Place place = place_of(comm);
     const std::lock_guard<std::mutex> held(watched_mutex);
-    Watched*& found = watched_places[place];
-    if (found == nullptr) found = new Watched;
-    return *found;
+    return noted_at(place);
 }
 
 void Watched::add(const char* operation, const void* site, Bytes bytes, int root, bool is_blocking,
                   double start_s, double end_s) {
     Notes& notes = *notes_;
-    const std::lock_guard<std::mutex> held(notes.mutex);
+    std::unique_lock<std::mutex> held(notes.mutex);
     auto found = notes.records.find({operation, site, bytes});
     if (found == notes.records.end()) {
         if (notes.records.size() >= most_records) {
             Bytes rounded = 1;
             while (rounded < bytes && rounded < most_rounded_B) rounded *= 2;
             bytes = bytes == 0 ? 0 : rounded;
+        }
+        found = notes.records.find({operation, site, bytes});
+    }
+    if (found == notes.records.end()) {
+        if (this == beyond || !notes_one()) {
+            ++left_out;
+            left_out_ns += nanoseconds(end_s - start_s);
+            // The others number it, too.
+            if (is_blocking) ++notes.sequence;
+            return;
         }
         const Notes::Record fresh{notes.records.size()};
         found = notes.records.emplace(Notes::Key{operation, site, bytes}, fresh).first;
@@ -181,16 +227,24 @@ void Watched::add(const char* operation, const void* site, Bytes bytes, int root
     if (!is_blocking) return;
     const long sequence = notes.sequence++;
     if (sequence % notes.stride != 0) return;
-    // Every rank drops the same ones.
-    if (notes.samples.size() == kept_of_one) {
-        notes.stride *= 2;
-        notes.samples.erase(
-            std::remove_if(notes.samples.begin(), notes.samples.end(),
-                           [&](const Notes::Sample& one) { return one.sequence % notes.stride != 0; }),
-            notes.samples.end());
-        if (sequence % notes.stride != 0) return;
-    }
     notes.samples.push_back({sequence, found->second.number, root, start_s, end_s});
+    ++sampled;
+    notes.thin();
+    held.unlock();
+    if (sampled > notes_of_rank) share();
+}
+
+void Watched::share() {
+    const std::lock_guard<std::mutex> held(watched_mutex);
+    // Those that have most give first. In the end each has one, of which there are no more than
+    // communicators.
+    while (sampled > notes_of_rank && kept_of_one > 1) {
+        kept_of_one = kept_of_one / 2;
+        for (const auto& [place, watched] : watched_places) {
+            const std::lock_guard<std::mutex> theirs(watched->notes_->mutex);
+            watched->notes_->thin();
+        }
+    }
 }
 
 Seen::Seen(Watched& watched, const char* operation, const void* site, Bytes bytes, int root, bool is_blocking)
@@ -210,7 +264,9 @@ void Watched::begin() {
     global_clock->synchronise();
     int ranks = 1;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    kept_of_one = std::clamp(most_samples / static_cast<std::size_t>(ranks), least_kept, most_kept);
+    notes_of_rank = std::clamp(most_notes / static_cast<std::size_t>(ranks), least_of_rank, most_of_rank);
+    kept_of_one = std::min(most_kept, notes_of_rank);
+    beyond = new Watched;
     begin_s = now_s();
 }
 
@@ -223,6 +279,7 @@ std::string Watched::end() {
     lines << "rank\t" << rank << '\t' << nanoseconds(end_s - begin_s) << '\n';
     if (const std::string unseen = library::unseen(); rank == 0 && !unseen.empty())
         lines << "unseen\t" << without_tabs(unseen) << '\n';
+    if (left_out != 0) lines << "left\t" << left_out << '\t' << left_out_ns << '\n';
     for (const auto& [place, watched] : watched_places) {
         const Notes& notes = *watched->notes_;
         lines << "on\t" << place.members << '\t' << place.rank << '\t' << place.ranks << '\t' << place.name

@@ -37,7 +37,8 @@ class Seen {
 // one, those that live at the same time are numbered.
 class Watched {
   public:
-    // Of a communicator, which is asked for its ranks; MPI_COMM_NULL for calls that name none.
+    // Of a communicator, which is asked for its ranks; MPI_COMM_NULL for calls that name none. One for all
+    // communicators beyond what a process notes.
     static Watched& of(MPI_Comm comm);
     // Of a communicator's blocking collectives, which no other one that lives now has: to be given back by
     // `leave`. The first call of it on all ranks asks, so that all have the same.
@@ -57,6 +58,9 @@ class Watched {
              double end_s);
 
   private:
+    // Makes all communicators keep less of comings and goings, until a rank has room for more.
+    static void share();
+
     struct Notes;
     std::unique_ptr<Notes> notes_;
     bool is_taken_ = false;

@@ -21,6 +21,12 @@ Program::Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype eleme
     join_exchanges();
 }
 
+Bytes Program::held_B() const {
+    constexpr std::size_t node_B = sizeof(Payload) + 8 * sizeof(void*);  // of the map, and what it points to
+    return static_cast<Bytes>(instructions_.capacity() * sizeof(Instruction) +
+                              requests_.capacity() * sizeof(MPI_Request) + payloads_.size() * node_B);
+}
+
 const Payload& Program::payload(Bytes length_B) {
     auto& known = payloads_[length_B];
     if (!known) known = std::make_unique<Payload>(static_cast<std::size_t>(length_B));

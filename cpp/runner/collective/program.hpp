@@ -31,6 +31,9 @@ class Program {
     // The same with another operator, and a datatype of the same extent.
     int run(std::byte* input, std::byte* output, std::byte* scratch, MPI_Datatype element, MPI_Op op);
 
+    // Memory that it takes.
+    Bytes held_B() const;
+
   private:
     enum class Op : std::uint8_t { isend, irecv, send, receive, exchange, wait, wait_all, copy, reduce };
 

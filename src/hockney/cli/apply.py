@@ -12,7 +12,7 @@ from rich.table import Table
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes, format_time, parse_bytes
 
 with later():
     from hockney.records.preload_table import PreloadTable, load
@@ -48,6 +48,25 @@ class ApplyOptions(BaseModel):
             flags=("--compare",),
         ),
     ] = False
+    scratch_B: Annotated[
+        int | None,
+        Option(
+            "Memory that a call may take of a process besides the program's own; a call that needs more on any "
+            "rank goes to the library. [default: 256 MiB]",
+            flags=("--scratch",),
+            metavar="SIZE",
+            read=parse_bytes,
+        ),
+    ] = None
+    kept_B: Annotated[
+        int | None,
+        Option(
+            "Memory of a process for schedules that are kept for further calls. [default: 64 MiB]",
+            flags=("--schedules",),
+            metavar="SIZE",
+            read=parse_bytes,
+        ),
+    ] = None
     mpi: Annotated[
         str | None,
         Option("The program's MPI: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
@@ -75,7 +94,14 @@ def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     if launch.mpi and table.mpi not in ("", launch.mpi.describe()):
         say.warn(f"{options.table} is for {table.mpi}, and the program runs on {launch.mpi.describe()}")
     sums = options.summary or json
-    told = variables(table, bitwise=options.bitwise, sums=sums, compare=options.compare)
+    told = variables(
+        table,
+        bitwise=options.bitwise,
+        sums=sums,
+        compare=options.compare,
+        scratch_B=options.scratch_B,
+        kept_B=options.kept_B,
+    )
     outcome = run(launch, told)
     done = applied(outcome, table, compare=options.compare)
     for text in outcome.said:
@@ -103,5 +129,10 @@ def _show(done: Applied, table: PreloadTable, *, compare: bool) -> None:
     say.table(shown)
     if done.saved_s is not None:
         say.line(f"by the gains of the table, {format_time(done.saved_s)} were saved on all ranks together")
+    if done.dropped is not None and done.dropped.schedules:
+        say.line(
+            f"{done.dropped.schedules} schedules made room for others, and were made again when needed: a "
+            f"process keeps {done.dropped.most} of a communicator, {format_bytes(done.dropped.most_B)} of all"
+        )
     if unused := [number for number in range(len(table.rules)) if number not in {r.rule for r in done.calls}]:
         say.line(f"{len(unused)} of the table's {len(table.rules)} rules met no call")

@@ -172,6 +172,10 @@ def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
             f"communicators of all {profile.ranks} ranks are taken as {ranks}; others keep their ranks, and all "
             "calls their bytes and their number"
         )
+    if profile.left_out is not None:
+        warnings.append(
+            f"{profile.left_out.calls} calls of the run are not in {case.file}, which says no more of them"
+        )
     return Elsewhere(
         mpi=profile.mpi,
         ranks=ranks,

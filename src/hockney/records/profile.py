@@ -76,6 +76,15 @@ class Call(BaseModel):
     late: Late | None = None
 
 
+class LeftOut(BaseModel):
+    """Calls of all ranks that are in no `Call`: a process notes only so many kinds of calls."""
+
+    model_config = _MODEL
+
+    calls: Counted
+    time_s: NotNegative
+
+
 class Profile(BaseModel):
     """A run of a program: `elapsed_s` from MPI_Init to MPI_Finalize, on the rank where that was longest."""
 
@@ -87,6 +96,7 @@ class Profile(BaseModel):
     elapsed_s: NotNegative
     communicators: list[Communicator]
     calls: list[Call]
+    left_out: LeftOut | None = None
 
     @model_validator(mode="after")
     def _places_exist(self) -> Profile:

@@ -10,7 +10,13 @@ from hockney.runner.preload import Damaged, Outcome, rules_text
 
 
 def variables(
-    table: PreloadTable, *, bitwise: bool = False, sums: bool = False, compare: bool = False
+    table: PreloadTable,
+    *,
+    bitwise: bool = False,
+    sums: bool = False,
+    compare: bool = False,
+    scratch_B: int | None = None,
+    kept_B: int | None = None,
 ) -> dict[str, str]:
     """Variables of the environment for the layer (cpp/preload/settings.cpp); RequestError for too many rules."""
     asked = {"HOCKNEY_PRELOAD": "apply", "HOCKNEY_PRELOAD_RULES": rules_text(table)}
@@ -18,6 +24,9 @@ def variables(
         asked["HOCKNEY_PRELOAD_BITWISE"] = "1"
     if compare:
         asked["HOCKNEY_PRELOAD_COMPARE"] = "1"
+    for name, size_B in (("SCRATCH", scratch_B), ("KEPT", kept_B)):
+        if size_B is not None:
+            asked[f"HOCKNEY_PRELOAD_{name}"] = str(size_B)
     if sums or compare:
         asked["HOCKNEY_PRELOAD_SUMMARY"] = "1"
     return asked
@@ -49,6 +58,19 @@ class Row(BaseModel):
     saved_s: float | None = None
 
 
+class Dropped(BaseModel):
+    """Schedules that made room for others, and are made again when they are needed.
+
+    A process keeps `most` of a communicator, and of all communicators no more than `most_B`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    schedules: int
+    most: int
+    most_B: int
+
+
 class Report(BaseModel):
     """The file that rank 0 writes in MPI_Finalize."""
 
@@ -59,6 +81,7 @@ class Report(BaseModel):
     of_all_ranks: bool
     unseen: str
     """Calls of the program that the layer cannot tell from the library's own."""
+    dropped: Dropped
     calls: list[Row]
 
 
@@ -71,6 +94,7 @@ class Applied(BaseModel):
     library: str = ""
     ranks: int | None = None
     of_all_ranks: bool = False
+    dropped: Dropped | None = None
     calls: list[Row] = []
     saved_s: float | None = None
 
@@ -98,6 +122,7 @@ def applied(outcome: Outcome, table: PreloadTable, *, compare: bool = False) -> 
         library=report.library.splitlines()[0] if report.library else "",
         ranks=report.ranks,
         of_all_ranks=report.of_all_ranks,
+        dropped=report.dropped,
         calls=rows,
         saved_s=sum(saved) if saved else None,
     )

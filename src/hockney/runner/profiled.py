@@ -1,8 +1,8 @@
 """From the layer's notes (cpp/preload/watch.cpp) to a profile: sums over ranks, and what was waiting.
 
-A note is a line of words with tabs between: `rank` begins those of a rank, `unseen` says what the layer could not
-see, `on` begins those of a communicator, `call` has calls that are alike, `at` says when the rank came to one of
-them and when it left, `end` how many lines there are before.
+A note is a line of words with tabs between: `rank` begins those of a rank, `unseen` says what the layer could
+not see, `left` how many calls were left out and their time, `on` begins those of a communicator, `call` has calls
+that are alike, `at` says when the rank came to one of them and when it left, `end` how many lines come before.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from hockney._core import Direction
 from hockney.errors import EnvironmentLack
 from hockney.records.answers import first_problem
 from hockney.records.keys import COLLECTIVES
-from hockney.records.profile import Call, Communicator, Late, Profile, SizeCount
+from hockney.records.profile import Call, Communicator, Late, LeftOut, Profile, SizeCount
 from hockney.runner.preload import Damaged, Outcome
 from hockney.runner.probe import capture
+from hockney.units import format_time
 
 ADDRESS_LIMIT_S = 60.0
 _S = 1e-9
@@ -72,6 +73,9 @@ class _Notes:
     ranks: int = 0
     unseen: str = ""
     """Calls of the program that the layer cannot tell from the library's own."""
+    left_out_calls: int = 0
+    left_out_s: float = 0.0
+    """Of calls beyond the kinds that a process notes."""
     is_whole: bool = False
     """Whether the last line was read, which says how many there are before it."""
     sums: dict[_Where, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
@@ -119,6 +123,12 @@ def _profile(notes: _Notes, mpi: str) -> Profile:
         )
     if notes.unseen:
         logging.getLogger(__name__).warning("note: not seen are %s", notes.unseen)
+    if notes.left_out_calls:
+        logging.getLogger(__name__).warning(
+            "note: %d calls (%s) are left out: a process notes so many kinds of calls and no more",
+            notes.left_out_calls,
+            format_time(notes.left_out_s),
+        )
     kinds = sorted(notes.groups)
     lines = source_lines({where.site for where in notes.sums})
     calls = [
@@ -130,6 +140,7 @@ def _profile(notes: _Notes, mpi: str) -> Profile:
         elapsed_s=notes.elapsed_s,
         communicators=[Communicator(name=name, ranks=n, groups=len(notes.groups[name, n])) for name, n in kinds],
         calls=sorted(calls, key=lambda call: -call.time_s),
+        left_out=LeftOut(calls=notes.left_out_calls, time_s=notes.left_out_s) if notes.left_out_calls else None,
     )
 
 
@@ -149,6 +160,9 @@ def _read(lines: Iterable[str]) -> _Notes:
             raise ValueError(f"no rank before {line[:80]}")
         elif kind == "unseen":
             notes.unseen = words[0]
+        elif kind == "left":
+            notes.left_out_calls += int(words[0])
+            notes.left_out_s += int(words[1]) * _S
         elif kind == "on":
             members, place, ranks, name = words[0], int(words[1]), int(words[2]), words[3]
             alike = words[4]

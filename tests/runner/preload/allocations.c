@@ -1,33 +1,9 @@
-/* Counts what the layer allocates: its calls of malloc, which are this program's. Prints "first N", of the rounds in
-   which it meets each size and root, and "later N", of those that follow; ends with 0 where the latter is none. */
-#define _GNU_SOURCE
-#include <link.h>
+/* Prints what the layer allocates: "first N", of the rounds in which it meets each size and root, and "later N", of those
+   that follow; ends with 0 where the latter is none. */
+#include "allocated.h"
+
 #include <mpi.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-
-extern void* __libc_malloc(size_t);
-
-static uintptr_t first = 0, end = 0;
-static long allocations = 0;
-
-void* malloc(size_t size) {
-    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-    if (caller >= first && caller < end) ++allocations;
-    return __libc_malloc(size);
-}
-
-static int find(struct dl_phdr_info* file, size_t size, void* data) {
-    (void)size, (void)data;
-    if (strstr(file->dlpi_name, "libhockney-preload") == NULL) return 0;
-    for (int i = 0; i < file->dlpi_phnum; ++i)
-        if (file->dlpi_phdr[i].p_type == PT_LOAD && (file->dlpi_phdr[i].p_flags & PF_X)) {
-            first = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
-            end = first + file->dlpi_phdr[i].p_memsz;
-        }
-    return 1;
-}
 
 static void round_of_calls(MPI_Datatype spread) {
     static int from[4 * 4096], into[4 * 4096];
@@ -52,7 +28,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Type_vector(2, 1, 2, MPI_INT, &spread);
     MPI_Type_commit(&spread);
-    dl_iterate_phdr(find, NULL);
+    count_allocations();
     round_of_calls(spread);
     const long at_first = allocations;
     for (int i = 0; i < 20; ++i) round_of_calls(spread);

@@ -132,6 +132,7 @@ REPORT = {
     "ranks": 2,
     "of_all_ranks": True,
     "unseen": "",
+    "dropped": {"schedules": 0, "most": 512, "most_B": 67108864},
     "calls": [{"operation": "bcast", "rule": 0, "why": "", "calls": 2, "bytes": 8, "time_s": 0.5}],
 }
 ONE = PreloadTable.model_validate({"rules": [{"operation": "bcast", "algorithm": "binomial"}]})

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.capabilities import lacking
 from tests.runner.preload.programs import HERE, every_schedule, launch_line
+from tests.runner.preload.test_limits import BYTE_BY_BYTE
 
 from hockney.records.preload_table import PreloadTable
 from hockney.runner import build, preload_build
@@ -49,6 +50,7 @@ def under(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     words: tuple[str, ...],
+    kept_B: int | None = None,
 ) -> Applied:
     """A program and the layer, both with a sanitizer; each report of it is a failure."""
     flags = ("-O1", "-g", f"-fsanitize={kind}", "-fno-omit-frame-pointer")
@@ -61,7 +63,7 @@ def under(
     compiling = [str(mpi.wrapper), *flags, "-pthread", "-Wno-cast-function-type", str(HERE / source)]
     subprocess.run([*compiling, "-o", str(program)], check=True, env=mpi.full_environment())
     launch = understand(launch_line(mpi, int(words[0]), program, *words[1:]), str(mpi.wrapper))
-    done = applied(run(launch, variables(table, bitwise=False, sums=True)), table)
+    done = applied(run(launch, variables(table, sums=True, kept_B=kept_B)), table)
     reports = [path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("[at]san.*")]
     assert not reports, "\n".join(reports)[:5000]
     assert done.is_seen, done.warnings
@@ -78,5 +80,13 @@ def test_every_collective_with_the_address_sanitizer(
 
 
 def test_threads_with_the_thread_sanitizer(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = under(mpi, "thread", "threads.c", every_schedule(1), tmp_path, monkeypatch, ("2", "20"))
+    done = under(mpi, "thread", "threads.c", every_schedule(1), tmp_path, monkeypatch, ("2", "20", "500"))
     assert {row.operation for row in done.calls if row.rule >= 0} >= {"bcast", "allreduce"}
+
+
+def test_threads_that_drop_each_others_schedules_with_the_thread_sanitizer(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = under(mpi, "thread", "threads.c", BYTE_BY_BYTE, tmp_path, monkeypatch, ("2", "40", "500"), 2**18)
+    assert done.dropped is not None
+    assert done.dropped.schedules > 0

@@ -153,7 +153,7 @@ def test_calls_by_a_binding_are_seen(mpi: Mpi, tmp_path: Path) -> None:
 def test_threads_call_at_once(mpi: Mpi, tmp_path: Path) -> None:
     program = compiled(mpi, tmp_path, "threads.c")
     table = every_schedule(1)
-    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 2, program, "40"))
+    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 2, program, "40", "500"))
     if done.returncode == 77:
         pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,23 +1,23 @@
-/* Threads that call collectives at once, each on a communicator of its own; results are checked. Usage: ROUNDS. */
+/* Threads that call collectives at once, each on a communicator of its own; results are checked. Usage: ROUNDS LENGTH. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 4, LENGTH = 500 };
+enum { THREADS = 4 };
 
 typedef struct {
     MPI_Comm comm;
-    int number, rounds, wrong;
+    int number, rounds, longest, wrong;
 } Work;
 
 static void* work(void* given) {
     Work* mine = given;
-    int rank, ranks, all[LENGTH];
+    int rank, ranks, *all = malloc(sizeof(int) * (size_t)mine->longest);
     MPI_Comm_rank(mine->comm, &rank);
     MPI_Comm_size(mine->comm, &ranks);
     for (int round = 0; round < mine->rounds; ++round) {
-        int length = 1 + (round * 37 + mine->number) % LENGTH, root = round % ranks;
+        int length = 1 + (round * 3701 + mine->number) % mine->longest, root = round % ranks;
         for (int i = 0; i < length; ++i) all[i] = rank + i + mine->number;
         MPI_Allreduce(MPI_IN_PLACE, all, length, MPI_INT, MPI_SUM, mine->comm);
         for (int i = 0; i < length; ++i)
@@ -26,6 +26,7 @@ static void* work(void* given) {
         MPI_Bcast(all, length, MPI_INT, root, mine->comm);
         for (int i = 0; i < length; ++i) mine->wrong += all[i] != i * mine->number;
     }
+    free(all);
     return NULL;
 }
 
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
     Work works[THREADS];
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; ++i) {
-        works[i] = (Work){MPI_COMM_NULL, i + 1, argc > 1 ? atoi(argv[1]) : 50, 0};
+        works[i] = (Work){MPI_COMM_NULL, i + 1, atoi(argv[1]), atoi(argv[2]), 0};
         MPI_Comm_dup(MPI_COMM_WORLD, &works[i].comm);
     }
     for (int i = 0; i < THREADS; ++i) pthread_create(&threads[i], NULL, work, &works[i]);
