@@ -97,9 +97,9 @@ def test_between_ranks_it_takes_the_jumps_of_the_fastest() -> None:
 
 
 def test_runs_need_not_have_the_same_sizes() -> None:
-    """Eight ranks measured 1 KiB and 16 KiB, where the model is off by 2 and by 8: by 4 at 4 KiB."""
-    known = together(points([8], [6.0]), points([8], [24.0], 16384), points([16], [16.0], 4096))
-    told = between(known, together(asked(8, size_B=4096), asked(32, size_B=16384)), rounds)
+    """Eight ranks measured 1 KiB and 4 KiB, where the model is off by 2 and by 8: by 4 at 2 KiB. Sixteen: by 3."""
+    known = together(points([8], [6.0]), points([8], [24.0], 4096), points([16], [12.0], 2048))
+    told = between(known, together(asked(8, size_B=2048), asked(32, size_B=4096)), rounds)
     # On 32 ranks as on 8, because 16 have no such size.
     assert told[:, 0] == pytest.approx([12.0, 40.0])
 
@@ -107,6 +107,15 @@ def test_runs_need_not_have_the_same_sizes() -> None:
 def test_beyond_the_sizes_that_were_measured_of_it_an_algorithm_is_unknown() -> None:
     known = points([8, 16], [3.0, 4.0])
     assert np.isnan(between(known, together(asked(8, size_B=512), asked(8, size_B=2048)), rounds)).all()
+
+
+def test_in_a_wide_gap_between_the_sizes_of_an_algorithm_it_is_unknown() -> None:
+    """Of 4 and 64 KiB nobody tells 16 KiB; of 8 and 32 KiB, a step of a campaign's ladder, one does."""
+    ends = together(points([2, 8], [1.0, 3.0], size_B=4096), points([2, 8], [1.0, 3.0], size_B=65536))
+    assert np.isnan(between(ends, asked(4, size_B=16384), rounds)).all()
+    assert np.isfinite(between(ends, asked(4, size_B=4096), rounds)).all()
+    steps = together(points([2, 8], [1.0, 3.0], size_B=8192), points([2, 8], [1.0, 3.0], size_B=32768))
+    assert between(steps, asked(4, size_B=16384), rounds)[0, 0] == pytest.approx(2.0)
 
 
 def test_the_interval_is_what_known_ranks_are_off_by_at_that_size() -> None:

@@ -25,6 +25,9 @@ from hockney.statistics import CONFIDENCE, Array
 
 Model = Callable[[pd.DataFrame], Prediction]
 """Predicts points; NaN where nothing is known."""
+WIDEST = 4.0
+"""Ratio of neighbouring sizes of a run between which nothing was missed: a campaign's ladder. Over a wider gap, as
+where the time was over before a size came, an algorithm may change its ways."""
 ENOUGH = 8
 """Errors of which the quantile says anything; of fewer the largest counts, and no less than what is usual."""
 CALL = ["ranks", "size"]
@@ -34,7 +37,7 @@ def between(known: pd.DataFrame, asked: pd.DataFrame, model: Model) -> Array:
     """Seconds of the asked points with the ends of their 95 % intervals, of shape (n, 3); NaN where unknown.
 
     Both frames have the columns of `predict.points.POINT`, `known` also `time_s`. An algorithm is unknown at
-    sizes that are smaller or larger than all at which it was measured.
+    sizes that are smaller or larger than all at which it was measured, and in gaps wider than `WIDEST`.
     """
     asked, known = _logarithms(asked, model(asked)), _logarithms(known, model(known))
     told = _told(known, asked)
@@ -87,11 +90,20 @@ def _corrected(known: pd.DataFrame, asked: pd.DataFrame, *, beyond: bool = True)
     ends = () if beyond else (np.nan, np.nan)
     for row, (choice, ranks, size) in enumerate(asked[["choice", *CALL]].itertuples(index=False)):
         curves = runs.get(choice, [])
-        at = np.array([np.interp(size, sizes, values, np.nan, np.nan) for _, sizes, values in curves])
+        at = np.array([_on_line(size, sizes, values) for _, sizes, values in curves])
         there = np.flatnonzero(np.isfinite(at))
         run_ranks = [curves[i][0] for i in there]
         told[row] += np.interp(ranks, run_ranks, at[there], *ends) if there.size else np.nan
     return told
+
+
+def _on_line(size: float, sizes: Array, values: Array) -> float:
+    """The value at a size (logarithms) of a run; NaN beyond its ends and in its gaps."""
+    after = int(np.searchsorted(sizes, size))
+    # Sizes are whole elements: a step of the ladder may be a little wider.
+    if 0 < after < sizes.size and sizes[after] > size and sizes[after] - sizes[after - 1] > math.log(WIDEST) + 0.1:
+        return math.nan
+    return float(np.interp(size, sizes, values, np.nan, np.nan))
 
 
 def _halves(known: pd.DataFrame, asked: pd.DataFrame) -> Array:
