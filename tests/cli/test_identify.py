@@ -132,6 +132,12 @@ def test_a_setting_of_a_machine_file_goes_before_the_version(tmp_path: Path) -> 
     assert "forced by the setting" in out
 
 
+def test_a_word_that_is_no_collective_is_refused_of_a_machine_file() -> None:
+    code, _, err = outcome("identify", located(Path("ci_2core")), "--operation", "brodcast")
+    assert code == 2
+    assert "'brodcast' is not a collective" in err
+
+
 @pytest.mark.parametrize(
     ("change", "words", "said"),
     [
