@@ -240,6 +240,7 @@ def _watch_one(
             nodes=nodes,
             bytes=each.size_B,
             names=None if each.names is None else [seen(*pair) for pair in each.names.items()],
+            fits_none=each.fits_none,
             why=each.why,
         )
         for each in found

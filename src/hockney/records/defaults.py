@@ -35,7 +35,8 @@ class Seen(_Part):
 class WatchedCell(_Part):
     """The default at a size that was watched; `names` None: it cannot be told, and `why`.
 
-    `nodes`: as the library saw the ranks while it was watched.
+    `nodes`: as the library saw the ranks while it was watched. `fits_none`: it sends what no algorithm does that
+    can be named, so that it is none of those that the library is known to choose.
     """
 
     operation: str
@@ -45,7 +46,13 @@ class WatchedCell(_Part):
     nodes: Count
     bytes: Count
     names: list[Seen] | None = None
+    fits_none: bool = False
     why: str = ""
+
+    @property
+    def says(self) -> tuple[list[Seen] | None, bool]:
+        """What it says of the default."""
+        return self.names, self.fits_none
 
     @property
     def place(self) -> tuple[str, str, str, int, int]:
@@ -79,7 +86,7 @@ class Defaults:
         chain = sorted((cell for cell in self.watched if cell.place == place), key=lambda cell: cell.bytes)
         below = [cell for cell in chain if cell.bytes <= size_B][-1:]
         above = [cell for cell in chain if cell.bytes >= size_B][:1]
-        if not below or not above or below[0].names != above[0].names:
+        if not below or not above or below[0].says != above[0].says:
             return None
         return below[0]
 

@@ -135,6 +135,23 @@ def test_among_several_that_were_seen_the_shipped_decision_chooses_where_it_is_o
     assert tell(Defaults([cell(64)]), call(64)) is None
 
 
+def test_the_version_is_not_asked_where_something_else_was_seen() -> None:
+    alike, other = (cell(size_B) for size_B in (64, 256))
+    other = other.model_copy(update={"fits_none": True, "why": "none sends it"})
+    defaults = Defaults([alike, other, other.model_copy(update={"bytes": 512})])
+    for size_B in (256, 300):
+        told = told_by(defaults, call(size_B), WAYS)
+        assert told is not None
+        assert (told.way, told.names, told.why) == (WATCHING, None, "none sends it")
+        assert tell(defaults, call(size_B)) == told
+    # Where all send the same, and between the two, it is.
+    for size_B in (64, 100):
+        told = told_by(defaults, call(size_B), WAYS)
+        assert told is not None
+        assert told.way == VERSION
+        assert tell(defaults, call(size_B)) is None
+
+
 def test_the_file_keeps_what_other_watchings_saw_and_is_refused_where_it_is_damaged(tmp_path: Path) -> None:
     assert find(tmp_path) == []
     add(tmp_path, "2026-01-01T00:00:00Z", [cell(64, LINEAR), cell(128, LINEAR)])

@@ -99,6 +99,7 @@ def test_what_cannot_be_told_says_why() -> None:
     assert (silent.names, silent.why) == (None, "the default sends no message that is counted")
     strange = planted(lambda size_B: star(size_B, 3), KNOWN).at(64)
     assert (strange.names, strange.why) == (None, "no algorithm that can be named sends what the default sends")
+    assert (silent.fits_none, strange.fits_none) == (False, True)
 
 
 def test_algorithms_that_send_the_same_are_a_set_and_a_component_of_lower_priority_is_not_in_it() -> None:

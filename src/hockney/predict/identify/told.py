@@ -33,11 +33,15 @@ class DefaultCall:
 
 @dataclass(frozen=True)
 class Told:
-    """The algorithms that the default may be; `names` None: they cannot be told, and `why`."""
+    """The algorithms that the default may be; `names` None: they cannot be told, and `why`.
+
+    `is_other`: it is none of those that the version could tell.
+    """
 
     way: str
     names: tuple[Candidate, ...] | None
     why: str = ""
+    is_other: bool = False
 
     @property
     def choice(self) -> ScheduleChoice | None:
@@ -80,7 +84,7 @@ def by_watching(defaults: Defaults, place: DefaultCall) -> Told | None:
     if cell is None:
         return None
     names = None if cell.names is None else tuple(_candidate(place.operation, one) for one in cell.names)
-    return Told(WATCHING, names, cell.why)
+    return Told(WATCHING, names, cell.why, is_other=cell.fits_none)
 
 
 def _candidate(operation: str, seen: Seen) -> Candidate:
@@ -108,7 +112,9 @@ def tell(defaults: Defaults, place: DefaultCall) -> Told | None:
     if (told := by_setting(defaults, place)) is not None:
         return told
     told = by_watching(defaults, place)
-    if told is None or told.names is None:
+    if told is None or told.is_other:
+        return told
+    if told.names is None:
         return None
     shipped = decisions_for(place.mpi).default(place.operation, place.ranks, place.size_B, nodes=place.nodes or 1)
     return None if shipped and of_schedule(place.operation, shipped) in told.names else told
@@ -117,7 +123,8 @@ def tell(defaults: Defaults, place: DefaultCall) -> Told | None:
 def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> Told | None:
     """What the first of `ways` but times that can tell says; None where none can.
 
-    Where a setting decides, the shipped decision is not asked.
+    Where a setting decides, or something else than the version knows was seen, the shipped decision is not
+    asked.
     """
     of_setting = by_setting(defaults, place) if SETTING in ways else None
     if of_setting is not None and of_setting.names is not None:
@@ -127,6 +134,8 @@ def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> Told
         return seen_here
     if of_setting is not None:
         return of_setting
+    if seen_here is not None and seen_here.is_other:
+        return seen_here
     if VERSION in ways:
         choice = decisions_for(place.mpi).default(
             place.operation, place.ranks, place.size_B, nodes=place.nodes or 1

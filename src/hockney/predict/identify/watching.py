@@ -66,11 +66,15 @@ Count = Callable[[Asked, int], Sent | None]
 
 @dataclass(frozen=True)
 class Found:
-    """What the default may be at a size, with the library's names of each; None: it cannot be told, and `why`."""
+    """What the default may be at a size, with the library's names of each; None: it cannot be told, and `why`.
+
+    `fits_none`: all that can be named send something else.
+    """
 
     size_B: int
     names: dict[Candidate, list[str]] | None
     why: str = ""
+    fits_none: bool = False
 
 
 @dataclass
@@ -120,7 +124,8 @@ class Watch:
                 alike, tried = self._alike(default, asked, size_B)
                 if alike:
                     return _judged(size_B, alike, tried)
-        return Found(size_B, None, "no algorithm that can be named sends what the default sends")
+        why = "no algorithm that can be named sends what the default sends"
+        return Found(size_B, None, why, fits_none=True)
 
     def _by_priority(self, segments_B: Sequence[int]) -> Iterator[list[Asked]]:
         known = sorted(self.offered, key=lambda one: -one.priority)
