@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ with later():
     from hockney.predict.points import DEFAULT
     from hockney.predict.watched import watch
     from hockney.records import defaults, table
+    from hockney.records.defaults import Defaults
     from hockney.records.folder import Campaign
 
 LEAST_RANKS = 5
@@ -49,7 +50,7 @@ class _Part:
     ranks: Sequence[int]
     sizes_B: Sequence[int]
     mpi: str = ""
-    settings: Mapping[tuple[str, str], Mapping[str, str]] | None = None
+    known: Defaults | None = None
 
 
 def watched(asked: Watching, usual_B: Sequence[int]) -> tuple[list[Answer], list[str]]:
@@ -63,7 +64,7 @@ def watched(asked: Watching, usual_B: Sequence[int]) -> tuple[list[Answer], list
             part.ranks,
             part.sizes_B,
             mpi=part.mpi,
-            settings=part.settings,
+            known=part.known,
             progress=progress,
         )
     if campaign is not None:
@@ -104,7 +105,9 @@ def _as_campaign(campaign: Campaign, asked: Watching) -> _Part:
             f"{campaign.path} has no times of {DEFAULT} of a collective asked for",
             "leave it out, and say --mpi and --ranks",
         )
-    ranks = sorted(set(_plural(asked.ranks))) or sorted({int(count) for count in frame["ranks"] if int(count) > 1})
+    ranks = sorted(set(_plural(asked.ranks))) or sorted(
+        {int(count) for count in frame["ranks"] if int(count) > 1}
+    )
     names = {name: getattr(plan, name) for name in Launching.model_fields}
     changed = {
         "ranks": max(plan.ranks, *ranks),
@@ -118,7 +121,7 @@ def _as_campaign(campaign: Campaign, asked: Watching) -> _Part:
         ranks,
         asked.sizes_B or sorted({int(size) for size in frame["bytes"]}),
         mpis[0] if len(mpis) == 1 else "",
-        known_defaults(frame).settings,
+        known_defaults(frame),
     )
 
 

@@ -16,19 +16,17 @@ from hockney.campaign.prepare import counting_launches
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.estimators.base import Progress, silent
 from hockney.predict.identified import Answer, Answered, Named, Switch, ways_of
-from hockney.predict.identify.forced import Forced, forced
+from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.predict.identify.told import SETTING, WATCHING, DefaultCall, named, seen
 from hockney.predict.identify.watching import Asked, Found, Sent, Watch, turns
 from hockney.records.answers import CallCount, Hello
-from hockney.records.defaults import WatchedCell
+from hockney.records.defaults import Defaults, WatchedCell
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.runner.library import Counting
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_COUNTS = 4
 """Of one call, until the kernel counts the same twice: a library may have messages of its own in between."""
-Settings = Mapping[tuple[str, str], Mapping[str, str]]
-"""Of each (library, variant), as campaigns keep them."""
 HANG_S = 30.0
 """A call that has not come back by then hangs."""
 
@@ -130,13 +128,13 @@ def watch(
     sizes_B: Sequence[int],
     *,
     mpi: str = "",
-    settings: Settings | None = None,
+    known: Defaults | None = None,
     progress: Progress = silent,
 ) -> Watched:
     """The algorithms behind the default of each operation on each number of ranks, at `sizes_B` and at switches.
 
-    `mpi`: the library that must be the one here, as tables name it; `settings`: those of each (library, variant)
-    that must hold, as far as they choose algorithms. RequestError where another one, or others, are here.
+    `mpi`: the library that must be the one here, as tables name it; `known`: settings that must
+    hold, as far as they choose algorithms. RequestError where another library, or other settings, are here.
     EnvironmentLack, in a line, where the library cannot be watched.
     """
     ways = counting_launches(launching)
@@ -148,8 +146,8 @@ def watch(
     *exact, last = ways
     for how, launches in exact:
         with suppress(NotCounted):
-            return _by(how, launches, launching.time_limit_s, asked, sizes_B, settings, progress)
-    return _by(*last, launching.time_limit_s, asked, sizes_B, settings, progress)
+            return _by(how, launches, launching.time_limit_s, asked, sizes_B, known, progress)
+    return _by(*last, launching.time_limit_s, asked, sizes_B, known, progress)
 
 
 def _by(
@@ -158,15 +156,15 @@ def _by(
     limit_s: float,
     asked: Sequence[tuple[str, int]],
     sizes_B: Sequence[int],
-    settings: Settings | None,
+    known: Defaults | None,
     progress: Progress,
 ) -> Watched:
     """What launches of one way of counting say."""
     done = Watched()
     for launch in launches:
         with _Counter(launch, how, limit_s) as counter:
-            if settings is not None:
-                _expect_same(settings.get((launch.mpi_name, launch.variant), {}), counter.hello.settings, asked)
+            if known is not None:
+                _expect_same(known, (launch.mpi_name, launch.variant), counter.hello.settings, asked)
             for operation, count in asked:
                 share = len(done.answers) / (len(launches) * len(asked))
                 progress(share, f"watching {operation} on {count} ranks")
@@ -174,9 +172,17 @@ def _by(
     return done
 
 
-def _expect_same(then: Mapping[str, str], now: Mapping[str, str], asked: Sequence[tuple[str, int]]) -> None:
-    """RequestError where a setting forces an operation in one of two launches and not in the other."""
+def _expect_same(
+    known: Defaults, of_launch: tuple[str, str], now: Mapping[str, str], asked: Sequence[tuple[str, int]]
+) -> None:
+    """RequestError where a setting forces an operation in one launch and not in another: a known one, or now."""
+    then = known.settings.get(of_launch, {})
     for operation, _ in asked:
+        if name := in_doubt(operation, then, known.differing.get(of_launch, ())):
+            raise RequestError(
+                f"{operation}: the launches of the campaign differ in the setting {name}",
+                "leave the campaign out, and say --mpi and --ranks",
+            )
         before, here = (forced(operation, settings, is_flat=True) for settings in (then, now))
         if before != here:
             said = [one.setting if one else "the library" for one in (before, here)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hockney.errors import RequestError
-from hockney.predict.identify.forced import Forced, forced
+from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.predict.identify.told import (
     SETTING,
     VERSION,
@@ -17,6 +17,7 @@ from hockney.predict.identify.told import (
     tell,
     told_by,
 )
+from hockney.predict.watched import _expect_same
 from hockney.records.defaults import FILE, Defaults, Seen, WatchedCell, add, defaults_of, find
 
 OPEN_MPI, MPICH = "Open MPI 5.0.11", "MPICH 5.0.2"
@@ -163,12 +164,57 @@ def test_the_file_keeps_what_other_watchings_saw_and_is_refused_where_it_is_dama
         find(tmp_path)
 
 
-def test_a_setting_that_not_all_launches_had_is_none(tmp_path: Path) -> None:
+def test_a_setting_that_not_all_launches_had_leaves_it_open(tmp_path: Path) -> None:
     one = {
         "mpi": {"name": OPEN_MPI},
         "variant": "default",
         "settings": SWITCH | {"coll_tuned_bcast_algorithm": "chain"},
     }
     other = one | {"settings": SWITCH}
-    assert defaults_of(tmp_path, [one, other]).settings == {(OPEN_MPI, "default"): SWITCH}
-    assert defaults_of(tmp_path, [one, one]).settings == {(OPEN_MPI, "default"): one["settings"]}
+    of_launch = OPEN_MPI, "default"
+    for launches in ([one, other], [other, one], [other, one, other]):
+        mixed = defaults_of(tmp_path, launches)
+        assert mixed.settings == {of_launch: SWITCH}
+        told = told_by(mixed, call(1500), WAYS)
+        assert told is not None
+        assert (told.way, told.names) == (SETTING, None)
+        assert told.why == "the launches differ in the setting coll_tuned_bcast_algorithm"
+        assert tell(mixed, call(1500)) == told
+        # Of another operation nothing is in doubt.
+        told = told_by(mixed, call(1500, "reduce"), WAYS)
+        assert told is not None
+        assert told.way == VERSION
+        with pytest.raises(RequestError, match="bcast: the launches of the campaign differ"):
+            _expect_same(mixed, of_launch, SWITCH, [("bcast", 5)])
+        _expect_same(mixed, of_launch, SWITCH, [("reduce", 5)])
+    same = defaults_of(tmp_path, [one, one])
+    assert (same.settings, same.differing) == ({of_launch: one["settings"]}, {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "differing", "expected"),
+    [
+        (SWITCH, ["coll_tuned_bcast_algorithm"], "coll_tuned_bcast_algorithm"),
+        ({"coll_tuned_bcast_algorithm": "chain"}, list(SWITCH), "coll_tuned_use_dynamic_rules"),
+        # Alone it changes nothing.
+        ({}, list(SWITCH), ""),
+        ({}, ["coll_tuned_bcast_algorithm"], ""),
+        (SWITCH, ["coll_tuned_reduce_algorithm", "btl_sm_eager_limit"], ""),
+        (
+            SWITCH | {"coll_tuned_bcast_algorithm": "chain"},
+            ["btl_sm_eager_limit", "coll_tuned_bcast_algorithm_segmentsize"],
+            "coll_tuned_bcast_algorithm_segmentsize",
+        ),
+        (SWITCH | {"coll_tuned_bcast_algorithm": "chain"}, ["btl_sm_eager_limit"], ""),
+        (
+            {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"},
+            ["MPIR_CVAR_BCAST_DEVICE_COLLECTIVE"],
+            "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE",
+        ),
+        ({}, ["MPIR_CVAR_BCAST_DEVICE_COLLECTIVE"], ""),
+    ],
+)
+def test_which_difference_between_launches_leaves_a_broadcast_open(
+    settings: dict[str, str], differing: list[str], expected: str
+) -> None:
+    assert in_doubt("bcast", settings, differing) == expected

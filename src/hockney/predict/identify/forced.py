@@ -7,11 +7,12 @@ forced algorithm this does not say which one wins. In MPICH the device goes firs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from hockney.predict.decisions.mpich import BY_NODE
 
+_TUNED = "coll_tuned_use_dynamic_rules"
 _TUNED_FILE = "coll_tuned_dynamic_rules_filename"
 _MPICH_FILE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 
@@ -34,8 +35,20 @@ def forced(operation: str, settings: Mapping[str, str], *, is_flat: bool) -> For
     return _tuned(operation, settings) or _mpich(operation, settings, is_flat=is_flat)
 
 
+def in_doubt(operation: str, settings: Mapping[str, str], differing: Collection[str]) -> str:
+    """The name in `differing` that forces an operation in some launches and not in others; "" without one.
+
+    `settings` are those that all the launches had.
+    """
+    possible = dict.fromkeys(differing, "?") | settings
+    if forced(operation, possible, is_flat=True) is None:
+        return ""
+    stems = (_TUNED, _TUNED_FILE, f"coll_tuned_{operation}_algorithm", _MPICH_FILE, *_mpich_names(operation))
+    return min((name for name in differing if name.startswith(stems)), default="")
+
+
 def _tuned(operation: str, settings: Mapping[str, str]) -> Forced | None:
-    if "coll_tuned_use_dynamic_rules" not in settings:
+    if _TUNED not in settings:
         return None
     if file := settings.get(_TUNED_FILE):
         return Forced(f"{_TUNED_FILE}={file}")
@@ -47,10 +60,14 @@ def _tuned(operation: str, settings: Mapping[str, str]) -> Forced | None:
 
 
 def _mpich(operation: str, settings: Mapping[str, str], *, is_flat: bool) -> Forced | None:
-    stem = f"MPIR_CVAR_{operation.upper()}"
-    without_device = settings.get(f"{stem}_DEVICE_COLLECTIVE") == "0"
-    reaches = without_device or is_flat or operation not in BY_NODE
-    if value := settings.get(f"{stem}_INTRA_ALGORITHM"):
-        return Forced(f"{stem}_INTRA_ALGORITHM={value}", f"mpir:{value}" if reaches else "")
-    found = [f"{name}={settings[name]}" for name in (f"{stem}_COMPOSITION", _MPICH_FILE) if name in settings]
+    device, algorithm, composition = _mpich_names(operation)
+    reaches = settings.get(device) == "0" or is_flat or operation not in BY_NODE
+    if value := settings.get(algorithm):
+        return Forced(f"{algorithm}={value}", f"mpir:{value}" if reaches else "")
+    found = [f"{name}={settings[name]}" for name in (composition, _MPICH_FILE) if name in settings]
     return Forced(found[0]) if found else None
+
+
+def _mpich_names(operation: str) -> tuple[str, str, str]:
+    stem = f"MPIR_CVAR_{operation.upper()}"
+    return f"{stem}_DEVICE_COLLECTIVE", f"{stem}_INTRA_ALGORITHM", f"{stem}_COMPOSITION"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.identify.candidates import Candidate, of_name, of_schedule
-from hockney.predict.identify.forced import Forced, forced
+from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.records.defaults import NOTHING_KNOWN, Defaults, Seen
 
 VERSION, TIMES, SETTING, WATCHING = "version", "times", "setting", "watching"
@@ -51,7 +51,10 @@ class Told:
 
 def by_setting(defaults: Defaults, place: DefaultCall) -> Told | None:
     """What a setting forces; None where none is known to."""
-    settings = defaults.settings.get((place.mpi, place.variant), {})
+    of_launches = place.mpi, place.variant
+    settings = defaults.settings.get(of_launches, {})
+    if name := in_doubt(place.operation, settings, defaults.differing.get(of_launches, ())):
+        return Told(SETTING, None, f"the launches differ in the setting {name}")
     is_flat = place.nodes is not None and place.nodes >= place.ranks
     force = forced(place.operation, settings, is_flat=is_flat)
     return None if force is None else _of_force(force, place)
