@@ -183,7 +183,7 @@ def _expect_same(
                 f"{operation}: the launches of the campaign differ in the setting {name}",
                 "leave the campaign out, and say --mpi and --ranks",
             )
-        before, here = (forced(operation, settings, is_flat=True) for settings in (then, now))
+        before, here = (forced(operation, settings, ranks=1, nodes=1) for settings in (then, now))
         if before != here:
             said = [one.setting if one else "the library" for one in (before, here)]
             raise RequestError(
@@ -216,7 +216,7 @@ def _watch_one(
     )
     found = sorted(one.over(asked_B), key=lambda each: each.size_B)
     nodes = ranks if how.is_flat else len({place.host for place in hello.ranks[:ranks]})
-    force = forced(operation, hello.settings, is_flat=nodes >= ranks)
+    force = forced(operation, hello.settings, mpi=launch.mpi_name, ranks=ranks, nodes=nodes)
     told = [
         _told(each, DefaultCall(operation, launch.mpi_name, launch.variant, ranks, nodes, each.size_B), force)
         for each in found

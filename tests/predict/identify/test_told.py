@@ -67,7 +67,27 @@ SWITCH = {"coll_tuned_use_dynamic_rules": "1"}
 def test_which_setting_forces_a_broadcast(
     settings: dict[str, str], is_flat: bool, expected: Forced | None
 ) -> None:
-    assert forced("bcast", settings, is_flat=is_flat) == expected
+    assert forced("bcast", settings, ranks=8, nodes=8 if is_flat else 2) == expected
+
+
+@pytest.mark.parametrize(
+    ("library", "operation", "nodes", "is_tuned"),
+    [
+        (OPEN_MPI, "bcast", 1, True),
+        (OPEN_MPI, "bcast", None, True),
+        # coll_han_component.c of 5.0: priority 35, tuned has 30.
+        (OPEN_MPI, "bcast", 2, False),
+        (OPEN_MPI, "alltoall", 2, True),
+        ("Open MPI 4.1.5", "bcast", 2, True),
+    ],
+)
+def test_what_tuned_is_forced_to_is_not_told_where_han_serves(
+    library: str, operation: str, nodes: int | None, is_tuned: bool
+) -> None:
+    setting = {f"coll_tuned_{operation}_algorithm": "linear"}
+    told = forced(operation, SWITCH | setting, mpi=library, ranks=8, nodes=nodes)
+    ((name, value),) = setting.items()
+    assert told == Forced(f"{name}={value}", "tuned:linear" if is_tuned else "")
 
 
 def cell(size_B: int, *names: Seen, mpi: str = OPEN_MPI, operation: str = "bcast") -> WatchedCell:

@@ -2,7 +2,8 @@
 
 The runner asks when it starts and campaigns keep the answer (`settings` of a launch): what it holds is not what
 the library ships with. Open MPI heeds them with `coll_tuned_use_dynamic_rules` only; of a file of rules beside a
-forced algorithm this does not say which one wins. In MPICH the device goes first where ranks share nodes.
+forced algorithm this does not say which one wins, and where its component han goes first, what they force in
+tuned serves at most parts of the call. In MPICH the device goes first where ranks share nodes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from hockney.predict.decisions.base import decisions_for
 from hockney.predict.decisions.mpich import BY_NODE
+from hockney.predict.decisions.openmpi import is_of_han
 
 _TUNED = "coll_tuned_use_dynamic_rules"
 _TUNED_FILE = "coll_tuned_dynamic_rules_filename"
@@ -30,9 +33,17 @@ class Forced:
     segment_B: int = 0
 
 
-def forced(operation: str, settings: Mapping[str, str], *, is_flat: bool) -> Forced | None:
-    """What forces an operation; None where the library chooses. `is_flat`: no two ranks share a node."""
-    return _tuned(operation, settings) or _mpich(operation, settings, is_flat=is_flat)
+def forced(
+    operation: str, settings: Mapping[str, str], *, mpi: str = "", ranks: int, nodes: int | None
+) -> Forced | None:
+    """What forces an operation of the library in a table's `mpi` column on so many ranks of so many nodes.
+
+    None where the library chooses; `nodes` None: nobody says.
+    """
+    version = decisions_for(mpi).version
+    by_han = is_of_han(operation, version, nodes or 1)
+    is_flat = nodes is not None and nodes >= ranks
+    return _tuned(operation, settings, by_han=by_han) or _mpich(operation, settings, is_flat=is_flat)
 
 
 def in_doubt(operation: str, settings: Mapping[str, str], differing: Collection[str]) -> str:
@@ -40,14 +51,14 @@ def in_doubt(operation: str, settings: Mapping[str, str], differing: Collection[
 
     `settings` are those that all the launches had.
     """
-    possible = dict.fromkeys(differing, "?") | settings
-    if forced(operation, possible, is_flat=True) is None:
+    possible = dict.fromkeys(differing, "?") | dict(settings)
+    if forced(operation, possible, ranks=1, nodes=1) is None:
         return ""
     stems = (_TUNED, _TUNED_FILE, f"coll_tuned_{operation}_algorithm", _MPICH_FILE, *_mpich_names(operation))
     return min((name for name in differing if name.startswith(stems)), default="")
 
 
-def _tuned(operation: str, settings: Mapping[str, str]) -> Forced | None:
+def _tuned(operation: str, settings: Mapping[str, str], *, by_han: bool) -> Forced | None:
     if _TUNED not in settings:
         return None
     if file := settings.get(_TUNED_FILE):
@@ -55,6 +66,8 @@ def _tuned(operation: str, settings: Mapping[str, str]) -> Forced | None:
     name = f"coll_tuned_{operation}_algorithm"
     if not (value := settings.get(name)):
         return None
+    if by_han:
+        return Forced(f"{name}={value}")
     segment = settings.get(f"{name}_segmentsize", "0")
     return Forced(f"{name}={value}", f"tuned:{value}", int(segment) if segment.isdigit() else 0)
 

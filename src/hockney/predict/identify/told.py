@@ -55,8 +55,7 @@ def by_setting(defaults: Defaults, place: DefaultCall) -> Told | None:
     settings = defaults.settings.get(of_launches, {})
     if name := in_doubt(place.operation, settings, defaults.differing.get(of_launches, ())):
         return Told(SETTING, None, f"the launches differ in the setting {name}")
-    is_flat = place.nodes is not None and place.nodes >= place.ranks
-    force = forced(place.operation, settings, is_flat=is_flat)
+    force = forced(place.operation, settings, mpi=place.mpi, ranks=place.ranks, nodes=place.nodes)
     return None if force is None else _of_force(force, place)
 
 
