@@ -18,7 +18,7 @@ from hockney.predict.estimators.base import Progress, silent
 from hockney.predict.identified import Answer, Answered, Named, Switch, ways_of
 from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.predict.identify.told import SETTING, WATCHING, DefaultCall, named, seen
-from hockney.predict.identify.watching import Asked, Found, Sent, Watch, turns
+from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watch, turns
 from hockney.records.answers import CallCount, Hello
 from hockney.records.defaults import Defaults, WatchedCell
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
@@ -66,7 +66,10 @@ class _Counter:
         return self._session
 
     def count(self, operation: str, ranks: int, asked: Asked, size_B: int) -> Sent | None:
-        """What the call sends; None where the algorithm does not do it, or ended a launch."""
+        """What the call sends; None where the algorithm does not do it, or ended a launch.
+
+        Unsteady where the kernel does not count the same twice.
+        """
         if (operation, asked) in self._broken:
             return None
         request = {
@@ -83,10 +86,12 @@ class _Counter:
         }
         try:
             sent = self._once(request)
-            for _ in range(MOST_COUNTS - 1 if self._how.by_kernel else 0):
+            if not self._how.by_kernel:
+                return sent
+            for _ in range(MOST_COUNTS - 1):
                 before, sent = sent, self._once(request)
                 if sent.is_like(before):
-                    break
+                    return sent
         except (Limitation, Refused):
             return None
         except LaunchFailed as error:
@@ -94,7 +99,7 @@ class _Counter:
             self.warnings.append(f"{operation} {asked.algorithm} was left out: {error.message}")
             self._session = None
             return None
-        return sent
+        raise Unsteady(f"what {asked.algorithm} sends was not counted the same twice in {MOST_COUNTS} calls")
 
     def _once(self, request: Mapping[str, object]) -> Sent:
         answer = self._begun().count(HANG_S, **request)

@@ -60,8 +60,12 @@ class Sent:
         return [size_B for power in range(40) if -(-total_B // (size_B := 1 << power)) == count]
 
 
+class Unsteady(Exception):
+    """Counts of one call that do not repeat, so that they say nothing of it."""
+
+
 Count = Callable[[Asked, int], Sent | None]
-"""What a call of so many bytes sends; None where the algorithm does not do it."""
+"""What a call of so many bytes sends; None where the algorithm does not do it. Raises `Unsteady`."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,10 @@ class Watch:
     def at(self, size_B: int) -> Found:
         """What the default may be at this size."""
         if size_B not in self.found:
-            self.found[size_B] = self._look(size_B)
+            try:
+                self.found[size_B] = self._look(size_B)
+            except Unsteady as error:
+                self.found[size_B] = Found(size_B, None, str(error))
         return self.found[size_B]
 
     def _look(self, size_B: int) -> Found:
