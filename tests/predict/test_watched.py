@@ -122,6 +122,20 @@ def test_an_absurd_setting_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) ->
     assert of_schedule("bcast", shipped).name != schedule
 
 
+def test_the_radix_that_is_set_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    if mpi.kind != "openmpi":
+        pytest.skip("of variables of Open MPI")
+    stem = "OMPI_MCA_coll_tuned_bcast_algorithm"
+    monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
+    monkeypatch.setenv(stem, "knomial")
+    monkeypatch.setenv(f"{stem}_knomial_radix", "3")
+    (answer,) = watched(mpi, ("bcast",), (64,)).answers
+    (cell,) = answer.cells
+    assert cell.names is not None
+    assert [name.names for name in cell.names] == [("knomial, radix 3",)]
+    assert cell.way == SETTING
+
+
 THRESHOLD_B = 5001
 
 

@@ -190,7 +190,7 @@ def _expect_same(
             )
         before, here = (forced(operation, settings, ranks=1, nodes=1) for settings in (then, now))
         if before != here:
-            said = [one.setting if one else "the library" for one in (before, here)]
+            said = [one.words if one else "the library" for one in (before, here)]
             raise RequestError(
                 f"{operation}: {said[0]} chose the algorithm when the campaign was launched, {said[1]} does now",
                 "watch it with the settings that it was launched with",
@@ -264,7 +264,9 @@ def _shares_nodes(hello: Hello, ranks: int) -> bool:
 
 def _told(found: Found, place: DefaultCall, force: Forced | None) -> Answered:
     """The set that was seen; the algorithm that a setting forces, where its messages are those that were seen."""
-    asked = None if force is None or not force.algorithm else named(force.algorithm, place, force.segment_B)
+    asked = None
+    if force is not None and force.algorithm:
+        asked = named(force.algorithm, place, force.segment_B, force.radix)
     names = None if found.names is None else list(found.names)
     way, why = WATCHING, found.why
     if force is not None and asked is not None and names is not None and asked in names:

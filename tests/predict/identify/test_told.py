@@ -33,7 +33,18 @@ SWITCH = {"coll_tuned_use_dynamic_rules": "1"}
         (
             SWITCH | {"coll_tuned_bcast_algorithm": "chain", "coll_tuned_bcast_algorithm_segmentsize": "8192"},
             False,
-            Forced("coll_tuned_bcast_algorithm=chain", "tuned:chain", 8192),
+            # coll_tuned_init_chain_fanout is 4.
+            Forced("coll_tuned_bcast_algorithm=chain", "tuned:chain", 8192, 4),
+        ),
+        (
+            SWITCH
+            | {
+                "coll_tuned_bcast_algorithm": "knomial",
+                "coll_tuned_bcast_algorithm_knomial_radix": "8",
+                "coll_tuned_bcast_algorithm_chain_fanout": "2",
+            },
+            False,
+            Forced("coll_tuned_bcast_algorithm=knomial", "tuned:knomial", 0, 8),
         ),
         (SWITCH | {"coll_tuned_reduce_algorithm": "chain"}, False, None),
         (
@@ -123,6 +134,8 @@ def test_a_setting_goes_before_what_was_watched_and_both_before_the_version() ->
     assert names(Defaults(watched)) == (WATCHING, ["linear"])
     # What coll_tuned_decision_fixed.c says of it is tested elsewhere.
     assert names(Defaults())[0] == VERSION
+    radix = {"coll_tuned_bcast_algorithm": "knomial", "coll_tuned_bcast_algorithm_knomial_radix": "8"}
+    assert names(Defaults(settings={(OPEN_MPI, "default"): SWITCH | radix})) == (SETTING, ["knomial, radix 8"])
     # Of another variant nothing was set.
     assert names(Defaults(settings={(OPEN_MPI, "tcp"): settings[OPEN_MPI, "default"]}))[0] == VERSION
     # A file of rules says that the shipped decision does not hold, and no more.

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.decisions.mpich import BY_NODE
-from hockney.predict.decisions.openmpi import is_of_han
+from hockney.predict.decisions.openmpi import FANOUT, is_of_han
+from hockney.units import format_bytes
 
 _TUNED = "coll_tuned_use_dynamic_rules"
+_RADIX = {"chain": "chain_fanout", "knomial": "knomial_radix"}
+"""The variable with the radix of an algorithm, after the algorithm's own."""
 _TUNED_FILE = "coll_tuned_dynamic_rules_filename"
 _MPICH_FILE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 
@@ -25,12 +28,23 @@ class Forced:
     """The setting `name=value`, and the algorithm that it forces by the library's name.
 
     `algorithm` is empty where the setting only says that the shipped decision does not hold: a file of rules, or
-    an algorithm that the library may pass over.
+    an algorithm that the library may pass over. `segment_B` and `radix` 0: not segmented, none.
     """
 
     setting: str
     algorithm: str = ""
     segment_B: int = 0
+    radix: int = 0
+
+    @property
+    def words(self) -> str:
+        """The setting, with segments and radix."""
+        parts = [self.setting]
+        if self.segment_B:
+            parts.append(f"segments of {format_bytes(self.segment_B)}")
+        if self.radix:
+            parts.append(f"radix {self.radix}")
+        return ", ".join(parts)
 
 
 def forced(
@@ -69,7 +83,10 @@ def _tuned(operation: str, settings: Mapping[str, str], *, by_han: bool) -> Forc
     if by_han:
         return Forced(f"{name}={value}")
     segment = settings.get(f"{name}_segmentsize", "0")
-    return Forced(f"{name}={value}", f"tuned:{value}", int(segment) if segment.isdigit() else 0)
+    radix = settings.get(f"{name}_{_RADIX[value]}", str(FANOUT)) if value in _RADIX else "0"
+    return Forced(
+        f"{name}={value}", f"tuned:{value}", *(int(one) if one.isdigit() else 0 for one in (segment, radix))
+    )
 
 
 def _mpich(operation: str, settings: Mapping[str, str], *, is_flat: bool) -> Forced | None:

@@ -63,7 +63,7 @@ def _of_force(force: Forced, place: DefaultCall) -> Told:
     why = f"forced by the setting {force.setting}"
     if not force.algorithm:
         return Told(SETTING, None, f"the setting {force.setting} decides, not the shipped decision")
-    candidate = named(force.algorithm, place, force.segment_B)
+    candidate = named(force.algorithm, place, force.segment_B, force.radix)
     return Told(SETTING, None if candidate is None else (candidate,), why)
 
 
