@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "json.hpp"
+#include "library/control_variable.hpp"
 #include "library/library.hpp"
 #include "tool_interface.hpp"
 
@@ -50,9 +51,21 @@ bool names_rules(const std::string& name) {
     return name == "coll_tuned_dynamic_rules_filename" || ends(name, "COLL_SELECTION_TUNING_JSON_FILE");
 }
 
+// The radix of an algorithm that is forced: it always has a value, and of all others that says nothing.
+bool is_forced_radix(const std::string& name) {
+    if (!begins(name, "coll_tuned_")) return false;
+    for (const LibraryAlgorithm& algorithm : library_algorithms()) {
+        if (algorithm.radix_variable != name) continue;
+        const auto& [selector, number] = algorithm.variables.back();
+        const auto variable = ControlVariable::find(selector);
+        if (variable && variable->read() == number) return true;
+    }
+    return false;
+}
+
 bool speaks_of_choice(const std::string& name) {
     return names_algorithm(name) || names_rules(name) || ends(name, "_DEVICE_COLLECTIVE") ||
-           name == "coll_tuned_use_dynamic_rules";
+           name == "coll_tuned_use_dynamic_rules" || is_forced_radix(name);
 }
 
 // Whether the choice of algorithms is not the library's where such a variable has this value.

@@ -68,6 +68,7 @@ def test_a_planted_decision_comes_back(file: Write) -> None:
     path = file(planted(lambda size_B: "binomial" if size_B < SWITCH_B else "linear"))
     (found,) = answer(path)["answers"]
     assert found["way"] == "times"
+    assert {cell["way"] for cell in found["cells"]} == {"times"}
     assert found["n_cells"] == len(SIZES)
     for cell in found["cells"]:
         truth = "binomial" if cell["bytes"] < SWITCH_B else "linear"
@@ -88,6 +89,15 @@ def test_the_text_names_ranges_of_sizes(file: Write) -> None:
     assert code == 0
     assert "chain" in out
     assert f"{len(SIZES)} cells (ranks and size)" in out
+
+
+def test_an_answer_from_times_says_of_which_variant_it_is(file: Write) -> None:
+    path = file(planted(lambda _: "chain").assign(variant="tcp"))
+    (found,) = answer(path, "--by", "times")["answers"]
+    assert found["variant"] == "tcp"
+    code, out, _ = outcome("identify", path, "--by", "times")
+    assert code == 0
+    assert "from times alone" in out
 
 
 def test_a_version_answers_where_it_is_known(file: Write) -> None:
@@ -132,6 +142,12 @@ def test_a_setting_of_a_machine_file_goes_before_the_version(tmp_path: Path) -> 
     assert "forced by the setting" in out
 
 
+def test_a_word_that_is_no_collective_is_refused_of_a_machine_file() -> None:
+    code, _, err = outcome("identify", located(Path("ci_2core")), "--operation", "brodcast")
+    assert code == 2
+    assert "'brodcast' is not a collective" in err
+
+
 @pytest.mark.parametrize(
     ("change", "words", "said"),
     [
@@ -143,6 +159,7 @@ def test_a_setting_of_a_machine_file_goes_before_the_version(tmp_path: Path) -> 
         ),
         (lambda frame: frame[frame["algorithm"] == "default"], (), "nothing says what the candidates of bcast"),
         (lambda frame: frame, ("--by", "version"), "the version does not tell"),
+        (lambda frame: frame, ("--by", "watching"), "nobody has watched these sizes of bcast"),
         (lambda frame: frame, ("--operation", "reduce"), "no 'reduce' in this table"),
     ],
 )

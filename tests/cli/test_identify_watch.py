@@ -90,6 +90,8 @@ def test_what_it_refuses(tmp_path: Path) -> None:
         ((table, "--mpi", "mpich"), "--mpi means nothing without --watch"),
         (("--watch", "--by", "times"), "--by means nothing with --watch"),
         (("--watch", "--ranks", "1"), "2 ranks or more"),
+        (("--watch", "--ranks", "0"), "--ranks 0: 2 ranks or more"),
+        (("--watch", "--ranks", "-1"), "--ranks -1: 2 ranks or more"),
         (("--watch", "--operation", "pingpong"), "is not a collective"),
     ):
         code, _, err = outcome("identify", *words)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hockney.campaign.plan import Launching
+from hockney.campaign.prepare import counting_launches
 from hockney.errors import EnvironmentLack
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.identified import Answer
 from hockney.predict.identify.candidates import of_schedule
 from hockney.predict.identify.told import SETTING, WATCHING
-from hockney.predict.watched import Watched, watch
+from hockney.predict.identify.watching import Asked, Sent, Unsteady
+from hockney.predict.watched import Watched, _Counter, watch
+from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.runner import library
 from hockney.runner.mpi import Mpi
 
@@ -47,16 +51,44 @@ def test_the_set_holds_what_the_version_says(mpi: Mpi, seen: dict[str, Answer], 
         assert (cell.way, cell.why) == (WATCHING, ""), "nothing was set"
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_switches_are_those_of_the_version_to_the_byte(mpi: Mpi, seen: dict[str, Answer], operation: str) -> None:
+def test_switches_are_those_of_the_version_to_the_byte(mpi: Mpi, seen: dict[str, Answer]) -> None:
     """Where two schedules follow one another that send different messages."""
     known = decisions_for(mpi.describe())
-    for switch in seen[operation].switches:
+    switches = [(operation, switch) for operation in OPERATIONS for switch in seen[operation].switches]
+    assert switches
+    for operation, switch in switches:
         sides = [
             known.default(operation, RANKS, size_B, nodes=switch.nodes or 1)
             for size_B in (switch.last_B, switch.first_B)
         ]
         assert sides[0] != sides[1], switch
+        element_B = ELEMENT_B if COLLECTIVES[operation].reduces else 1
+        assert switch.first_B - switch.last_B == element_B, (operation, switch)
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+def test_the_kernel_is_believed_where_it_counts_the_same_twice(
+    mpi: Mpi, monkeypatch: pytest.MonkeyPatch, *, repeats: bool
+) -> None:
+    if mpi.kind not in library.COUNTING:
+        pytest.skip(f"{mpi.describe()} cannot be watched")
+    heartbeats = iter(range(1000))
+
+    def counted(*_: object) -> Sent:
+        beat = next(heartbeats)
+        # Once that of a library's own, or in each call.
+        return Sent(np.array([[0, min(beat, 1) if repeats else beat]]))
+
+    monkeypatch.setattr(_Counter, "_once", counted)
+    how, launches = counting_launches(Launching(mpi=str(mpi.wrapper), ranks=2))[-1]
+    with _Counter(launches[0], how._replace(by_kernel=True), limit_s=60) as counter:
+        if repeats:
+            sent = counter.count("bcast", 2, Asked("default"), 64)
+            assert sent is not None
+            assert sent.bytes.tolist() == [[0, 1]]
+        else:
+            with pytest.raises(Unsteady, match="what default sends was not counted the same twice in 4 calls"):
+                counter.count("bcast", 2, Asked("default"), 64)
 
 
 FORCED = {
@@ -88,6 +120,20 @@ def test_an_absurd_setting_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) ->
     shipped = decisions_for(mpi.describe()).default("bcast", RANKS, 262_144, nodes=cell.nodes or 1)
     assert shipped is not None
     assert of_schedule("bcast", shipped).name != schedule
+
+
+def test_the_radix_that_is_set_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    if mpi.kind != "openmpi":
+        pytest.skip("of variables of Open MPI")
+    stem = "OMPI_MCA_coll_tuned_bcast_algorithm"
+    monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
+    monkeypatch.setenv(stem, "knomial")
+    monkeypatch.setenv(f"{stem}_knomial_radix", "3")
+    (answer,) = watched(mpi, ("bcast",), (64,)).answers
+    (cell,) = answer.cells
+    assert cell.names is not None
+    assert [name.names for name in cell.names] == [("knomial, radix 3",)]
+    assert cell.way == SETTING
 
 
 THRESHOLD_B = 5001

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ with later():
     from hockney.predict.points import DEFAULT
     from hockney.predict.watched import watch
     from hockney.records import defaults, table
+    from hockney.records.defaults import Defaults
     from hockney.records.folder import Campaign
 
 LEAST_RANKS = 5
@@ -49,7 +50,7 @@ class _Part:
     ranks: Sequence[int]
     sizes_B: Sequence[int]
     mpi: str = ""
-    settings: Mapping[tuple[str, str], Mapping[str, str]] | None = None
+    known: Defaults | None = None
 
 
 def watched(asked: Watching, usual_B: Sequence[int]) -> tuple[list[Answer], list[str]]:
@@ -63,7 +64,7 @@ def watched(asked: Watching, usual_B: Sequence[int]) -> tuple[list[Answer], list
             part.ranks,
             part.sizes_B,
             mpi=part.mpi,
-            settings=part.settings,
+            known=part.known,
             progress=progress,
         )
     if campaign is not None:
@@ -83,10 +84,10 @@ def _campaign(path: Path) -> Campaign:
 
 def _alone(asked: Watching, usual_B: Sequence[int]) -> _Part:
     hosts = list(asked.hosts)
-    ranks = sorted(set(asked.ranks)) or [max(LEAST_RANKS, default_ranks(hosts))]
+    ranks = sorted(set(_plural(asked.ranks))) or [max(LEAST_RANKS, default_ranks(hosts))]
     launching = Launching(mpi=asked.mpi or "auto", ranks=max(ranks), hosts=hosts)
     return _Part(
-        launching, _known(asked.operations) or list(COLLECTIVES), _plural(ranks), asked.sizes_B or usual_B
+        launching, known_collectives(asked.operations) or list(COLLECTIVES), ranks, asked.sizes_B or usual_B
     )
 
 
@@ -98,13 +99,15 @@ def _as_campaign(campaign: Campaign, asked: Watching) -> _Part:
     frame = table.load(campaign.path)
     frame = frame[(frame["algorithm"] == DEFAULT) & frame["operation"].isin(list(COLLECTIVES))]
     if asked.operations:
-        frame = frame[frame["operation"].isin(_known(asked.operations))]
+        frame = frame[frame["operation"].isin(known_collectives(asked.operations))]
     if frame.empty:
         raise RequestError(
             f"{campaign.path} has no times of {DEFAULT} of a collective asked for",
             "leave it out, and say --mpi and --ranks",
         )
-    ranks = sorted(set(asked.ranks)) or sorted({int(count) for count in frame["ranks"] if int(count) > 1})
+    ranks = sorted(set(_plural(asked.ranks))) or sorted(
+        {int(count) for count in frame["ranks"] if int(count) > 1}
+    )
     names = {name: getattr(plan, name) for name in Launching.model_fields}
     changed = {
         "ranks": max(plan.ranks, *ranks),
@@ -115,14 +118,15 @@ def _as_campaign(campaign: Campaign, asked: Watching) -> _Part:
     return _Part(
         Launching.model_validate(names | changed),
         [name for name in COLLECTIVES if (frame["operation"] == name).any()],
-        _plural(ranks),
+        ranks,
         asked.sizes_B or sorted({int(size) for size in frame["bytes"]}),
         mpis[0] if len(mpis) == 1 else "",
-        known_defaults(frame).settings,
+        known_defaults(frame),
     )
 
 
-def _known(operations: Sequence[str]) -> list[str]:
+def known_collectives(operations: Sequence[str]) -> list[str]:
+    """The operations; RequestError where one is no collective."""
     for name in operations:
         if name not in COLLECTIVES:
             raise RequestError(f"{name!r} is not a collective", f"known: {', '.join(COLLECTIVES)}")

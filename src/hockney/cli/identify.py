@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli._watched import Watching, watched
+from hockney.cli._watched import Watching, known_collectives, watched
 from hockney.errors import RequestError
 from hockney.options import Argument, Option, flags_written
 from hockney.records.keys import COLLECTIVES
@@ -186,7 +186,7 @@ def _of_machine_file(options: IdentifyOptions, source: Path) -> tuple[list[Answe
     settings = machine.mpi[0].settings if len(machine.mpi) == 1 else {}
     defaults = Defaults(settings={(mpi, ""): settings})
     found, warnings = [], []
-    for operation in options.operations or list(COLLECTIVES):
+    for operation in known_collectives(options.operations) or list(COLLECTIVES):
         sizes_B = (options.sizes_B or USUAL_B) if COLLECTIVES[operation].has_size else (0,)
         answer = of_version(operation, mpi, options.ranks or [2, 8, 64], sizes_B, options.nodes, defaults)
         if answer is None:

@@ -150,6 +150,11 @@ def _further(untold: Answer, training: Training, costs: MachineCosts | None, way
             return untold
     if why:
         return untold
+    if VERSION not in ways:
+        raise RequestError(
+            f"nobody has watched these sizes of {untold.operation}",
+            "watch them: `hockney identify CAMPAIGN --watch`",
+        )
     reason = decisions_for(untold.mpi).reason
     raise RequestError(f"the version does not tell: {reason}", "leave out --by, or say --by times")
 
@@ -252,8 +257,9 @@ def _by_times(training: Training, costs: MachineCosts | None) -> Answer:
         cells += [_answered(chain, cell, found) for cell in chain.cells]
         switches += _switches(chain, found)
     names = [candidate.name for candidate in found.candidates]
-    mpi = str(training.points["mpi"].iloc[0])
-    return Answer(training.operation, training.statistic, mpi, TIMES, cells, switches, names, warnings)
+    default = training.points[training.points["algorithm"] == DEFAULT]
+    mpi, variant = (str(default[name].iloc[0]) for name in ("mpi", "variant"))
+    return Answer(training.operation, training.statistic, mpi, TIMES, cells, switches, names, warnings, variant)
 
 
 def _calibrated(training: Training) -> object:
@@ -273,7 +279,7 @@ def _answered(chain: Chain, cell: Cell, found: Identification) -> Answered:
             Named(tuple(found.candidates[state].name for state in name), float(cell.share[name].sum()))
             for name in cell.names
         )
-    return Answered(cell.ranks, chain.nodes, cell.size_B, names)
+    return Answered(cell.ranks, chain.nodes, cell.size_B, names, TIMES)
 
 
 def _switches(chain: Chain, found: Identification) -> list[Switch]:

@@ -16,19 +16,17 @@ from hockney.campaign.prepare import counting_launches
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.estimators.base import Progress, silent
 from hockney.predict.identified import Answer, Answered, Named, Switch, ways_of
-from hockney.predict.identify.forced import Forced, forced
+from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.predict.identify.told import SETTING, WATCHING, DefaultCall, named, seen
-from hockney.predict.identify.watching import Asked, Found, Sent, Watch, turns
+from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watch, turns
 from hockney.records.answers import CallCount, Hello
-from hockney.records.defaults import WatchedCell
+from hockney.records.defaults import Defaults, WatchedCell
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.runner.library import Counting
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_COUNTS = 4
 """Of one call, until the kernel counts the same twice: a library may have messages of its own in between."""
-Settings = Mapping[tuple[str, str], Mapping[str, str]]
-"""Of each (library, variant), as campaigns keep them."""
 HANG_S = 30.0
 """A call that has not come back by then hangs."""
 
@@ -68,7 +66,10 @@ class _Counter:
         return self._session
 
     def count(self, operation: str, ranks: int, asked: Asked, size_B: int) -> Sent | None:
-        """What the call sends; None where the algorithm does not do it, or ended a launch."""
+        """What the call sends; None where the algorithm does not do it, or ended a launch.
+
+        Unsteady where the kernel does not count the same twice.
+        """
         if (operation, asked) in self._broken:
             return None
         request = {
@@ -85,10 +86,12 @@ class _Counter:
         }
         try:
             sent = self._once(request)
-            for _ in range(MOST_COUNTS - 1 if self._how.by_kernel else 0):
+            if not self._how.by_kernel:
+                return sent
+            for _ in range(MOST_COUNTS - 1):
                 before, sent = sent, self._once(request)
                 if sent.is_like(before):
-                    break
+                    return sent
         except (Limitation, Refused):
             return None
         except LaunchFailed as error:
@@ -96,7 +99,7 @@ class _Counter:
             self.warnings.append(f"{operation} {asked.algorithm} was left out: {error.message}")
             self._session = None
             return None
-        return sent
+        raise Unsteady(f"what {asked.algorithm} sends was not counted the same twice in {MOST_COUNTS} calls")
 
     def _once(self, request: Mapping[str, object]) -> Sent:
         answer = self._begun().count(HANG_S, **request)
@@ -130,13 +133,13 @@ def watch(
     sizes_B: Sequence[int],
     *,
     mpi: str = "",
-    settings: Settings | None = None,
+    known: Defaults | None = None,
     progress: Progress = silent,
 ) -> Watched:
     """The algorithms behind the default of each operation on each number of ranks, at `sizes_B` and at switches.
 
-    `mpi`: the library that must be the one here, as tables name it; `settings`: those of each (library, variant)
-    that must hold, as far as they choose algorithms. RequestError where another one, or others, are here.
+    `mpi`: the library that must be the one here, as tables name it; `known`: settings that must
+    hold, as far as they choose algorithms. RequestError where another library, or other settings, are here.
     EnvironmentLack, in a line, where the library cannot be watched.
     """
     ways = counting_launches(launching)
@@ -148,8 +151,8 @@ def watch(
     *exact, last = ways
     for how, launches in exact:
         with suppress(NotCounted):
-            return _by(how, launches, launching.time_limit_s, asked, sizes_B, settings, progress)
-    return _by(*last, launching.time_limit_s, asked, sizes_B, settings, progress)
+            return _by(how, launches, launching.time_limit_s, asked, sizes_B, known, progress)
+    return _by(*last, launching.time_limit_s, asked, sizes_B, known, progress)
 
 
 def _by(
@@ -158,15 +161,15 @@ def _by(
     limit_s: float,
     asked: Sequence[tuple[str, int]],
     sizes_B: Sequence[int],
-    settings: Settings | None,
+    known: Defaults | None,
     progress: Progress,
 ) -> Watched:
     """What launches of one way of counting say."""
     done = Watched()
     for launch in launches:
         with _Counter(launch, how, limit_s) as counter:
-            if settings is not None:
-                _expect_same(settings.get((launch.mpi_name, launch.variant), {}), counter.hello.settings, asked)
+            if known is not None:
+                _expect_same(known, (launch.mpi_name, launch.variant), counter.hello.settings, asked)
             for operation, count in asked:
                 share = len(done.answers) / (len(launches) * len(asked))
                 progress(share, f"watching {operation} on {count} ranks")
@@ -174,12 +177,20 @@ def _by(
     return done
 
 
-def _expect_same(then: Mapping[str, str], now: Mapping[str, str], asked: Sequence[tuple[str, int]]) -> None:
-    """RequestError where a setting forces an operation in one of two launches and not in the other."""
+def _expect_same(
+    known: Defaults, of_launch: tuple[str, str], now: Mapping[str, str], asked: Sequence[tuple[str, int]]
+) -> None:
+    """RequestError where a setting forces an operation in one launch and not in another: a known one, or now."""
+    then = known.settings.get(of_launch, {})
     for operation, _ in asked:
-        before, here = (forced(operation, settings, is_flat=True) for settings in (then, now))
+        if name := in_doubt(operation, then, known.differing.get(of_launch, ())):
+            raise RequestError(
+                f"{operation}: the launches of the campaign differ in the setting {name}",
+                "leave the campaign out, and say --mpi and --ranks",
+            )
+        before, here = (forced(operation, settings, ranks=1, nodes=1) for settings in (then, now))
         if before != here:
-            said = [one.setting if one else "the library" for one in (before, here)]
+            said = [one.words if one else "the library" for one in (before, here)]
             raise RequestError(
                 f"{operation}: {said[0]} chose the algorithm when the campaign was launched, {said[1]} does now",
                 "watch it with the settings that it was launched with",
@@ -210,7 +221,7 @@ def _watch_one(
     )
     found = sorted(one.over(asked_B), key=lambda each: each.size_B)
     nodes = ranks if how.is_flat else len({place.host for place in hello.ranks[:ranks]})
-    force = forced(operation, hello.settings, is_flat=nodes >= ranks)
+    force = forced(operation, hello.settings, mpi=launch.mpi_name, ranks=ranks, nodes=nodes)
     told = [
         _told(each, DefaultCall(operation, launch.mpi_name, launch.variant, ranks, nodes, each.size_B), force)
         for each in found
@@ -240,6 +251,7 @@ def _watch_one(
             nodes=nodes,
             bytes=each.size_B,
             names=None if each.names is None else [seen(*pair) for pair in each.names.items()],
+            fits_none=each.fits_none,
             why=each.why,
         )
         for each in found
@@ -252,7 +264,9 @@ def _shares_nodes(hello: Hello, ranks: int) -> bool:
 
 def _told(found: Found, place: DefaultCall, force: Forced | None) -> Answered:
     """The set that was seen; the algorithm that a setting forces, where its messages are those that were seen."""
-    asked = None if force is None or not force.algorithm else named(force.algorithm, place, force.segment_B)
+    asked = None
+    if force is not None and force.algorithm:
+        asked = named(force.algorithm, place, force.segment_B, force.radix)
     names = None if found.names is None else list(found.names)
     way, why = WATCHING, found.why
     if force is not None and asked is not None and names is not None and asked in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,7 +35,8 @@ class Seen(_Part):
 class WatchedCell(_Part):
     """The default at a size that was watched; `names` None: it cannot be told, and `why`.
 
-    `nodes`: as the library saw the ranks while it was watched.
+    `nodes`: as the library saw the ranks while it was watched. `fits_none`: it sends what no algorithm does that
+    can be named, so that it is none of those that the library is known to choose.
     """
 
     operation: str
@@ -45,7 +46,13 @@ class WatchedCell(_Part):
     nodes: Count
     bytes: Count
     names: list[Seen] | None = None
+    fits_none: bool = False
     why: str = ""
+
+    @property
+    def says(self) -> tuple[list[Seen] | None, bool]:
+        """What it says of the default."""
+        return self.names, self.fits_none
 
     @property
     def place(self) -> tuple[str, str, str, int, int]:
@@ -63,10 +70,11 @@ class WatchedFile(_Part):
 
 @dataclass(frozen=True)
 class Defaults:
-    """`watched` cells, and the `settings` of each (library, variant) whose launches all had the same."""
+    """`watched` cells; `settings` that all launches of a (library, variant) had, and names that differ."""
 
     watched: Sequence[WatchedCell] = ()
     settings: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    differing: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
 
     def near(
         self, operation: str, mpi: str, variant: str, ranks: int, nodes: int | None, size_B: int
@@ -79,7 +87,7 @@ class Defaults:
         chain = sorted((cell for cell in self.watched if cell.place == place), key=lambda cell: cell.bytes)
         below = [cell for cell in chain if cell.bytes <= size_B][-1:]
         above = [cell for cell in chain if cell.bytes >= size_B][:1]
-        if not below or not above or below[0].names != above[0].names:
+        if not below or not above or below[0].says != above[0].says:
             return None
         return below[0]
 
@@ -87,13 +95,15 @@ class Defaults:
 def defaults_of(folder: Path, launches: Iterable[Mapping[str, Any]]) -> Defaults:
     """What the folder of a campaign and its launches say; RequestError where the file is damaged."""
     settings: dict[tuple[str, str], dict[str, str]] = {}
+    differing: dict[tuple[str, str], set[str]] = {}
     for launch in launches:
         key = str((launch.get("mpi") or {}).get("name") or ""), str(launch.get("variant") or "")
         known = dict(launch.get("settings") or {})
         before = settings.setdefault(key, known)
         # What differs from launch to launch says nothing of all of them.
-        settings[key] = {name: value for name, value in before.items() if known.get(name) == value}
-    return Defaults(tuple(find(folder)), settings)
+        settings[key] = dict(before.items() & known.items())
+        differing.setdefault(key, set()).update(name for name, _ in before.items() ^ known.items())
+    return Defaults(tuple(find(folder)), settings, {key: names for key, names in differing.items() if names})
 
 
 def find(folder: Path) -> list[WatchedCell]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hockney.errors import RequestError
-from hockney.predict.identify.forced import Forced, forced
+from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.predict.identify.told import (
     SETTING,
     VERSION,
@@ -17,6 +17,7 @@ from hockney.predict.identify.told import (
     tell,
     told_by,
 )
+from hockney.predict.watched import _expect_same
 from hockney.records.defaults import FILE, Defaults, Seen, WatchedCell, add, defaults_of, find
 
 OPEN_MPI, MPICH = "Open MPI 5.0.11", "MPICH 5.0.2"
@@ -32,7 +33,18 @@ SWITCH = {"coll_tuned_use_dynamic_rules": "1"}
         (
             SWITCH | {"coll_tuned_bcast_algorithm": "chain", "coll_tuned_bcast_algorithm_segmentsize": "8192"},
             False,
-            Forced("coll_tuned_bcast_algorithm=chain", "tuned:chain", 8192),
+            # coll_tuned_init_chain_fanout is 4.
+            Forced("coll_tuned_bcast_algorithm=chain", "tuned:chain", 8192, 4),
+        ),
+        (
+            SWITCH
+            | {
+                "coll_tuned_bcast_algorithm": "knomial",
+                "coll_tuned_bcast_algorithm_knomial_radix": "8",
+                "coll_tuned_bcast_algorithm_chain_fanout": "2",
+            },
+            False,
+            Forced("coll_tuned_bcast_algorithm=knomial", "tuned:knomial", 0, 8),
         ),
         (SWITCH | {"coll_tuned_reduce_algorithm": "chain"}, False, None),
         (
@@ -66,7 +78,27 @@ SWITCH = {"coll_tuned_use_dynamic_rules": "1"}
 def test_which_setting_forces_a_broadcast(
     settings: dict[str, str], is_flat: bool, expected: Forced | None
 ) -> None:
-    assert forced("bcast", settings, is_flat=is_flat) == expected
+    assert forced("bcast", settings, ranks=8, nodes=8 if is_flat else 2) == expected
+
+
+@pytest.mark.parametrize(
+    ("library", "operation", "nodes", "is_tuned"),
+    [
+        (OPEN_MPI, "bcast", 1, True),
+        (OPEN_MPI, "bcast", None, True),
+        # coll_han_component.c of 5.0: priority 35, tuned has 30.
+        (OPEN_MPI, "bcast", 2, False),
+        (OPEN_MPI, "alltoall", 2, True),
+        ("Open MPI 4.1.5", "bcast", 2, True),
+    ],
+)
+def test_what_tuned_is_forced_to_is_not_told_where_han_serves(
+    library: str, operation: str, nodes: int | None, is_tuned: bool
+) -> None:
+    setting = {f"coll_tuned_{operation}_algorithm": "linear"}
+    told = forced(operation, SWITCH | setting, mpi=library, ranks=8, nodes=nodes)
+    ((name, value),) = setting.items()
+    assert told == Forced(f"{name}={value}", "tuned:linear" if is_tuned else "")
 
 
 def cell(size_B: int, *names: Seen, mpi: str = OPEN_MPI, operation: str = "bcast") -> WatchedCell:
@@ -102,6 +134,8 @@ def test_a_setting_goes_before_what_was_watched_and_both_before_the_version() ->
     assert names(Defaults(watched)) == (WATCHING, ["linear"])
     # What coll_tuned_decision_fixed.c says of it is tested elsewhere.
     assert names(Defaults())[0] == VERSION
+    radix = {"coll_tuned_bcast_algorithm": "knomial", "coll_tuned_bcast_algorithm_knomial_radix": "8"}
+    assert names(Defaults(settings={(OPEN_MPI, "default"): SWITCH | radix})) == (SETTING, ["knomial, radix 8"])
     # Of another variant nothing was set.
     assert names(Defaults(settings={(OPEN_MPI, "tcp"): settings[OPEN_MPI, "default"]}))[0] == VERSION
     # A file of rules says that the shipped decision does not hold, and no more.
@@ -135,6 +169,23 @@ def test_among_several_that_were_seen_the_shipped_decision_chooses_where_it_is_o
     assert tell(Defaults([cell(64)]), call(64)) is None
 
 
+def test_the_version_is_not_asked_where_something_else_was_seen() -> None:
+    alike, other = (cell(size_B) for size_B in (64, 256))
+    other = other.model_copy(update={"fits_none": True, "why": "none sends it"})
+    defaults = Defaults([alike, other, other.model_copy(update={"bytes": 512})])
+    for size_B in (256, 300):
+        told = told_by(defaults, call(size_B), WAYS)
+        assert told is not None
+        assert (told.way, told.names, told.why) == (WATCHING, None, "none sends it")
+        assert tell(defaults, call(size_B)) == told
+    # Where all send the same, and between the two, it is.
+    for size_B in (64, 100):
+        told = told_by(defaults, call(size_B), WAYS)
+        assert told is not None
+        assert told.way == VERSION
+        assert tell(defaults, call(size_B)) is None
+
+
 def test_the_file_keeps_what_other_watchings_saw_and_is_refused_where_it_is_damaged(tmp_path: Path) -> None:
     assert find(tmp_path) == []
     add(tmp_path, "2026-01-01T00:00:00Z", [cell(64, LINEAR), cell(128, LINEAR)])
@@ -146,12 +197,57 @@ def test_the_file_keeps_what_other_watchings_saw_and_is_refused_where_it_is_dama
         find(tmp_path)
 
 
-def test_a_setting_that_not_all_launches_had_is_none(tmp_path: Path) -> None:
+def test_a_setting_that_not_all_launches_had_leaves_it_open(tmp_path: Path) -> None:
     one = {
         "mpi": {"name": OPEN_MPI},
         "variant": "default",
         "settings": SWITCH | {"coll_tuned_bcast_algorithm": "chain"},
     }
     other = one | {"settings": SWITCH}
-    assert defaults_of(tmp_path, [one, other]).settings == {(OPEN_MPI, "default"): SWITCH}
-    assert defaults_of(tmp_path, [one, one]).settings == {(OPEN_MPI, "default"): one["settings"]}
+    of_launch = OPEN_MPI, "default"
+    for launches in ([one, other], [other, one], [other, one, other]):
+        mixed = defaults_of(tmp_path, launches)
+        assert mixed.settings == {of_launch: SWITCH}
+        told = told_by(mixed, call(1500), WAYS)
+        assert told is not None
+        assert (told.way, told.names) == (SETTING, None)
+        assert told.why == "the launches differ in the setting coll_tuned_bcast_algorithm"
+        assert tell(mixed, call(1500)) == told
+        # Of another operation nothing is in doubt.
+        told = told_by(mixed, call(1500, "reduce"), WAYS)
+        assert told is not None
+        assert told.way == VERSION
+        with pytest.raises(RequestError, match="bcast: the launches of the campaign differ"):
+            _expect_same(mixed, of_launch, SWITCH, [("bcast", 5)])
+        _expect_same(mixed, of_launch, SWITCH, [("reduce", 5)])
+    same = defaults_of(tmp_path, [one, one])
+    assert (same.settings, same.differing) == ({of_launch: one["settings"]}, {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "differing", "expected"),
+    [
+        (SWITCH, ["coll_tuned_bcast_algorithm"], "coll_tuned_bcast_algorithm"),
+        ({"coll_tuned_bcast_algorithm": "chain"}, list(SWITCH), "coll_tuned_use_dynamic_rules"),
+        # Alone it changes nothing.
+        ({}, list(SWITCH), ""),
+        ({}, ["coll_tuned_bcast_algorithm"], ""),
+        (SWITCH, ["coll_tuned_reduce_algorithm", "btl_sm_eager_limit"], ""),
+        (
+            SWITCH | {"coll_tuned_bcast_algorithm": "chain"},
+            ["btl_sm_eager_limit", "coll_tuned_bcast_algorithm_segmentsize"],
+            "coll_tuned_bcast_algorithm_segmentsize",
+        ),
+        (SWITCH | {"coll_tuned_bcast_algorithm": "chain"}, ["btl_sm_eager_limit"], ""),
+        (
+            {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"},
+            ["MPIR_CVAR_BCAST_DEVICE_COLLECTIVE"],
+            "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE",
+        ),
+        ({}, ["MPIR_CVAR_BCAST_DEVICE_COLLECTIVE"], ""),
+    ],
+)
+def test_which_difference_between_launches_leaves_a_broadcast_open(
+    settings: dict[str, str], differing: list[str], expected: str
+) -> None:
+    assert in_doubt("bcast", settings, differing) == expected

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from hockney.predict.identify.watching import Asked, Found, Sent, Watch, turns
+from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watch, turns
 from hockney.records.answers import Candidate as Offered
 
 RANKS = 4
@@ -99,6 +99,23 @@ def test_what_cannot_be_told_says_why() -> None:
     assert (silent.names, silent.why) == (None, "the default sends no message that is counted")
     strange = planted(lambda size_B: star(size_B, 3), KNOWN).at(64)
     assert (strange.names, strange.why) == (None, "no algorithm that can be named sends what the default sends")
+    assert (silent.fits_none, strange.fits_none) == (False, True)
+
+
+@pytest.mark.parametrize("unsteady", ["default", "tuned:binomial"])
+def test_counts_that_do_not_repeat_say_nothing(unsteady: str) -> None:
+    """Of a candidate, too: it may be the one that ran."""
+    watch = planted(star, KNOWN)
+    count = watch.count
+
+    def restless(asked: Asked, size_B: int) -> Sent | None:
+        if asked.algorithm == unsteady and size_B == 64:
+            raise Unsteady(f"{unsteady} differs")
+        return count(asked, size_B)
+
+    watch.count = restless
+    assert watch.at(64) == Found(64, None, f"{unsteady} differs")
+    assert names(watch.at(128)) == {"linear"}
 
 
 def test_algorithms_that_send_the_same_are_a_set_and_a_component_of_lower_priority_is_not_in_it() -> None:

@@ -102,13 +102,18 @@ SIZED = {"bcast", "reduce", "allreduce"}
 """Collectives with a substitute for few elements."""
 
 
+def is_of_han(operation: str, version: Version, nodes: int) -> bool:
+    """Whether `han` serves the operation, in place of `tuned`."""
+    return version >= (5, 0) and nodes > 1 and operation in HAN
+
+
 def default(
     operation: str, ranks: int, size_B: int, version: Version, *, nodes: int = 1, element_B: int = 4
 ) -> ScheduleChoice | None:
     """The fixed decision of `tuned`; None before 1.10, after 5, and where `han` decides."""
     if ranks < 2 or not (1, 10) <= version < (6,):
         return None
-    if version >= (5, 0) and nodes > 1 and operation in HAN:
+    if is_of_han(operation, version, nodes):
         return None
     segment_B = 0
     if version >= (4, 1):

@@ -9,7 +9,7 @@ import pandas as pd
 
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.identify.candidates import Candidate, of_name, of_schedule
-from hockney.predict.identify.forced import Forced, forced
+from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.records.defaults import NOTHING_KNOWN, Defaults, Seen
 
 VERSION, TIMES, SETTING, WATCHING = "version", "times", "setting", "watching"
@@ -33,11 +33,15 @@ class DefaultCall:
 
 @dataclass(frozen=True)
 class Told:
-    """The algorithms that the default may be; `names` None: they cannot be told, and `why`."""
+    """The algorithms that the default may be; `names` None: they cannot be told, and `why`.
+
+    `is_other`: it is none of those that the version could tell.
+    """
 
     way: str
     names: tuple[Candidate, ...] | None
     why: str = ""
+    is_other: bool = False
 
     @property
     def choice(self) -> ScheduleChoice | None:
@@ -47,9 +51,11 @@ class Told:
 
 def by_setting(defaults: Defaults, place: DefaultCall) -> Told | None:
     """What a setting forces; None where none is known to."""
-    settings = defaults.settings.get((place.mpi, place.variant), {})
-    is_flat = place.nodes is not None and place.nodes >= place.ranks
-    force = forced(place.operation, settings, is_flat=is_flat)
+    of_launches = place.mpi, place.variant
+    settings = defaults.settings.get(of_launches, {})
+    if name := in_doubt(place.operation, settings, defaults.differing.get(of_launches, ())):
+        return Told(SETTING, None, f"the launches differ in the setting {name}")
+    force = forced(place.operation, settings, mpi=place.mpi, ranks=place.ranks, nodes=place.nodes)
     return None if force is None else _of_force(force, place)
 
 
@@ -57,7 +63,7 @@ def _of_force(force: Forced, place: DefaultCall) -> Told:
     why = f"forced by the setting {force.setting}"
     if not force.algorithm:
         return Told(SETTING, None, f"the setting {force.setting} decides, not the shipped decision")
-    candidate = named(force.algorithm, place, force.segment_B)
+    candidate = named(force.algorithm, place, force.segment_B, force.radix)
     return Told(SETTING, None if candidate is None else (candidate,), why)
 
 
@@ -80,7 +86,7 @@ def by_watching(defaults: Defaults, place: DefaultCall) -> Told | None:
     if cell is None:
         return None
     names = None if cell.names is None else tuple(_candidate(place.operation, one) for one in cell.names)
-    return Told(WATCHING, names, cell.why)
+    return Told(WATCHING, names, cell.why, is_other=cell.fits_none)
 
 
 def _candidate(operation: str, seen: Seen) -> Candidate:
@@ -108,7 +114,9 @@ def tell(defaults: Defaults, place: DefaultCall) -> Told | None:
     if (told := by_setting(defaults, place)) is not None:
         return told
     told = by_watching(defaults, place)
-    if told is None or told.names is None:
+    if told is None or told.is_other:
+        return told
+    if told.names is None:
         return None
     shipped = decisions_for(place.mpi).default(place.operation, place.ranks, place.size_B, nodes=place.nodes or 1)
     return None if shipped and of_schedule(place.operation, shipped) in told.names else told
@@ -117,7 +125,8 @@ def tell(defaults: Defaults, place: DefaultCall) -> Told | None:
 def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> Told | None:
     """What the first of `ways` but times that can tell says; None where none can.
 
-    Where a setting decides, the shipped decision is not asked.
+    Where a setting decides, or something else than the version knows was seen, the shipped decision is not
+    asked.
     """
     of_setting = by_setting(defaults, place) if SETTING in ways else None
     if of_setting is not None and of_setting.names is not None:
@@ -127,6 +136,8 @@ def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> Told
         return seen_here
     if of_setting is not None:
         return of_setting
+    if seen_here is not None and seen_here.is_other:
+        return seen_here
     if VERSION in ways:
         choice = decisions_for(place.mpi).default(
             place.operation, place.ranks, place.size_B, nodes=place.nodes or 1

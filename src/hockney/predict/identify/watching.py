@@ -60,17 +60,25 @@ class Sent:
         return [size_B for power in range(40) if -(-total_B // (size_B := 1 << power)) == count]
 
 
+class Unsteady(Exception):
+    """Counts of one call that do not repeat, so that they say nothing of it."""
+
+
 Count = Callable[[Asked, int], Sent | None]
-"""What a call of so many bytes sends; None where the algorithm does not do it."""
+"""What a call of so many bytes sends; None where the algorithm does not do it. Raises `Unsteady`."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the default may be at a size, with the library's names of each; None: it cannot be told, and `why`."""
+    """What the default may be at a size, with the library's names of each; None: it cannot be told, and `why`.
+
+    `fits_none`: all that can be named send something else.
+    """
 
     size_B: int
     names: dict[Candidate, list[str]] | None
     why: str = ""
+    fits_none: bool = False
 
 
 @dataclass
@@ -105,7 +113,10 @@ class Watch:
     def at(self, size_B: int) -> Found:
         """What the default may be at this size."""
         if size_B not in self.found:
-            self.found[size_B] = self._look(size_B)
+            try:
+                self.found[size_B] = self._look(size_B)
+            except Unsteady as error:
+                self.found[size_B] = Found(size_B, None, str(error))
         return self.found[size_B]
 
     def _look(self, size_B: int) -> Found:
@@ -120,7 +131,8 @@ class Watch:
                 alike, tried = self._alike(default, asked, size_B)
                 if alike:
                     return _judged(size_B, alike, tried)
-        return Found(size_B, None, "no algorithm that can be named sends what the default sends")
+        why = "no algorithm that can be named sends what the default sends"
+        return Found(size_B, None, why, fits_none=True)
 
     def _by_priority(self, segments_B: Sequence[int]) -> Iterator[list[Asked]]:
         known = sorted(self.offered, key=lambda one: -one.priority)
