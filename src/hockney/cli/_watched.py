@@ -110,7 +110,7 @@ def _as_campaign(campaign: Campaign, asked: Watching) -> _Part:
     )
     names = {name: getattr(plan, name) for name in Launching.model_fields}
     changed = {
-        "ranks": max(plan.ranks, *ranks),
+        "ranks": max([plan.ranks, *ranks]),
         "mpi": asked.mpi or plan.mpi,
         "hosts": list(asked.hosts) or plan.hosts,
     }
