@@ -126,6 +126,7 @@ Channel::Channel(MPI_Comm comm) : user_(comm) {
 Channel::~Channel() {
     {
         const std::lock_guard<std::mutex> held(mutex);
+        ++gone_;
         living.erase(ordinal_);
         add_to(ended);
     }
@@ -141,6 +142,29 @@ void Channel::add_to(Totals& totals) {
         for (std::size_t why = 0; why < whys; ++why)
             if (passed_[i][why].calls != 0)
                 totals[{name_of(static_cast<Operation>(i)), -1, reasons[why]}].add(passed_[i][why]);
+}
+
+void Channel::count(const Asked& asked, const Count& one) {
+    if (asked.why == Why::compared) {
+        const auto held = hold();
+        const Kept::Slot* const slot = kept_.find(key_of(asked));
+        if (slot != nullptr && slot->prepared) return slot->prepared->by_library.add(one);
+        // Another thread has dropped the schedule.
+    }
+    passed_[static_cast<std::size_t>(asked.operation)][static_cast<std::size_t>(asked.why)].add(one);
+}
+
+void Channel::count(long ordinal, const Asked& asked, const Count& one) {
+    Channel* still = nullptr;
+    {
+        const std::lock_guard<std::mutex> held(mutex);
+        const auto found = living.find(ordinal);
+        if (found != living.end())
+            still = found->second;
+        else
+            ended[{name_of(asked.operation), -1, reasons[static_cast<std::size_t>(asked.why)]}].add(one);
+    }
+    if (still != nullptr) still->count(asked, one);
 }
 
 Kept::Key Channel::key_of(const Asked& asked) {
