@@ -9,6 +9,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "../schedule/collective.hpp"
 #include "lenient.hpp"
@@ -179,8 +180,16 @@ Prepared* Channel::prepare(Asked& asked, const Data& input, const Data& output) 
     const Kept::Key key = key_of(asked);
     Kept::Slot* slot = kept_.find(key);
     if (slot == nullptr) {
+        std::unique_ptr<Prepared> prepared;
+        const Why why = make(prepared, asked);
+        // Nothing is kept where nothing is ever made.
+        if (why == Why::no_communicator) {
+            asked.why = why;
+            return nullptr;
+        }
         slot = &kept_.add(key);
-        slot->why = make(slot->prepared, asked);
+        slot->why = why;
+        slot->prepared = std::move(prepared);
         kept_.keep(*slot);
     }
     asked.why = slot->why;
