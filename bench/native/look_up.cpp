@@ -1,5 +1,6 @@
-// Looks schedules up as the layer of `hockney apply` does, as many as a communicator keeps, in an order that
-// no cache of the processor knows. Prints seconds for one, under its lock: the median of rounds.
+// Looks schedules up as the layer of `hockney apply` does, as many as a communicator keeps, in an order by
+// chance, all of them in the cache of the processor. Prints seconds for one, under its lock: the median of
+// rounds.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

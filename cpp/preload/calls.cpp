@@ -113,19 +113,39 @@ class Looked {
   private:
     template <class Library>
     int run_and_count(Library library, bool& is_served) {
+        double start_s = timed_s();
         auto held = is_open() ? channel_.hold() : std::unique_lock<std::mutex>();
-        Prepared* prepared = channel_.prepare(asked_, input_, output_);
-        if (prepared == nullptr) held = {};
-        const double start_s = settings().is_timed ? PMPI_Wtime() : 0;
+        Prepared* const prepared = channel_.prepare(asked_, input_, output_);
         is_served = prepared != nullptr && !channel_.is_librarys_turn(asked_.operation);
-        const int code = is_served ? channel_.run(*prepared, asked_, input_, output_) : library();
-        Count& count = prepared == nullptr ? channel_.passed(asked_)
-                       : is_served         ? prepared->count
-                                           : prepared->by_library;
-        ++count.calls;
-        count.bytes += asked_.bytes;
-        if (settings().is_timed) count.time_s += PMPI_Wtime() - start_s;
+        if (is_served) {
+            const int code = channel_.run(*prepared, asked_, input_, output_);
+            prepared->count.add(one_call(start_s));
+            return code;
+        }
+        held = {};
+        if (prepared != nullptr) {
+            asked_.why = Why::compared;
+            start_s = timed_s();  // without the layer, nothing is prepared
+        }
+        const long ordinal = channel_.ordinal(), gone = Channel::gone();
+        const int code = library();
+        // The program's handler of an error may have freed the communicator, or ended MPI and its clock,
+        // whatever MPICH then returns.
+        if (gone == Channel::gone())
+            channel_.count(asked_, one_call(start_s));
+        else if (is_active)
+            Channel::count(ordinal, asked_, one_call(start_s));
         return code;
+    }
+
+    static double timed_s() { return settings().is_timed ? PMPI_Wtime() : 0; }
+    // That ends now.
+    Count one_call(double start_s) const {
+        Count one;
+        one.calls = 1;
+        one.bytes = asked_.bytes;
+        one.time_s = timed_s() - start_s;
+        return one;
     }
 
     Data data(const void* at, Bytes count, MPI_Datatype type) {

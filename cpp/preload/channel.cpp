@@ -9,6 +9,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "../schedule/collective.hpp"
 #include "lenient.hpp"
@@ -126,6 +127,7 @@ Channel::Channel(MPI_Comm comm) : user_(comm) {
 Channel::~Channel() {
     {
         const std::lock_guard<std::mutex> held(mutex);
+        ++gone_;
         living.erase(ordinal_);
         add_to(ended);
     }
@@ -143,6 +145,29 @@ void Channel::add_to(Totals& totals) {
                 totals[{name_of(static_cast<Operation>(i)), -1, reasons[why]}].add(passed_[i][why]);
 }
 
+void Channel::count(const Asked& asked, const Count& one) {
+    if (asked.why == Why::compared) {
+        const auto held = hold();
+        const Kept::Slot* const slot = kept_.find(key_of(asked));
+        if (slot != nullptr && slot->prepared) return slot->prepared->by_library.add(one);
+        // Another thread has dropped the schedule.
+    }
+    passed_[static_cast<std::size_t>(asked.operation)][static_cast<std::size_t>(asked.why)].add(one);
+}
+
+void Channel::count(long ordinal, const Asked& asked, const Count& one) {
+    Channel* still = nullptr;
+    {
+        const std::lock_guard<std::mutex> held(mutex);
+        const auto found = living.find(ordinal);
+        if (found != living.end())
+            still = found->second;
+        else
+            ended[{name_of(asked.operation), -1, reasons[static_cast<std::size_t>(asked.why)]}].add(one);
+    }
+    if (still != nullptr) still->count(asked, one);
+}
+
 Kept::Key Channel::key_of(const Asked& asked) {
     const auto root = static_cast<std::uint64_t>(asked.root) << 32;
     const auto what = static_cast<std::uint32_t>(asked.operation) << 2;
@@ -155,8 +180,16 @@ Prepared* Channel::prepare(Asked& asked, const Data& input, const Data& output) 
     const Kept::Key key = key_of(asked);
     Kept::Slot* slot = kept_.find(key);
     if (slot == nullptr) {
+        std::unique_ptr<Prepared> prepared;
+        const Why why = make(prepared, asked);
+        // Nothing is kept where nothing is ever made.
+        if (why == Why::no_communicator) {
+            asked.why = why;
+            return nullptr;
+        }
         slot = &kept_.add(key);
-        slot->why = make(slot->prepared, asked);
+        slot->why = why;
+        slot->prepared = std::move(prepared);
         kept_.keep(*slot);
     }
     asked.why = slot->why;

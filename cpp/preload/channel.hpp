@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -63,9 +64,13 @@ class Channel {
         if (!settings().is_compared) return false;
         return __builtin_parityl(turns_[static_cast<std::size_t>(operation)]++) != 0;
     }
-    Count& passed(const Asked& asked) {
-        return passed_[static_cast<std::size_t>(asked.operation)][static_cast<std::size_t>(asked.why)];
-    }
+    // Counts a call that the library ran, because of `asked.why`. Takes the lock itself.
+    void count(const Asked& asked, const Count& one);
+    // The same where the communicator may have been freed meanwhile: the one before which so many were made.
+    static void count(long ordinal, const Asked& asked, const Count& one);
+    long ordinal() const { return ordinal_; }
+    // How many have ended.
+    static long gone() { return gone_.load(std::memory_order_relaxed); }
 
   private:
     const std::vector<Rule>& rules_of(Operation operation) const {
@@ -81,6 +86,8 @@ class Channel {
     // Whether all ranks may take the memory that they need for the call, this one `needed_B`.
     bool has_room(const Asked& asked, Bytes needed_B) const;
     void add_to(Totals& totals);
+
+    inline static std::atomic<long> gone_{0};
 
     long ordinal_ = 0;               // how many were made before
     MPI_Comm user_;                  // the program's

@@ -13,14 +13,9 @@ auto& keepers_mutex = *new std::mutex;
 auto& keepers = *new std::set<Kept*>;
 std::atomic<Bytes> kept_B{0};
 std::atomic<long> dropped_so_far{0};
-// Threads that count at the same time may get one number: an order, and no more, is wanted.
 std::atomic<std::uint64_t> uses{0};
 
-std::uint64_t next_use() {
-    const std::uint64_t next = uses.load(std::memory_order_relaxed) + 1;
-    uses.store(next, std::memory_order_relaxed);
-    return next;
-}
+std::uint64_t next_use() { return uses.fetch_add(1, std::memory_order_relaxed) + 1; }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "room.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -11,8 +12,10 @@ namespace {
 
 // Never destroyed: programs may end MPI at their very end.
 auto& unused_mutex = *new std::mutex;
-auto& unused = *new std::vector<Room::Memory>;
+auto& unused = *new std::vector<Room::Memory>;  // the smallest first
 Bytes unused_B = 0;
+
+bool is_smaller(const Room::Memory& one, Bytes size_B) { return one.size_B < size_B; }
 
 }  // namespace
 
@@ -20,9 +23,11 @@ Room::Room(Bytes size_B) {
     if (size_B == 0) return;
     {
         const std::lock_guard<std::mutex> held(unused_mutex);
-        if (!unused.empty()) {
-            memory_ = std::move(unused.back());
-            unused.pop_back();
+        auto found = std::lower_bound(unused.begin(), unused.end(), size_B, is_smaller);
+        if (found == unused.end() && !unused.empty()) --found;  // a larger one takes its place
+        if (found != unused.end()) {
+            memory_ = std::move(*found);
+            unused.erase(found);
             unused_B -= memory_.size_B;
         }
     }
@@ -38,7 +43,8 @@ Room::~Room() {
     // Calls of many threads leave no more than one of them may take.
     if (unused_B + memory_.size_B > settings().scratch_B) return;
     unused_B += memory_.size_B;
-    unused.push_back(std::move(memory_));
+    const auto after = std::lower_bound(unused.begin(), unused.end(), memory_.size_B, is_smaller);
+    unused.insert(after, std::move(memory_));
 }
 
 std::byte* Room::part(Bytes part_B) {

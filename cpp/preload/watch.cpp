@@ -47,6 +47,8 @@ GlobalClock* global_clock = nullptr;
 MPI_Comm clock_comm = MPI_COMM_NULL;
 double begin_s = 0;
 std::size_t notes_of_rank = most_of_rank;
+// From which on one communicator's sizes are rounded: others need notes, too.
+std::size_t exact_records = most_records;
 // Kinds of calls and communicators, and comings and goings, of all communicators.
 std::atomic<std::size_t> noted{0}, sampled{0};
 // How many of the latter one communicator keeps: less when they are too many.
@@ -68,6 +70,14 @@ std::uint64_t members_of(MPI_Comm comm, int ranks) {
     std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
     for (const int rank : theirs) hash = (hash ^ static_cast<std::uint32_t>(rank)) * 1099511628211ULL;
     return hash;
+}
+
+// The next power of two.
+Bytes rounded_B(Bytes bytes) {
+    if (bytes == 0) return 0;
+    Bytes rounded = 1;
+    while (rounded < bytes && rounded < most_rounded_B) rounded *= 2;
+    return rounded;
 }
 
 // Whether there is room for one more kind of call or communicator, which then counts.
@@ -203,24 +213,22 @@ void Watched::add(const char* operation, const void* site, Bytes bytes, int root
     Notes& notes = *notes_;
     std::unique_lock<std::mutex> held(notes.mutex);
     auto found = notes.records.find({operation, site, bytes});
-    if (found == notes.records.end()) {
-        if (notes.records.size() >= most_records) {
-            Bytes rounded = 1;
-            while (rounded < bytes && rounded < most_rounded_B) rounded *= 2;
-            bytes = bytes == 0 ? 0 : rounded;
-        }
-        found = notes.records.find({operation, site, bytes});
-    }
-    if (found == notes.records.end()) {
-        if (this == beyond || !notes_one()) {
-            ++left_out;
-            left_out_ns += nanoseconds(end_s - start_s);
-            // The others number it, too.
-            if (is_blocking) ++notes.sequence;
-            return;
-        }
+    const bool is_exact = notes.records.size() < exact_records;
+    if (found == notes.records.end() && !is_exact)
+        found = notes.records.find({operation, site, rounded_B(bytes)});
+    if (found == notes.records.end() && this != beyond && notes_one()) {
         const Notes::Record fresh{notes.records.size()};
-        found = notes.records.emplace(Notes::Key{operation, site, bytes}, fresh).first;
+        const Notes::Key key{operation, site, is_exact ? bytes : rounded_B(bytes)};
+        found = notes.records.emplace(key, fresh).first;
+    }
+    // Where there is no room for it, one that is there already may stand for it.
+    if (found == notes.records.end()) found = notes.records.find({operation, site, rounded_B(bytes)});
+    if (found == notes.records.end()) {
+        ++left_out;
+        left_out_ns += nanoseconds(end_s - start_s);
+        // The others number it, too.
+        if (is_blocking) ++notes.sequence;
+        return;
     }
     ++found->second.calls;
     found->second.time_s += end_s - start_s;
@@ -265,6 +273,7 @@ void Watched::begin() {
     int ranks = 1;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     notes_of_rank = std::clamp(most_notes / static_cast<std::size_t>(ranks), least_of_rank, most_of_rank);
+    exact_records = std::min(most_records, notes_of_rank / 2);
     kept_of_one = std::min(most_kept, notes_of_rank);
     beyond = new Watched;
     begin_s = now_s();

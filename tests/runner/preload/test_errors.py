@@ -26,16 +26,31 @@ BINOMIAL = PreloadTable(
 )
 
 
-def calls(mpi: Mpi, folder: Path, case: str) -> dict[tuple[str, str], int]:
+def calls(mpi: Mpi, folder: Path, case: str, *options: str) -> dict[tuple[str, str], int]:
     """Calls of a case of errors.c by operation and why the library did them."""
     program = compiled(mpi, folder, "errors.c")
-    done = hockney(*apply_words(folder, BINOMIAL, "--json"), *launch_line(mpi, 2, program, case))
+    words = apply_words(folder, BINOMIAL, "--json", *options)
+    done = hockney(*words, *launch_line(mpi, 2, program, case))
     assert done.returncode == 0, done.stdout + done.stderr
     return {(row["operation"], row["why"]): row["calls"] for row in answer(done.stdout)["calls"]}
 
 
 def test_an_error_that_the_program_handles_is_its_own(mpi: Mpi, tmp_path: Path) -> None:
     assert calls(mpi, tmp_path, "truncated") == {("bcast", ""): 2}
+
+
+@pytest.mark.parametrize("case", ["summing", "freeing"])
+def test_a_handler_of_an_error_may_call_mpi(mpi: Mpi, tmp_path: Path, case: str) -> None:
+    """The second call of an operation is the library's where calls are compared."""
+    counted = calls(mpi, tmp_path, case, "--compare")
+    assert counted["bcast", ""] == counted["bcast", "--compare"] == 2
+    assert counted.get(("allreduce", ""), 0) == (2 if case == "summing" else 0)
+
+
+def test_a_handler_of_an_error_may_end_mpi(mpi: Mpi, tmp_path: Path) -> None:
+    """The report is written before the call is over, which it lacks on the rank with the error."""
+    counted = calls(mpi, tmp_path, "ending", "--compare")
+    assert counted == {("bcast", ""): 2, ("bcast", "--compare"): 1}
 
 
 def test_the_program_keeps_the_librarys_communicators(mpi: Mpi, tmp_path: Path) -> None:

@@ -130,6 +130,16 @@ def test_kinds_of_calls_beyond_those_that_are_noted_are_counted(mpi: Mpi, tmp_pa
     assert sums(profile, "bcast")[0] + profile.left_out.calls == ranks * calls
 
 
+def test_what_finds_no_note_counts_as_the_next_power_of_two(mpi: Mpi, tmp_path: Path) -> None:
+    """22 communicators of 3,000 sizes from the largest on: room for notes ends between 512 B and 256 B of the last."""
+    ranks = 2
+    assert 22 * 3000 - 512 < NOTES_OF_RANK - 22 < 22 * 3000 - 256
+    program = compiled(mpi, tmp_path, "kinds.c")
+    profile = profile_of(mpi, tmp_path, ranks, program, "22", "3000", "1", "down")
+    assert profile.left_out is not None
+    assert profile.left_out.calls == ranks * 256
+
+
 def test_comings_and_goings_are_no_more_than_so_many(mpi: Mpi, tmp_path: Path) -> None:
     """Ten communicators, of which each alone may keep all of its 8,000."""
     ranks, calls = 2, 10 * 8000
