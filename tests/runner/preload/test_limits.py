@@ -131,7 +131,7 @@ def test_kinds_of_calls_beyond_those_that_are_noted_are_counted(mpi: Mpi, tmp_pa
 
 
 def test_what_finds_no_note_counts_as_the_next_power_of_two(mpi: Mpi, tmp_path: Path) -> None:
-    """22 communicators of 3,000 sizes from the largest on: room for notes ends between 512 B and 256 B of the last."""
+    """22 communicators of 3,000 sizes, the largest first: notes end between 512 B and 256 B of the last."""
     ranks = 2
     assert 22 * 3000 - 512 < NOTES_OF_RANK - 22 < 22 * 3000 - 256
     program = compiled(mpi, tmp_path, "kinds.c")
