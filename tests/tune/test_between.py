@@ -97,7 +97,7 @@ def test_between_ranks_it_takes_the_jumps_of_the_fastest() -> None:
 
 
 def test_runs_need_not_have_the_same_sizes() -> None:
-    """Eight ranks measured 1 KiB and 4 KiB, where the model is off by 2 and by 8: by 4 at 2 KiB. Sixteen: by 3."""
+    """Eight ranks measured 1 KiB and 4 KiB, where the model is off by 2 and 8: by 4 at 2 KiB. Sixteen: by 3."""
     known = together(points([8], [6.0]), points([8], [24.0], 4096), points([16], [12.0], 2048))
     told = between(known, together(asked(8, size_B=2048), asked(32, size_B=4096)), rounds)
     # On 32 ranks as on 8, because 16 have no such size.

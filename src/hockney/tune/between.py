@@ -26,8 +26,10 @@ from hockney.statistics import CONFIDENCE, Array
 Model = Callable[[pd.DataFrame], Prediction]
 """Predicts points; NaN where nothing is known."""
 WIDEST = 4.0
-"""Ratio of neighbouring sizes of a run between which nothing was missed: a campaign's ladder. Over a wider gap, as
-where the time was over before a size came, an algorithm may change its ways."""
+"""Ratio of neighbouring sizes of a run between which nothing was missed: that of a campaign's ladder.
+
+Over a wider gap, as where the time was over before a size came, an algorithm may change its ways.
+"""
 ENOUGH = 8
 """Errors of which the quantile says anything; of fewer the largest counts, and no less than what is usual."""
 CALL = ["ranks", "size"]
@@ -101,7 +103,8 @@ def _on_line(size: float, sizes: Array, values: Array) -> float:
     """The value at a size (logarithms) of a run; NaN beyond its ends and in its gaps."""
     after = int(np.searchsorted(sizes, size))
     # Sizes are whole elements: a step of the ladder may be a little wider.
-    if 0 < after < sizes.size and sizes[after] > size and sizes[after] - sizes[after - 1] > math.log(WIDEST) + 0.1:
+    is_between = 0 < after < sizes.size and sizes[after] > size
+    if is_between and sizes[after] - sizes[after - 1] > math.log(WIDEST) + 0.1:
         return math.nan
     return float(np.interp(size, sizes, values, np.nan, np.nan))
 
