@@ -13,6 +13,7 @@ from hockney import writing
 from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
+from hockney.machine.collectives import collectives_of
 from hockney.machine.file import Machine, load
 from hockney.machine.levels import level_remark, mixture
 from hockney.machine.marks import marks_of
@@ -24,6 +25,7 @@ from hockney.records.contents import Contents, at_any_level, read
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.verification import find as find_verification
 from hockney.report import (
+    collective_models,
     collectives,
     effects,
     figures,
@@ -139,6 +141,8 @@ def make(
         every, marks = curves(machine), _sizes(machine)
     else:
         caveats = [*reservations([], contents), *contents.warnings]
+    of_collectives = [model for model in (machine.collectives if machine is not None else []) if model.is_fitted]
+    of_collectives = of_collectives or collectives_of(contents)
     context = Context(model_styles(models.names()), marks, peaks)
     measured = machine.effects if machine is not None else []
     page_warnings = [*warnings(every, launches, caveats), *effects.warnings(measured)]
@@ -154,6 +158,9 @@ def make(
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
             section = collectives.section(frame, operation, places)
+            models = [model for model in of_collectives if model.operation == operation]
+            section.figures += collective_models.drawings(models, machine)
+            section.tables = [*collective_models.model_table(models), *section.tables]
             progress(f"judging predictions of {operation}")
             judgement = judged(frame, operation, places.system)
             section.figures += [judgement.drawing] if judgement.drawing else []

@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
 from hockney.machine.file import Entry, Machine
+from hockney.machine.select import collective_title
 from hockney.machine.summary import MESSAGES
 from hockney.models.base import Parameter, predict
 from hockney.models.collectives.base import CollectiveModel
@@ -29,6 +30,8 @@ _LARGEST_B = 2.0**24
 """The largest size drawn for a model that was published without sizes."""
 _MOST_RANKS = 65536
 _SMALL_B = 8.0
+_MOST_MODELS = 8
+"""Models of collectives in a figure: the library's own choices first."""
 _MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
@@ -100,14 +103,25 @@ def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
 
 
 def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
-    """Time against ranks at 8 B, by the models that can be evaluated there; None where none can."""
-    ranks = [2**exponent for exponent in range(1, int(math.log2(_MOST_RANKS)) + 1)]
+    """Time against ranks at 8 B, by the models that can be evaluated there; None where none can.
+
+    Of a fitted model the measured points at 8 B are drawn, too.
+    """
+    ranks = {2**exponent for exponent in range(1, int(math.log2(_MOST_RANKS)) + 1)}
+    ends = {count for model in models for regime in model.regimes for count in (regime.min_ranks, regime.max_ranks)}
+    grid = sorted(ranks | {count for count in ends if count and 2 <= count <= _MOST_RANKS})
     curves: dict[str, tuple[list[int], list[float]]] = {}
-    for model in models:
-        times = {count: time_s for count in ranks if (time_s := model.time_s(count, _SMALL_B)) is not None}
+    points: dict[str, list[tuple[float, float]]] = {}
+    for model in sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]:
+        times = {count: time_s for count in grid if (time_s := model.time_s(count, _SMALL_B)) is not None}
         if times:
-            name = ", ".join(filter(None, [model.operation, model.algorithm]))
+            name = collective_title(model, models).replace(" — the library", "").replace(" — ", ", ")
             curves[name] = list(times), [time_s * 1e6 for time_s in times.values()]
+            points[name] = [
+                (float(row["ranks"] or 0), float(row["time_s"] or 0) * 1e6)
+                for row in (model.points if model.is_fitted else [])
+                if row["bytes"] == _SMALL_B
+            ]
     if not curves:
         return None
     looks = styles(list(curves))
@@ -115,12 +129,19 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
         figure = Figure(figsize=(width_in, height_in), layout="constrained")
         axes = figure.subplots()
         for name, (at, time_us) in curves.items():
-            axes.plot(at, time_us, label=name, marker=looks[name].marker, markersize=3, **looks[name].line)
+            marker = {} if points[name] else {"marker": looks[name].marker, "markersize": 3}
+            axes.plot(at, time_us, label=name, **marker, **looks[name].line)
+            if points[name]:
+                look: Any = {"marker": looks[name].marker, "color": looks[name].colour, "markersize": 3}
+                axes.plot(*zip(*points[name], strict=True), linestyle="", **look)
         axes.set_xscale("log", base=2)
-        axes.set_xticks([2**exponent for exponent in range(1, 17, 3)])
+        most = max(max(at) for at, _ in curves.values())
+        step = 3 if most > 2**8 else 1
+        axes.set_xticks([2**exponent for exponent in range(1, int(math.log2(most)) + 1, step)])
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
         axes.xaxis.set_minor_locator(NullLocator())
         everything = [time_us for _, times_us in curves.values() for time_us in times_us]
+        everything += [time_us for several in points.values() for _, time_us in several]
         log_axis(axes, min(everything), max(everything))
         axes.set_xlabel("ranks P")
         axes.set_ylabel(f"time of {format_bytes(int(_SMALL_B))} (µs)")

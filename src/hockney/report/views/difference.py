@@ -324,11 +324,43 @@ def _effects(a: Machine, b: Machine, diff: Difference) -> _Launches:
 
 def _collectives(a: Machine, b: Machine, diff: Difference) -> None:
     def identity(model: CollectiveModel) -> dict[str, str]:
-        return {"collective": model.operation, "algorithm": model.algorithm}
+        named = {"collective": model.operation, "algorithm": model.name if model.is_fitted else model.algorithm}
+        return {**named, "mapping": model.mapping, **model.other}
 
     for where, in_a, in_b in _matched(a.collectives, b.collectives, identity, diff):
-        # A model of a collective was published, or fitted elsewhere: nobody says to how many launches.
-        _parameters(where, in_a.parameters, in_b.parameters, (None, None), diff)
+        counts = in_a.launches, in_b.launches
+        if not (in_a.is_fitted and in_b.is_fitted):
+            _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
+            continue
+        if _form(in_a) == _form(in_b):
+            _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
+        else:
+            diff.remarks.append(f"{where}: the models have other terms or ranges; their times are compared")
+        for name, at_a, at_b in _common_times(in_a, in_b):
+            diff.comparisons.append(compare(where, name, Measured(at_a, counts[0]), Measured(at_b, counts[1])))
+
+
+def _form(model: CollectiveModel) -> list[dict[str, Any]]:
+    """The terms and ranges of a model, without numbers."""
+    return [regime.model_dump(exclude={"min_ranks", "max_ranks"}) for regime in model.regimes]
+
+
+def _common_times(a: CollectiveModel, b: CollectiveModel) -> list[tuple[str, Parameter, Parameter]]:
+    """Measured times that both have, on the fewest and most ranks: of the least, a middle and the largest size."""
+    sides = [
+        {(int(row["ranks"] or 0), int(row["bytes"] or 0)): row for row in model.points} for model in (a, b)
+    ]
+    both = sorted(sides[0].keys() & sides[1].keys())
+    chosen = []
+    for ranks in dict.fromkeys((both[0][0], both[-1][0])) if both else ():
+        sizes = [size_B for count, size_B in both if count == ranks]
+        chosen += [(ranks, size_B) for size_B in dict.fromkeys((sizes[0], sizes[len(sizes) // 2], sizes[-1]))]
+    return [(f"{ranks} ranks, {format_bytes(size_B)}", *(_time(side[ranks, size_B]) for side in sides))
+            for ranks, size_B in chosen]  # fmt: skip
+
+
+def _time(row: Mapping[str, Any]) -> Parameter:
+    return Parameter(value=row["time_s"], low=row.get("low_s"), high=row.get("high_s"), unit="s")
 
 
 def _parameters(
