@@ -1,7 +1,7 @@
 """A model corrected by the measured points around: at a point its time, between points a part of each one's.
 
-What is known of a point is its ratio to the model. Between two numbers of ranks, and between two sizes at each of
-them, the logarithm of that ratio goes straight over ln P and ln S. Beyond the points that of the last ones holds.
+What is known of a point is its ratio to the model. Between two numbers of ranks of one size, and between two
+sizes, its logarithm goes straight over ln P and ln S. Beyond the points that of the last ones holds.
 """
 
 from __future__ import annotations
@@ -35,41 +35,27 @@ class Around:
         with np.errstate(divide="ignore"):
             self._off, below, above = np.log(ratio), np.log(ratio) - np.log(low), np.log(high) - np.log(ratio)
         self._reach = np.where(np.isfinite(below) & np.isfinite(above), [below, above], np.nan)
-        self._counts = np.unique(ranks)
-        self._rows: list[NDArray[np.intp]] = []
-        self._sizes: list[Array] = []
-        for count in self._counts:
-            rows = np.flatnonzero(ranks == count)
-            rows = rows[np.argsort(size_B[rows], kind="stable")]
-            self._rows.append(rows)
-            self._sizes.append(size_place(size_B[rows]))
+        self._sizes = np.unique(size_B)
+        # Of each size the points in the order of their ranks.
+        order = np.lexsort((ranks, size_B))
+        self._rows = np.split(order, np.flatnonzero(np.diff(size_B[order])) + 1)
+        self._at = [np.log(ranks[rows]) for rows in self._rows]
 
     def neighbours(self, ranks: Array, size_B: Array) -> tuple[NDArray[np.intp], Array, Array]:
         """Of places (m,): four measured points and their weights, (m, 4), and how far beyond, in doublings (m,)."""
-        at, known = np.log(ranks), np.log(self._counts)
-        right = np.searchsorted(self._counts, ranks)
-        left = np.where(np.isin(ranks, self._counts), right, right - 1).clip(0, known.size - 1)
-        right = right.clip(0, known.size - 1)
-        share = np.divide(at - known[left], known[right] - known[left], out=np.zeros_like(at), where=right > left)
-        rows, weights = np.zeros((at.size, 4), np.intp), np.zeros((at.size, 4))
-        beyond = np.maximum(known[0] - at, 0) + np.maximum(at - known[-1], 0)
-        place, outside = size_place(size_B), np.full((2, at.size), np.inf)
+        left, right, share, beyond = _between(size_place(self._sizes), size_place(size_B))
+        asked, count = np.log(ranks), ranks.size
+        rows, weights, outside = np.zeros((count, 4), np.intp), np.zeros((count, 4)), np.zeros((count, 2))
         for side, (of, weight) in enumerate(((left, 1 - share), (right, share))):
             for index in np.unique(of):
                 here = np.flatnonzero(of == index)
-                sizes, points, asked = self._sizes[index], self._rows[index], place[here]
-                high = np.searchsorted(sizes, asked).clip(0, sizes.size - 1)
-                low = np.where(sizes[high] > asked, high - 1, high).clip(0)
-                gap = sizes[high] - sizes[low]
-                part = np.divide(asked - sizes[low], gap, out=np.zeros_like(asked), where=gap > 0)
+                low, high, part, far = _between(self._at[index], asked[here])
+                points = self._rows[index]
                 rows[here, 2 * side], rows[here, 2 * side + 1] = points[low], points[high]
-                weights[here, 2 * side], weights[here, 2 * side + 1] = (
-                    weight[here] * (1 - part),
-                    weight[here] * part,
-                )
-                far = np.maximum(sizes[0] - asked, 0) + np.maximum(asked - sizes[-1], 0)
-                outside[side, here] = np.where(weight[here] > 0, far, 0.0)
-        return rows, weights, (beyond + outside.max(axis=0)) / np.log(2)
+                weights[here, 2 * side] = weight[here] * (1 - part)
+                weights[here, 2 * side + 1] = weight[here] * part
+                outside[here, side] = np.where(weight[here] > 0, far, 0.0)
+        return rows, weights, (beyond + outside.max(axis=1)) / np.log(2)
 
     def corrected(self, ranks: Array, size_B: Array, model_s: Array, factor: float | None) -> Times:
         """The model's times (m,) with the ratios of the points around.
@@ -99,3 +85,12 @@ def _merged(rows: NDArray[np.intp], weights: Array) -> Array:
             merged[same, second] += merged[same, first]
             merged[same, first] = 0.0
     return merged
+
+
+def _between(known: Array, asked: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]:
+    """Of `asked` (m,): the places of the neighbours in `known`, sorted, the share of the right, and how far beyond."""
+    right = np.searchsorted(known, asked).clip(0, known.size - 1)
+    left = np.where(known[right] > asked, right - 1, right).clip(0)
+    gap = known[right] - known[left]
+    share = np.divide(asked - known[left], gap, out=np.zeros_like(asked), where=gap > 0)
+    return left, right, share, np.maximum(known[0] - asked, 0) + np.maximum(asked - known[-1], 0)

@@ -7,7 +7,7 @@ import re
 from hockney.models.collectives._written import latex
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Count, Growth, Term, closed_form
 from hockney.models.collectives.closed_form import P, n, q
-from hockney.models.collectives.expression import ONE, Expression, order_text
+from hockney.models.collectives.expression import CONSTANT, ONE, Expression, order_text
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -102,7 +102,7 @@ def _order(model: CollectiveModel, regime: CollectiveRegime, without: Term | Non
     total = terms[0] if terms else ONE
     for term in terms[1:]:
         total = total + term
-    return order_text(total.order)
+    return order_text(total.order - CONSTANT or CONSTANT)
 
 
 def _leading(model: CollectiveModel, regime: CollectiveRegime) -> tuple[str, str]:
