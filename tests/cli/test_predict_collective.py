@@ -115,7 +115,7 @@ def test_a_prediction_is_held_to_what_the_table_holds_there(run: Run, tmp_path: 
     assert "90 µs was measured here; the calibrated simulation alone says" in here["warnings"][-1].replace(
         "\N{NO-BREAK SPACE}", " "
     )
-    # It goes on from there: a hundredth of the bytes is a third of a hundredth of the way to the next size, in ln.
+    # It goes on from there: a byte more is a thousandth of the way to the next size, in ln.
     assert asked(513)["time_s"] == pytest.approx(here["time_s"], rel=0.02)
     # The next sizes are what was measured there, too.
     assert asked(4096)["time_s"] == pytest.approx(3 * 5.096e-6, rel=0.1)

@@ -1,4 +1,4 @@
-"""Models of collectives in a machine file: which there are, what they carry, and that older files stay readable."""
+"""Models of collectives in a machine file: which there are, what they carry, and how they are read."""
 
 from __future__ import annotations
 

@@ -4,12 +4,13 @@
 
     T(P, S) = f(S)·(1 − κ/P) + h(S)·p(P) + Σ d·q(P)
 
-is fitted, no coefficient negative and κ ≤ 1: f and h are free at each size, so that any protocol may be followed,
-and κ follows a factor that stays bounded, as 2(P − 1)/P does; p are what the claim multiplies S by, and q, with one d
-for all sizes, what it adds without S. The noise is what residuals differ by from those of the next smaller and larger
-size: what grows too fast does so at neighbouring sizes alike. A time on P ranks above what the fit gives there is a
-violation where that is more than chance (Student's t), in Holm's correction of all times that are judged, and where so
-are the times of that size on all larger numbers of ranks. A step, as where a node is full, is followed a doubling later.
+is fitted, no coefficient negative and κ ≤ 1: f and h are free at each size, so that any protocol may be
+followed, and κ follows a factor that stays bounded, as 2(P − 1)/P does; p are what the claim multiplies S by,
+and q, with one d for all sizes, what it adds without S. The noise is what residuals differ by from those of the
+next smaller and larger size: what grows too fast does so at neighbouring sizes alike. A time on P ranks above
+what the fit gives there is a violation where that is more than chance (Student's t), in Holm's correction of all
+times that are judged, and where so are the times of that size on all larger numbers of ranks. A step, as where a
+node is full, is followed a doubling later.
 """
 
 from __future__ import annotations
@@ -164,7 +165,8 @@ def judge_claims(
         if not curves:
             known = sorted({f"{call.operation} {call.algorithm}" for call in times.curves if call.ranks})
             raise RequestError(
-                f"no {claim.operation} by {claim.algorithm} was measured", f"known: {', '.join(known) or 'nothing'}"
+                f"no {claim.operation} by {claim.algorithm} was measured",
+                f"known: {', '.join(known) or 'nothing'}",
             )
         tried += [(claim, call, curve, _judged(claim, curve)) for call, curve in curves.items()]
     corrected = holm(np.array([one.p for *_, several in tried for one in several]))
@@ -182,7 +184,9 @@ def judge_claims(
                 )
                 continue
             above = [p_of[id(one)] <= family_error and one.factor > least_factor for one in of_size]
-            begins = len(above) - next((k for k, is_above in enumerate(reversed(above)) if not is_above), len(above))
+            begins = len(above) - next(
+                (k for k, is_above in enumerate(reversed(above)) if not is_above), len(above)
+            )
             at = of_size[min(begins, len(of_size) - 1)]
             verdict: Verdict = "cannot be told"
             if begins < len(above):
@@ -200,12 +204,18 @@ def judge_claims(
 def _curves(times: Times, claim: Claim) -> dict[Call, dict[tuple[int, int], float]]:
     """Seconds by ranks and size of each call of the claim, whatever its ranks; apart where places differ."""
     middle_s = steady_median(times.time_s)
-    calls = [call for call in times.curves if (call.operation, call.algorithm) == (claim.operation, claim.algorithm)]
+    calls = [
+        call for call in times.curves if (call.operation, call.algorithm) == (claim.operation, claim.algorithm)
+    ]
     calls = [call for call in calls if call.ranks]
     curves: dict[Call, dict[tuple[int, int], float]] = {}
     for call in calls:
         bare = replace(call, ranks=None, nodes=None, ppn=None)
-        twins = [other for other in calls if replace(other, nodes=None, ppn=None) == replace(call, nodes=None, ppn=None)]
+        twins = [
+            other
+            for other in calls
+            if replace(other, nodes=None, ppn=None) == replace(call, nodes=None, ppn=None)
+        ]
         key = replace(bare, ppn=call.ppn) if len(twins) > 1 else bare
         curve = curves.setdefault(key, {})
         for size_B, row in times.curves[call].items():
@@ -232,8 +242,8 @@ def _judged(claim: Claim, curve: dict[tuple[int, int], float]) -> list[_Judged]:
         off = np.log(time_s[here] / model_s)
         p, wide = stats.t.sf(off / error, freedom), t_reach(error, freedom)
         for row in range(off.size):
-            ends = off[row], off[row] - wide[row], off[row] + wide[row]
-            found.append(_Judged(int(size_B[here][row]), int(count), *map(math.exp, ends), float(p[row])))
+            factor, low, high = (math.exp(off[row] + ends * wide[row]) for ends in (0, -1, 1))
+            found.append(_Judged(int(size_B[here][row]), int(count), factor, low, high, float(p[row])))
     return found
 
 
@@ -265,7 +275,7 @@ def _with_slope(fit: _Constants, ranks: Array, size_B: Array) -> Array:
 
 
 def _design(claim: Claim, ranks: Array, size_B: Array, sizes: Array, saturation: float) -> Array:
-    """The columns: one of each size, then those of each size that the claim multiplies S by, then the common ones."""
+    """The columns: one of each size, those of each size that the claim multiplies S by, and the common ones."""
     products = sorted(claim.order)
     of_size = [1 - saturation / ranks]
     of_size += [_grown(powers, ranks) for powers in products if powers.n and (powers.P or powers.log)]
@@ -301,7 +311,7 @@ def _fitted(claim: Claim, ranks: Array, size_B: Array, time_s: Array, sizes: Arr
 def _noise(ranks: Array, size_B: Array, residual: Array) -> tuple[float, float]:
     """The relative noise of a time and its degrees of freedom, from second differences of residuals over sizes.
 
-    Over ranks, where there are fewer than four sizes. The median of their absolute values is that of 37 % as many.
+    Over ranks, where there are fewer than four sizes. The median of their absolute values is worth 37 % of them.
     """
     several = np.unique(size_B).size >= LEAST_SIZES
     by, along = (ranks, size_B) if several else (size_B, ranks)
@@ -332,7 +342,9 @@ def claims_text(findings: Sequence[ClaimFinding]) -> list[str]:
         for finding in of_call:
             if finding.verdict == "violated":
                 lines.append(f"  {failure_text(finding)}")
-        lines += [f"  not told: {why}" for why in dict.fromkeys(finding.why for finding in of_call if finding.why)]
+        lines += [
+            f"  not told: {why}" for why in dict.fromkeys(finding.why for finding in of_call if finding.why)
+        ]
     return lines
 
 

@@ -130,7 +130,7 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
     now = source(options.campaign)
     result, confirmation = None, None
     claimed: list[ClaimFinding] = []
-    sure = {"family_error": options.family_error, "least_factor": options.least_factor}
+    sure: Any = {"family_error": options.family_error, "least_factor": options.least_factor}
     if isinstance(now, Machine):
         _refuse_guidelines(options)
     else:
@@ -140,10 +140,9 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
         claimed = judge_claims(times, claims, **sure)
         if not claims or options.guidelines:
             result = study(times, options.guidelines, expected=options.against is None, **sure)
-    if result is not None:
-        if options.confirm is not None and result.violations:
-            again = _second(result, options, options.confirm, quiet=as_json)
-            confirmation = confirm(result.violations, times_of(again), options.family_error)
+    if result is not None and options.confirm is not None and result.violations:
+        again = _second(result, options, options.confirm, quiet=as_json)
+        confirmation = confirm(result.violations, times_of(again), options.family_error)
     changes = None
     if options.against is not None:
         older = source(options.against)

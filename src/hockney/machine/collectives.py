@@ -47,7 +47,8 @@ def _with_circumstances(model: CollectiveModel, rows: pd.DataFrame) -> Collectiv
         shared = rows[rows["oversubscribed"].isin([True])]
         known["oversubscribed"] = not shared.empty
         if not shared.empty:
-            note = f"from {int(shared['ranks'].min())} ranks on, ranks shared a core: those times are the scheduler's"
+            first = int(shared["ranks"].min())
+            note = f"from {first} ranks on, ranks shared a core: those times are the scheduler's"
             known["notes"] = [*model.notes, note]
     return model.model_copy(update=known)
 
@@ -85,9 +86,7 @@ def _is_ambiguous(rows: pd.DataFrame, name: str) -> bool:
     return bool(rows.groupby(["ranks", "bytes"])[name].nunique(dropna=False).max() > 1)
 
 
-def _model(
-    operation: str, statistic: str, configuration: Configuration, rows: pd.DataFrame
-) -> CollectiveModel:
+def _model(operation: str, statistic: str, configuration: Configuration, rows: pd.DataFrame) -> CollectiveModel:
     measured = collective_points(operation, configuration, rows)
     algorithm = "" if measured.algorithm == DEFAULT else measured.algorithm
     other = {name: configuration[name] for name in _OTHER if configuration[name]}
@@ -104,7 +103,9 @@ def _model(
             operation=operation, segment_B=measured.segment_B, radix=measured.radix, notes=[error.message]
         )
         return bare.model_copy(update=named)
-    notes = [] if len(np.unique(measured.ranks)) > 1 else ["one number of ranks: how it grows with P is not known"]
+    notes = (
+        [] if len(np.unique(measured.ranks)) > 1 else ["one number of ranks: how it grows with P is not known"]
+    )
     kept = _thinned(model, measured.ranks)
     if len(kept) < len(model.points):
         notes.append(f"fitted to {len(model.points)} points, of which this file carries {len(kept)}")

@@ -18,7 +18,6 @@ from hockney._core import Growth, Network, Problem, Simulated
 from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
 from hockney.models.collectives.expression import Call
-from hockney.models.collectives.statements import formula_text
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B
@@ -26,7 +25,6 @@ from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
 from hockney.records.keys import sizes_are_blocks
 from hockney.schedule.catalogue import ScheduleRequest
-from hockney.units import format_bytes
 
 MOST_MESSAGES = 6e6
 """Simulated one by one: seconds."""
@@ -41,8 +39,6 @@ UNCALIBRATED = 1.5
 
 PUBLISHED = "library"
 """Name of a model in the machine file that names no algorithm."""
-MEASURED, FITTED = "measured", "fitted"
-"""Methods of a row that a model of measured collectives answers: at a measured point, and between."""
 BOUND = "lower bound"
 """Method of a row that has no time, only a lower bound of it."""
 
@@ -130,44 +126,6 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
     if regime.lower_bound:
         return Row(name, BOUND, None, low_s=time_s, note=model.source)
     return Row(name, "published", time_s, note=model.source)
-
-
-def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -> Row:
-    """The answer of a model that was fitted to measured times; no time outside the ranks and sizes of these."""
-    regime = model.regime(ranks, size_B)
-    if regime is None:
-        why = f"fitted to {spans(model)}" if model.regimes else "; ".join(model.notes)
-        return Row(name, "none", None, note=why)
-    asked = np.array([float(ranks)]), np.array([float(size_B)])
-    made = model.predicted(*asked)
-    low_s, high_s = (float(end[0]) if np.isfinite(end[0]) else None for end in (made.low_s, made.high_s))
-    terms_s = {
-        term.parameter: model.at(regime.model_copy(update={"terms": [term]}), ranks, size_B)
-        for term in regime.terms
-    }
-    formula_s, time_s = sum(terms_s.values()), float(made.time_s[0])
-    return Row(
-        name,
-        MEASURED if any(row["ranks"] == ranks and row["bytes"] == size_B for row in model.points) else FITTED,
-        time_s,
-        low_s,
-        high_s,
-        readable_s=formula_s,
-        correction=time_s / formula_s - 1,
-        weight=0.0,
-        # Shares are those of the formula.
-        terms_s={parameter: seconds * time_s / formula_s for parameter, seconds in terms_s.items()},
-        formula=formula_text(model, regime),
-        asymptotic=" ".join(statement.text.partition(" = ")[2] for statement in model.views.asymptotic),
-    )
-
-
-def spans(model: CollectiveModel) -> str:
-    """`2 to 32 ranks and 8 B to 4 MiB`: the ranks and sizes that a fitted model holds for."""
-    ranks = [count for regime in model.regimes for count in (regime.min_ranks, regime.max_ranks or 0)]
-    sizes = [size for regime in model.regimes for size in (regime.min_B, regime.max_B or 0.0)]
-    many = f"{min(ranks)} to {max(ranks)} ranks" if min(ranks) < max(ranks) else f"{max(ranks)} ranks"
-    return f"{many} and {format_bytes(min(sizes))} to {format_bytes(max(sizes))}" if max(sizes) else many
 
 
 def _steps_of_one(request: ScheduleRequest) -> float:

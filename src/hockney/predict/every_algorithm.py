@@ -18,10 +18,11 @@ from hockney.machine.file import load
 from hockney.machine.select import collective_title, collective_words, parse_where
 from hockney.machine.system import find_system
 from hockney.models.collectives.base import CollectiveModel
-from hockney.predict.collective import Row, lower_bound, measured_there, predict_one, published, verdict
+from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
 from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.decisions.base import ScheduleChoice
 from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
+from hockney.predict.from_model import measured_there
 from hockney.predict.held_to_points import held
 from hockney.predict.identify.told import known_defaults
 from hockney.predict.machine_costs import MachineCosts, placed
@@ -112,7 +113,9 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
     """The answer from point-to-point costs: no collective was measured. `radix` 0: each algorithm's usual one."""
     rows, beyond_models = _of_models(case, size_B)
     # What was measured in segments says nothing of the same without them.
-    stated = [row.algorithm.partition(",")[0] for row in rows if case.segment_B or "segments" not in row.algorithm]
+    stated = [
+        row.algorithm.partition(",")[0] for row in rows if case.segment_B or "segments" not in row.algorithm
+    ]
     try:
         costs, place = _costs(case)
     except RequestError as error:

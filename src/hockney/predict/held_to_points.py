@@ -1,4 +1,4 @@
-"""What an estimator predicts, held to the measured points around: where one lies, its time is not contradicted."""
+"""What an estimator predicts, held to the measured points: where one lies, its time is not contradicted."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ def _moved(
     """
     ranks, size_B, time_s = (alike[name].to_numpy(np.float64) for name in ("ranks", "bytes", "time_s"))
     around = Around(ranks, size_B, np.ones_like(ranks), np.full(ranks.size, np.nan), np.full(ranks.size, np.nan))
-    places, weights, _ = around.neighbours(
-        np.array([float(point["ranks"])]), np.array([float(point["bytes"])])
-    )
+    places, weights, _ = around.neighbours(np.array([float(point["ranks"])]), np.array([float(point["bytes"])]))
     rows, weight = places[0][weights[0] > 0], weights[0][weights[0] > 0]
     made_s = fitted.predict(alike.iloc[rows][[*POINT, "time_s"]].reset_index(drop=True)).time_s
     if not np.isfinite(made_s).all():

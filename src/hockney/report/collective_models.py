@@ -1,8 +1,9 @@
-"""The model of a measured collective: its formula as a table, time and rate over bytes and over ranks as a figure."""
+"""The model of a measured collective: its formula as a table, time and rate over bytes and ranks as a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,7 +47,14 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
                     _factor(quality.prediction_factor if first and quality else None),
                 ]
             )
-    columns = ["algorithm", "where", "T(P, n)", "median error", "formula, left out", "with points around, left out"]
+    columns = [
+        "algorithm",
+        "where",
+        "T(P, n)",
+        "median error",
+        "formula, left out",
+        "with points around, left out",
+    ]
     title = "Models in ranks P and bytes n (95 % of what was left out lies within the factor)"
     return [Table(title, columns, rows, frozenset({0, 1, 2}))] if rows else []
 
@@ -159,7 +167,13 @@ class _Panel:
         at = self._position(self._abscissa[chosen])
         time_s, low_s, high_s = (each[chosen] for each in self._measured)
         of = self._ranks[chosen], self._size_B[chosen]
-        look_of = {"fmt": look.marker, "color": look.colour, "markersize": 3.2, "elinewidth": 0.8, "zorder": 4}
+        look_of: Any = {
+            "fmt": look.marker,
+            "color": look.colour,
+            "markersize": 3.2,
+            "elinewidth": 0.8,
+            "zorder": 4,
+        }
         axes[0].errorbar(at, time_s * 1e6, yerr=np.vstack([time_s - low_s, high_s - time_s]) * 1e6, **look_of)
         rate = self._rates(*of, time_s) / self._scale
         ends = [rate - self._rates(*of, high_s) / self._scale, self._rates(*of, low_s) / self._scale - rate]
@@ -184,4 +198,3 @@ class _Panel:
         fastest = float(self._rates(self._ranks, self._size_B, time_s).max()) / self._scale
         # A bound far above would flatten what was measured.
         axes[1].set_ylim(0, 1.6 * fastest)
-

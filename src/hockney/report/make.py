@@ -158,9 +158,9 @@ def make(
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
             section = collectives.section(frame, operation, places)
-            models = [model for model in of_collectives if model.operation == operation]
-            section.figures += collective_models.drawings(models, machine)
-            section.tables = [*collective_models.model_table(models), *section.tables]
+            of_it = [model for model in of_collectives if model.operation == operation]
+            section.figures += collective_models.drawings(of_it, machine)
+            section.tables = [*collective_models.model_table(of_it), *section.tables]
             progress(f"judging predictions of {operation}")
             judgement = judged(frame, operation, places.system)
             section.figures += [judgement.drawing] if judgement.drawing else []

@@ -42,4 +42,5 @@ def test_beyond_the_points_the_last_ratio_holds_with_a_wider_interval() -> None:
 def test_without_intervals_there_is_none() -> None:
     around = Around(RANKS, SIZES, RATIOS, NOTHING, NOTHING)
     made = around.corrected(np.array([4.0, 8.0]), np.array([8.0, 8.0]), np.ones(2), None)
-    assert np.isnan(made.low_s).all() and np.isnan(made.high_s).all()
+    assert np.isnan(made.low_s).all()
+    assert np.isnan(made.high_s).all()

@@ -1,4 +1,4 @@
-"""Models of measured collectives: times made from known terms with noise give these terms back, with intervals."""
+"""Models of measured collectives: times made from known terms with noise give these back, with intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hockney.models.collectives.fitting import CollectivePoints, fit_collective
 
 Array = NDArray[np.float64]
 RANKS = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=np.float64)
-SIZES = 4.0 ** np.arange(1, 11)
+SIZES = np.array([4.0**power for power in range(1, 11)])
 DRAWS = 40
 NOISE = 0.05
 
@@ -53,7 +53,8 @@ def test_the_terms_of_a_law_are_found_and_their_intervals_hold_it() -> None:
         found += 1
         for name, value in TREE.items():
             low, high = model.parameters[name].low, model.parameters[name].high
-            assert low is not None and high is not None
+            assert low is not None
+            assert high is not None
             held[name] += low <= value <= high
     assert found >= 0.9 * DRAWS
     # Of 95 % intervals, 40 draws hold the truth in 36 or more with a probability of 0.95.
@@ -120,7 +121,7 @@ def test_a_barrier_has_no_bytes() -> None:
     points = planted(
         lambda ranks, _: 2e-6 * np.ceil(np.log2(ranks)),
         np.random.default_rng(3),
-        sizes=np.zeros(1),
+        sizes=np.zeros(1, np.float64),
         operation="barrier",
         algorithm="dissemination",
     )

@@ -1,4 +1,4 @@
-"""collective_model: exact where the law is one of its forms, beyond training too; silent on what it did not see."""
+"""collective_model: exact where the law is one of its forms, silent on what it did not see."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def test_a_law_of_its_terms_comes_back_between_and_beyond(bcast: Tables) -> None
     made = predicted(bcast(law, sizes=SIZES), asked)
     # Exact times: what is left is the interpolation of residuals of rounding.
     assert made.time_s == pytest.approx(points(asked, "bcast").frame["time_s"].to_numpy(), rel=1e-6)
-    assert (made.low_s <= made.time_s).all() and (made.time_s <= made.high_s).all()
+    assert (made.low_s <= made.time_s).all()
+    assert (made.time_s <= made.high_s).all()
 
 
 def test_a_placement_that_was_not_trained_has_no_time(bcast: Tables) -> None:

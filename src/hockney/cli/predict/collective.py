@@ -15,8 +15,8 @@ from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time
 
 with later():
-    from hockney.predict.collective import FITTED, MEASURED
     from hockney.predict.every_algorithm import predictions
+    from hockney.predict.from_model import FITTED, MEASURED
 
 
 LEAST_MARGIN = 0.005

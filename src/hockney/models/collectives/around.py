@@ -42,10 +42,11 @@ class Around:
         self._at = [np.log(ranks[rows]) for rows in self._rows]
 
     def neighbours(self, ranks: Array, size_B: Array) -> tuple[NDArray[np.intp], Array, Array]:
-        """Of places (m,): four measured points and their weights, (m, 4), and how far beyond, in doublings (m,)."""
+        """Of places (m,): four measured points and their weights, (m, 4), and doublings beyond, (m,)."""
         left, right, share, beyond = _between(size_place(self._sizes), size_place(size_B))
         asked, count = np.log(ranks), ranks.size
-        rows, weights, outside = np.zeros((count, 4), np.intp), np.zeros((count, 4)), np.zeros((count, 2))
+        rows, weights = np.zeros((count, 4), np.intp), np.zeros((count, 4))
+        outside = np.zeros((count, 2))
         for side, (of, weight) in enumerate(((left, 1 - share), (right, share))):
             for index in np.unique(of):
                 here = np.flatnonzero(of == index)
@@ -60,9 +61,9 @@ class Around:
     def corrected(self, ranks: Array, size_B: Array, model_s: Array, factor: float | None) -> Times:
         """The model's times (m,) with the ratios of the points around.
 
-        95 % of what was left out lay within `factor`. At a point the interval is that of the point, `factor` where
-        that has none; from there `factor` comes in as the deviation of a Brownian bridge does, and beyond the
-        points it grows with the root of the doublings.
+        95 % of what was left out lay within `factor`. At a point the interval is that of the point, `factor`
+        where that has none; from there `factor` comes in as the deviation of a Brownian bridge does, and beyond
+        the points it grows with the root of the doublings.
         """
         rows, weights, beyond = self.neighbours(ranks, size_B)
         time_s = model_s * np.exp((weights * self._off[rows]).sum(axis=1))
@@ -88,7 +89,7 @@ def _merged(rows: NDArray[np.intp], weights: Array) -> Array:
 
 
 def _between(known: Array, asked: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]:
-    """Of `asked` (m,): the places of the neighbours in `known`, sorted, the share of the right, and how far beyond."""
+    """Of `asked` (m,): places of both neighbours in sorted `known`, the right one's share, how far beyond."""
     right = np.searchsorted(known, asked).clip(0, known.size - 1)
     left = np.where(known[right] > asked, right - 1, right).clip(0)
     gap = known[right] - known[left]

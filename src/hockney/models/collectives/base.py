@@ -82,7 +82,7 @@ class Term(_ModelPart):
     per_byte: bool = False
     counts: Count | None = Field(
         default=None,
-        description="instead of growth and bytes: as often as the algorithm's closed form counts α, β (bytes) or γ",
+        description="instead of growth and bytes: how often the algorithm's closed form counts α, β (bytes) or γ",
     )
 
 
@@ -154,7 +154,9 @@ class CollectiveModel(_ModelPart):
             if term.parameter not in self.parameters:
                 raise ValueError(f"a term has no parameter {term.parameter!r}")
             if term.counts is not None and closed_form(self.operation, self.algorithm) is None:
-                raise ValueError(f"{self.operation} {self.algorithm} has no closed form that counts {term.counts}")
+                raise ValueError(
+                    f"{self.operation} {self.algorithm} has no closed form that counts {term.counts}"
+                )
         return self
 
     def regime(self, ranks: int, size_B: float) -> CollectiveRegime | None:
@@ -187,7 +189,7 @@ class CollectiveModel(_ModelPart):
         return counted(form, count, Call(ranks, size_B, float(self.segment_B), float(self.radix)))
 
     def extended_s(self, ranks: Array, size_B: Array) -> Array:
-        """Seconds of a fitted model at any ranks and sizes, shape (n,): beyond its range by the nearest regime."""
+        """Seconds of a fitted model at any ranks and sizes, shape (n,): beyond its range by the next regime."""
         time_s = np.zeros_like(ranks)
         upper = np.array([np.inf if regime.max_B is None else regime.max_B for regime in self.regimes])
         place = np.minimum(np.searchsorted(upper, size_B, side="left"), upper.size - 1)

@@ -1,18 +1,18 @@
 """The model of a collective from its measured points: which terms in P and S, in which ranges of S.
 
-Candidates are sums of at most four of 1, log₂P, ⌈log₂P⌉ and P − 1, each alone and times the bytes S, and what the
-closed form of the algorithm counts, with and without a constant. No coefficient is negative. Residuals are relative
-to the mean of time and model, (m − t)/√(m t): a factor counts the same up and down. The sizes are cut into at most
-`MOST_PIECES` ranges, each with terms of its own. Terms and cuts are those with the least Bayesian information
-criterion (Schwarz, Ann. Statist. 6, 1978), which adds up over the ranges: the best cuts are found exactly, from the
-last size back (Bellman and Roth, J. Am. Stat. Assoc. 64, 1969).
+Candidates are sums of at most four of 1, log₂P, ⌈log₂P⌉ and P − 1, each alone and times the bytes S, and what
+the closed form of the algorithm counts, with and without a constant. No coefficient is negative. Residuals are
+relative to the mean of time and model, (m − t)/√(m t): a factor counts the same up and down. The sizes are cut
+into at most `MOST_PIECES` ranges, each with terms of its own. Terms and cuts are those with the least Bayesian
+information criterion (Schwarz, Ann. Statist. 6, 1978), which adds up over the ranges: the best cuts are found
+exactly, from the last size back (Bellman and Roth, J. Am. Stat. Assoc. 64, 1969).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -77,9 +77,13 @@ class CollectivePoints:
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> CollectivePoints:
         """The chosen points."""
-        arrays = (self.ranks, self.size_B, self.time_s, self.low_s, self.high_s)
-        return CollectivePoints(
-            self.operation, self.algorithm, *(each[chosen] for each in arrays), self.segment_B, self.radix
+        return replace(
+            self,
+            ranks=self.ranks[chosen],
+            size_B=self.size_B[chosen],
+            time_s=self.time_s[chosen],
+            low_s=self.low_s[chosen],
+            high_s=self.high_s[chosen],
         )
 
 
@@ -264,11 +268,13 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
     """The model of these points, without views; RequestError where they are too few.
 
     95 % intervals of coefficients are asymptotic, for the chosen terms: the wider of what residuals say that are
-    independent, and of what those say that are alike on one number of ranks (Liang and Zeger, Biometrika 73, 1986).
+    independent, and of what those say that are alike on one number of ranks (Liang and Zeger, Biometrika 73,
+    1986).
     """
     if points.time_s.size < FEWEST_POINTS:
         raise RequestError(
-            f"{points.time_s.size} times are too few for a model", f"measure {FEWEST_POINTS} sizes or ranks at least"
+            f"{points.time_s.size} times are too few for a model",
+            f"measure {FEWEST_POINTS} sizes or ranks at least",
         )
     problem, everything = _Problem(points), np.ones(points.time_s.size, dtype=np.bool_)
     model_s, pieces, weight = points.time_s, [], 1 / points.time_s
@@ -278,7 +284,7 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
         weight = 1 / np.sqrt(points.time_s * np.maximum(model_s, LEAST_SHARE * points.time_s))
     values = problem.fitted(pieces, weight, everything)
     parameters: dict[str, Parameter] = {}
-    regimes = []
+    regimes: list[CollectiveRegime] = []
     for number, (piece, value) in enumerate(zip(pieces, values, strict=True), 1):
         there, terms = problem.rows(piece), []
         reach = _reach(problem.design[there][:, piece.columns], points.take(there), weight[there])

@@ -1,4 +1,4 @@
-"""A fitted model of a collective in four views: Θ, its leading term, what it lies between, and every parameter."""
+"""A fitted model of a collective in four views: Θ, its leading term, what it lies between, every parameter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BOUND = "95 % of what was left out of the fit lies between"
 def views_of_fit(model: CollectiveModel) -> Views:
     """The four views of a fitted model; P is the number of ranks, n the bytes as in the tidy table."""
     exact, bounded, dominant = [], [], []
-    of = "T(P, n)" if any(_is_of_bytes(model, regime) for regime in model.regimes) else "T(P)"
+    of = "T(P, n)" if any(_is_of_bytes(regime) for regime in model.regimes) else "T(P)"
     for regime in model.regimes:
         where, formula = domain(regime), formula_text(model, regime)
         exact.append(_statement(f"{of} = {formula}", where))
@@ -43,7 +43,9 @@ _UNIT = re.compile(r"(?<=\d) (µ?)(ns|ms|s|[GMk]?B/s)(?![a-z])")
 
 
 def _statement(text: str, where: str) -> Statement:
-    with_units = _UNIT.sub(lambda unit: rf"\,{chr(92) + 'mu' if unit[1] else ''}\mathrm{{{unit[2]}}}", latex(text))
+    with_units = _UNIT.sub(
+        lambda unit: rf"\,{chr(92) + 'mu' if unit[1] else ''}\mathrm{{{unit[2]}}}", latex(text)
+    )
     return Statement(text=text, latex=with_units, where=where, source="fitted to measured times")
 
 
@@ -54,7 +56,11 @@ def domain(regime: CollectiveRegime) -> str:
     low_B, high_B = regime.min_B, regime.max_B or 0.0
     if not high_B:
         return ranks
-    sizes = f"n = {format_bytes(high_B)}" if low_B == high_B else f"{format_bytes(low_B)} ≤ n ≤ {format_bytes(high_B)}"
+    sizes = (
+        f"n = {format_bytes(high_B)}"
+        if low_B == high_B
+        else f"{format_bytes(low_B)} ≤ n ≤ {format_bytes(high_B)}"
+    )
     return f"{ranks}, {sizes}"
 
 
@@ -68,7 +74,9 @@ def _term_text(model: CollectiveModel, term: Term) -> str:
     value = term.factor * model.parameters[term.parameter].value
     if term.counts is not None:
         text = _counted(model, term.counts).text()
-        return f"{text} / {format_rate(1 / value)}" if term.counts != "alpha" else _product(format_time(value), text)
+        return (
+            f"{text} / {format_rate(1 / value)}" if term.counts != "alpha" else _product(format_time(value), text)
+        )
     text = _GROWTHS[term.growth][0] if term.growth in _GROWTHS else term.growth
     if term.per_byte:
         return f"{_product('n', text)} / {format_rate(1 / value)}"
@@ -120,6 +128,7 @@ def _leading(model: CollectiveModel, regime: CollectiveRegime) -> tuple[str, str
     return _term_text(model, first), _order(model, regime, first) if len(terms) > 1 else ""
 
 
-def _is_of_bytes(model: CollectiveModel, regime: CollectiveRegime) -> bool:
-    return any(term.per_byte or term.counts in ("bytes", "reduced") for term in regime.terms) or bool(regime.max_B)
-
+def _is_of_bytes(regime: CollectiveRegime) -> bool:
+    return any(term.per_byte or term.counts in ("bytes", "reduced") for term in regime.terms) or bool(
+        regime.max_B
+    )

@@ -1,7 +1,8 @@
 """The model that `hockney fit` makes of a measured collective: a formula in P and S, and the points around.
 
-Each algorithm and placement has terms of its own, chosen by an information criterion (`models.collectives.fitting`).
-Beyond the ranks and sizes of training the formula goes on, off by as much as at the last points.
+Each algorithm and placement has terms of its own, chosen by an information criterion
+(`models.collectives.fitting`). Beyond the ranks and sizes of training the formula goes on, off by as much as at
+the last points.
 """
 
 from __future__ import annotations
@@ -50,13 +51,22 @@ def fit(training: Training) -> FittedEstimator:
         points = training.points.iloc[index]
         first, count = points.iloc[0], len(points)
         ranks, size_B, time_s = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes", "time_s"))
-        segment_B, radix = (0 if pd.isna(first[name]) else int(first[name]) for name in ("segment_bytes", "radix"))
+        segment_B, radix = (
+            0 if pd.isna(first[name]) else int(first[name]) for name in ("segment_bytes", "radix")
+        )
         nothing = np.full(count, np.nan)
         try:
             models[key] = fit_collective(
                 CollectivePoints(
-                    training.operation, str(first["algorithm"]), ranks, size_B, time_s, nothing, nothing,
-                    segment_B, radix,
+                    training.operation,
+                    str(first["algorithm"]),
+                    ranks,
+                    size_B,
+                    time_s,
+                    nothing,
+                    nothing,
+                    segment_B,
+                    radix,
                 )
             )
         except RequestError:

@@ -108,7 +108,9 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
     Of a fitted model the measured points at 8 B are drawn, too.
     """
     ranks = {2**exponent for exponent in range(1, int(math.log2(_MOST_RANKS)) + 1)}
-    ends = {count for model in models for regime in model.regimes for count in (regime.min_ranks, regime.max_ranks)}
+    ends = {
+        count for model in models for regime in model.regimes for count in (regime.min_ranks, regime.max_ranks)
+    }
     grid = sorted(ranks | {count for count in ends if count and 2 <= count <= _MOST_RANKS})
     curves: dict[str, tuple[list[int], list[float]]] = {}
     points: dict[str, list[tuple[float, float]]] = {}
@@ -129,7 +131,7 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
         figure = Figure(figsize=(width_in, height_in), layout="constrained")
         axes = figure.subplots()
         for name, (at, time_us) in curves.items():
-            marker = {} if points[name] else {"marker": looks[name].marker, "markersize": 3}
+            marker: Any = {} if points[name] else {"marker": looks[name].marker, "markersize": 3}
             axes.plot(at, time_us, label=name, **marker, **looks[name].line)
             if points[name]:
                 look: Any = {"marker": looks[name].marker, "color": looks[name].colour, "markersize": 3}

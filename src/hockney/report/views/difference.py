@@ -14,6 +14,7 @@ from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, slope_si
 from hockney.models.base import DRIFT, Fit, Parameter, drift, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
+from hockney.report.views.compared_collectives import common_times, form_of
 from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
 from hockney.report.views.judgement import LEVEL, Measured, corrected, launch_error, p_value
 from hockney.units import format_bytes
@@ -332,35 +333,12 @@ def _collectives(a: Machine, b: Machine, diff: Difference) -> None:
         if not (in_a.is_fitted and in_b.is_fitted):
             _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
             continue
-        if _form(in_a) == _form(in_b):
+        if form_of(in_a) == form_of(in_b):
             _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
         else:
             diff.remarks.append(f"{where}: the models have other terms or ranges; their times are compared")
-        for name, at_a, at_b in _common_times(in_a, in_b):
+        for name, at_a, at_b in common_times(in_a, in_b):
             diff.comparisons.append(compare(where, name, Measured(at_a, counts[0]), Measured(at_b, counts[1])))
-
-
-def _form(model: CollectiveModel) -> list[dict[str, Any]]:
-    """The terms and ranges of a model, without numbers."""
-    return [regime.model_dump(exclude={"min_ranks", "max_ranks"}) for regime in model.regimes]
-
-
-def _common_times(a: CollectiveModel, b: CollectiveModel) -> list[tuple[str, Parameter, Parameter]]:
-    """Measured times that both have, on the fewest and most ranks: of the least, a middle and the largest size."""
-    sides = [
-        {(int(row["ranks"] or 0), int(row["bytes"] or 0)): row for row in model.points} for model in (a, b)
-    ]
-    both = sorted(sides[0].keys() & sides[1].keys())
-    chosen = []
-    for ranks in dict.fromkeys((both[0][0], both[-1][0])) if both else ():
-        sizes = [size_B for count, size_B in both if count == ranks]
-        chosen += [(ranks, size_B) for size_B in dict.fromkeys((sizes[0], sizes[len(sizes) // 2], sizes[-1]))]
-    return [(f"{ranks} ranks, {format_bytes(size_B)}", *(_time(side[ranks, size_B]) for side in sides))
-            for ranks, size_B in chosen]  # fmt: skip
-
-
-def _time(row: Mapping[str, Any]) -> Parameter:
-    return Parameter(value=row["time_s"], low=row.get("low_s"), high=row.get("high_s"), unit="s")
 
 
 def _parameters(
