@@ -13,6 +13,7 @@ from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.collectives import MOST_POINTS
 from hockney.machine.file import dumps, load, loads, save
+from hockney.report.views.sections import quality_lines
 
 HEAD = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,low_us,high_us"
 
@@ -77,7 +78,9 @@ def test_many_points_are_thinned_and_the_model_says_so(tmp_path: Path) -> None:
     (model,) = machine.collectives
     assert len(model.points) <= MOST_POINTS + 4
     assert {row["ranks"] for row in model.points} >= {many[0], many[-1]}
-    assert any(f"fitted to {4 * len(many)} points" in note for note in model.notes)
+    assert model.quality is not None
+    assert model.quality.points == 4 * len(many)
+    assert any(f"{4 * len(many)} points ({len(model.points)} of them" in line for line in quality_lines(model))
 
 
 def test_points_that_are_too_few_leave_a_note(tmp_path: Path) -> None:

@@ -106,10 +106,7 @@ def _model(operation: str, statistic: str, configuration: Configuration, rows: p
     notes = (
         [] if len(np.unique(measured.ranks)) > 1 else ["one number of ranks: how it grows with P is not known"]
     )
-    kept = _thinned(model, measured.ranks)
-    if len(kept) < len(model.points):
-        notes.append(f"fitted to {len(model.points)} points, of which this file carries {len(kept)}")
-    model = model.model_copy(update={**named, "points": kept, "notes": notes})
+    model = model.model_copy(update={**named, "points": _thinned(model, measured.ranks), "notes": notes})
     return model.model_copy(update={"views": views_of_fit(model)})
 
 

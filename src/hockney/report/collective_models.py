@@ -193,8 +193,7 @@ class _Panel:
         time_s, low_s, high_s = self._measured
         log_axis(axes[0], float(low_s[low_s > 0].min()) * 1e6, float(high_s.max()) * 1e6)
         axes[0].set_ylabel("time in µs")
-        axes[0].legend(loc="upper left", handlelength=3)
         axes[1].set_ylabel(f"whole vector / time ({self._unit})")
-        fastest = float(self._rates(self._ranks, self._size_B, time_s).max()) / self._scale
-        # A bound far above would flatten what was measured.
-        axes[1].set_ylim(0, 1.6 * fastest)
+        axes[1].legend(*axes[0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        rates = self._rates(self._ranks, self._size_B, time_s)
+        log_axis(axes[1], float(rates[rates > 0].min()) / self._scale, 2 * float(rates.max()) / self._scale)

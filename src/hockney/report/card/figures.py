@@ -30,7 +30,7 @@ _LARGEST_B = 2.0**24
 """The largest size drawn for a model that was published without sizes."""
 _MOST_RANKS = 65536
 _SMALL_B = 8.0
-_MOST_MODELS = 8
+_MOST_MODELS = 5
 """Models of collectives in a figure: the library's own choices first."""
 _MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
@@ -103,7 +103,7 @@ def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
 
 
 def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
-    """Time against ranks at 8 B, by the models that can be evaluated there; None where none can.
+    """Time against ranks at 8 B, by models that can be evaluated on two numbers of ranks; None without any.
 
     Of a fitted model the measured points at 8 B are drawn, too.
     """
@@ -116,7 +116,7 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
     points: dict[str, list[tuple[float, float]]] = {}
     for model in sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]:
         times = {count: time_s for count in grid if (time_s := model.time_s(count, _SMALL_B)) is not None}
-        if times:
+        if len(times) > 1:
             name = collective_title(model, models).replace(" — the library", "").replace(" — ", ", ")
             curves[name] = list(times), [time_s * 1e6 for time_s in times.values()]
             points[name] = [
@@ -147,7 +147,11 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
         log_axis(axes, min(everything), max(everything))
         axes.set_xlabel("ranks P")
         axes.set_ylabel(f"time of {format_bytes(int(_SMALL_B))} (µs)")
-        axes.legend(loc="upper left", handlelength=3)
+        if any(points.values()):
+            # Points leave no free corner.
+            figure.legend(loc="outside lower center", handlelength=3, ncols=1 + (len(curves) > 2), fontsize=6.5)
+        else:
+            axes.legend(loc="upper left", handlelength=3)
     return figure
 
 

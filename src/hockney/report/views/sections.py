@@ -173,8 +173,10 @@ def quality_lines(model: CollectiveModel) -> list[str]:
     quality = model.quality
     if quality is None:
         return []
+    carried = len(model.points)
+    of_file = f" ({carried} of them in this file)" if carried < quality.points else ""
     lines = [
-        f"{quality.points} points, median error {quality.median_relative_error:.1%}, "
+        f"{quality.points} points{of_file}, median error {quality.median_relative_error:.1%}, "
         f"95 % within {quality.p95_relative_error:.1%}; {STATISTIC_WORDS.get(model.statistic, model.statistic)}"
     ]
     if quality.left_out_median is not None:
