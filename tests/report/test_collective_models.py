@@ -38,7 +38,8 @@ def test_the_rate_is_that_of_all_blocks_where_sizes_are_blocks() -> None:
     """A block of 32 KiB of each of 16 ranks in 2 µs + 4 · 32.8 µs is 3.9 GB/s, 16 times that of one block."""
     (whole,), (blocks,) = (drawings([model(operation=name)], None) for name in ("bcast", "allgather"))
     tops = [
-        max(line.get_ydata()[-1] for line in drawing.figure.axes[1].get_lines()) for drawing in (whole, blocks)
+        max(float(np.asarray(line.get_ydata())[-1]) for line in drawing.figure.axes[1].get_lines())
+        for drawing in (whole, blocks)
     ]
     units = [drawing.figure.axes[1].get_ylabel() for drawing in (whole, blocks)]
     assert all("GB/s" in unit or "MB/s" in unit for unit in units)

@@ -134,6 +134,8 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     add_exponents(by_words, _by_words(contents.records), contents.levels)
     entries = list(by_words.values())
     effects, collectives = effects_of(answers, progress), collectives_of(contents, progress)
+    if not (entries or effects or collectives):
+        raise _nothing_to_fit(contents.path, frame)
     used = {launch for entry in entries for launch in entry.measurements.launches}
     used |= {launch for effect in effects for launch in effect.launches}
     used |= {record.launch for record in settled.records if record.operation in COLLECTIVES and record.launch}
@@ -228,17 +230,22 @@ def _groups(source: _Source) -> list[list[Series]]:
             for member in series(source.frame, operation):
                 groups.setdefault(_fixed(member), []).append(member)
     if not groups:
-        there = ", ".join(sorted(set(source.frame["operation"]))) or "nothing"
-        raise RequestError(
-            f"{source.path} holds no times that a model is of",
-            f"it holds {there}; a machine file is made from {', '.join(TRANSFERS)}, collectives and effects",
-        )
+        raise _nothing_to_fit(source.path, source.frame)
     _check_words(source, "locality", LOCALITIES)
     _check_words(source, "cache", ("warm", "off"))
     nearest = {name: place for place, name in enumerate((*LOCALITIES, ""))}
     return sorted(
         groups.values(),
         key=lambda group: (TRANSFERS.index(group[0].key["operation"]), nearest[group[0].key["locality"]]),
+    )
+
+
+def _nothing_to_fit(path: Path, frame: pd.DataFrame) -> RequestError:
+    there = ", ".join(sorted(set(frame["operation"]))) or "nothing"
+    return RequestError(
+        f"{path} holds no times that a model is of",
+        f"it holds {there}; a machine file is made from {', '.join(TRANSFERS)}, effects, and collectives whose "
+        "number of ranks is known",
     )
 
 
