@@ -301,7 +301,7 @@ def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path
             f"the machine file was fitted to other launches than those of {path}",
             f"fit again with `hockney fit {path} -o machine.json`, or leave --machine out",
         )
-    if not machine.point_to_point and not machine.effects:
+    if not machine.point_to_point and not machine.effects and not machine.collectives:
         raise RequestError("the machine file holds no point-to-point fit", f"fit again with `hockney fit {path}`")
     entries = machine.point_to_point
     if entries and not any(entry.measurements.points for entry in entries):
