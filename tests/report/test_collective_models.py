@@ -7,7 +7,7 @@ import pytest
 
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
-from hockney.report.collective_models import drawings, model_table
+from hockney.report.collective_models import drawings, findings, model_table
 
 
 def model(ranks: tuple[float, ...] = (2, 4, 8, 16), operation: str = "bcast") -> CollectiveModel:
@@ -23,6 +23,14 @@ def test_each_range_is_a_row() -> None:
     assert len(table.rows) == len(model().regimes)
     assert "2 ≤ P ≤ 16" in table.rows[0][1]
     assert model_table([]) == []
+
+
+def test_the_librarys_own_choice_is_a_finding() -> None:
+    named = model().model_copy(update={"algorithm": "binomial"})
+    (found,) = findings([model(), named])
+    assert found.text.startswith("bcast — default takes T(P, n) = ")
+    assert "2 ≤ P ≤ 16" in found.text
+    assert found.anchor == "bcast"
 
 
 @pytest.mark.parametrize(("ranks", "panels"), [((2, 4, 8, 16), 4), ((8,), 2)])

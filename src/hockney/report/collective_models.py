@@ -17,6 +17,7 @@ from hockney.models.collectives.statements import domain, formula_text
 from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
 from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.findings import Finding
 from hockney.report.style import QUIET, Style, styles
 from hockney.report.tables import Table
 from hockney.report.views.collective_bounds import least_message
@@ -61,6 +62,26 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
 
 def _factor(factor: float | None) -> str:
     return "" if factor is None else f"× {factor:.3g}"
+
+
+def findings(models: Sequence[CollectiveModel]) -> list[Finding]:
+    """A sentence on the model of each of the library's own choices: its last range, and how far off it is."""
+    found = []
+    for model in models:
+        quality = model.quality
+        if model.algorithm or not model.is_fitted or quality is None or quality.model_factor is None:
+            continue
+        last = model.regimes[-1]
+        found.append(
+            Finding(
+    """A sentence on the model of each of the library's own choices: its last range and how far off it is."""
+                f"95 % of what was left out lies within a factor {quality.model_factor:.3g}, "
+                f"{quality.prediction_factor:.3g} with the measured points around.",
+                model.operation,
+                0.4,
+            )
+        )
+    return found
 
 
 def drawings(models: Sequence[CollectiveModel], machine: Machine | None) -> list[Drawing]:
