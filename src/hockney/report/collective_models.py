@@ -65,7 +65,7 @@ def _factor(factor: float | None) -> str:
 
 
 def findings(models: Sequence[CollectiveModel]) -> list[Finding]:
-    """A sentence on the model of each of the library's own choices: its last range, and how far off it is."""
+    """A sentence on the model of each of the library's own choices: its last range and how far off it is."""
     found = []
     for model in models:
         quality = model.quality
@@ -74,7 +74,7 @@ def findings(models: Sequence[CollectiveModel]) -> list[Finding]:
         last = model.regimes[-1]
         found.append(
             Finding(
-    """A sentence on the model of each of the library's own choices: its last range and how far off it is."""
+                f"{collective_title(model, models)} takes T(P, n) = {formula_text(model, last)} ({domain(last)}): "
                 f"95 % of what was left out lies within a factor {quality.model_factor:.3g}, "
                 f"{quality.prediction_factor:.3g} with the measured points around.",
                 model.operation,
