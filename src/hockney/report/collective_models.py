@@ -74,7 +74,8 @@ def findings(models: Sequence[CollectiveModel]) -> list[Finding]:
         last = model.regimes[-1]
         found.append(
             Finding(
-                f"{collective_title(model, models)} takes T(P, n) = {formula_text(model, last)} ({domain(last)}): "
+                f"{collective_title(model, models)} takes T(P, n) = {formula_text(model, last)} "
+                f"({domain(last)}): "
                 f"95 % of what was left out lies within a factor {quality.model_factor:.3g}, "
                 f"{quality.prediction_factor:.3g} with the measured points around.",
                 model.operation,
