@@ -16,7 +16,12 @@ def form_of(model: CollectiveModel) -> list[dict[str, Any]]:
 
 
 def common_times(a: CollectiveModel, b: CollectiveModel) -> list[tuple[str, Parameter, Parameter]]:
-    """Times that both have, on the fewest and most ranks: of the smallest, a middle and the largest size."""
+    """Times that both measured, on the fewest and most ranks: of the smallest, a middle and the largest size.
+
+    Nothing of published models.
+    """
+    if not (a.is_fitted and b.is_fitted):
+        return []
     sides = [{(int(row["ranks"] or 0), int(row["bytes"] or 0)): row for row in model.points} for model in (a, b)]
     both = sorted(sides[0].keys() & sides[1].keys())
     chosen = []

@@ -330,10 +330,7 @@ def _collectives(a: Machine, b: Machine, diff: Difference) -> None:
 
     for where, in_a, in_b in _matched(a.collectives, b.collectives, identity, diff):
         counts = in_a.launches, in_b.launches
-        if not (in_a.is_fitted and in_b.is_fitted):
-            _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
-            continue
-        if form_of(in_a) == form_of(in_b):
+        if not (in_a.is_fitted and in_b.is_fitted) or form_of(in_a) == form_of(in_b):
             _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
         else:
             diff.remarks.append(f"{where}: the models have other terms or ranges; their times are compared")
