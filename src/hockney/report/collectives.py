@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from hockney.errors import RequestError
 from hockney.models.over_ranks.bandwidth import (
     algorithm_bandwidth_B_per_s,
     bus_bandwidth_B_per_s,
@@ -19,6 +21,7 @@ from hockney.models.over_ranks.points import (
     HELD,
     PLACED,
     Configuration,
+    collectives_in,
     curves,
     groups,
     points,
@@ -29,12 +32,15 @@ from hockney.models.over_ranks.points import (
 from hockney.models.over_ranks.regression import Regression, regressions
 from hockney.records.keys import COLLECTIVES
 from hockney.records.series import default_statistic
+from hockney.report import bandwidth_figures
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
 from hockney.report.figures import Drawing
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
+from hockney.report.style import Looks
 from hockney.report.tables import NONE, Table, headings
+from hockney.report.views.collective_costs import CollectiveCosts
 from hockney.units import format_bytes, format_rate, format_time
 
 STATISTIC_WORDS = {
@@ -44,6 +50,13 @@ STATISTIC_WORDS = {
     "ranks leave early.",
     "min_over_ranks": "Times are those of the fastest rank.",
 }
+TIME_WORDS = {
+    "completion": "completion time",
+    "max_over_ranks": "time of the slowest rank",
+    "mean_over_ranks": "mean time over ranks",
+    "min_over_ranks": "time of the fastest rank",
+}
+"""What the axes of the figures say."""
 MOST_ROWS = 400
 """Most rows of the table of points on the page; the CSV files hold all points."""
 MOST_CHOICES = 60
@@ -56,22 +69,72 @@ DRAWN_ALGORITHMS = 6
 """Most curves against ranks in one figure, besides the default."""
 
 
-def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
-    """Figures and tables of one collective of a tidy table."""
-    statistic = default_statistic(frame, operation)
+@dataclass(frozen=True)
+class Asked:
+    """The statistic of each collective of a table, and what of the reader's wish cannot be shown."""
+
+    statistics: Mapping[str, str]
+    warnings: list[str]
+
+
+def asked(frame: pd.DataFrame, statistic: str, sizes_B: Sequence[int]) -> Asked:
+    """The reader's `statistic` (empty: the one that says most) and `sizes_B`, for each collective that has them.
+
+    RequestError where none has them.
+    """
+    names = collectives_in(frame)
+    statistics = {name: default_statistic(frame, name) for name in names}
+    rows = {name: frame[frame["operation"] == name] for name in names}
+    unmet = []
+    if statistic:
+        held = {name: set(rows[name]["statistic"]) for name in names}
+        if not any(statistic in known for known in held.values()):
+            there = ", ".join(sorted(set().union(*held.values()))) or "no collective"
+            raise RequestError(f"no collective has times of the statistic {statistic!r}", f"there is {there}")
+        lacking = [name for name in names if statistic not in held[name]]
+        statistics |= dict.fromkeys([name for name in names if name not in lacking], statistic)
+        unmet += [f"{name} has no {statistic}: shown is {statistics[name]}." for name in lacking]
+    for size_B in sizes_B:
+        lacking = [name for name in names if size_B not in set(rows[name]["bytes"])]
+        if lacking == names:
+            there = sorted({int(size) for name in names for size in rows[name]["bytes"]})
+            sizes = ", ".join(map(format_bytes, there)) or "nothing"
+            raise RequestError(f"no collective was measured at {format_bytes(size_B)}", f"there is {sizes}")
+        if lacking:
+            unmet.append(f"{', '.join(lacking)}: not measured at {format_bytes(size_B)}, so not shown there.")
+    return Asked(statistics, unmet)
+
+
+def section(
+    frame: pd.DataFrame,
+    operation: str,
+    places: Places,
+    statistic: str,
+    sizes_B: Sequence[int],
+    looks: Looks,
+    costs: CollectiveCosts | None = None,
+) -> Section:
+    """Figures and tables of one collective of a tidy table.
+
+    `sizes_B` are drawn and fitted against ranks as far as they were measured, otherwise a small, a middle and a
+    large size. `looks` are the styles of the page; with `costs` of messages,
+    bandwidths have their bound beside them.
+    """
+    words = TIME_WORDS.get(statistic, "time")
     measured = points(frame, operation, statistic)
     result = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
     if len(set(measured["bytes"])) > 1:
-        result.figures += _against_size(operation, measured)
+        result.figures += _against_size(operation, measured, looks, words)
+    result.figures += bandwidth_figures.drawings(operation, measured, telling_placed(measured), costs)
     grown = measured[measured["ranks"].notna()]
     counts = grown.groupby([*CONFIGURATION, "label", "bytes"], dropna=False)["ranks"].nunique()
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
         names = telling_placed(grown)
-        sizes = representative_sizes(grown)
+        sizes = [size for size in sizes_B if size in set(grown["bytes"])] or representative_sizes(grown)
         broken = {size: breaks(grown, size, places) for size in sizes}
         chosen = _drawn(grown, sizes)
         result.figures += [
-            against_ranks(operation, grown[grown["label"].isin(chosen)], size, names, broken[size])
+            against_ranks(operation, grown[grown["label"].isin(chosen)], size, names, broken[size], looks, words)
             for size in sizes
         ]
         result.tables = [
@@ -94,7 +157,7 @@ def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
     return result
 
 
-def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
+def _against_size(operation: str, measured: pd.DataFrame, looks: Looks, words: str) -> list[Drawing]:
     """One figure for each configuration, on the largest number of ranks that has nearly all algorithms."""
     names = telling_placed(measured)
     candidates = []
@@ -114,9 +177,11 @@ def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
         shown = candidates[:MOST_COMPARED]
         together = pd.concat([rows.assign(label=c.words(differing) or NONE) for c, rows in shown])
         left = len(candidates) - len(shown)
-        return [against_size(operation, together, candidates[0][0], same, 0, left, by="configuration")]
+        return [
+            against_size(operation, together, candidates[0][0], same, 0, left, looks, words, by="configuration")
+        ]
     return [
-        against_size(operation, rows, configuration, names, number, len(candidates) - MOST_DRAWN)
+        against_size(operation, rows, configuration, names, number, len(candidates) - MOST_DRAWN, looks, words)
         for number, (configuration, rows) in enumerate(candidates[:MOST_DRAWN])
     ]
 
@@ -354,6 +419,14 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
     )
 
 
+def _bounds(row: Mapping[str, Any]) -> str:
+    """The interval of a point, or the range of its repeats; there may be neither."""
+    if pd.isna(row["low_s"]):
+        return NONE
+    ends = f"{format_time(float(row['low_s']))} … {format_time(float(row['high_s']))}"
+    return f"{ends} ({row['repeats']} repeats)" if row["repeats"] > 1 else ends
+
+
 def _points_table(listed: pd.DataFrame, names: Sequence[str]) -> Table:
     rows = [
         [
@@ -362,9 +435,9 @@ def _points_table(listed: pd.DataFrame, names: Sequence[str]) -> Table:
             NONE if pd.isna(row["ranks"]) else str(row["ranks"]),
             format_bytes(float(row["bytes"])),
             format_time(float(row["time_s"])),
-            f"{format_time(float(row['low_s']))} … {format_time(float(row['high_s']))}",
+            _bounds(row),
         ]
         for row in listed.to_dict("records")
     ]
-    columns = ["ranks", "size", "time", "95 % interval"]
+    columns = ["ranks", "size", "time", "95 % interval, or range of repeats"]
     return Table("Points", ["algorithm", *headings(names), *columns], rows, frozenset(range(len(names) + 1)))
