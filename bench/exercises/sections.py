@@ -146,10 +146,10 @@ def sum3d(inputs: Inputs) -> Section:
     size, grid = Extents(2400, 100, 100), Grid(24, 1, 1)
     for locality in ("cache", "node"):
         # Memory that costs nothing: the exercise prints no bandwidth of it, and none is chosen for it.
-        made = predict_sum3d(size, grid, "balanced", costs_of(_thin(), "orfeo_thin", size, locality), math.inf)
-        parts = {"scatter": made.scatter_s, "gather": made.gather_s}
-        note = f"messages alone; {mean_s / made.time_s:.1f} times too fast"
-        rows.append(Row(f"a cycle, `{locality}`", mean_s, made.time_s, PREDICTION, "s", note))
+        cycle = predict_sum3d(size, grid, "balanced", costs_of(_thin(), "orfeo_thin", size, locality), math.inf)
+        parts = {"scatter": cycle.scatter_s, "gather": cycle.gather_s}
+        note = f"messages alone; {mean_s / cycle.time_s:.1f} times too fast"
+        rows.append(Row(f"a cycle, `{locality}`", mean_s, cycle.time_s, PREDICTION, "s", note))
         for part, part_s in parts.items():
             printed = given[f"{part}_share"] * mean_s
             rows.append(Row(f"{part}, `{locality}`", printed, part_s, PREDICTION, "s"))
@@ -221,11 +221,11 @@ def jacobi(inputs: Inputs) -> Section:
         note = f"P^com, the worst of {len(table['rows'])} rows ({worst.what}); N·P₁/P off by {ratio:.3f} at most"
         rows.append(Row(title, worst.printed, worst.ours, FORMULA, "MLUP/s", note))
         if "bandwidth_behind_MB_per_s" in table:
-            grid = Grid(*table["rows"][-1]["grid"])
+            last = Grid(*table["rows"][-1]["grid"])
             behind = replace(case, bandwidth_B_per_s=table["bandwidth_behind_MB_per_s"] * 1e6)
-            made = predict_jacobi(jacobi_models.get("weak_scaling_jacobi"), behind, grid)
+            made = predict_jacobi(jacobi_models.get("weak_scaling_jacobi"), behind, last)
             what = f"{table['name']} with B = {table['bandwidth_behind_MB_per_s']} MB/s"
-            note = "×".join(map(str, grid))
+            note = "×".join(map(str, last))
             rows.append(Row(what, table["rows"][-1]["mlups"], round(made.mlups, 3), FORMULA, "MLUP/s", note))
         if len(table["rows"]) > 1:
             note = f"P^Jac, the worst row ({measured.what})"
@@ -299,7 +299,7 @@ def cg(inputs: Inputs) -> Section:
     best = min(row["time_s"] for row in given["rows"])
     exchanged: dict[str, int] = {}
     for row in given["rows"]:
-        stencil = Stencil(cells, Grid(*row["grid"], 1))
+        stencil = Stencil(cells, Grid(*(*row["grid"], 1)))
         exchanged["×".join(map(str, row["grid"]))] = int(
             (stencil.faces() * (stencil.neighbours() >= 0)).sum(axis=1).max()
         )

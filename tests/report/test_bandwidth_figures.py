@@ -38,7 +38,9 @@ def lines(drawing: Drawing, panel: int) -> list[np.ndarray]:
     label = drawing.figure.axes[panel - panel % 2].get_ylabel()
     scale = unit[label.partition("(")[2].rstrip(")")]
     return [
-        scale * np.asarray(line.get_ydata(), np.float64) for line in axes.get_lines() if len(line.get_xdata()) > 1
+        scale * np.asarray(line.get_ydata(), np.float64)
+        for line in axes.get_lines()
+        if np.size(line.get_xdata()) > 1
     ]
 
 

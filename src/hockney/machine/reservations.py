@@ -237,14 +237,14 @@ def _contradictory_rows(rows: pd.DataFrame) -> str:
     wild = ratio[ratio > CONTRADICTION]
     if wild.empty:
         return ""
-    worst = dict(zip(held, wild.idxmax(), strict=True))
+    points = wild.index.to_frame(index=False)
+    worst = points.iloc[int(wild.to_numpy().argmax())].to_dict()
     where = ", ".join(str(worst[name]) for name in ("operation", "algorithm", "mapping") if worst.get(name))
-    most = ratio.index.to_frame()["ranks"][ratio > CONTRADICTION].median()
     return (
         f"Look at these results again: repetitions of {len(wild)} of {len(ratio)} points of collectives differ "
         f"by more than a factor of {CONTRADICTION:g}, at worst by {wild.max():.3g} ({where} of "
-        f"{format_bytes(worst['bytes'])} on {worst['ranks']} ranks); half of them are on {most:.0f} ranks or "
-        "more. Their median is taken."
+        f"{format_bytes(worst['bytes'])} on {worst['ranks']} ranks); half of "
+        f"them are on {points['ranks'].median():.0f} ranks or more. Their median is taken."
     )
 
 

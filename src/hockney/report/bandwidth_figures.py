@@ -122,8 +122,8 @@ def _drawing(
         for word, shade, marker in zip(words, shades, _MARKERS, strict=False)
     ]
     if costs is not None:
-        bound = "bound: one message of a rank at a time"
-        handles += figure.axes[0].plot([], [], color=QUIET, linestyle=(0, (2, 2)), linewidth=0.8, label=bound)
+        limit = "bound: one message of a rank at a time"
+        handles += figure.axes[0].plot([], [], color=QUIET, linestyle=(0, (2, 2)), linewidth=0.8, label=limit)
     figure.legend(handles=handles, loc="outside lower center", ncols=7)
     against = "message size" if is_size else "number of ranks"
     return Drawing(

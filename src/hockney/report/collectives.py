@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,9 +97,9 @@ def asked(frame: pd.DataFrame, statistic: str, sizes_B: Sequence[int]) -> Asked:
     for size_B in sizes_B:
         lacking = [name for name in names if size_B not in set(rows[name]["bytes"])]
         if lacking == names:
-            there = sorted({int(size) for name in names for size in rows[name]["bytes"]})
-            sizes = ", ".join(map(format_bytes, there)) or "nothing"
-            raise RequestError(f"no collective was measured at {format_bytes(size_B)}", f"there is {sizes}")
+            known = sorted({int(size) for name in names for size in rows[name]["bytes"]})
+            there = ", ".join(map(format_bytes, known)) or "no collective"
+            raise RequestError(f"no collective was measured at {format_bytes(size_B)}", f"there is {there}")
         if lacking:
             unmet.append(f"{', '.join(lacking)}: not measured at {format_bytes(size_B)}, so not shown there.")
     return Asked(statistics, unmet)
@@ -419,7 +419,7 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
     )
 
 
-def _bounds(row: Mapping[str, Any]) -> str:
+def _bounds(row: Mapping[Hashable, Any]) -> str:
     """The interval of a point, or the range of its repeats; there may be neither."""
     if pd.isna(row["low_s"]):
         return NONE
