@@ -87,8 +87,8 @@ class Pages:
 def lay_out(card: Card, *, column_figures: float, figure: bool) -> Pages:
     """Both pages of a card.
 
-    As much as `column_figures` usual figures stands on the second page; `figure` says whether one stands on the first. If there are
-    no messages, the effects and collectives stand on the first page.
+    Figures as high as `column_figures` usual ones stand on the second page; `figure` says whether one stands on
+    the first. If there are no messages, the effects and collectives stand on the first page.
     """
     models = [Block("Effects", models=card.effects), Block("Collectives", models=card.collectives)]
     words = [

@@ -29,7 +29,7 @@ def render(machine: Machine, card: Card | None = None) -> str:
         )
         if figure is not None
     ]
-    heights = [figure.get_figheight() / size_in[0] for figure, _ in in_columns]
+    heights = [float(figure.get_figheight()) / size_in[0] for figure, _ in in_columns]
     pages = lay_out(card, column_figures=sum(heights), figure=bool(entries))
     drawn = messages(entries, pages.figure_mm / _MM_PER_IN) if entries else None
     inliner = Inliner()
