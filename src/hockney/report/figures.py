@@ -19,8 +19,8 @@ from hockney.report.style import MEASURED, QUIET, Looks, Style
 from hockney.units import format_bytes, format_rate
 
 WIDTH_IN = 10.6
-LEFT = 0.085
-"""Share of the width left of the axes: a label and numbers as long as `100 000`."""
+LEFT = 0.098
+"""Share of the width left of the axes: a label and numbers as long as `100 000 000`."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def _pair(curves: Sequence[MessageCurve], rows: int) -> tuple[Figure, tuple[Axes
     height = 3.75 + legend_in
     figure = Figure(figsize=(WIDTH_IN, height))
     figure.subplots_adjust(
-        left=LEFT, right=0.995, top=1 - 0.36 / height, bottom=(0.52 + legend_in) / height, wspace=0.17
+        left=LEFT, right=0.995, top=1 - 0.36 / height, bottom=(0.52 + legend_in) / height, wspace=0.18
     )
     time_axes, rate_axes = figure.subplots(1, 2)
     return figure, (time_axes, rate_axes), SizeAxis.of([curve.size_B for curve in curves])
