@@ -97,7 +97,8 @@ def ring(inputs: Inputs) -> Section:
         note = "of 20 curves with 1 % noise, both breaks"
         rows.append(Row(f"{node}: curves whose breaks are found", len(SEEDS), broke, RECOVERY, note=note))
     links = MachineLinks(_thin())
-    for place, locality in (("package", "cache"), ("node", "node"), ("network", "network")):
+    around: dict[str, Locality] = {"package": "cache", "node": "node", "network": "network"}
+    for place, locality in around.items():
         made = predict_ring([locality] * 24, links, "sendrecv")
         assert made is not None
         note = f"24 processes, `{locality}` ping-pongs of `orfeo_thin`"

@@ -109,8 +109,9 @@ def test_one_point_is_a_figure_too(curve: Make, fits: dict[str, Fit]) -> None:
 def left_of_axes(drawing: Drawing) -> float:
     """Where the leftmost label of an axis begins, in parts of the figure's width."""
     canvas = FigureCanvasAgg(drawing.figure)
-    canvas.draw()
-    boxes = [axes.yaxis.get_tightbbox(canvas.get_renderer()) for axes in drawing.figure.axes]
+    canvas.draw()  # type: ignore[no-untyped-call]
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    boxes = [axes.yaxis.get_tightbbox(renderer) for axes in drawing.figure.axes]
     return min(float(box.x0) for box in boxes if box is not None) / float(drawing.figure.bbox.width)
 
 
