@@ -42,6 +42,7 @@ from hockney.predict.machine_costs import of_machine, placed
 from hockney.predict.simulation import simulate
 from hockney.records.record import Locality
 from hockney.records.series import Series
+from hockney.report.marks import Peak
 from hockney.schedule.catalogue import ask
 from hockney.schedule.words import counts
 from hockney.units import Extents
@@ -129,15 +130,20 @@ def sum3d(inputs: Inputs) -> Section:
     """Loads and times of the three-dimensional sum."""
     given = inputs["sum3d"]
     agree, differing = 0, []
+    shown: list[Row] = []
     for row in given["rows"]:
         split = "cartesian" if row["a"] else "balanced"
         made = " ".join(as_lines(loads(Extents(*row["size"]), Grid(*row["grid"]), split)))
         agree += made == row["loads"]
         if made != row["loads"]:
             differing.append((row, made))
+    for row in given["example"]:
+        split, grid = "cartesian" if row["a"] else "balanced", Grid(*row["grid"])
+        made = " ".join(as_lines(loads(Extents(5, 5, 1), grid, split)))
+        shown.append(Row(f"5×5 on {'×'.join(map(str, row['grid']))}, {split}", row["loads"], made, FORMULA))
     low, high = (np.array([row[name] for row in given["rows"]]) for name in ("low_s", "high_s"))
     mean_s = float(np.mean((low + high) / 2))
-    rows = [Row("rows of loads (tables I to III)", len(given["rows"]), agree, FORMULA)]
+    rows = [*shown, Row("rows of loads (tables I to III)", len(given["rows"]), agree, FORMULA)]
     rows += [
         Row(
             f"{'×'.join(map(str, row['size']))} on {'×'.join(map(str, row['grid']))}", row["loads"], made, FORMULA
@@ -175,6 +181,9 @@ def pingpong(inputs: Inputs) -> Section:
             len(given["rows"]) if off < 1e-6 else f"off by {off:.2g}", RECOVERY)
         for name, off in worst.items()
     ]  # fmt: skip
+    for row in given["shares"]:
+        share = Peak("", row["peak_MB_per_s"]).share(row["bandwidth_MB_per_s"], 1)
+        rows.append(Row(f"share of the peak: {row['what']}", row["share"], round(100 * share, 1), FORMULA, "%"))
     for row in given["again"]:
         entry = _entry(_thin(), PLACES[row["placement"]])
         fit = entry.fits["piecewise"]
@@ -214,6 +223,7 @@ def jacobi(inputs: Inputs) -> Section:
             one = Row(grid, row["mlups"], round(made.mlups, 3 if len(table["rows"]) > 1 else 2), FORMULA)
             if abs(one.off) >= abs(worst.off):
                 worst = one
+            assert (made.k, made.halo_B / 1e6) == (row["k"], row["halo_MB"])
             ratio = max(ratio, abs(round(1 / made.efficiency, 3) - row["ratio"]))
             seen = Row(grid, row["measured_mlups"], made.mlups, PREDICTION)
             if abs(seen.off) >= abs(measured.off):
@@ -357,6 +367,33 @@ def bluegene_p(inputs: Inputs) -> Section:
     ]  # fmt: skip
     k = given["torus"]["k"]
     cube = torus((k, k, k))
+    effects = {effect.effect: effect.parameters for effect in machine.effects}
+    queue, vector = given["queue"], given["vector"]
+    rows += [
+        Row(
+            f"matching behind {queue['entries']} entries",
+            queue["time_us"],
+            effects["matching"]["per_entry_s"].value * queue["entries"] * 1e6,
+            FORMULA,
+            "µs",
+            "the worst case",
+        ),
+        Row(
+            "contiguous vector of 16 KiB",
+            vector["contiguous_us"],
+            float(predict(fit, np.array([float(vector["size_B"])]))[0]) * 1e6,
+            PREDICTION,
+            "µs",
+            "by equation (1)",
+        ),
+        Row(
+            f"largest distance, {k}³ torus",
+            given["torus"]["hops_over_half_k"] * (k // 2),
+            measure(cube, np.arange(cube.nodes), time_limit_s=5, seed=1).hops.diameter,
+            FORMULA,
+            note="3⌊k/2⌋",
+        ),
+    ]
     among = Allocated(Links.of(cube), np.arange(cube.nodes))
     paired = study(among, traffic="worst_pairing", routing="shortest", size_B=1, streams=6)
     rows.append(
