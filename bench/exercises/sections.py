@@ -183,7 +183,7 @@ def pingpong(inputs: Inputs) -> Section:
     ]  # fmt: skip
     for row in given["shares"]:
         share = Peak("", row["peak_MB_per_s"]).share(row["bandwidth_MB_per_s"], 1)
-        rows.append(Row(f"share of the peak: {row['what']}", row["share"], round(100 * share, 1), FORMULA, "%"))
+        rows.append(Row(f"share of the peak: {row['what']}", row["share"], round(100 * share), FORMULA, "%"))
     for row in given["again"]:
         entry = _entry(_thin(), PLACES[row["placement"]])
         fit = entry.fits["piecewise"]
