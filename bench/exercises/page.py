@@ -101,8 +101,8 @@ def _summary(rows: Sequence[Row]) -> str:
         f"{row.what} ({row.difference})" for row in rows if row.kind == PREDICTION and abs(row.off) > MISSED
     ]
     text = (
-        f"Of {len(formulas)} rows of formulas {agree} agree to the digits shown; the others differ by slips, which "
-        f"stand below their tables, or by rounding in print. Predictions that miss by more than {100 * MISSED:.0f} %: "
-        f"{'; '.join(missed) or 'none'}."
+        f"Of {len(formulas)} rows of formulas {agree} agree to the digits shown; the others differ by slips, "
+        "which stand below their tables, or by rounding in print. Predictions that miss by more than "
+        f"{100 * MISSED:.0f} %: {'; '.join(missed) or 'none'}."
     )
     return fill(text, _WIDTH, break_on_hyphens=False)
