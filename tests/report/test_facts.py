@@ -165,5 +165,5 @@ def test_headlines_are_of_every_place_and_say_what_they_leave_out(curve: Make, l
     ]
     said = left_out(shown, heads, [*made, curve([(1, 1e-6)], operation="bandwidth")])
     assert said.startswith("6 of 12 configurations, of every place some; not here: ")
-    assert said.endswith("Also measured, and below: bandwidth.")
+    assert said.endswith("Also measured: bandwidth.")
     assert left_out(heads, heads, made) == ""

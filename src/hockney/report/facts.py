@@ -138,7 +138,7 @@ def left_out(shown: Sequence[Headline], heads: Sequence[Headline], curves: Seque
     first = heads[0].curve.operation if heads else ""
     others = list(dict.fromkeys(curve.operation for curve in curves if first and curve.operation != first))
     if others:
-        sentences.append(f"Also measured, and below: {', '.join(others)}.")
+        sentences.append(f"Also measured: {', '.join(others)}.")
     return " ".join(sentences)
 
 
