@@ -101,7 +101,8 @@ def _drawing(
             for value, shade, marker in zip(chosen, shades, _MARKERS, strict=False)
         ]
         everything = np.concatenate([rates for *_, rates, _ in drawn])
-        scale, unit = rate_unit(float(everything.max()))
+        # The unit of the middle: a logarithmic axis of rates spans many.
+        scale, unit = rate_unit(float(np.median(everything)))
         for axes, shade, marker, at, rates, bound in drawn:
             place = size_axis.position(at) if along == "bytes" else at
             axes.plot(place, rates / scale, color=shade, marker=marker, markersize=3)

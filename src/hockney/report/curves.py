@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hockney.machine.file import Entry, Machine, series_of
 from hockney.models.base import Fit
-from hockney.records.columns import SAME_RANKS
+from hockney.records.columns import SAME_RANKS, SCALE
 from hockney.records.keys import TRANSFERS
 from hockney.records.record import LOCALITIES
 from hockney.records.series import Series
@@ -52,8 +52,8 @@ class MessageCurve:
     @property
     def kind(self) -> str:
         """What was measured, without where: alike for one transport in each placement."""
-        words = _describe(self.entry)
-        return ", ".join(text for key, text in words.items() if key not in ("locality", "mapping")) or "default"
+        where = ("locality", "mapping", *SCALE)
+        return ", ".join(text for key, text in _describe(self.entry).items() if key not in where) or "default"
 
     @property
     def fits(self) -> dict[str, Fit]:

@@ -382,8 +382,8 @@ def _section(operation: str, selection: Sequence[MessageCurve], context: Context
                 name = file_name("-".join([operation, group, *([str(number + 1)] if start else [])]))
                 title = f"{operation}, {group}" if group else operation
                 if len(members) > CROWD:
-                    of_all = f"{number + 1} of {-(-len(members) // CROWD)}"
-                    title += f" ({of_all}: {shown[0].label} … {shown[-1].label})"
+                    ends = "" if group else f": {shown[0].label} … {shown[-1].label}"
+                    title += f" ({number + 1} of {-(-len(members) // CROWD)}{ends})"
                 section.figures.append(figures.overview(name, title, shown, context))
     section.held_out = check(selection)
     if section.held_out:
