@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/exercises
 
-`inputs.toml` has the numbers as they were printed, `sections.py` what Hockney makes of each,
-`page.md.j2` the words.
+`inputs.toml` has the numbers as they were printed, `programs.py` and `networks.py` what
+Hockney makes of each, `page.md.j2` the words.
 """
 
 from __future__ import annotations

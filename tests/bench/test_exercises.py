@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from bench.exercises import sections
-from bench.exercises.page import PAGE, Row, page
+from bench.exercises import networks, programs
+from bench.exercises.page import PAGE, page
+from bench.exercises.rows import Row
 
 
 def test_the_page_is_made_by_its_script() -> None:
@@ -37,15 +38,15 @@ def test_a_printed_number_that_is_wrong_shows() -> None:
     given = {"broadcast": {"size_B": 16384, "segments": 4, "rows": [
         {"algorithm": "tree", "ours": "halving_tree", "ranks": 14, "critical": 4, "all": 15},
     ]}}  # fmt: skip
-    rows = {row.what: row for row in sections.broadcast(given).rows}
+    rows = {row.what: row for row in networks.broadcast(given).rows}
     assert rows["tree (`halving_tree`), 14 ranks: in all"].ours == 13
     assert rows["tree (`halving_tree`), 14 ranks: in all"].difference == "−13 %"
 
 
 def test_planted_latencies_of_a_ring_come_back() -> None:
     planted = [1e-6, 3e-6, 5e-6]
-    found, broke = sections._planted_ring([2 * one for one in planted], [12, 24, 48])
+    found, broke = programs._planted_ring([2 * one for one in planted], [12, 24, 48])
     # Twenty curves with 1 % noise, lines through twelve points and more.
     assert found == pytest.approx(planted, rel=0.03)
-    assert broke == len(sections.SEEDS)
+    assert broke == len(programs.SEEDS)
     assert not any(map(math.isnan, found))

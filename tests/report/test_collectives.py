@@ -14,6 +14,7 @@ from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import points
 from hockney.records import table
 from hockney.report import collectives
+from hockney.report.asked import asked
 from hockney.report.make import make, write_csv
 from hockney.report.page import Section
 from hockney.report.places import Places
@@ -240,7 +241,7 @@ def test_numbers_of_ranks_that_would_crowd_have_a_logarithmic_axis(
 def section_of(path: Path, statistic: str = "", sizes_B: Sequence[int] = ()) -> Section:
     """The section on broadcasts alone, without predictions, which take seconds."""
     frame = table.load(path)
-    chosen = collectives.asked(frame, statistic, sizes_B).statistics["bcast"]
+    chosen = asked(frame, statistic, sizes_B).statistics["bcast"]
     with drawing_style():
         return collectives.section(frame, "bcast", Places(frame), chosen, sizes_B, Looks())
 
@@ -314,9 +315,9 @@ def test_what_was_not_measured_is_refused_or_said(measured: Path, tmp_path: Path
     frame = table.load(measured)
     other = frame.assign(operation="reduce", statistic="max_over_ranks")
     table.write(pd.concat([frame[frame["bytes"] != 8], other]), tmp_path / "both.csv")
-    asked = collectives.asked(table.load(tmp_path / "both.csv"), "completion", [8])
-    assert asked.statistics == {"bcast": "completion", "reduce": "max_over_ranks"}
-    assert asked.warnings == [
+    wish = asked(table.load(tmp_path / "both.csv"), "completion", [8])
+    assert wish.statistics == {"bcast": "completion", "reduce": "max_over_ranks"}
+    assert wish.warnings == [
         "reduce has no completion: shown is max_over_ranks.",
         "bcast: not measured at 8 B, so not shown there.",
     ]

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from hockney.errors import RequestError
-from hockney.models.over_ranks.bandwidth import (
-    algorithm_bandwidth_B_per_s,
-    bus_bandwidth_B_per_s,
-    network_bandwidth_B_per_s,
-)
 from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, choices, penalty
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
     HELD,
     PLACED,
     Configuration,
-    collectives_in,
     curves,
     groups,
     points,
@@ -30,9 +22,7 @@ from hockney.models.over_ranks.points import (
     telling_placed,
 )
 from hockney.models.over_ranks.regression import Regression, regressions
-from hockney.records.keys import COLLECTIVES
-from hockney.records.series import default_statistic
-from hockney.report import bandwidth_figures
+from hockney.report import bandwidths
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
 from hockney.report.figures import Drawing
@@ -41,7 +31,7 @@ from hockney.report.places import Places
 from hockney.report.style import Looks
 from hockney.report.tables import NONE, Table, headings
 from hockney.report.views.collective_costs import CollectiveCosts
-from hockney.units import format_bytes, format_rate, format_time
+from hockney.units import format_bytes, format_time
 
 STATISTIC_WORDS = {
     "completion": "Times are completion times: last exit minus first entry on a common clock, the median.",
@@ -69,42 +59,6 @@ DRAWN_ALGORITHMS = 6
 """Most curves against ranks in one figure, besides the default."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The statistic of each collective of a table, and what of the reader's wish cannot be shown."""
-
-    statistics: Mapping[str, str]
-    warnings: list[str]
-
-
-def asked(frame: pd.DataFrame, statistic: str, sizes_B: Sequence[int]) -> Asked:
-    """The reader's `statistic` (empty: the one that says most) and `sizes_B`, for each collective that has them.
-
-    RequestError where none has them.
-    """
-    names = collectives_in(frame)
-    statistics = {name: default_statistic(frame, name) for name in names}
-    rows = {name: frame[frame["operation"] == name] for name in names}
-    unmet = []
-    if statistic:
-        held = {name: set(rows[name]["statistic"]) for name in names}
-        if not any(statistic in known for known in held.values()):
-            there = ", ".join(sorted(set().union(*held.values()))) or "no collective"
-            raise RequestError(f"no collective has times of the statistic {statistic!r}", f"there is {there}")
-        lacking = [name for name in names if statistic not in held[name]]
-        statistics |= dict.fromkeys([name for name in names if name not in lacking], statistic)
-        unmet += [f"{name} has no {statistic}: shown is {statistics[name]}." for name in lacking]
-    for size_B in sizes_B:
-        lacking = [name for name in names if size_B not in set(rows[name]["bytes"])]
-        if lacking == names:
-            known = sorted({int(size) for name in names for size in rows[name]["bytes"]})
-            there = ", ".join(map(format_bytes, known)) or "no collective"
-            raise RequestError(f"no collective was measured at {format_bytes(size_B)}", f"there is {there}")
-        if lacking:
-            unmet.append(f"{', '.join(lacking)}: not measured at {format_bytes(size_B)}, so not shown there.")
-    return Asked(statistics, unmet)
-
-
 def section(
     frame: pd.DataFrame,
     operation: str,
@@ -117,15 +71,15 @@ def section(
     """Figures and tables of one collective of a tidy table.
 
     `sizes_B` are drawn and fitted against ranks as far as they were measured, otherwise a small, a middle and a
-    large size. `looks` are the styles of the page; with `costs` of messages,
-    bandwidths have their bound beside them.
+    large size. `looks` are the styles of the page; with `costs` of messages, bandwidths have their bound beside
+    them.
     """
     words = TIME_WORDS.get(statistic, "time")
     measured = points(frame, operation, statistic)
     result = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
     if len(set(measured["bytes"])) > 1:
         result.figures += _against_size(operation, measured, looks, words)
-    result.figures += bandwidth_figures.drawings(operation, measured, telling_placed(measured), costs)
+    result.figures += bandwidths.drawings(operation, measured, telling_placed(measured), costs)
     grown = measured[measured["ranks"].notna()]
     counts = grown.groupby([*CONFIGURATION, "label", "bytes"], dropna=False)["ranks"].nunique()
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
@@ -149,7 +103,7 @@ def section(
         *[table for table in result.tables if table.rows],
         *_segment_table(measured),
         *_statistics_table(frame, operation),
-        *_rate_table(measured, operation),
+        *bandwidths.table(measured, operation, MOST_CHOICES),
     ]
     listed = measured.head(MOST_ROWS)
     title = f"Measured points ({len(listed)} of {len(measured)})"
@@ -374,49 +328,6 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
             )
     columns = ["statistic", "points", "5 %", "median", "95 %"]
     return [Table("Statistics over ranks as OSU defines them, relative to the completion time", columns, lines)]
-
-
-def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
-    """Rates of the fastest algorithm at the largest size of each configuration and rank count."""
-    if not COLLECTIVES[operation].has_size:
-        return []
-    names = telling_placed(measured)
-    rows = []
-    grown = measured[measured["ranks"].notna()]
-    size_B, time_s = grown["bytes"].to_numpy(np.int64), grown["time_s"].to_numpy(np.float64)
-    labels = grown["label"].tolist()
-    for point, members in positions(grown, (*PLACED, "ranks")):
-        largest = members[size_B[members] == size_B[members].max()]
-        best = largest[np.argmin(time_s[largest])]
-        about = (operation, int(point["ranks"]), int(size_B[best]), float(time_s[best]))
-        if about[1] < 2 or about[2] == 0:
-            continue
-        rows.append(
-            [
-                point["ranks"],
-                *_cells(point, names),
-                format_bytes(about[2]),
-                labels[best],
-                format_rate(algorithm_bandwidth_B_per_s(*about)),
-                format_rate(bus_bandwidth_B_per_s(*about)),
-                format_rate(network_bandwidth_B_per_s(*about)),
-            ]
-        )
-    columns = ["size", "fastest", "size / time", "bus bandwidth", "collective network bandwidth"]
-    more = len(names)
-    cut = f" ({MOST_CHOICES} of {len(rows)})" if len(rows) > MOST_CHOICES else ""
-    return (
-        [
-            Table(
-                f"Collective bandwidth{cut}",
-                ["ranks", *headings(names), *columns],
-                rows[:MOST_CHOICES],
-                frozenset({*range(1, more + 1), more + 2}),
-            )
-        ]
-        if rows
-        else []
-    )
 
 
 def _bounds(row: Mapping[Hashable, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from hockney.report import (
     verified,
 )
 from hockney.report.app_sections import Basis, applications, page_id
+from hockney.report.asked import asked
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves, file_name
 from hockney.report.facts import Headline, headline, in_turn, left_out, warnings
 from hockney.report.figures import Context, Drawing
@@ -54,8 +55,6 @@ MACHINE = "machine.json"
 CROWD = 8
 """Most curves in one figure."""
 MOST_HEADLINES = 16
-
-_KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
 
 
 @dataclass
@@ -123,7 +122,7 @@ def make(
         machine = None if machine is None else mixture(machine)
     frame, apps, launches = contents.frame, contents.apps, contents.launches
     missing = _unmeasured(contents)
-    asked = collectives.asked(frame, statistic, sizes_B)
+    wish = asked(frame, statistic, sizes_B)
     places = Places(frame, systems, launches)
     origin = f"Measured values are those of {path.name}. "
     every: list[MessageCurve] = []
@@ -151,7 +150,7 @@ def make(
     context = Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
     measured = machine.effects if machine is not None else []
     page_warnings = [*warnings(every, launches, caveats), *effects.warnings(measured)]
-    page_warnings += [*([missing] if missing else []), *asked.warnings]
+    page_warnings += [*([missing] if missing else []), *wish.warnings]
     looks = Looks()
     costs = None if machine is None else costs_of(machine)
     first = next(iter(by_operation(every).values()), [])
@@ -166,7 +165,7 @@ def make(
             sections.append(_section(operation, group, context))
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
-            chosen = asked.statistics[operation]
+            chosen = wish.statistics[operation]
             section = collectives.section(frame, operation, places, chosen, sizes_B, looks, costs)
             progress(f"judging predictions of {operation}")
             judgement = judged(frame, operation, places.system, looks, statistic=chosen)
@@ -191,9 +190,9 @@ def make(
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
         html = render(
             title=f"MPI {subject if len(frame) or measured else 'applications'} on {system or path.name}",
-            lead=_lead(machine, launches)
+            lead=provenance.lead(machine, launches)
             if machine is not None
-            else _plain_lead({*frame["mpi"].unique(), *(record.mpi for record in apps)}, launches),
+            else provenance.plain_lead({*frame["mpi"].unique(), *(record.mpi for record in apps)}, launches),
             headlines=headlines,
             omitted=omitted,
             warnings=page_warnings,
@@ -336,39 +335,6 @@ def _sizes(machine: Machine) -> list[SizeMark]:
         for cache in host.caches:
             caches.setdefault((cache.level, cache.type), []).append(cache.size_B)
     return cache_marks(caches)
-
-
-def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
-    """MPI libraries, hosts and times of measurement, as lines."""
-    lines = []
-    names = [f"{_KINDS.get(mpi.kind, mpi.kind)} {mpi.version}".strip() or mpi.name for mpi in machine.mpi]
-    known = list(dict.fromkeys(name for name in names if name))
-    if known:
-        lines.append(", ".join(known))
-    for host in machine.system.hosts[:4]:
-        parts = [host.host, host.cpu_model, f"{host.cpus} CPUs" if host.cpus else "", host.kernel]
-        lines.append(" · ".join(part for part in parts if part))
-    if len(machine.system.hosts) > 4:
-        lines.append(f"and {len(machine.system.hosts) - 4} more hosts")
-    imported = [launch for launch in launches if launch.get("imported")]
-    if imported:
-        tools = dict.fromkeys(str(launch.get("tool") or "unknown program") for launch in imported)
-        lines.append(f"imported from {len(imported)} files ({', '.join(tools)})")
-    times = sorted(str(launch["time"]) for launch in launches if launch.get("time") and launch not in imported)
-    if times:
-        lines.append(times[0] if times[0] == times[-1] else f"{times[0]} to {times[-1]}")
-    return lines
-
-
-def _plain_lead(libraries: Collection[str], launches: Sequence[Mapping[str, Any]]) -> list[str]:
-    """MPI libraries, hosts and time, of a campaign without any fit."""
-    lines = [", ".join(sorted({str(name) for name in libraries if name}))]
-    for launch in launches[:1]:
-        hosts = [
-            " · ".join(str(host.get(k, "")) for k in ("host", "cpu_model")) for host in launch.get("hosts", ())
-        ]
-        lines += [*hosts[:4], str(launch.get("time", ""))]
-    return [line for line in lines if line]
 
 
 def _section(operation: str, selection: Sequence[MessageCurve], context: Context) -> Section:

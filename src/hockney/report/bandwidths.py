@@ -1,4 +1,4 @@
-"""Figures of the rates of a collective: over size with a line for each number of ranks, and over ranks."""
+"""Rates of a collective: figures over size and over ranks, and a table of the fastest."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hockney.models.over_ranks.bandwidth import algorithm_bandwidth_B_per_s, network_bandwidth_B_per_s
+from hockney.models.over_ranks.bandwidth import (
+    algorithm_bandwidth_B_per_s,
+    bus_bandwidth_B_per_s,
+    network_bandwidth_B_per_s,
+)
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.models.over_ranks.points import CONFIGURATION, groups
+from hockney.models.over_ranks.points import CONFIGURATION, PLACED, groups, positions, telling_placed
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import QUIET
+from hockney.report.tables import NONE, Table, headings
 from hockney.report.views.collective_bounds import least_time_s
 from hockney.report.views.collective_costs import CollectiveCosts
-from hockney.units import format_bytes
+from hockney.units import format_bytes, format_rate
 
 Rate = Callable[[str, int, int, float], float]
 RATES: dict[str, Rate] = {
@@ -164,3 +169,46 @@ def _along(axes: Axes, operation: str, rows: pd.DataFrame, along: str, size_axis
     else:
         counts = sorted(map(int, rows["ranks"].unique()))
         count_axis(axes, _spread(counts), "ranks")
+
+
+def table(measured: pd.DataFrame, operation: str, most: int) -> list[Table]:
+    """Rates of the fastest algorithm at the largest size of each configuration and rank count, `most` rows."""
+    if not COLLECTIVES[operation].has_size:
+        return []
+    names = telling_placed(measured)
+    rows = []
+    grown = measured[measured["ranks"].notna()]
+    size_B, time_s = grown["bytes"].to_numpy(np.int64), grown["time_s"].to_numpy(np.float64)
+    labels = grown["label"].tolist()
+    for point, members in positions(grown, (*PLACED, "ranks")):
+        largest = members[size_B[members] == size_B[members].max()]
+        best = largest[np.argmin(time_s[largest])]
+        about = (operation, int(point["ranks"]), int(size_B[best]), float(time_s[best]))
+        if about[1] < 2 or about[2] == 0:
+            continue
+        rows.append(
+            [
+                point["ranks"],
+                *(point[name] or NONE for name in names),
+                format_bytes(about[2]),
+                labels[best],
+                format_rate(algorithm_bandwidth_B_per_s(*about)),
+                format_rate(bus_bandwidth_B_per_s(*about)),
+                format_rate(network_bandwidth_B_per_s(*about)),
+            ]
+        )
+    columns = ["size", "fastest", "size / time", "bus bandwidth", "collective network bandwidth"]
+    more = len(names)
+    cut = f" ({most} of {len(rows)})" if len(rows) > most else ""
+    return (
+        [
+            Table(
+                f"Collective bandwidth{cut}",
+                ["ranks", *headings(names), *columns],
+                rows[:most],
+                frozenset({*range(1, more + 1), more + 2}),
+            )
+        ]
+        if rows
+        else []
+    )
