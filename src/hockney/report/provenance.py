@@ -1,4 +1,4 @@
-"""Provenance of a report: first lines, launches, placement of ranks, hosts, libraries, settings, imported files."""
+"""Provenance of a report: first lines, launches, placement of ranks, hosts, libraries, settings, imports."""
 
 from __future__ import annotations
 
