@@ -76,5 +76,13 @@ def test_the_bound_is_the_larger_of_latencies_and_bytes(line: Callable[..., Fit]
     assert all(np.all(bound > rate) for rate, bound in zip(rates, bounds, strict=True))
 
 
+def test_lines_are_of_ranks_that_all_algorithms_have() -> None:
+    more = measured("bcast")
+    further = more[(more["label"] == "slow") & (more["ranks"] == 16)]
+    more = pd.concat([more, *(further.assign(ranks=ranks) for ranks in range(17, 64))], ignore_index=True)
+    over_size, _ = drawings("bcast", more, ["mapping"], None)
+    assert [len(lines(over_size, panel)) for panel in (0, 1)] == [len(RANKS), len(RANKS)]
+
+
 def test_a_barrier_has_no_bandwidth() -> None:
     assert drawings("barrier", measured("barrier"), ["mapping"], None) == []

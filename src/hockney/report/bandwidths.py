@@ -94,7 +94,9 @@ def _drawing(
     costs: CollectiveCosts | None,
 ) -> Drawing:
     """A figure with a line for each value of the column `lines` over the column `along`."""
-    chosen = _spread(sorted(map(int, rows[lines].unique())))
+    width = rows.groupby(lines)["label"].nunique()
+    # Of the values that all algorithms have, or as many as have any: one may have been measured at many more.
+    chosen = _spread(sorted(int(value) for value in width.index[width == width.max()]))
     figure = Figure(figsize=(WIDTH_IN, 5.6), layout="constrained")
     panels = figure.subplots(len(RATES), len(labels), sharey="row", squeeze=False)
     size_axis = SizeAxis.of([rows["bytes"].to_numpy(np.float64)])
