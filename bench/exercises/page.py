@@ -43,4 +43,5 @@ def _summary(rows: Sequence[Row]) -> str:
         "which stand below their tables, or by rounding in print. Predictions that miss by more than "
         f"{100 * MISSED:.0f} %: {'; '.join(missed) or 'none'}."
     )
-    return fill(text, _WIDTH, break_on_hyphens=False)
+    # No line begins with the unit of the one before.
+    return fill(text.replace(" %", "~%"), _WIDTH, break_on_hyphens=False).replace("~%", " %")
