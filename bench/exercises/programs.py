@@ -106,13 +106,23 @@ def sum3d(inputs: Inputs) -> Section:
     for row in given["example"]:
         split, grid = "cartesian" if row["a"] else "balanced", Grid(*row["grid"])
         made = " ".join(as_lines(loads(Extents(5, 5, 1), grid, split)))
-        shown.append(Row(f"5×5 on {'×'.join(map(str, row['grid']))}, {split}", row["loads"], made, FORMULA))
+        shown.append(
+            Row(
+                f"5×5 on {'×'.join(map(str, row['grid']))}, {split}",
+                _spaced(row["loads"]),
+                _spaced(made),
+                FORMULA,
+            )
+        )
     low, high = (np.array([row[name] for row in given["rows"]]) for name in ("low_s", "high_s"))
     mean_s = float(np.mean((low + high) / 2))
     rows = [*shown, Row("rows of loads (tables I to III)", len(given["rows"]), agree, FORMULA)]
     rows += [
         Row(
-            f"{'×'.join(map(str, row['size']))} on {'×'.join(map(str, row['grid']))}", row["loads"], made, FORMULA
+            f"{'×'.join(map(str, row['size']))} on {'×'.join(map(str, row['grid']))}",
+            _spaced(row["loads"]),
+            _spaced(made),
+            FORMULA,
         )
         for row, made in differing
     ]
@@ -127,6 +137,11 @@ def sum3d(inputs: Inputs) -> Section:
             printed = given[f"{part}_share"] * mean_s
             rows.append(Row(f"{part}, `{locality}`", printed, part_s, PREDICTION, "s"))
     return Section(rows, {"least_high": f"{high.min():.4f}", "largest_low": f"{low.max():.4f}"})
+
+
+def _spaced(ranks: str) -> str:
+    """A list that a browser may break."""
+    return ranks.replace(",", ", ")
 
 
 def jacobi(inputs: Inputs) -> Section:
