@@ -16,6 +16,7 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.summary import MESSAGES
 from hockney.models.base import Parameter, predict
 from hockney.models.collectives.base import CollectiveModel
+from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.card.content import fit_of, label
 from hockney.report.style import drawing_style, styles
@@ -27,8 +28,10 @@ WIDTH_IN = 7.3
 """Width of the printed area of A4 and letter paper."""
 _LARGEST_B = 2.0**24
 """The largest size drawn for a model that was published without sizes."""
-_MOST_RANKS = 65536
-_SMALL_B = 8.0
+_RANKS = [2**exponent for exponent in range(1, 17)]
+TWO_PANELS = 1.4
+"""Height of two panels over that of one: they share an axis and a legend."""
+_SMALL_B, _LARGE_B = 8.0, 2.0**30
 _MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
@@ -99,33 +102,80 @@ def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
     return rate
 
 
+Curves = dict[str, tuple[list[int], list[float]]]
+"""Ranks and values by name."""
+
+
 def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
-    """Time against ranks at 8 B, by the models that can be evaluated there; None where none can."""
-    ranks = [2**exponent for exponent in range(1, int(math.log2(_MOST_RANKS)) + 1)]
-    curves: dict[str, tuple[list[int], list[float]]] = {}
-    for model in models:
-        times = {count: time_s for count in ranks if (time_s := model.time_s(count, _SMALL_B)) is not None}
-        if times:
-            name = ", ".join(filter(None, [model.operation, model.algorithm]))
-            curves[name] = list(times), [time_s * 1e6 for time_s in times.values()]
-    if not curves:
+    """Time against ranks at 8 B, and vector / time of large vectors below it, as far as models can be evaluated.
+
+    `height_in` is that of one panel; two share their axis. None where no model can.
+    """
+    panels = [
+        (curves, title)
+        for curves, title in (
+            (_times(models), f"time of {format_bytes(int(_SMALL_B))} (µs)"),
+            (_rates(models), "large vector / time (MB/s)"),
+        )
+        if curves
+    ]
+    if not panels:
         return None
-    looks = styles(list(curves))
+    looks = styles(list(dict.fromkeys(name for curves, _ in panels for name in curves)))
     with drawing_style():
+        height_in *= 1.0 if len(panels) == 1 else TWO_PANELS
         figure = Figure(figsize=(width_in, height_in), layout="constrained")
-        axes = figure.subplots()
-        for name, (at, time_us) in curves.items():
-            axes.plot(at, time_us, label=name, marker=looks[name].marker, markersize=3, **looks[name].line)
-        axes.set_xscale("log", base=2)
-        axes.set_xticks([2**exponent for exponent in range(1, 17, 3)])
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        axes.xaxis.set_minor_locator(NullLocator())
-        everything = [time_us for _, times_us in curves.values() for time_us in times_us]
-        log_axis(axes, min(everything), max(everything))
+        for (curves, title), axes in zip(
+            panels, figure.subplots(len(panels), 1, squeeze=False).flat, strict=True
+        ):
+            for name, (at, values) in curves.items():
+                axes.plot(at, values, label=name, marker=looks[name].marker, markersize=3, **looks[name].line)
+            axes.set_xscale("log", base=2)
+            axes.set_xticks([2**exponent for exponent in range(1, 17, 3)])
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+            axes.xaxis.set_minor_locator(NullLocator())
+            everything = [value for _, values in curves.values() for value in values]
+            log_axis(axes, min(everything), max(everything))
+            axes.set_ylabel(title)
         axes.set_xlabel("ranks P")
-        axes.set_ylabel(f"time of {format_bytes(int(_SMALL_B))} (µs)")
-        axes.legend(loc="upper left", handlelength=3)
+        figure.axes[0].legend(loc="upper left", handlelength=3)
     return figure
+
+
+def _times(models: Sequence[CollectiveModel]) -> Curves:
+    """Time in µs at 8 B, by the models that can be evaluated there."""
+    curves: Curves = {}
+    for model in models:
+        times = {count: time_s for count in _RANKS if (time_s := model.time_s(count, _SMALL_B)) is not None}
+        if times:
+            curves[_name(model)] = list(times), [time_s * 1e6 for time_s in times.values()]
+    return curves
+
+
+def _rates(models: Sequence[CollectiveModel]) -> Curves:
+    """Vector / time in MB/s, by models with a term in bytes.
+
+    The vector is 1 GiB, or the largest that the model holds for (Hoefler et al. 2010, figure 3(b)). Where a model
+    is a lower bound on time, its rate is the most there can be.
+    """
+    curves: Curves = {}
+    for model in models:
+        is_of_blocks = model.operation in COLLECTIVES and sizes_are_blocks(model.operation)
+        ends = [math.inf if regime.max_B is None else regime.max_B for regime in model.regimes]
+        vector_B = min(_LARGE_B, _LARGE_B if is_of_blocks else max(ends, default=0.0))
+        rates: dict[int, float] = {}
+        for count in _RANKS:
+            size_B = vector_B / count if is_of_blocks else vector_B
+            regime, time_s = model.regime(count, size_B), model.time_s(count, size_B)
+            if regime is not None and time_s and any(term.per_byte for term in regime.terms):
+                rates[count] = vector_B / time_s / 1e6
+        if rates:
+            curves[_name(model)] = list(rates), list(rates.values())
+    return curves
+
+
+def _name(model: CollectiveModel) -> str:
+    return ", ".join(filter(None, [model.operation, model.algorithm]))
 
 
 def known(machine: Machine, height_in: float, width_in: float) -> Figure | None:

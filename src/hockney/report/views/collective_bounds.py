@@ -9,8 +9,9 @@ from hockney.machine.formula import latex_quantity, quantity
 from hockney.models.base import Fit
 from hockney.models.collectives._torus import congestion_as_printed
 from hockney.models.collectives._written import largest, latex, symbols, total
+from hockney.models.collectives.base import collective_models
 from hockney.models.collectives.closed_form import ClosedForm, Optimum
-from hockney.models.collectives.expression import ONE, symbol
+from hockney.models.collectives.expression import ONE, Call, symbol
 from hockney.models.views import Statement
 from hockney.network.traffic.study import alltoall_congestion
 from hockney.report.views.collective_costs import CollectiveCosts, numbers
@@ -22,7 +23,7 @@ _PRINTED = "as printed, C = ∛P(∛P/2 + 1)³: an upper bound on C, which bound
 _LOGGP = "Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995"
 
 
-def _least(fits: Sequence[Fit]) -> tuple[float, float]:
+def least_message(fits: Sequence[Fit]) -> tuple[float, float]:
     """The least T(m) in s and the least T(m)/m in s/B of all fits: no message, and no byte of one, is faster.
 
     The least of a line is at one of its ends. α and β of a single regime would not do: both may be zero.
@@ -37,6 +38,17 @@ def _least(fits: Sequence[Fit]) -> tuple[float, float]:
     times = [(regime.alpha_s.value + regime.beta_s_per_B.value * size, size) for regime, size in ends]
     rates = [time / size for time, size in times if size > 0]
     return min(time for time, _ in times), min([*rates, *(fit.regimes[-1].beta_s_per_B.value for fit in fits)])
+
+
+def least_time_s(operation: str, ranks: int, size_B: int, costs: CollectiveCosts) -> float:
+    """The time in s that no algorithm beats which has one message of a rank under way at a time.
+
+    The largest term of the operation's optimum, without the reduction.
+    """
+    optimum = collective_models.get(operation).optimum
+    call = Call(ranks, size_B)
+    alpha_s, beta_s_per_B = least_message(costs.every)
+    return max(float(optimum.alpha.value(call)) * alpha_s, float(optimum.bytes.value(call)) * beta_s_per_B)
 
 
 def _most(fits: Sequence[Fit]) -> tuple[float, float]:
@@ -70,7 +82,7 @@ def _optimum(optimum: Optimum, costs: CollectiveCosts | None) -> Statement:
     terms = symbols(optimum)
     where = "any algorithm, one message of a rank at a time"
     if costs is not None:
-        terms = numbers(optimum.alpha, optimum.bytes, *_least(costs.every))
+        terms = numbers(optimum.alpha, optimum.bytes, *least_message(costs.every))
         where = f"any algorithm, one message of a rank at a time, {_pairs(costs)}"
     text, mathematics = largest(terms)
     return Statement(
@@ -91,7 +103,7 @@ def _mappings(form: ClosedForm, costs: CollectiveCosts | None, congestion: Conge
         high = [alpha, beta._replace(times=crowded), reduced]
         where = "best and worst mapping; C messages share the busiest link"
     else:
-        alpha_s, beta_s_per_B = _least(costs.every)
+        alpha_s, beta_s_per_B = least_message(costs.every)
         if form.serves_all and costs.loggp is not None:
             # Back to back, a byte may take less than in a single message, whose copies nothing hides.
             beta_s_per_B = min(beta_s_per_B, costs.loggp.parameters["G"].value)
@@ -172,7 +184,7 @@ def torus_bound(costs: CollectiveCosts | None, congestion: Congestion | None) ->
     text, mathematics = f"g·{nodes - 1} + {blocks:.6g}·n·G", latex(f"g·{nodes - 1} + {blocks:.6g}·n·G")
     if costs is not None:
         # Without a fitted g only bytes count; G is 1/bandwidth.
-        beta = loggp.parameters["G"].value if loggp else _least([costs.farthest])[1]
+        beta = loggp.parameters["G"].value if loggp else least_message([costs.farthest])[1]
         gap = loggp.parameters["g"].value if loggp else 0.0
         fixed, rate = quantity(gap * (nodes - 1), "s"), format_rate(1 / (beta * blocks)) if beta else ""
         terms = ([fixed] if gap else []) + ([f"n / {rate}"] if rate else [])
