@@ -17,8 +17,8 @@ from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subje
 from hockney.campaign.pace import Pace
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.visits_so_far import Lacking, lacking, settled_times
-from hockney.campaign.work import NextPoint, Work, visits_of
+from hockney.campaign.visits_so_far import Lacking, lacking, settled_times, visits_of
+from hockney.campaign.work import NextPoint, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+from hockney.campaign.plan import Plan
 from hockney.records.keys import CollectiveKey, Key, key_of
 from hockney.records.levels import Level
 from hockney.records.modes import Modes, find_modes
@@ -33,6 +34,12 @@ OFTEN = 0.1
 DISAGREEMENT = 1.15
 """Ratio of the times of two visits of a point at one level above which they disagree."""
 
+SHORTER_VISITS = 4
+"""A point of a collective gets so many times the visits, each as much shorter, while its budget lasts.
+
+Visits of one point differ by some percent, however many samples each has: many short ones say more than few long
+ones.
+"""
 DECIDED = 1.015
 """Half an interval, as a factor, with which two algorithms can be told apart, or called equal, within 5 %."""
 
@@ -90,6 +97,11 @@ def _lack(times: Sequence[Record], levels: Levels, choice: Choice, launches: int
         if choice(levels[ranks_of(record)]) is not None
     }
     return {point for point in missed if met[point] < launches}
+
+
+def visits_of(key: Key, plan: Plan) -> int:
+    """How many visits a point of that series is to have, as long as its budget lasts."""
+    return plan.visits * (SHORTER_VISITS if isinstance(key, CollectiveKey) and plan.visits > 1 else 1)
 
 
 def undecided(done: Mapping[Key, Mapping[int, Record]]) -> set[tuple[Key, int]]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
-from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, undecided
+from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, undecided, visits_of
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 from hockney.units import format_bytes
@@ -36,13 +36,6 @@ NARROWEST_RANKS = 1.1
 MORE_VISITS = 2
 """A point gets so many visits more, where some met other levels or they disagree."""
 
-SHORTER_VISITS = 4
-"""A point of a collective gets so many times the visits, each as much shorter, while its budget lasts.
-
-Visits of one point differ by some percent, however many samples each has: many short ones say more than few long
-ones.
-"""
-
 FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S, MOST_WAIT_BUDGETS = 0.1, 2.0, 15.0, 30
 """Before visits that wait for a level, which lasts from some tenths of a second to ten seconds and more."""
 
@@ -54,11 +47,6 @@ UNDECIDED_VISITS = 5
 
 
 Point = tuple[CollectiveKey, int]
-
-
-def visits_of(key: Key, plan: Plan) -> int:
-    """How many visits a point of that series is to have, as long as its budget lasts."""
-    return plan.visits * (SHORTER_VISITS if isinstance(key, CollectiveKey) and plan.visits > 1 else 1)
 
 
 class NextPoint(Protocol):
