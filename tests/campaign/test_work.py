@@ -6,11 +6,11 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from tests.campaign.visits import FAST, KEY, SLOW, at_level, visit
+from tests.campaign.visits import FAST, KEY, SLOW, at_level, of_collective, visit
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.work import Work, unmeasured
-from hockney.records.keys import PairKey
+from hockney.records.keys import CollectiveKey, PairKey
 from hockney.records.record import Record
 
 
@@ -45,6 +45,45 @@ def test_visits_that_disagree_ask_for_more() -> None:
     differing = [visit(8, value) for value in (1e-6, 1.3e-6, 1.2e-6)]
     assert work(*differing, sizes_B=[8]).next_point() == (KEY, 8)
     assert work(*differing, *differing[:2], sizes_B=[8]).next_point() is None, "two more, and no others"
+
+
+def visits_by_algorithm(
+    times_s: dict[str, float], elapsed_s: float = 1e-3, half: float = 0.01, **choices: object
+) -> dict[str, int]:
+    """How many visits a campaign makes of a broadcast by algorithms of these times, each taking `elapsed_s`."""
+    keys = {name: CollectiveKey("bcast", name, 2, 0, 0, 0, "warm", "window") for name in times_s}
+    plan = {"ranks": 2, "sizes_B": [8], "operations": ["bcast"], "budget_s": 1.0, **choices}
+    seen = Work.resume(Plan.model_validate(plan), [], "default", 0)
+    seen.largest_B = dict.fromkeys(keys.values(), 0)
+    order = []
+    while (following := seen.next_point()) is not None:
+        key, size_B = following
+        assert isinstance(key, CollectiveKey)
+        order.append(key.algorithm)
+        seen.add(of_collective(key, size_B, times_s[key.algorithm], half, elapsed_s))
+        assert len(order) < 1000
+    # Those of one point lie apart: all have had as many before one gets another.
+    least = min(map(order.count, times_s))
+    assert sorted(order[: least * len(times_s)]) == sorted([*times_s] * least)
+    return {name: order.count(name) for name in times_s}
+
+
+def test_collectives_get_more_and_shorter_visits_and_those_that_may_be_fastest_the_most() -> None:
+    apart = visits_by_algorithm({"linear": 1e-6, "chain": 2e-6, "binomial": 4e-6}, visits=3)
+    assert apart == {"linear": 12, "chain": 12, "binomial": 12}, "the fastest is known"
+    near = visits_by_algorithm({"linear": 1e-6, "chain": 1.005e-6, "binomial": 4e-6}, visits=3, half=0.08)
+    # 0.08/√n is 0.015 with 28.4 visits.
+    assert near["linear"] == near["chain"] == 29
+    assert near["binomial"] == 12
+    wide = visits_by_algorithm({"linear": 1e-6, "chain": 1.005e-6, "binomial": 4e-6}, visits=3, half=0.5)
+    assert wide == {"linear": 60, "chain": 60, "binomial": 12}, "never told, and ended all the same"
+    assert set(visits_by_algorithm({"linear": 1e-6, "chain": 1e-6}, visits=1).values()) == {1}
+
+
+def test_a_slow_collective_has_no_more_visits_than_its_budget() -> None:
+    # The third visit uses it up; two of them do not.
+    assert visits_by_algorithm({"linear": 1.0, "chain": 2.0}, elapsed_s=0.4) == {"linear": 3, "chain": 3}
+    assert visits_by_algorithm({"linear": 1.0, "chain": 2.0}, elapsed_s=0.2) == {"linear": 5, "chain": 5}
 
 
 def test_a_visit_that_gave_no_time_counts_as_made() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hockney.records.keys import PairKey
+from hockney.records.keys import CollectiveKey, PairKey
 from hockney.records.record import Record
 
 KEY = PairKey("pingpong", "cache", 0, 1, "warm")
@@ -22,6 +22,26 @@ def visit(size_B: int, value_s: float, repetition: int = 0) -> Record:
         pair="0-1",
         variant="default",
         repetition=repetition,
+    )
+
+
+def of_collective(key: CollectiveKey, size_B: int, value_s: float, half: float, elapsed_s: float) -> Record:
+    """A visit of a point of a collective, known to ± `half`, as a share."""
+    return Record(
+        source="hockney",
+        operation=key.operation,
+        algorithm=key.algorithm,
+        bytes=size_B,
+        statistic="completion",
+        value=value_s,
+        low=value_s * (1 - half),
+        high=value_s * (1 + half),
+        cache=key.cache,
+        start=key.start,
+        ranks=key.ranks,
+        root=key.root,
+        variant="default",
+        elapsed_s=elapsed_s,
     )
 
 

@@ -126,7 +126,8 @@ def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None
     )
     assert (code, err) == (0, "")
     said = json.loads(out)
-    assert set(said) == {"report", "figures", "csv", "headline", "evaluations", "applications", "warnings"}
+    of_messages = {"report", "figures", "csv", "headline", "left_out"}
+    assert set(said) == of_messages | {"evaluations", "applications", "warnings"}
     assert said["report"] == "page.html"
     for name in [said["report"], *said["figures"], *said["csv"]]:
         assert (tmp_path / name).stat().st_size > 0
@@ -216,3 +217,18 @@ def test_a_mistake_in_json(run: Run, tmp_path: Path) -> None:
     assert code == 2
     assert json.loads(out)["error"]["kind"] == "request"
     assert "holds no measurement" in json.loads(out)["error"]["message"]
+
+
+def test_a_statistic_or_size_that_nobody_measured_is_refused(run: Run, tmp_path: Path) -> None:
+    fields = {"system": "s", "mpi": "m", "operation": "bcast", "algorithm": "linear", "mapping": "", "nodes": 1}
+    fields |= {"ppn": 4, "ranks": 4, "bytes": 8, "statistic": "mean_over_ranks", "time_us": 1.0, "repetition": 0}
+    pd.DataFrame([fields]).to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = run("t.csv", "--statistic", "completion")
+    assert (code, out) == (2, "")
+    assert "no collective has times of the statistic 'completion'" in err
+    assert "there is mean_over_ranks" in err
+    code, _, err = run("t.csv", "--sizes", "8,2KiB")
+    assert code == 2
+    assert "no collective was measured at 2 KiB" in err
+    assert not (tmp_path / "report.html").exists()
+    assert run("t.csv", "--statistic", "mean_over_ranks", "--sizes", "8")[0] == 0

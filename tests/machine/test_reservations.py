@@ -127,3 +127,28 @@ def test_visits_of_other_algorithms_and_statistics_are_no_change_of_speed() -> N
     assert "changed its speed" not in told(*QUIET, *slower)
     again = told(*QUIET, bcast(512, 9e-6))
     assert "1 of 5 visits were slower than the quietest visit of the same point" in again
+
+
+def table(*values_us: float, **other: object) -> Contents:
+    """A tidy table with these repetitions of one broadcast on 200 ranks."""
+    fields = {
+        "operation": "bcast", "algorithm": "chain", "mapping": "socket", "ranks": 200, "bytes": 8,
+        "statistic": "mean_over_ranks", "source": "osu",
+    } | other  # fmt: skip
+    rows = [
+        {**fields, "repetition": number, "time_s": value_us * 1e-6} for number, value_us in enumerate(values_us)
+    ]
+    return Contents(Path("t.csv"), pd.DataFrame(rows))
+
+
+def test_wild_repeats_of_a_table_are_said_with_the_worst_of_them() -> None:
+    said = " ".join(reservations([], table(10.0, 400.0)))
+    assert "repetitions of 1 of 1 points of collectives differ by more than a factor of 3, at worst by 40" in said
+    assert "(bcast, chain, socket of 8 B on 200 ranks); half of them are on 200 ranks or more" in said
+    assert "Look at these results again" not in " ".join(reservations([], table(10.0, 29.0)))
+
+
+def test_a_table_of_collectives_without_intervals_is_not_calm() -> None:
+    assert reservations([], table(10.0, 11.0))[0].startswith("Expect no interval at 2 of 2 measurements")
+    assert reservations([], table(10.0, low_s=9e-6, high_s=11e-6)) == []
+    assert reservations([], table(10.0, source="hockney", low_s=9e-6, high_s=11e-6)) == []

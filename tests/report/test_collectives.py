@@ -13,8 +13,12 @@ from hockney.errors import RequestError
 from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import points
 from hockney.records import table
+from hockney.report import collectives
+from hockney.report.asked import asked
 from hockney.report.make import make, write_csv
 from hockney.report.page import Section
+from hockney.report.places import Places
+from hockney.report.style import Looks, drawing_style
 
 
 @pytest.fixture
@@ -61,6 +65,8 @@ def test_a_table_of_collectives_alone_makes_a_report(measured: Path, tmp_path: P
     assert "× 1.30" in report.html
     (path,) = write_csv(report, tmp_path)
     assert len(pd.read_csv(path)) == 3 * 3 * 16
+    assert any(text.startswith("Expect no interval at 144 of 144 measurements") for text in report.warnings)
+    assert pd.read_csv(path)["low_s"].isna().all()
 
 
 def table_of(section: Section, caption: str) -> list[dict[str, str]]:
@@ -230,3 +236,88 @@ def test_numbers_of_ranks_that_would_crowd_have_a_logarithmic_axis(
     (section,) = make(tmp_path / "t.csv").sections
     (drawing,) = [figure for figure in section.figures if figure.name == "bcast-against-ranks-8"]
     assert [panel.get_xscale() for panel in drawing.figure.axes] == [scale]
+
+
+def section_of(path: Path, statistic: str = "", sizes_B: Sequence[int] = ()) -> Section:
+    """The section on broadcasts alone, without predictions, which take seconds."""
+    frame = table.load(path)
+    chosen = asked(frame, statistic, sizes_B).statistics["bcast"]
+    with drawing_style():
+        return collectives.section(frame, "bcast", Places(frame), chosen, sizes_B, Looks())
+
+
+def points_of(section: Section) -> list[dict[str, str]]:
+    (part,) = section.parts
+    return [dict(zip(part.points.columns, row, strict=True)) for row in part.points.rows]
+
+
+def test_no_interval_is_shown_where_there_is_none(measured: Path, tmp_path: Path) -> None:
+    bounds = "95 % interval, or range of repeats"
+    assert {row[bounds] for row in points_of(section_of(measured))} == {"—"}
+    frame = table.load(measured)
+    again = frame[(frame["ranks"] == 2) & (frame["bytes"] == 8)].assign(repetition=1, time_s=9e-6)
+    known = (frame["ranks"] == 6) & (frame["bytes"] == 8)
+    frame["low_s"], frame["high_s"] = frame["time_s"].where(known) * 0.5, frame["time_s"].where(known) * 2
+    table.write(pd.concat([frame, again]), tmp_path / "some.csv")
+    rows = points_of(section_of(tmp_path / "some.csv"))
+    of_2 = [row for row in rows if row["ranks"] == "2" and row["size"] == "8 B"]
+    assert all(row[bounds].endswith("(2 repeats)") for row in of_2)
+    of_6 = [row for row in rows if row["ranks"] == "6" and row["size"] == "8 B"]
+    assert all("…" in row[bounds] and "repeats" not in row[bounds] for row in of_6)
+    assert {row[bounds] for row in rows if row["ranks"] == "10"} == {"—"}
+
+
+def test_an_algorithm_has_one_colour_on_the_page(measured: Path, tmp_path: Path) -> None:
+    bcast = table.load(measured)
+    reduce_ = bcast[bcast["algorithm"] != "default"].assign(
+        operation="reduce", algorithm=lambda rows: rows["algorithm"].replace("binomial", "chain")
+    )
+    table.write(pd.concat([bcast, reduce_]), tmp_path / "both.csv")
+    colours: dict[str, set[str]] = {}
+    for section in make(tmp_path / "both.csv").sections:
+        for drawing in section.figures:
+            for axes in drawing.figure.axes if "bandwidth" not in drawing.name else ():
+                for line in axes.get_lines():
+                    name = str(line.get_label()).partition(" (")[0]
+                    if name in ("default", "linear", "binomial", "chain"):
+                        colours.setdefault(name, set()).add(str(line.get_color()))
+    assert {name: len(of_it) for name, of_it in colours.items()} == dict.fromkeys(colours, 1)
+    assert len(set.union(*colours.values())) == len(colours) == 4
+
+
+def test_the_statistic_and_the_sizes_that_are_asked_for_are_drawn(measured: Path, tmp_path: Path) -> None:
+    frame = table.load(measured)
+    means = frame.assign(statistic="mean_over_ranks", time_s=lambda rows: rows["time_s"] / 2)
+    table.write(pd.concat([frame, means]), tmp_path / "two.csv")
+    section = section_of(tmp_path / "two.csv", "mean_over_ranks", [1024])
+    drawn = [
+        drawing for drawing in section.figures if "against-ranks" in drawing.name and "band" not in drawing.name
+    ]
+    assert [drawing.name for drawing in drawn] == ["bcast-against-ranks-1024"]
+    (panel,) = drawn[0].figure.axes
+    assert panel.get_ylabel() == "mean time over ranks in µs"
+    (linear,) = [line for line in panel.get_lines() if line.get_label() == "linear"]
+    # `measured` at 2 ranks: 3 (1 + 0.2 + 0.1024) µs to completion, and half of that here.
+    assert np.asarray(linear.get_ydata())[0] == pytest.approx(3 * 1.3024 / 2)
+    assert {row["size"] for row in table_of(section, "Regressions")} == {"1 KiB"}
+    assert "means over the ranks" in section.meaning
+
+
+def test_what_was_not_measured_is_refused_or_said(measured: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        RequestError, match="no collective has times of the statistic 'min_over_ranks'"
+    ) as refused:
+        make(measured, statistic="min_over_ranks")
+    assert "completion" in refused.value.hint
+    with pytest.raises(RequestError, match="no collective was measured at 2 B") as refused:
+        make(measured, sizes_B=[2])
+    assert "8 B, 1 KiB, 64 KiB" in refused.value.hint
+    frame = table.load(measured)
+    other = frame.assign(operation="reduce", statistic="max_over_ranks")
+    table.write(pd.concat([frame[frame["bytes"] != 8], other]), tmp_path / "both.csv")
+    wish = asked(table.load(tmp_path / "both.csv"), "completion", [8])
+    assert wish.statistics == {"bcast": "completion", "reduce": "max_over_ranks"}
+    assert wish.warnings == [
+        "reduce has no completion: shown is max_over_ranks.",
+        "bcast: not measured at 8 B, so not shown there.",
+    ]

@@ -52,8 +52,16 @@ def test_names_that_become_equal_are_told_apart(tmp_path: Path, record: Callable
 
 
 def test_different_numbers_of_ranks_are_different_pictures(several: list[MessageCurve]) -> None:
-    assert list(by_crowd(several[4:])) == ["ranks 2", "ranks 16"]
-    assert list(by_crowd(several[:4])) == [""]
+    assert list(by_crowd(several[4:], 8)) == ["ranks 2", "ranks 16"]
+    assert list(by_crowd(several[:4], 8)) == [""]
+
+
+def test_too_many_curves_are_taken_apart_by_place(several: list[MessageCurve]) -> None:
+    assert {place: len(of_it) for place, of_it in by_crowd(several[:4], 3).items()} == {"cache": 2, "network": 2}
+    # What is compared, the transport, has one word in every place.
+    kinds = [curve.kind for curve in several[:4]]
+    assert kinds[:2] == kinds[2:]
+    assert kinds[0] != kinds[1]
 
 
 def test_labels_leave_out_what_all_share(several: list[MessageCurve]) -> None:

@@ -16,7 +16,7 @@ from hockney.records.contents import Contents
 from hockney.records.record import Record
 from hockney.records.visits import settle
 from hockney.report.curves import MessageCurve
-from hockney.report.facts import bandwidth, format_size, headline, warnings
+from hockney.report.facts import bandwidth, format_size, headline, in_turn, left_out, warnings
 
 Make = Callable[..., MessageCurve]
 
@@ -142,3 +142,28 @@ def test_warnings_of_launches_once_each(curve: Make) -> None:
 )
 def test_sizes_that_are_results(size: float, text: str) -> None:
     assert format_size(size) == text
+
+
+def test_without_messages_no_configurations_are_counted() -> None:
+    said = told([], launches=[{"oversubscribed": True}])
+    assert "Oversubscribed" in said
+    assert "of 0" not in said
+
+
+def test_headlines_are_of_every_place_and_say_what_they_leave_out(curve: Make, line: Callable[..., Fit]) -> None:
+    fits = {"piecewise": line(1e-6, 1e-9)}
+    made = [
+        curve([(1, 1e-6)], fits, locality=locality, variant=f"{locality} {number}")
+        for locality, count in (("cache", 9), ("network", 3))
+        for number in range(count)
+    ]
+    heads = [head for one in made if (head := headline(one, []))]
+    shown = in_turn(heads, 6)
+    assert [head.curve.entry.variant for head in shown] == [
+        *("cache 0", "cache 1", "cache 2"),
+        *("network 0", "network 1", "network 2"),
+    ]
+    said = left_out(shown, heads, [*made, curve([(1, 1e-6)], operation="bandwidth")])
+    assert said.startswith("6 of 12 configurations, of every place some; not here: ")
+    assert said.endswith("Also measured: bandwidth.")
+    assert left_out(heads, heads, made) == ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from hockney.models.base import Fit
 from hockney.report.curves import MessageCurve
@@ -103,3 +104,48 @@ def test_one_point_is_a_figure_too(curve: Make, fits: dict[str, Fit]) -> None:
     for points in ([(0, 1e-6)], [(8, 1e-6)]):
         words(with_fits(curve(points, fits), context()))
         words(residuals(curve(points, fits), context()))
+
+
+def left_of_axes(drawing: Drawing) -> float:
+    """Where the leftmost label of an axis begins, in parts of the figure's width."""
+    canvas = FigureCanvasAgg(drawing.figure)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    boxes = [axes.yaxis.get_tightbbox(renderer) for axes in drawing.figure.axes]
+    return min(float(box.x0) for box in boxes if box is not None) / float(drawing.figure.bbox.width)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
+def test_no_label_is_cut(curve: Make, line: Callable[..., Fit], scale: float) -> None:
+    points = [(size, *(scale * time_s for time_s in times)) for size, *times in POINTS]
+    one = curve(points, {"good": line(scale * 2e-6, scale * 1e-9)}, operation="bidirectional")
+    held = HeldOut(np.array([1e-6, 1e-4]) * scale, np.array([1e-6, 1e-4]) * scale, 0.1, 0.2)
+    drawings = [
+        with_fits(one, context()),
+        overview("x", "x", [one, curve(points, variant="two", operation="bidirectional")], context()),
+        held_out("x", "x", {"good": held}, context()),
+    ]
+    for drawing in drawings:
+        assert left_of_axes(drawing) >= 0, drawing.name
+
+
+def test_bars_are_said_to_be_intervals_only_where_there_are_some(curve: Make) -> None:
+    bare = [(size, time_s) for size, time_s, *_ in POINTS]
+    both = [curve(POINTS, variant="one"), curve(bare, variant="two")]
+    assert (
+        "Bars are 95 % intervals of the median; 1 curves have none" in overview("x", "x", both, context()).caption
+    )
+    assert "no bars" in overview("x", "x", [curve(bare), curve(bare, variant="two")], context()).caption
+
+
+def test_a_transport_has_one_look_in_every_place(curve: Make) -> None:
+    shared = context()
+    colours: dict[str, set[str]] = {}
+    for locality, variants in (("cache", ("ucx", "tcp")), ("network", ("tcp", "ib0", "ucx"))):
+        made = [curve(POINTS, variant=variant, locality=locality) for variant in variants]
+        for one in overview(locality, locality, made, shared).figure.axes[0].get_lines():
+            for variant in variants:
+                if variant in str(one.get_label()):
+                    colours.setdefault(variant, set()).add(str(one.get_color()))
+    assert {variant: len(of_it) for variant, of_it in colours.items()} == {"ucx": 1, "tcp": 1, "ib0": 1}
+    assert len(set.union(*colours.values())) == 3

@@ -8,7 +8,7 @@ import matplotlib as mpl
 
 from hockney.models.base import models
 from hockney.report.page import template
-from hockney.report.style import drawing_style, model_styles, styles
+from hockney.report.style import DEFAULT_STYLE, Looks, drawing_style, model_styles, styles
 
 
 def test_styles_differ_in_colour_dashes_and_marker() -> None:
@@ -63,3 +63,30 @@ def test_a_page_can_be_read_by_day_and_in_the_dark() -> None:
         assert min(contrast(colour[name], colour["--paper"]) for name in ("--ink", "--quiet", "--accent")) >= 4.5
         assert contrast(colour["--alarming"], colour["--alarmed"]) >= 4.5
         assert contrast(colour["--ink"], colour["--alarmed"]) >= 4.5
+
+
+def test_a_name_keeps_its_look_on_a_page() -> None:
+    looks = Looks()
+    first = looks.of(["chain", "linear", "default"])
+    # Another figure, another order, and more names.
+    second = looks.of(["binary", "linear", "default", "chain"])
+    assert all(second[name] == look for name, look in first.items())
+    assert first["default"] == DEFAULT_STYLE
+
+
+def test_names_of_a_figure_differ_in_colour_while_there_are_enough() -> None:
+    looks = Looks()
+    for start in range(40):
+        made = looks.of([str(number) for number in range(start, start + 3)])
+        assert len({(one.colour, one.dashes, one.marker) for one in made.values()}) == 3
+    fresh = Looks().of([str(number) for number in range(7)])
+    assert len({one.colour for one in fresh.values()}) == 7
+
+
+def test_segments_of_an_algorithm_have_its_colour_and_more_names_than_styles_do_not_fail() -> None:
+    looks = Looks()
+    made = looks.of(["chain", "linear", "chain, segment 512 B", "chain, segment 1024 B", "linear, radix 2"])
+    assert made["chain"].colour == made["chain, segment 512 B"].colour == made["chain, segment 1024 B"].colour
+    assert made["linear"].colour == made["linear, radix 2"].colour != made["chain"].colour
+    assert len({(one.dashes, one.marker) for name, one in made.items() if name.startswith("chain")}) == 3
+    assert len(looks.of([f"name {number}" for number in range(300)])) == 300

@@ -93,3 +93,14 @@ def test_pages_ask_for_nothing_from_outside() -> None:
     (policy,) = re.findall('http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src 'none'")
     assert "script-src" not in policy
+
+
+def test_dots_that_are_an_image_stay_in_the_page() -> None:
+    """Many dots are drawn as an image inside the figure, whose data no identifier replaces."""
+    with drawing_style():
+        figure = Figure()
+        figure.subplots().plot([1, 2, 3], [1, 2, 3], "o", rasterized=True)
+        text = Inliner().inline(figure, "dots")
+    (image,) = [element for element in ElementTree.fromstring(text).iter() if element.tag == "image"]
+    assert image.attrib["href"].startswith("data:image/png;base64,")
+    assert len(image.attrib["href"]) > 500

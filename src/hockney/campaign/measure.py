@@ -14,10 +14,11 @@ from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.events import Watcher
 from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subject, require_same_mpi
+from hockney.campaign.pace import Pace
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.visits_so_far import Lacking, lacking, settled_times
-from hockney.campaign.work import NextPoint, Pace, Work
+from hockney.campaign.visits_so_far import Lacking, lacking, settled_times, visits_of
+from hockney.campaign.work import NextPoint, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
@@ -202,7 +203,7 @@ class _Points:
             self._limit(text, running)
         while (point := work.next_point()) is not None:
             key, size_B = point
-            budget_s = self._budget_s()
+            budget_s = self._budget_s(key)
             if loop.left_s() < budget_s:
                 loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
                 loop.stop()
@@ -241,9 +242,9 @@ class _Points:
                 wrong = Refused(told, "do not use it; report it to the library")
                 loop.fail(wrong, running.launch, running.index, request.subject)
 
-    def _budget_s(self) -> float:
+    def _budget_s(self, key: Key) -> float:
         """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""
-        whole_s = self._plan.budget_s / self._plan.visits
+        whole_s = self._plan.budget_s / visits_of(key, self._plan)
         left_s = self._loop.left_s()
         if left_s == float("inf") or not (coarse := self._work.coarse_left()):
             return whole_s

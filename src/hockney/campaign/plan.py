@@ -239,7 +239,9 @@ class Plan(Launching):
         int, Option("Spread every point over this many launches.", panel=HOW), Field(ge=1, le=10_000)
     ] = 1
     visits: Annotated[
-        int, Option("Visits of each point at that level, in random order.", panel=HOW), Field(ge=1, le=1000)
+        int,
+        Option("Visits of each point at that level; of collectives four times as many, each shorter.", panel=HOW),
+        Field(ge=1, le=1000),
     ] = 3
     level: Annotated[
         Wanted, Option("Level of the machine at which a point is complete: common, quietest or all.", panel=HOW)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
-from hockney.records.keys import Key, key_of
+from hockney.campaign.plan import Plan
+from hockney.records.keys import CollectiveKey, Key, key_of
 from hockney.records.levels import Level
 from hockney.records.modes import Modes, find_modes
 from hockney.records.record import Record, Wanted
@@ -32,6 +33,15 @@ OFTEN = 0.1
 """Where all levels are asked for: those that hold this share of the time."""
 DISAGREEMENT = 1.15
 """Ratio of the times of two visits of a point at one level above which they disagree."""
+
+SHORTER_VISITS = 4
+"""A point of a collective gets so many times the visits, each as much shorter, while its budget lasts.
+
+Visits of one point differ by some percent, however many samples each has: many short ones say more than few long
+ones.
+"""
+DECIDED = 1.015
+"""Half an interval, as a factor, with which two algorithms can be told apart, or called equal, within 5 %."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,44 @@ def _lack(times: Sequence[Record], levels: Levels, choice: Choice, launches: int
         if choice(levels[ranks_of(record)]) is not None
     }
     return {point for point in missed if met[point] < launches}
+
+
+def visits_of(key: Key, plan: Plan) -> int:
+    """How many visits a point of that series is to have, as long as its budget lasts."""
+    return plan.visits * (SHORTER_VISITS if isinstance(key, CollectiveKey) and plan.visits > 1 else 1)
+
+
+def undecided(done: Mapping[Key, Mapping[int, Record]]) -> set[tuple[Key, int]]:
+    """Points of collectives that may be the fastest algorithm's, and are not known to `DECIDED`.
+
+    Their intervals reach that of the fastest of the same problem, which is one of them, unless it is faster than
+    all others.
+    """
+    problems: dict[tuple[Key, int], list[tuple[Key, Record]]] = {}
+    for key, sizes in done.items():
+        if isinstance(key, CollectiveKey):
+            problem = replace(key, algorithm="", segment_B=0, radix=0)
+            for size_B, record in sizes.items():
+                problems.setdefault((problem, size_B), []).append((key, record))
+    found: set[tuple[Key, int]] = set()
+    for (_, size_B), algorithms in problems.items():
+        _, highest = interval(min((record for _, record in algorithms), key=lambda record: record.value))
+        near = [(key, *interval(record)) for key, record in algorithms if interval(record)[0] <= highest]
+        if len(near) > 1:
+            found.update((key, size_B) for key, low, high in near if high > low * DECIDED**2)
+    return found
+
+
+def interval(record: Record) -> tuple[float, float]:
+    """Low and high; the value itself where there is none."""
+    low, high = (record.value if bound is None else bound for bound in (record.low, record.high))
+    return low, high
+
+
+def half_width(record: Record) -> float:
+    """Of the interval."""
+    low, high = interval(record)
+    return (high - low) / 2
 
 
 class VisitsSoFar:
@@ -146,6 +194,10 @@ class VisitsSoFar:
                 self._times_s[id(visit)] = visit_times([visit], self.levels, self._choice)
             times_s += self._times_s[id(visit)]
         return times_s
+
+    def spent_s(self, key: Key, size_B: int) -> float:
+        """How long all visits of a point took together."""
+        return sum(visit.elapsed_s or 0.0 for visit in self._of(key, size_B))
 
     def disagree(self, key: Key, size_B: int) -> bool:
         """Whether visits at the level asked for differ, so that their median is not to be trusted."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
@@ -11,10 +10,9 @@ from itertools import zip_longest
 from random import Random
 from typing import Any, Protocol
 
-from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
-from hockney.campaign.visits_so_far import Lacking, VisitsSoFar
+from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, undecided, visits_of
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 from hockney.units import format_bytes
@@ -43,6 +41,9 @@ FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S, MOST_WAIT_BUDGETS = 0.1, 2.0, 15.0, 30
 
 HOPELESS = 2
 """A series that ended the launch so often is left alone."""
+
+UNDECIDED_VISITS = 5
+"""An algorithm that may be the fastest gets up to so many times the visits, in as many budgets."""
 
 
 Point = tuple[CollectiveKey, int]
@@ -90,6 +91,12 @@ class Work:
     """How long to wait before the point that `next_point` has named: a level may come back meanwhile."""
     _waited_s: float = 0.0
     _random: Random = field(default_factory=lambda: Random(0))
+    _round: list[tuple[Key, int]] = field(default_factory=list)
+    """Points that are to be visited again before those with more visits."""
+    _undecided: set[tuple[Key, int]] = field(default_factory=set)
+    """Points that may be the fastest algorithm's, and are not known well enough to tell."""
+    _passed: int = 0
+    """With so many series the first pass was over."""
 
     @classmethod
     def resume(
@@ -179,8 +186,10 @@ class Work:
         self.pause_s = 0.0
         if self.worth_most is not None and not self.reference and self.only is None:
             return self._worth_most(self.worth_most)
-        if (coarse := next(self._coarse(), None)) is not None:
-            return coarse
+        if self._passed < len(self.largest_B):
+            if (coarse := next(self._coarse(), None)) is not None:
+                return coarse
+            self._passed = len(self.largest_B)
         if self.only is not None:
             return self._again()
         if (more := self._missing_ranks()) is not None:
@@ -218,32 +227,54 @@ class Work:
         never at the level asked for wait until it comes back, together no longer than `MOST_WAIT_S` or the
         budgets of `MOST_WAIT_BUDGETS` points.
         """
+        chosen = self._of_round()
+        if chosen is None and self._waited_s < min(MOST_WAIT_S, MOST_WAIT_BUDGETS * self.plan.budget_s):
+            points = [point for point in self.elsewhere() if not self._is_left_out(point)]
+            if points:
+                self.pause_s = min(FIRST_PAUSE_S + self._waited_s, MOST_PAUSE_S)
+                self._waited_s += self.pause_s
+                fewest = min(self.visits[point] for point in points)
+                chosen = self._random.choice([point for point in points if self.visits[point] == fewest])
+        if chosen is not None:
+            self.asked[chosen] += 1
+        return chosen
+
+    def _of_round(self) -> tuple[Key, int] | None:
+        """One of the points with the fewest visits that are to have more; they are looked for once a round."""
+        while self._round:
+            point = self._round.pop()
+            if self._is_open_again(point):
+                return point
+        self._undecided = undecided(self.done) if self.plan.visits > 1 else set()
+        vanished: dict[Key, list[int]] = {}
+        for key, size in self.vanished:
+            vanished.setdefault(key, []).append(size)
         points = [
             (key, size)
             for key in self.largest_B
-            for size in dict.fromkeys([*self.done.get(key, {}), *(s for k, s in self.vanished if k == key)])
-            if not self._is_left_out((key, size))
-            and self.asked[key, size] + 1 < self.plan.visits + MORE_VISITS
-            and self._is_open_again(key, size)
+            for size in dict.fromkeys([*self.done.get(key, {}), *vanished.get(key, ())])
+            if self._is_open_again((key, size))
         ]
-        if not points and self._waited_s < min(MOST_WAIT_S, MOST_WAIT_BUDGETS * self.plan.budget_s):
-            points = [point for point in self.elsewhere() if not self._is_left_out(point)]
-            self.pause_s = min(FIRST_PAUSE_S + self._waited_s, MOST_PAUSE_S) if points else 0.0
-            self._waited_s += self.pause_s
-        if not points:
-            return None
-        fewest = min(self.visits[point] for point in points)
-        points = [point for point in points if self.visits[point] == fewest]
-        chosen = points[self._random.randrange(len(points))]
-        self.asked[chosen] += 1
-        return chosen
+        fewest = min((self.visits[point] for point in points), default=0)
+        self._round = [point for point in points if self.visits[point] == fewest]
+        self._random.shuffle(self._round)
+        return self._round.pop() if self._round else None
 
-    def _is_open_again(self, key: Key, size_B: int) -> bool:
+    def _is_open_again(self, point: tuple[Key, int]) -> bool:
         """Whether too few visits count, or those that do disagree; one that gave no time counts as made."""
-        if self.so_far.counting(key, size_B) + self.vanished[key, size_B] < self.plan.visits:
+        due = self._due(point)
+        if self._is_left_out(point) or self.asked[point] + 1 >= due + MORE_VISITS:
+            return False
+        if self.so_far.counting(*point) + self.vanished[point] < due:
             return True
-        has_more = self.visits[key, size_B] < self.plan.visits + MORE_VISITS
-        return has_more and self.so_far.disagree(key, size_B)
+        return self.visits[point] < self.plan.visits + MORE_VISITS and self.so_far.disagree(*point)
+
+    def _due(self, point: tuple[Key, int]) -> int:
+        """How many visits a point is to have, at most: more if which algorithm is the fastest depends on it."""
+        more = UNDECIDED_VISITS if point in self._undecided else 1
+        if self.so_far.spent_s(*point) >= more * self.plan.budget_s:
+            return self.plan.visits
+        return more * visits_of(point[0], self.plan)
 
     def _coarse(self) -> Iterator[tuple[Key, int]]:
         """Points of the first pass that are not measured yet.
@@ -292,10 +323,7 @@ class Work:
         if self.plan.sizes_B or key in self.reference or len(points) >= most or self._given(key) == [0]:
             return None
         times_s = {size: record.value for size, record in points.items()}
-        half_s = {
-            size: (_bound(record.high, record) - _bound(record.low, record)) / 2
-            for size, record in points.items()
-        }
+        half_s = {size: half_width(record) for size, record in points.items()}
         failed = {size for other, size in self.failed | set(self.vanished) if other == key}
         # The model of a pair needs three sizes to follow a slope that changes before the largest.
         with_end = not isinstance(key, CollectiveKey)
@@ -324,7 +352,7 @@ class Work:
             size = sorted(shared)[len(shared) // 2]
             points = {key.ranks: self.done[key][size] for key in keys}
             times_s = {ranks: record.value for ranks, record in points.items()}
-            half_s = {n: (_bound(r.high, r) - _bound(r.low, r)) / 2 for n, r in points.items()}
+            half_s = {ranks: half_width(record) for ranks, record in points.items()}
             suspect = refine(times_s, half_s, self.plan.size_tolerance, NARROWEST_RANKS)
             if suspect is not None:
                 return replace(family, ranks=suspect.size)
@@ -337,15 +365,15 @@ class Work:
     def expected_points(self) -> int:
         """The approximate number of all visits of points."""
         if self.only is not None:
-            return len(self.only) * self.plan.visits
+            return sum(visits_of(key, self.plan) for key, _ in self.only)
         total = 0
         for key, largest in self.largest_B.items():
             fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0
             fixed = fixed or isinstance(key, CollectiveKey)
             given = len(self._given(key))
             refined = given if fixed else min(given + TYPICAL_REFINEMENTS, self.plan.most_sizes)
-            total += max(given, refined, len(self.done.get(key, {})))
-        return total * self.plan.visits
+            total += visits_of(key, self.plan) * max(given, refined, len(self.done.get(key, {})))
+        return total
 
 
 def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -363,34 +391,3 @@ def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]])
         with suppress(ValueError):
             reasons.pop((record.variant, key_of(record), record.bytes), None)
     return list(dict.fromkeys(reasons.values()))
-
-
-def _bound(bound: float | None, record: Record) -> float:
-    """A bound of the interval, the value itself where there is none."""
-    return record.value if bound is None else bound
-
-
-class Pace:
-    """Estimate of the time that remains, from the pace so far; parts (launch × variant) are taken as alike."""
-
-    def __init__(self, parts: int) -> None:
-        self._parts = parts
-        self._finished: list[int] = []
-        self._start_s = time.monotonic()
-        self._measured = 0
-
-    def progress(self, work: Work, doing: str) -> Progress:
-        """The estimate; to be called once before each point."""
-        self._measured += 1
-        done, expected = work.done_points(), max(work.expected_points(), work.done_points() + 1)
-        others = max(0, self._parts - len(self._finished) - 1) * (
-            sum(self._finished) / len(self._finished) if self._finished else expected
-        )
-        pace_s = (time.monotonic() - self._start_s) / self._measured
-        before = sum(self._finished)
-        left = expected - done + others
-        return Progress(before + done, round(before + expected + others), left * pace_s, doing)
-
-    def finish_part(self, work: Work) -> None:
-        """One launch index of one variant is over."""
-        self._finished.append(work.done_points())

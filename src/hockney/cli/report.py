@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,8 @@ from hockney.errors import RequestError
 from hockney.options import Option, flags_written
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
+from hockney.units import parse_bytes
+from hockney.words import words
 
 with later():
     from hockney.machine.build import build
@@ -59,12 +61,25 @@ class ReportOptions(MeasuredData):
             metavar="NAME|FILE",
         ),
     ] = Field(default_factory=list)
+    statistic: Annotated[
+        Literal["", "completion", "max_over_ranks", "mean_over_ranks", "min_over_ranks"],
+        Option("Which time of collectives. [default: of those in the table the one that says most]"),
+    ] = ""
+    sizes_B: Annotated[
+        list[int],
+        Option(
+            "Comma-separated sizes at which times of collectives are drawn and fitted against ranks. "
+            "[default: a small, a middle and a large one]",
+            flags=("--sizes",),
+            read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
+        ),
+    ] = Field(default_factory=list)
     figures: Annotated[Path | None, Option("Folder for every figure as PNG and SVG.")] = None
     csv: Annotated[Path | None, Option("Folder for one CSV for each configuration.")] = None
     any_level: AnyLevel = False
 
 
-NOT_ON_CARDS = ("peaks", "machine", "systems", "figures", "csv")
+NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures", "csv")
 """Options of the whole report."""
 
 
@@ -76,6 +91,7 @@ hockney report demo -o report.html --peak 'InfiniBand=12.5GB/s'
 hockney report demo --machine machine.json --figures figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
 hockney report tidy.csv.gz --system orfeo-epyc
+hockney report tidy.csv.gz --statistic mean_over_ranks --sizes 2,1KiB
 hockney report demo -o mixture.html --any-level
 hockney report --card machine.json -o card.html
 hockney report --card bluegene_p --json
@@ -107,6 +123,8 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
             progress=lambda name: status(name),
             systems=systems,
             any_level=options.any_level,
+            statistic=options.statistic,
+            sizes_B=options.sizes_B,
         )
         write_html(page, output)
         drawn = [] if options.figures is None else write_figures(page, options.figures)
@@ -118,6 +136,7 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
                 "figures": [str(path) for path in drawn],
                 "csv": [str(path) for path in tables],
                 "headline": [head.as_json() for head in page.headlines],
+                "left_out": page.omitted,
                 "evaluations": page.evaluations,
                 "applications": page.applications,
                 "warnings": page.warnings,
@@ -129,6 +148,8 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
             say.warn(warning)
     for head in page.headlines:
         say.line(head.text)
+    if page.omitted:
+        say.line(page.omitted)
     if page.verdict:
         say.line(page.verdict)
     for line in spoken(page.applications):

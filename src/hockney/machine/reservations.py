@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 import numpy as np
+import pandas as pd
 
 from hockney.machine.file import Entry
 from hockney.machine.marks import (
@@ -57,8 +58,9 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         _spread(quiet),
         _bare(entries),
         *_of_others(contents),
-        _without_interval(imported),
+        _without_interval([record.low is None for record in imported if record.operation in COLLECTIVES]),
         _contradictory(imported),
+        *([] if contents.records or contents.frame.empty else _of_table(contents.frame)),
         marked(marks_of(entries, contents)),
     )
     said = [str(text) for launch in contents.launches for text in launch.get("warnings") or ()]
@@ -208,14 +210,41 @@ def _of_others(contents: Contents) -> list[str]:
     return list(filter(None, [_set_aside(others), _uncertain(others), _out_of_line(records)]))
 
 
-def _without_interval(records: Sequence[Record]) -> str:
-    """What `_bare` says of messages, of other programs' collectives."""
-    collectives = [record for record in records if record.operation in COLLECTIVES]
-    bare = sum(record.low is None for record in collectives)
+def _without_interval(lacking: Sequence[bool]) -> str:
+    """What `_bare` says of messages, of other programs' collectives: whether each lacks its interval."""
+    bare = sum(lacking)
     if not bare:
         return ""
+    return f"Expect no interval at {bare} of {len(lacking)} measurements of collectives: their source has none."
+
+
+def _of_table(frame: pd.DataFrame) -> list[str]:
+    """What is said of records, of the collectives of a table, which has none."""
+    rows = frame[frame["operation"].isin(COLLECTIVES)]
+    if rows.empty:
+        return []
+    others = rows[rows["source"] != "hockney"] if "source" in rows else rows
+    lacking = others["low_s"].isna() if "low_s" in others else pd.Series(True, index=others.index)
+    return [_without_interval(lacking.tolist()), _contradictory_rows(rows)]
+
+
+def _contradictory_rows(rows: pd.DataFrame) -> str:
+    """What `_contradictory` says of records; the worst point is named."""
+    held = [name for name in POINT if name in rows]
+    times = rows.groupby(held, dropna=False, sort=False)["time_s"].agg(["min", "max", "size"])
+    times = times[(times["size"] > 1) & (times["min"] > 0)]
+    ratio = times["max"] / times["min"]
+    wild = ratio[ratio > CONTRADICTION]
+    if wild.empty:
+        return ""
+    points = wild.index.to_frame(index=False)
+    worst = points.iloc[int(wild.to_numpy().argmax())].to_dict()
+    where = ", ".join(str(worst[name]) for name in ("operation", "algorithm", "mapping") if worst.get(name))
     return (
-        f"Expect no interval at {bare} of {len(collectives)} measurements of collectives: their source has none."
+        f"Look at these results again: repetitions of {len(wild)} of {len(ratio)} points of collectives differ "
+        f"by more than a factor of {CONTRADICTION:g}, at worst by {wild.max():.3g} ({where} of "
+        f"{format_bytes(worst['bytes'])} on {worst['ranks']} ranks); half of "
+        f"them are on {points['ranks'].median():.0f} ranks or more. Their median is taken."
     )
 
 

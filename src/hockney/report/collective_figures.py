@@ -17,7 +17,7 @@ from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis
 from hockney.report.collective_jumps import Breaks, Key
 from hockney.report.figures import WIDTH_IN, Drawing
-from hockney.report.style import QUIET, Style, styles
+from hockney.report.style import DEFAULT_STYLE, QUIET, Looks, Style
 from hockney.units import format_bytes
 
 CLEAREST = 2
@@ -27,7 +27,6 @@ NAMED = 8
 """Most algorithms drawn in colour: those that are fastest at some size; all others are thin and grey."""
 CROWDED = 8
 """A linear axis crowds where half of the numbers of ranks lie below this part of the largest (powers of two)."""
-DEFAULT_STYLE = Style("#000000", (4, 1.5), "x")
 
 
 def against_size(
@@ -37,12 +36,14 @@ def against_size(
     names: Sequence[str],
     number: int,
     left: int,
+    looks: Looks,
+    words: str,
     by: str = "algorithm",
 ) -> Drawing:
     """Time against size of one configuration on one number of ranks; the default and the fastest stand out.
 
     `names` are the columns that name the configuration; `number` counts the figures from 0; `left` is the number
-    of configurations that are not drawn. `by`: what the labels are.
+    of configurations that are not drawn; `words` say what the times are. `by`: what the labels are.
     """
     rows = measured[measured["bytes"] > 0]
     lines = {
@@ -50,7 +51,7 @@ def against_size(
     }
     is_of_one = by != "algorithm"
     named = [*lines] if is_of_one else _winners(lines)
-    look = styles(named)
+    look = looks.of(named)
     figure = Figure(figsize=(WIDTH_IN, 4.6), layout="constrained")
     axes = figure.subplots()
     size_axis = SizeAxis.of([curve.index.to_numpy(np.float64) for curve in lines.values()])
@@ -70,7 +71,7 @@ def against_size(
     size_axis.apply(axes, title="block of a rank" if sizes_are_blocks(operation) else "vector")
     times = np.concatenate([curve.to_numpy(np.float64) for curve in lines.values()]) * 1e6
     log_axis(axes, float(times.min()), float(times.max()))
-    axes.set_ylabel("time in µs")
+    axes.set_ylabel(f"{words} in µs")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     ranks = int(configuration["ranks"])
     where = ", ".join(filter(None, [f"{ranks} ranks" if ranks else "ranks unknown", configuration.words(names)]))
@@ -99,7 +100,13 @@ def _line(style: Style) -> dict[str, Any]:
 
 
 def against_ranks(
-    operation: str, measured: pd.DataFrame, size_B: int, names: Sequence[str], broken: Mapping[Key, Breaks]
+    operation: str,
+    measured: pd.DataFrame,
+    size_B: int,
+    names: Sequence[str],
+    broken: Mapping[Key, Breaks],
+    looks: Looks,
+    words: str,
 ) -> Drawing:
     """Time against ranks at one size, one panel for each configuration: its curves and their breaks."""
     panels: dict[Configuration, dict[str, pd.DataFrame]] = {}
@@ -109,8 +116,7 @@ def against_ranks(
     by_size = sorted(panels, key=lambda configuration: -sum(map(len, panels[configuration].values())))
     chosen = [configuration for configuration in panels if configuration in by_size[:MOST_PANELS]]
     labels = sorted({label for configuration in chosen for label in panels[configuration]})
-    look = styles([label for label in labels if label != DEFAULT])
-    look = {**look, **({DEFAULT: DEFAULT_STYLE} if DEFAULT in labels else {})}
+    look = looks.of(labels)
     figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
     drawn = np.atleast_1d(np.asarray(figure.subplots(1, len(chosen), sharey=True)))
     counts = np.unique(np.concatenate([curve["ranks"] for one in chosen for curve in panels[one].values()]))
@@ -137,7 +143,7 @@ def against_ranks(
         ]
     )
     log_axis(drawn[0], float(times.min()) * 1e6, float(times.max()) * 1e6)
-    drawn[0].set_ylabel("time in µs")
+    drawn[0].set_ylabel(f"{words} in µs")
     figure.legend([*handles.values()], [*handles], loc="outside lower center", ncols=5)
     return Drawing(
         f"{operation}-against-ranks-{size_B}",

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.bandwidth import (
-    algorithm_bandwidth_B_per_s,
-    bus_bandwidth_B_per_s,
-    network_bandwidth_B_per_s,
-)
 from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, choices, penalty
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
@@ -27,15 +22,16 @@ from hockney.models.over_ranks.points import (
     telling_placed,
 )
 from hockney.models.over_ranks.regression import Regression, regressions
-from hockney.records.keys import COLLECTIVES
-from hockney.records.series import default_statistic
+from hockney.report import bandwidths
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
 from hockney.report.figures import Drawing
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
+from hockney.report.style import Looks
 from hockney.report.tables import NONE, Table, headings
-from hockney.units import format_bytes, format_rate, format_time
+from hockney.report.views.collective_costs import CollectiveCosts
+from hockney.units import format_bytes, format_time
 
 STATISTIC_WORDS = {
     "completion": "Times are completion times: last exit minus first entry on a common clock, the median.",
@@ -44,6 +40,13 @@ STATISTIC_WORDS = {
     "ranks leave early.",
     "min_over_ranks": "Times are those of the fastest rank.",
 }
+TIME_WORDS = {
+    "completion": "completion time",
+    "max_over_ranks": "time of the slowest rank",
+    "mean_over_ranks": "mean time over ranks",
+    "min_over_ranks": "time of the fastest rank",
+}
+"""What the axes of the figures say."""
 MOST_ROWS = 400
 """Most rows of the table of points on the page; the CSV files hold all points."""
 MOST_CHOICES = 60
@@ -56,22 +59,36 @@ DRAWN_ALGORITHMS = 6
 """Most curves against ranks in one figure, besides the default."""
 
 
-def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
-    """Figures and tables of one collective of a tidy table."""
-    statistic = default_statistic(frame, operation)
+def section(
+    frame: pd.DataFrame,
+    operation: str,
+    places: Places,
+    statistic: str,
+    sizes_B: Sequence[int],
+    looks: Looks,
+    costs: CollectiveCosts | None = None,
+) -> Section:
+    """Figures and tables of one collective of a tidy table.
+
+    `sizes_B` are drawn and fitted against ranks as far as they were measured, otherwise a small, a middle and a
+    large size. `looks` are the styles of the page; with `costs` of messages, bandwidths have their bound beside
+    them.
+    """
+    words = TIME_WORDS.get(statistic, "time")
     measured = points(frame, operation, statistic)
     result = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
     if len(set(measured["bytes"])) > 1:
-        result.figures += _against_size(operation, measured)
+        result.figures += _against_size(operation, measured, looks, words)
+    result.figures += bandwidths.drawings(operation, measured, telling_placed(measured), costs)
     grown = measured[measured["ranks"].notna()]
     counts = grown.groupby([*CONFIGURATION, "label", "bytes"], dropna=False)["ranks"].nunique()
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
         names = telling_placed(grown)
-        sizes = representative_sizes(grown)
+        sizes = [size for size in sizes_B if size in set(grown["bytes"])] or representative_sizes(grown)
         broken = {size: breaks(grown, size, places) for size in sizes}
         chosen = _drawn(grown, sizes)
         result.figures += [
-            against_ranks(operation, grown[grown["label"].isin(chosen)], size, names, broken[size])
+            against_ranks(operation, grown[grown["label"].isin(chosen)], size, names, broken[size], looks, words)
             for size in sizes
         ]
         result.tables = [
@@ -86,7 +103,7 @@ def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
         *[table for table in result.tables if table.rows],
         *_segment_table(measured),
         *_statistics_table(frame, operation),
-        *_rate_table(measured, operation),
+        *bandwidths.table(measured, operation, MOST_CHOICES),
     ]
     listed = measured.head(MOST_ROWS)
     title = f"Measured points ({len(listed)} of {len(measured)})"
@@ -94,7 +111,7 @@ def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
     return result
 
 
-def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
+def _against_size(operation: str, measured: pd.DataFrame, looks: Looks, words: str) -> list[Drawing]:
     """One figure for each configuration, on the largest number of ranks that has nearly all algorithms."""
     names = telling_placed(measured)
     candidates = []
@@ -114,9 +131,11 @@ def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
         shown = candidates[:MOST_COMPARED]
         together = pd.concat([rows.assign(label=c.words(differing) or NONE) for c, rows in shown])
         left = len(candidates) - len(shown)
-        return [against_size(operation, together, candidates[0][0], same, 0, left, by="configuration")]
+        return [
+            against_size(operation, together, candidates[0][0], same, 0, left, looks, words, by="configuration")
+        ]
     return [
-        against_size(operation, rows, configuration, names, number, len(candidates) - MOST_DRAWN)
+        against_size(operation, rows, configuration, names, number, len(candidates) - MOST_DRAWN, looks, words)
         for number, (configuration, rows) in enumerate(candidates[:MOST_DRAWN])
     ]
 
@@ -311,47 +330,12 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
     return [Table("Statistics over ranks as OSU defines them, relative to the completion time", columns, lines)]
 
 
-def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
-    """Rates of the fastest algorithm at the largest size of each configuration and rank count."""
-    if not COLLECTIVES[operation].has_size:
-        return []
-    names = telling_placed(measured)
-    rows = []
-    grown = measured[measured["ranks"].notna()]
-    size_B, time_s = grown["bytes"].to_numpy(np.int64), grown["time_s"].to_numpy(np.float64)
-    labels = grown["label"].tolist()
-    for point, members in positions(grown, (*PLACED, "ranks")):
-        largest = members[size_B[members] == size_B[members].max()]
-        best = largest[np.argmin(time_s[largest])]
-        about = (operation, int(point["ranks"]), int(size_B[best]), float(time_s[best]))
-        if about[1] < 2 or about[2] == 0:
-            continue
-        rows.append(
-            [
-                point["ranks"],
-                *_cells(point, names),
-                format_bytes(about[2]),
-                labels[best],
-                format_rate(algorithm_bandwidth_B_per_s(*about)),
-                format_rate(bus_bandwidth_B_per_s(*about)),
-                format_rate(network_bandwidth_B_per_s(*about)),
-            ]
-        )
-    columns = ["size", "fastest", "size / time", "bus bandwidth", "collective network bandwidth"]
-    more = len(names)
-    cut = f" ({MOST_CHOICES} of {len(rows)})" if len(rows) > MOST_CHOICES else ""
-    return (
-        [
-            Table(
-                f"Collective bandwidth{cut}",
-                ["ranks", *headings(names), *columns],
-                rows[:MOST_CHOICES],
-                frozenset({*range(1, more + 1), more + 2}),
-            )
-        ]
-        if rows
-        else []
-    )
+def _bounds(row: Mapping[Hashable, Any]) -> str:
+    """The interval of a point, or the range of its repeats; there may be neither."""
+    if pd.isna(row["low_s"]):
+        return NONE
+    ends = f"{format_time(float(row['low_s']))} … {format_time(float(row['high_s']))}"
+    return f"{ends} ({row['repeats']} repeats)" if row["repeats"] > 1 else ends
 
 
 def _points_table(listed: pd.DataFrame, names: Sequence[str]) -> Table:
@@ -362,9 +346,9 @@ def _points_table(listed: pd.DataFrame, names: Sequence[str]) -> Table:
             NONE if pd.isna(row["ranks"]) else str(row["ranks"]),
             format_bytes(float(row["bytes"])),
             format_time(float(row["time_s"])),
-            f"{format_time(float(row['low_s']))} … {format_time(float(row['high_s']))}",
+            _bounds(row),
         ]
         for row in listed.to_dict("records")
     ]
-    columns = ["ranks", "size", "time", "95 % interval"]
+    columns = ["ranks", "size", "time", "95 % interval, or range of repeats"]
     return Table("Points", ["algorithm", *headings(names), *columns], rows, frozenset(range(len(names) + 1)))

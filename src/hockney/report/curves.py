@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hockney.machine.file import Entry, Machine, series_of
 from hockney.models.base import Fit
-from hockney.records.columns import SAME_RANKS
+from hockney.records.columns import SAME_RANKS, SCALE
 from hockney.records.keys import TRANSFERS
 from hockney.records.record import LOCALITIES
 from hockney.records.series import Series
@@ -42,6 +42,18 @@ class MessageCurve:
     @property
     def operation(self) -> str:
         return self.entry.operation
+
+    @property
+    def place(self) -> str:
+        """Where the ranks were: locality and mapping."""
+        words = _describe(self.entry)
+        return " · ".join(text for key, text in words.items() if key in ("locality", "mapping"))
+
+    @property
+    def kind(self) -> str:
+        """What was measured, without where: alike for one transport in each placement."""
+        where = ("locality", "mapping", *SCALE)
+        return ", ".join(text for key, text in _describe(self.entry).items() if key not in where) or "default"
 
     @property
     def fits(self) -> dict[str, Fit]:
@@ -110,13 +122,18 @@ def curves(machine: Machine) -> list[MessageCurve]:
     names: dict[str, int] = {}
     result = []
     for entry, label in zip(entries, _labels(entries), strict=True):
-        name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{entry.operation}-{label}").strip("-.").lower()[:100]
+        name = file_name(f"{entry.operation}-{label}")
         names[name] = names.get(name, 0) + 1
         peers = [
             peer for peer in entries if peer.operation != entry.operation and _ranks_of(peer) == _ranks_of(entry)
         ]
         result.append(MessageCurve(name if names[name] == 1 else f"{name}-{names[name]}", label, entry, peers))
     return result
+
+
+def file_name(words: str) -> str:
+    """The words as the beginning of a file's name."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", words).strip("-.").lower()[:100]
 
 
 def _ranks_of(entry: Entry) -> tuple[object, ...]:
@@ -138,8 +155,11 @@ def by_operation(all_curves: Sequence[MessageCurve]) -> dict[str, list[MessageCu
     return groups
 
 
-def by_crowd(selection: Sequence[MessageCurve]) -> dict[str, list[MessageCurve]]:
-    """Curves by numbers of ranks and pairs, one figure each; the key names the numbers that differ."""
+def by_crowd(selection: Sequence[MessageCurve], crowd: int) -> dict[str, list[MessageCurve]]:
+    """Curves by numbers of ranks and pairs, one figure each; the key names the numbers that differ.
+
+    More than `crowd` curves are taken apart by their place first, so that what is compared shares a figure.
+    """
     varied = [
         key for key in ("ranks", "pairs") if len({curve.entry.other.get(key, "") for curve in selection}) > 1
     ]
@@ -147,7 +167,15 @@ def by_crowd(selection: Sequence[MessageCurve]) -> dict[str, list[MessageCurve]]
     for curve in selection:
         words = [f"{key} {curve.entry.other[key]}" for key in varied if curve.entry.other.get(key)]
         groups.setdefault(" · ".join(words), []).append(curve)
-    return groups
+    placed: dict[str, list[MessageCurve]] = {}
+    for words_of, members in groups.items():
+        by_place: dict[str, list[MessageCurve]] = {}
+        for curve in members:
+            by_place.setdefault(curve.place, []).append(curve)
+        if len(members) <= crowd or len(by_place) == len(members):
+            by_place = {"": members}
+        placed |= {" · ".join(filter(None, [words_of, place])): held for place, held in by_place.items()}
+    return placed
 
 
 def _order(entry: Entry) -> tuple[object, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.report.curves import MessageCurve
 from hockney.report.marks import Peak, percent
 from hockney.units import format_rate, format_time
+
+MOST_NAMED = 12
+"""Most configurations that are named because they are not shown."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,33 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
     )
 
 
+def in_turn(heads: Sequence[Headline], most: int) -> list[Headline]:
+    """At most so many headlines, of every place some, in their order."""
+    by_place: dict[str, list[int]] = {}
+    for index, head in enumerate(heads):
+        by_place.setdefault(head.curve.place, []).append(index)
+    turns = [index for turn in zip_longest(*by_place.values()) for index in turn if index is not None]
+    return [heads[index] for index in sorted(turns[:most])]
+
+
+def left_out(shown: Sequence[Headline], heads: Sequence[Headline], curves: Sequence[MessageCurve]) -> str:
+    """What stands below and not in the headline; empty if nothing does."""
+    sentences = []
+    if len(shown) < len(heads):
+        listed = {id(head) for head in shown}
+        missing = [head.curve.label for head in heads if id(head) not in listed]
+        more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+        sentences.append(
+            f"{len(shown)} of {len(heads)} configurations, of every place some; not here: "
+            f"{'; '.join(missing[:MOST_NAMED])}{more}."
+        )
+    first = heads[0].curve.operation if heads else ""
+    others = list(dict.fromkeys(curve.operation for curve in curves if first and curve.operation != first))
+    if others:
+        sentences.append(f"Also measured: {', '.join(others)}.")
+    return " ".join(sentences)
+
+
 def warnings(
     curves: Sequence[MessageCurve], launches: Sequence[Mapping[str, Any]], caveats: Iterable[str]
 ) -> list[str]:
@@ -119,8 +150,8 @@ def warnings(
     first = []
     if crowded or any(launch.get("oversubscribed") for launch in launches):
         first.append(
-            "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
-            f"({len(crowded)} of {len(curves)} configurations)."
+            "Oversubscribed: there were more ranks than cores, so times contain waiting for a core"
+            + (f" ({len(crowded)} of {len(curves)} configurations of messages)." if curves else ".")
         )
     # A machine file repeats the warnings of its campaign.
     return list(dict.fromkeys([*first, *caveats]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,10 +15,12 @@ from hockney.models.base import Fit, predict
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.curves import MessageCurve, labels
 from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
-from hockney.report.style import MEASURED, QUIET, Style, styles
+from hockney.report.style import MEASURED, QUIET, Looks, Style
 from hockney.units import format_bytes, format_rate
 
 WIDTH_IN = 10.6
+LEFT = 0.098
+"""Share of the width left of the axes: a label and numbers as long as `100 000 000`."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Context:
     """The style of each model, and the sizes and peaks to mark, for all figures of a report."""
 
     model_styles: Mapping[str, Style]
+    looks: Looks = field(default_factory=Looks)
+    """The styles of everything else that is drawn on the page."""
     size_marks: Sequence[SizeMark] = ()
     peaks: Sequence[Peak] = ()
 
@@ -44,7 +48,7 @@ class Context:
 def with_fits(curve: MessageCurve, context: Context) -> Drawing:
     """Time and throughput of one curve, with intervals and all fits."""
     figure, (time_axes, rate_axes), size_axis = _pair([curve], rows=_legend_rows(len(curve.fits) + 1))
-    bounds = any(point.low_s is not None for point in curve.entry.measurements.points)
+    bounds = _has_intervals(curve)
     measured_label = "measured (median, 95 % interval)" if bounds else "measured"
     for axes, measured, low, high, scale in _panels(curve, time_axes, rate_axes):
         errors = np.abs(np.vstack([measured - low, high - measured])) / scale
@@ -85,7 +89,9 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
 def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Context) -> Drawing:
     """Measured time and throughput of several curves in one figure, one style each."""
     names = labels(curves)
-    looks = styles(names)
+    kinds = [curve.kind for curve in curves]
+    keys = kinds if len(set(kinds)) == len(kinds) else names
+    looks = dict(zip(names, context.looks.of(keys).values(), strict=True))
     columns = _legend_columns(names)
     figure, (time_axes, rate_axes), size_axis = _pair(curves, rows=-(-len(curves) // columns))
     for curve, label in zip(curves, names, strict=True):
@@ -107,7 +113,7 @@ def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Con
         f"{name}-measured",
         f"Measured: {title}.",
         f"{title}: measured time and throughput against message size. {words}",
-        _marks_note(size_axis, context),
+        " ".join(filter(None, [_bars_note(curves), _marks_note(size_axis, context)])),
         figure,
     )
 
@@ -163,7 +169,7 @@ class HeldOut:
 def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Context) -> Drawing:
     """Predicted against measured time on points that the fits have not seen, one panel for each model."""
     figure = Figure(figsize=(WIDTH_IN, 2.75))
-    figure.subplots_adjust(left=0.065, right=0.995, top=0.83, bottom=0.18, wspace=0.10)
+    figure.subplots_adjust(left=LEFT, right=0.995, top=0.83, bottom=0.18, wspace=0.10)
     panels = figure.subplots(1, max(len(results), 4), sharey=True, squeeze=False)[0]
     everything = np.concatenate([result.measured_s for result in results.values()]) * 1e6
     low, high = float(everything.min()), float(everything.max())
@@ -220,7 +226,7 @@ def _pair(curves: Sequence[MessageCurve], rows: int) -> tuple[Figure, tuple[Axes
     height = 3.75 + legend_in
     figure = Figure(figsize=(WIDTH_IN, height))
     figure.subplots_adjust(
-        left=0.065, right=0.995, top=1 - 0.36 / height, bottom=(0.52 + legend_in) / height, wspace=0.14
+        left=LEFT, right=0.995, top=1 - 0.36 / height, bottom=(0.52 + legend_in) / height, wspace=0.18
     )
     time_axes, rate_axes = figure.subplots(1, 2)
     return figure, (time_axes, rate_axes), SizeAxis.of([curve.size_B for curve in curves])
@@ -293,6 +299,18 @@ def _segments(fit: Fit, size_axis: SizeAxis) -> list[tuple[NDArray[np.float64], 
 def _positive(time_s: NDArray[np.float64]) -> NDArray[np.float64]:
     """Times with NaN for those that are not positive, which have no place on a logarithmic axis."""
     return np.where(time_s > 0, time_s, np.nan)
+
+
+def _has_intervals(curve: MessageCurve) -> bool:
+    return any(point.low_s is not None for point in curve.entry.measurements.points)
+
+
+def _bars_note(curves: Sequence[MessageCurve]) -> str:
+    """What the bars are, and which curves have none."""
+    bare = sum(not _has_intervals(curve) for curve in curves)
+    if bare == len(curves):
+        return "Nothing is known of the uncertainty, so there are no bars."
+    return "Bars are 95 % intervals of the median" + (f"; {bare} curves have none." if bare else ".")
 
 
 def _marks_note(size_axis: SizeAxis, context: Context) -> str:

@@ -16,6 +16,7 @@ from hockney.predict.points import POINT, points
 from hockney.predict.split import select
 from hockney.report.figures import Drawing
 from hockney.report.predicted import predicted
+from hockney.report.style import Looks
 
 MODELS = ("simulated", "linear_in_ranks", "textbook_hockney")
 """Simulation beside two usual models, as many as fit in a row."""
@@ -36,24 +37,33 @@ class Judged:
     result: dict[str, Any] = field(default_factory=dict)
 
 
-def judged(frame: pd.DataFrame, operation: str, system_of: Callable[[str], System | None]) -> Judged:
+def judged(
+    frame: pd.DataFrame,
+    operation: str,
+    system_of: Callable[[str], System | None],
+    looks: Looks | None = None,
+    statistic: str = "",
+) -> Judged:
     """Predicted against measured times of the points of a collective that the models were not trained on.
 
     With at least `FEWEST_RANK_COUNTS` numbers of ranks the models are trained on the lower half of them,
-    otherwise on half of the points at random. If there are several systems, the one with most points is judged;
+    otherwise on half of the points at random. `looks` are those of the page; `statistic` empty:
+    the one that says most. If there are several systems, the one with most points is judged;
     if a side has more than `MOST` points, that many are taken at random.
     """
     left_out = "Predicted against measured is left out: "
     try:
-        known = points(frame, operation).frame
+        known = points(frame, operation, statistic).frame
         name = str(known["system"].mode().iloc[0])
         of_it = known[known["system"] == name].reset_index(drop=True)
         if len(of_it) < FEWEST:
             raise RequestError(f"{len(of_it)} points are too few to leave some out (at least {FEWEST})")
         train, test = split_of(of_it)
         table = frame[(frame["operation"] != operation) | (frame["system"].fillna("") == name)]
-        evaluation = evaluate(table, operation, train, test, names=MODELS, system=system_of(name))
-        drawing = predicted(operation, evaluation.test, evaluation.predictions)
+        evaluation = evaluate(
+            table, operation, train, test, names=MODELS, system=system_of(name), statistic=statistic
+        )
+        drawing = predicted(operation, evaluation.test, evaluation.predictions, looks)
     except RequestError as error:
         return Judged(None, f"{left_out}{error.message}.")
     result = evaluation.result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,16 +37,18 @@ from hockney.report import (
     verified,
 )
 from hockney.report.app_sections import Basis, applications, page_id
-from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves
-from hockney.report.facts import Headline, headline, warnings
+from hockney.report.asked import asked
+from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves, file_name
+from hockney.report.facts import Headline, headline, in_turn, left_out, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
 from hockney.report.judged import judged
 from hockney.report.marks import Peak, SizeMark, cache_marks, percent
 from hockney.report.page import MEANING, Section, SectionPart, render
 from hockney.report.places import Places
-from hockney.report.style import drawing_style, model_styles
+from hockney.report.style import Looks, drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
+from hockney.report.views.collective_costs import costs_of
 
 DETAILED = 8
 """Most curves of an operation that are each drawn with all fits; more are drawn without them."""
@@ -54,8 +56,7 @@ MACHINE = "machine.json"
 """The file in the campaign folder from which applications are predicted."""
 CROWD = 8
 """Most curves in one figure."""
-
-_KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
+MOST_HEADLINES = 16
 
 
 @dataclass
@@ -64,6 +65,8 @@ class Report:
 
     html: str
     headlines: list[Headline]
+    omitted: str
+    """A sentence on what the headlines leave out; empty where they show all."""
     warnings: list[str]
     curves: list[MessageCurve]
     sections: list[Section]
@@ -101,14 +104,18 @@ def make(
     systems: Sequence[System] = (),
     *,
     any_level: bool = False,
+    statistic: str = "",
+    sizes_B: Sequence[int] = (),
 ) -> Report:
     """The report of a campaign folder or tidy table; the fits are those of `machine`, or made here if it is None.
 
     `systems` describe the placement of ranks; without them, the launches do. With `any_level`, times and fits are
     those of all levels of the machine together, and so are those of `machine`. Applications are predicted from
-    `machine`, otherwise from the folder's machine.json, otherwise from the fits made here.
-    RequestError if nothing was measured, if `machine` was fitted to other launches, or if the table has no row of
-    a system.
+    `machine`, otherwise from the folder's machine.json, otherwise from the fits made here. `statistic` is that of
+    all collectives that have it, `sizes_B` are drawn and fitted against ranks; a collective without them is shown
+    as usual, with a warning.
+    RequestError if nothing was measured, if `machine` was fitted to other launches, if the table has no row of a
+    system, or if no collective has the statistic or a size.
     """
     progress(f"reading {path.name}")
     contents = _read(path)
@@ -117,6 +124,7 @@ def make(
         machine = None if machine is None else mixture(machine)
     frame, apps, launches = contents.frame, contents.apps, contents.launches
     missing = _unmeasured(contents)
+    wish = asked(frame, statistic, sizes_B)
     places = Places(frame, systems, launches)
     origin = f"Measured values are those of {path.name}. "
     every: list[MessageCurve] = []
@@ -143,12 +151,16 @@ def make(
         caveats = [*reservations([], contents), *contents.warnings]
     of_collectives = [model for model in (machine.collectives if machine is not None else []) if model.is_fitted]
     of_collectives = of_collectives or collectives_of(contents)
-    context = Context(model_styles(models.names()), marks, peaks)
+    context = Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
     measured = machine.effects if machine is not None else []
     page_warnings = [*warnings(every, launches, caveats), *effects.warnings(measured)]
-    page_warnings += [missing] if missing else []
+    page_warnings += [*([missing] if missing else []), *wish.warnings]
+    looks = Looks()
+    costs = None if machine is None else costs_of(machine)
     first = next(iter(by_operation(every).values()), [])
-    headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
+    all_heads = [head for curve in first if (head := headline(curve, peaks))]
+    headlines = in_turn(all_heads, MOST_HEADLINES)
+    omitted = left_out(headlines, all_heads, every)
     results: dict[str, dict[str, Any]] = {}
     with drawing_style():
         sections = [one for one in [verified.section(find_verification(path))] if one is not None]
@@ -157,12 +169,13 @@ def make(
             sections.append(_section(operation, group, context))
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
-            section = collectives.section(frame, operation, places)
+            chosen = wish.statistics[operation]
+            section = collectives.section(frame, operation, places, chosen, sizes_B, looks, costs)
             of_it = [model for model in of_collectives if model.operation == operation]
             section.figures += collective_models.drawings(of_it, machine)
             section.tables = [*collective_models.model_table(of_it), *section.tables]
             progress(f"judging predictions of {operation}")
-            judgement = judged(frame, operation, places.system)
+            judgement = judged(frame, operation, places.system, looks, statistic=chosen)
             section.figures += [judgement.drawing] if judgement.drawing else []
             section.note = " ".join(filter(None, [section.note, judgement.note]))
             results |= {operation: judgement.result} if judgement.result else {}
@@ -184,10 +197,11 @@ def make(
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
         html = render(
             title=f"MPI {subject if len(frame) or measured else 'applications'} on {system or path.name}",
-            lead=_lead(machine, launches)
+            lead=provenance.lead(machine, launches)
             if machine is not None
-            else _plain_lead({*frame["mpi"].unique(), *(record.mpi for record in apps)}, launches),
+            else provenance.plain_lead({*frame["mpi"].unique(), *(record.mpi for record in apps)}, launches),
             headlines=headlines,
+            omitted=omitted,
             warnings=page_warnings,
             sections=sections,
             provenance=provenance.tables(launches),
@@ -195,7 +209,18 @@ def make(
             of_messages=bool(len(frame) or measured),
         )
     return Report(
-        html, headlines, page_warnings, every, sections, launches, context, frame, results, of_apps.runs, missing
+        html,
+        headlines,
+        omitted,
+        page_warnings,
+        every,
+        sections,
+        launches,
+        context,
+        frame,
+        results,
+        of_apps.runs,
+        missing,
     )
 
 
@@ -319,53 +344,20 @@ def _sizes(machine: Machine) -> list[SizeMark]:
     return cache_marks(caches)
 
 
-def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
-    """MPI libraries, hosts and times of measurement, as lines."""
-    lines = []
-    names = [f"{_KINDS.get(mpi.kind, mpi.kind)} {mpi.version}".strip() or mpi.name for mpi in machine.mpi]
-    known = list(dict.fromkeys(name for name in names if name))
-    if known:
-        lines.append(", ".join(known))
-    for host in machine.system.hosts[:4]:
-        parts = [host.host, host.cpu_model, f"{host.cpus} CPUs" if host.cpus else "", host.kernel]
-        lines.append(" · ".join(part for part in parts if part))
-    if len(machine.system.hosts) > 4:
-        lines.append(f"and {len(machine.system.hosts) - 4} more hosts")
-    imported = [launch for launch in launches if launch.get("imported")]
-    if imported:
-        tools = dict.fromkeys(str(launch.get("tool") or "unknown program") for launch in imported)
-        lines.append(f"imported from {len(imported)} files ({', '.join(tools)})")
-    times = sorted(str(launch["time"]) for launch in launches if launch.get("time") and launch not in imported)
-    if times:
-        lines.append(times[0] if times[0] == times[-1] else f"{times[0]} to {times[-1]}")
-    return lines
-
-
-def _plain_lead(libraries: Collection[str], launches: Sequence[Mapping[str, Any]]) -> list[str]:
-    """MPI libraries, hosts and time, of a campaign without any fit."""
-    lines = [", ".join(sorted({str(name) for name in libraries if name}))]
-    for launch in launches[:1]:
-        hosts = [
-            " · ".join(str(host.get(k, "")) for k in ("host", "cpu_model")) for host in launch.get("hosts", ())
-        ]
-        lines += [*hosts[:4], str(launch.get("time", ""))]
-    return [line for line in lines if line]
-
-
 def _section(operation: str, selection: Sequence[MessageCurve], context: Context) -> Section:
     section = Section(
         operation, operation.capitalize(), MEANING.get(operation, ""), folded=len(selection) > DETAILED
     )
     if len(selection) > 1:
-        for group, members in by_crowd(selection).items():
+        for group, members in by_crowd(selection, CROWD).items():
             for number, start in enumerate(range(0, len(members), CROWD)):
-                name = "-".join(
-                    [operation, *group.replace(" · ", "-").split()] + ([str(number + 1)] if start else [])
-                )
+                shown = members[start : start + CROWD]
+                name = file_name("-".join([operation, group, *([str(number + 1)] if start else [])]))
                 title = f"{operation}, {group}" if group else operation
                 if len(members) > CROWD:
-                    title += f" ({number + 1} of {-(-len(members) // CROWD)})"
-                section.figures.append(figures.overview(name, title, members[start : start + CROWD], context))
+                    ends = "" if group else f": {shown[0].label} … {shown[-1].label}"
+                    title += f" ({number + 1} of {-(-len(members) // CROWD)}{ends})"
+                section.figures.append(figures.overview(name, title, shown, context))
     section.held_out = check(selection)
     if section.held_out:
         section.check = figures.held_out(operation, operation, section.held_out, context)

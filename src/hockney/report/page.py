@@ -107,6 +107,7 @@ def render(
     title: str,
     lead: Sequence[str],
     headlines: Sequence[Headline],
+    omitted: str,
     warnings: Sequence[str],
     sections: Iterable[Section],
     provenance: Sequence[Table],
@@ -115,7 +116,7 @@ def render(
 ) -> str:
     """The page as one HTML document that refers to nothing outside itself.
 
-    `of_messages` is False for a page about applications alone.
+    `omitted` says what the headlines leave out. `of_messages` is False for a page about applications alone.
     """
     sections = list(sections)
     with_apps = any(section.is_application for section in sections)
@@ -132,7 +133,7 @@ def render(
         operation=headlines[0].curve.operation if headlines else "",
         headlines=[_headline(head, formulas=len(headlines) <= _WITH_FORMULAS) for head in headlines],
         headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. "
-        "All models stand side by side below.",
+        + " ".join(filter(None, [omitted, "All models stand side by side below."])),
         warnings=warnings,
         calm=CALM if of_messages else CALM_APPLICATIONS,
         sections=rendered,

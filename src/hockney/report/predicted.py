@@ -19,7 +19,7 @@ from hockney.report.axes import log_axis, plain
 from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.marks import percent
-from hockney.report.style import QUIET, Style, styles
+from hockney.report.style import QUIET, Looks, Style
 
 COLUMNS = 3
 NAMED = 10
@@ -30,12 +30,14 @@ WITH_INTERVALS = 400
 OTHERS = Style(QUIET, (), ".")
 
 
-def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Prediction]) -> Drawing:
+def predicted(
+    operation: str, test: pd.DataFrame, predictions: Mapping[str, Prediction], looks: Looks | None = None
+) -> Drawing:
     """A panel for each estimator: predicted against measured time of the test points that it predicts.
 
     Axes are logarithmic and the same in all panels; the line is equality, the band ±10 %. Open symbols lie
-    beyond the frame. Up to `WITH_INTERVALS` points have their 95 % intervals. RequestError if no estimator
-    predicts anything.
+    beyond the frame. `looks` are those of the page. Up to `WITH_INTERVALS` points have their 95 % intervals.
+    RequestError if no estimator predicts anything.
     """
     measured_us = test["time_s"].to_numpy(np.float64) * 1e6
     drawn = {name: prediction for name, prediction in predictions.items() if np.isfinite(prediction.time_s).any()}
@@ -44,7 +46,7 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
             "there is no prediction to draw", "choose other models, or test points that they can predict"
         )
     algorithm = test["algorithm"].to_numpy(dtype=object)
-    looks = styles([str(name) for name in test["algorithm"].value_counts().index[:NAMED]])
+    look = (looks or Looks()).of([str(name) for name in test["algorithm"].value_counts().index[:NAMED]])
     columns = min(COLUMNS, len(drawn))
     rows = -(-len(drawn) // columns)
     figure = Figure(figsize=(WIDTH_IN * columns / COLUMNS, 0.7 + 3.5 * rows), layout="constrained")
@@ -53,14 +55,14 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
     words = []
     for axes, (name, prediction) in zip(panels, drawn.items(), strict=False):
         _frame(axes, low, high)
-        for label in dict.fromkeys([*looks, *algorithm]):
+        for label in dict.fromkeys([*look, *algorithm]):
             mask = (algorithm == label) & np.isfinite(prediction.time_s)
-            look = looks.get(label, OTHERS)
+            style = look.get(label, OTHERS)
             if len(test) <= WITH_INTERVALS:
                 _intervals(
-                    axes, measured_us[mask], prediction.low_s[mask] * 1e6, prediction.high_s[mask] * 1e6, look
+                    axes, measured_us[mask], prediction.low_s[mask] * 1e6, prediction.high_s[mask] * 1e6, style
                 )
-            _points(axes, measured_us[mask], prediction.time_s[mask] * 1e6, look)
+            _points(axes, measured_us[mask], prediction.time_s[mask] * 1e6, style)
         numbers = errors(prediction, test["time_s"].to_numpy(np.float64))
         median, p95 = (percent(float(numbers[f"{part}_relative_error"] or 0)) for part in ("median", "p95"))
         covered = numbers["coverage_95"]
@@ -73,7 +75,7 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
         axes.set_visible(False)
     for axes in panels[::columns]:
         axes.set_ylabel("predicted (µs)")
-    _legend(figure, looks, len(set(algorithm)), 2 * columns)
+    _legend(figure, look, len(set(algorithm)), 2 * columns)
     return Drawing(
         f"{operation}-predicted",
         f"{operation}: predicted against measured.",

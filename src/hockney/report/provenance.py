@@ -1,15 +1,17 @@
-"""Provenance of a report: launches, placement of their ranks, hosts, libraries, settings, imported files."""
+"""Provenance of a report: first lines, launches, placement of ranks, hosts, libraries, settings, imports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from hockney.machine.file import Machine
 from hockney.report.points_csv import command_line
 from hockney.report.tables import NONE, Table
 from hockney.units import format_bytes, format_time
 
 Launch = Mapping[str, Any]
+_KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
 
 
 def tables(launches: Sequence[Launch]) -> list[Table]:
@@ -25,6 +27,39 @@ def tables(launches: Sequence[Launch]) -> list[Table]:
         _imports(imported),
     ]
     return [table for table in result if table.rows]
+
+
+def lead(machine: Machine, launches: Sequence[Launch]) -> list[str]:
+    """MPI libraries, hosts and times of measurement, as lines."""
+    lines = []
+    names = [f"{_KINDS.get(mpi.kind, mpi.kind)} {mpi.version}".strip() or mpi.name for mpi in machine.mpi]
+    known = list(dict.fromkeys(name for name in names if name))
+    if known:
+        lines.append(", ".join(known))
+    for host in machine.system.hosts[:4]:
+        parts = [host.host, host.cpu_model, f"{host.cpus} CPUs" if host.cpus else "", host.kernel]
+        lines.append(" · ".join(part for part in parts if part))
+    if len(machine.system.hosts) > 4:
+        lines.append(f"and {len(machine.system.hosts) - 4} more hosts")
+    imported = [launch for launch in launches if launch.get("imported")]
+    if imported:
+        tools = dict.fromkeys(str(launch.get("tool") or "unknown program") for launch in imported)
+        lines.append(f"imported from {len(imported)} files ({', '.join(tools)})")
+    times = sorted(str(launch["time"]) for launch in launches if launch.get("time") and launch not in imported)
+    if times:
+        lines.append(times[0] if times[0] == times[-1] else f"{times[0]} to {times[-1]}")
+    return lines
+
+
+def plain_lead(libraries: Collection[str], launches: Sequence[Launch]) -> list[str]:
+    """MPI libraries, hosts and time, of a campaign without any fit."""
+    lines = [", ".join(sorted({str(name) for name in libraries if name}))]
+    for launch in launches[:1]:
+        hosts = [
+            " · ".join(str(host.get(k, "")) for k in ("host", "cpu_model")) for host in launch.get("hosts", ())
+        ]
+        lines += [*hosts[:4], str(launch.get("time", ""))]
+    return [line for line in lines if line]
 
 
 def _text(value: object) -> str:

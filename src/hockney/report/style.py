@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
 
 from hockney.models.base import preferred_model
+from hockney.models.over_ranks.choice import DEFAULT
 
 # Okabe and Ito's palette (jfly.uni-koeln.de/color), without its yellow, which is too light on white.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
@@ -70,12 +74,48 @@ class Style:
         return {"color": self.colour, "linestyle": (0, self.dashes) if self.dashes else "-"}
 
 
+DEFAULT_STYLE = Style("#000000", (4, 1.5), "x")
+"""What the library chose by itself, in every figure."""
+_ALL = [
+    Style(_COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)], _MARKERS[i % len(_MARKERS)])
+    for i in range(math.lcm(len(_COLOURS), len(_DASHES), len(_MARKERS)))
+]
+"""All styles: colours, dashes and markers repeat with different periods."""
+
+
 def styles(names: Sequence[str]) -> dict[str, Style]:
-    """One style for each name, in order; colours, dashes and markers repeat with different periods."""
-    return {
-        name: Style(_COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)], _MARKERS[i % len(_MARKERS)])
-        for i, name in enumerate(names)
-    }
+    """One style for each name, in order; of a figure that stands alone. Figures of one page share `Looks`."""
+    return dict(zip(names, cycle(_ALL), strict=False))
+
+
+class Looks:
+    """The styles of one page: a name keeps the one it was first drawn with, and no two names have the same.
+
+    Segments and radices of an algorithm share its colour. Other names that are drawn together have different
+    colours as far as there are enough; beyond, and on a page with more names than colours, dashes and markers
+    tell them apart.
+    """
+
+    def __init__(self) -> None:
+        self._of = {DEFAULT: DEFAULT_STYLE}
+
+    def of(self, names: Sequence[str]) -> dict[str, Style]:
+        """The style of each name in one figure, the most important name first."""
+        together = {self._of[name].colour for name in names if name in self._of}
+        for name in dict.fromkeys(names):
+            if name not in self._of:
+                taken = set(self._of.values())
+                free = [style for style in _ALL if style not in taken] or _ALL
+                kin = {look.colour for other, look in self._of.items() if _algorithm(other) == _algorithm(name)}
+                fitting = (one for one in free if (one.colour in kin if kin else one.colour not in together))
+                self._of[name] = next(fitting, free[0])
+                together.add(self._of[name].colour)
+        return {name: self._of[name] for name in names}
+
+
+def _algorithm(name: str) -> str:
+    """The name without segment and radix."""
+    return re.split(", (?:segment|radix) ", name, maxsplit=1)[0]
 
 
 def model_styles(names: Sequence[str]) -> dict[str, Style]:

@@ -78,7 +78,8 @@ class Inliner:
                 # A hundredth of a point is finer than any screen or printer.
                 yield name, _DIGITS.sub(r"\1", value)
             elif name == "href":
-                yield name, f"#{used[value[1:]]}"
+                # Dots that are an image have it as data.
+                yield name, f"#{used[value[1:]]}" if value.startswith("#") else value
             elif name != "id":
                 yield name, _REFERENCE.sub(lambda m: f"url(#{used[m[1]]})", value)
             elif value in used:
@@ -107,7 +108,10 @@ def _referred(root: ElementTree.Element) -> list[str]:
     ids: dict[str, None] = {}
     for element in root.iter():
         for name, value in element.attrib.items():
-            ids |= dict.fromkeys([value[1:]] if _local(name) == "href" else _REFERENCE.findall(value))
+            if _local(name) != "href":
+                ids |= dict.fromkeys(_REFERENCE.findall(value))
+            elif value.startswith("#"):
+                ids[value[1:]] = None
     return list(ids)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -53,3 +54,17 @@ def test_repetitions_are_pooled_and_unknown_columns_allowed() -> None:
     frame = pd.DataFrame([row(4, time, repetition=number) for number, time in enumerate((1.0, 2.0, 9.0))])
     (one,) = points(frame.drop(columns=["variant", "cache", "root"]), "bcast").to_dict("records")
     assert (one["time_s"], one["low_s"], one["high_s"]) == pytest.approx((2e-6, 1e-6, 9e-6))
+
+
+def test_one_value_without_an_interval_has_none() -> None:
+    held = {"low_s": 0.9e-6, "high_s": 1.2e-6}
+    frame = pd.DataFrame(
+        [row(2, 1.0), row(4, 1.0, **held), row(8, 1.0), row(8, 3.0, repetition=1), row(16, 1.0, **held, bytes=16)]
+    )
+    by_ranks = {point["ranks"]: point for point in points(frame, "bcast").to_dict("records")}
+    bounds = {ranks: [point["low_s"], point["high_s"]] for ranks, point in by_ranks.items()}
+    assert bounds[2] == pytest.approx([math.nan, math.nan], nan_ok=True)
+    assert bounds[4] == pytest.approx([0.9e-6, 1.2e-6])
+    # The range of two repeats is no 95 % interval, and the point says of how many it is.
+    assert bounds[8] == pytest.approx([1e-6, 3e-6])
+    assert [by_ranks[ranks]["repeats"] for ranks in (4, 8, 16)] == [0, 2, 0]

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.capabilities import lacking
 
@@ -16,6 +17,7 @@ from hockney.machine.file import Machine, load
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, Views
+from hockney.report.card.figures import collectives
 from hockney.report.card.page import render
 
 TWIN = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
@@ -117,3 +119,21 @@ def test_two_printed_pages_hold_everything(name: str, tmp_path: Path) -> None:
         check=True, capture_output=True, timeout=120,
     )  # fmt: skip
     assert len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes())) == 2
+
+
+def test_rates_of_large_vectors_stand_beside_times_of_small_ones() -> None:
+    """BlueGene/P: six links of 374.5 MB/s carry a broadcast, allreduce takes 2.68 times as long."""
+    figure = collectives(load(Path("bluegene_p")).collectives, 2.0, 3.0)
+    assert figure is not None
+    times, rates = figure.axes
+    lines = {str(line.get_label()): np.asarray(line.get_ydata()) for line in rates.get_lines()}
+    assert lines["bcast"][0] == pytest.approx(2247.2, rel=1e-3)
+    assert lines["allreduce"] == pytest.approx(lines["bcast"][0] / 2.68, rel=1e-3)
+    # A barrier has no rate. One colour is one collective in both.
+    assert set(lines) == {"bcast", "allreduce", "alltoall"}
+    assert np.all(np.diff(lines["alltoall"][2:]) < 0)
+    colours = {
+        (str(line.get_label()), str(line.get_color())) for axes in (times, rates) for line in axes.get_lines()
+    }
+    assert len(colours) == 4
+    assert collectives([], 2.0, 3.0) is None

@@ -62,7 +62,7 @@ def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
     schedules = points["schedule"].tolist()
     known = with_schedules_joined(points).assign(ranks=points["ranks"].fillna(0).astype(int))
     time_s, low_s, high_s = (known[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
-    bare = low_s >= high_s
+    bare = ~(low_s < high_s)
     low_s = np.where(bare, time_s * (1 - UNKNOWN), low_s)
     high_s = np.where(bare, time_s * (1 + UNKNOWN), high_s)
     is_default = (known["algorithm"] == DEFAULT).to_numpy(np.bool_)

@@ -40,12 +40,14 @@ def collectives_in(frame: pd.DataFrame) -> list[str]:
 
 
 def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataFrame:
-    """Columns of `HELD`, `time_s`, `low_s`, `high_s`, `label`, `schedule`; sorted by ranks and size.
+    """Columns of `HELD`, `time_s`, `low_s`, `high_s`, `repeats`, `label`, `schedule`; sorted by ranks and size.
 
-    Repetitions are pooled: the median, and the hull of their intervals and values. `statistic` empty: the one
-    that says most (completion, then the slowest rank, then the mean). `label` names the algorithm with its
-    segment and radix, `schedule` is the same for algorithms of this program that make the same schedule there
-    (`hockney.schedule.catalogue.signature`; None: unknown). RequestError where the table has no such operation.
+    Repetitions are pooled: the median, and the hull of their intervals and values; one value without an interval
+    has NaN for both bounds. `repeats`: of how many values without an interval the hull is, 0 where all have
+    their 95 % interval. `statistic` empty: the one that says most (completion, then the slowest rank, then the
+    mean). `label` names the algorithm with its segment and radix, `schedule` is the same for algorithms of this
+    program that make the same schedule there (`hockney.schedule.catalogue.signature`; None: unknown).
+    RequestError where the table has no such operation.
     """
     chosen = statistic or default_statistic(frame, operation)
     rows = frame[(frame["operation"] == operation) & (frame["statistic"] == chosen)].copy()
@@ -53,9 +55,16 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataF
         if name not in rows.columns:
             rows[name] = pd.NA
     for bound in ("low_s", "high_s"):
-        rows[bound] = rows[bound].fillna(rows["time_s"]) if bound in rows.columns else rows["time_s"]
+        if bound not in rows.columns:
+            rows[bound] = np.nan
+    rows["repeats"] = (rows["low_s"].isna() | rows["high_s"].isna()).astype(int)
+    for bound in ("low_s", "high_s"):
+        rows[bound] = rows[bound].fillna(rows["time_s"])
     grouped = rows.groupby(list(HELD), dropna=False, sort=False)
-    merged = grouped.agg({"time_s": "median", "low_s": "min", "high_s": "max"}).reset_index()
+    pooling = {"time_s": "median", "low_s": "min", "high_s": "max", "repeats": "sum"}
+    merged = grouped.agg(pooling).reset_index()
+    is_bare = (merged["repeats"] == 1) & (merged["low_s"] == merged["high_s"])
+    merged.loc[is_bare, ["low_s", "high_s"]] = np.nan
     merged["label"] = [
         _label(str(algorithm), segment, radix)
         for algorithm, segment, radix in zip(

@@ -17,6 +17,7 @@ from hockney.machine.select import collective_title
 from hockney.machine.summary import MESSAGES
 from hockney.models.base import Parameter, predict
 from hockney.models.collectives.base import CollectiveModel
+from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.card.content import fit_of, label
 from hockney.report.style import drawing_style, styles
@@ -28,10 +29,12 @@ WIDTH_IN = 7.3
 """Width of the printed area of A4 and letter paper."""
 _LARGEST_B = 2.0**24
 """The largest size drawn for a model that was published without sizes."""
-_MOST_RANKS = 65536
-_SMALL_B = 8.0
+_RANKS = [2**exponent for exponent in range(1, 17)]
+TWO_PANELS = 1.4
+"""Height of two panels over that of one: they share an axis and a legend."""
+_SMALL_B, _LARGE_B = 8.0, 2.0**30
 _MOST_MODELS = 5
-"""Models of collectives in a figure: the library's own choices first."""
+"""Models of collectives in a figure."""
 _MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
@@ -102,57 +105,116 @@ def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
     return rate
 
 
-def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
-    """Time against ranks at 8 B, by models that can be evaluated on two numbers of ranks; None without any.
+Curves = dict[str, tuple[list[int], list[float]]]
+"""Ranks and values by name."""
 
-    Of a fitted model the measured points at 8 B are drawn, too.
+
+def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
+    """Time against ranks at 8 B, and vector / time of large vectors below it, as far as models can be evaluated.
+
+    `height_in` is that of one panel; two share their axis. Of fitted models, the library's own choices come first,
+    and the measured points at 8 B are drawn, too. None where no model can be evaluated on two numbers of ranks.
     """
-    ranks = {2**exponent for exponent in range(1, int(math.log2(_MOST_RANKS)) + 1)}
-    ends = {
-        count for model in models for regime in model.regimes for count in (regime.min_ranks, regime.max_ranks)
-    }
-    grid = sorted(ranks | {count for count in ends if count and 2 <= count <= _MOST_RANKS})
-    curves: dict[str, tuple[list[int], list[float]]] = {}
-    points: dict[str, list[tuple[float, float]]] = {}
-    for model in sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]:
-        times = {count: time_s for count in grid if (time_s := model.time_s(count, _SMALL_B)) is not None}
-        if len(times) > 1:
-            name = collective_title(model, models).replace(" — the library", "").replace(" — ", ", ")
-            curves[name] = list(times), [time_s * 1e6 for time_s in times.values()]
-            points[name] = [
-                (float(row["ranks"] or 0), float(row["time_s"] or 0) * 1e6)
-                for row in (model.points if model.is_fitted else [])
-                if row["bytes"] == _SMALL_B
-            ]
-    if not curves:
+    models = sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]
+    points = {name: at for model in models if (at := _points_at(model)) for name in [_name(model, models)]}
+    panels = [
+        (curves, title)
+        for curves, title in (
+            (_times(models), f"time of {format_bytes(int(_SMALL_B))} (µs)"),
+            (_rates(models), "large vector / time (MB/s)"),
+        )
+        if curves
+    ]
+    if not panels:
         return None
-    looks = styles(list(curves))
+    looks = styles(list(dict.fromkeys(name for curves, _ in panels for name in curves)))
     with drawing_style():
+        height_in *= 1.0 if len(panels) == 1 else TWO_PANELS
         figure = Figure(figsize=(width_in, height_in), layout="constrained")
-        axes = figure.subplots()
-        for name, (at, time_us) in curves.items():
-            marker: Any = {} if points[name] else {"marker": looks[name].marker, "markersize": 3}
-            axes.plot(at, time_us, label=name, **marker, **looks[name].line)
-            if points[name]:
-                look: Any = {"marker": looks[name].marker, "color": looks[name].colour, "markersize": 3}
-                axes.plot(*zip(*points[name], strict=True), linestyle="", **look)
-        axes.set_xscale("log", base=2)
-        most = max(max(at) for at, _ in curves.values())
-        step = 3 if most > 2**8 else 1
-        axes.set_xticks([2**exponent for exponent in range(1, int(math.log2(most)) + 1, step)])
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        axes.xaxis.set_minor_locator(NullLocator())
-        everything = [time_us for _, times_us in curves.values() for time_us in times_us]
-        everything += [time_us for several in points.values() for _, time_us in several]
-        log_axis(axes, min(everything), max(everything))
+        for (curves, title), axes in zip(
+            panels, figure.subplots(len(panels), 1, squeeze=False).flat, strict=True
+        ):
+            measured = points if axes is figure.axes[0] else {}
+            for name, (at, values) in curves.items():
+                marker: Any = {} if name in points else {"marker": looks[name].marker, "markersize": 3}
+                axes.plot(at, values, label=name, **marker, **looks[name].line)
+                dots: Any = {"marker": looks[name].marker, "color": looks[name].colour, "markersize": 3}
+                for place in measured.get(name, []):
+                    axes.plot(*place, linestyle="", **dots)
+            axes.set_xscale("log", base=2)
+            most = math.log2(max(max(at) for at, _ in curves.values()))
+            axes.set_xticks([2**exponent for exponent in range(1, int(most) + 1, 3 if most > 8 else 1)])
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+            axes.xaxis.set_minor_locator(NullLocator())
+            everything = [value for _, values in curves.values() for value in values]
+            everything += [value for several in measured.values() for _, value in several]
+            log_axis(axes, min(everything), max(everything))
+            axes.set_ylabel(title)
         axes.set_xlabel("ranks P")
-        axes.set_ylabel(f"time of {format_bytes(int(_SMALL_B))} (µs)")
-        if any(points.values()):
+        if points:
             # Points leave no free corner.
-            figure.legend(loc="outside lower center", handlelength=3, ncols=1 + (len(curves) > 2), fontsize=6.5)
+            entries = figure.axes[0].get_legend_handles_labels()
+            figure.legend(*entries, loc="outside lower center", handlelength=3, ncols=2, fontsize=6.5)
         else:
-            axes.legend(loc="upper left", handlelength=3)
+            figure.axes[0].legend(loc="upper left", handlelength=3)
     return figure
+
+
+def _points_at(model: CollectiveModel) -> list[tuple[float, float]]:
+    """Ranks and µs of the measured points of 8 B."""
+    return [
+        (float(row["ranks"] or 0), float(row["time_s"] or 0) * 1e6)
+        for row in (model.points if model.is_fitted else [])
+        if row["bytes"] == _SMALL_B
+    ]
+
+
+def _ranks_of(model: CollectiveModel) -> list[int]:
+    """Where a model is evaluated: powers of two, and the ends of its ranges."""
+    ends = {count for regime in model.regimes for count in (regime.min_ranks, regime.max_ranks)}
+    return sorted({*_RANKS, *(count for count in ends if count and _RANKS[0] <= count <= _RANKS[-1])})
+
+
+def _times(models: Sequence[CollectiveModel]) -> Curves:
+    """Time in µs at 8 B, by the models that can be evaluated there."""
+    curves: Curves = {}
+    for model in models:
+        times = {
+            count: time_s for count in _ranks_of(model) if (time_s := model.time_s(count, _SMALL_B)) is not None
+        }
+        if len(times) > 1:
+            curves[_name(model, models)] = list(times), [time_s * 1e6 for time_s in times.values()]
+    return curves
+
+
+def _rates(models: Sequence[CollectiveModel]) -> Curves:
+    """Vector / time in MB/s, by models with a term in bytes.
+
+    The vector is 1 GiB, or the largest that the model holds for (Hoefler et al. 2010, figure 3(b)). Where a model
+    is a lower bound on time, its rate is the most there can be.
+    """
+    curves: Curves = {}
+    for model in models:
+        is_of_blocks = model.operation in COLLECTIVES and sizes_are_blocks(model.operation)
+        ends = [math.inf if regime.max_B is None else regime.max_B for regime in model.regimes]
+        vector_B = min(_LARGE_B, _LARGE_B if is_of_blocks else max(ends, default=0.0))
+        rates: dict[int, float] = {}
+        for count in _ranks_of(model):
+            size_B = vector_B / count if is_of_blocks else vector_B
+            regime, time_s = model.regime(count, size_B), model.time_s(count, size_B)
+            if (
+                regime is not None
+                and time_s
+                and any(term.per_byte or term.counts == "bytes" for term in regime.terms)
+            ):
+                rates[count] = vector_B / time_s / 1e6
+        if len(rates) > 1:
+            curves[_name(model, models)] = list(rates), list(rates.values())
+    return curves
+
+
+def _name(model: CollectiveModel, among: Sequence[CollectiveModel]) -> str:
+    return collective_title(model, among).replace(" — the library", "").replace(" — ", ", ")
 
 
 def known(machine: Machine, height_in: float, width_in: float) -> Figure | None:

@@ -84,11 +84,11 @@ class Pages:
     scale: float
 
 
-def lay_out(card: Card, *, column_figures: int, figure: bool) -> Pages:
+def lay_out(card: Card, *, column_figures: float, figure: bool) -> Pages:
     """Both pages of a card.
 
-    `column_figures` figures stand on the second page; `figure` says whether one stands on the first. If there are
-    no messages, the effects and collectives stand on the first page.
+    Figures as high as `column_figures` usual ones stand on the second page; `figure` says whether one stands on
+    the first. If there are no messages, the effects and collectives stand on the first page.
     """
     models = [Block("Effects", models=card.effects), Block("Collectives", models=card.collectives)]
     words = [
@@ -157,7 +157,7 @@ def _kept_rows(rows: Sequence[MessageRow], room_mm: float) -> tuple[list[Message
 
 
 def _filled(
-    required: Sequence[Block], optional: Sequence[Block], figures: int, height_mm: float
+    required: Sequence[Block], optional: Sequence[Block], figures: float, height_mm: float
 ) -> tuple[list[Block], float]:
     """The blocks that fit in two columns of that height, and the size of their text over 8 pt.
 

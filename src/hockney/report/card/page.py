@@ -24,12 +24,13 @@ def render(machine: Machine, card: Card | None = None) -> str:
     in_columns = [
         (figure, title)
         for figure, title in (
-            (collectives(machine.collectives, *size_in), "Collectives of 8 B over ranks"),
+            (collectives(machine.collectives, *size_in), "Collectives over ranks"),
             (known(machine, *size_in), "Intervals of the parameters"),
         )
         if figure is not None
     ]
-    pages = lay_out(card, column_figures=len(in_columns), figure=bool(entries))
+    heights = [float(figure.get_figheight()) / size_in[0] for figure, _ in in_columns]
+    pages = lay_out(card, column_figures=sum(heights), figure=bool(entries))
     drawn = messages(entries, pages.figure_mm / _MM_PER_IN) if entries else None
     inliner = Inliner()
     with drawing_style():

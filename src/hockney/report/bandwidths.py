@@ -1,0 +1,216 @@
+"""Rates of a collective: figures over size and over ranks, and a table of the fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from hockney.models.over_ranks.bandwidth import (
+    algorithm_bandwidth_B_per_s,
+    bus_bandwidth_B_per_s,
+    network_bandwidth_B_per_s,
+)
+from hockney.models.over_ranks.choice import DEFAULT
+from hockney.models.over_ranks.points import CONFIGURATION, PLACED, groups, positions, telling_placed
+from hockney.records.keys import COLLECTIVES, sizes_are_blocks
+from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
+from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.style import QUIET
+from hockney.report.tables import NONE, Table, headings
+from hockney.report.views.collective_bounds import least_time_s
+from hockney.report.views.collective_costs import CollectiveCosts
+from hockney.units import format_bytes, format_rate
+
+Rate = Callable[[str, int, int, float], float]
+RATES: dict[str, Rate] = {
+    "size / time": algorithm_bandwidth_B_per_s,
+    "collective network bandwidth": network_bandwidth_B_per_s,
+}
+"""A row of panels each."""
+MOST_ALGORITHMS = 4
+MOST_LINES = 6
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+_NOTE = (
+    "Above: size (of the whole vector) / time; below: all bytes that must move, summed over the ranks, / time. "
+    "A column of panels for each algorithm: the default and those that are fastest most often. Shades mean "
+)
+
+
+def drawings(
+    operation: str, measured: pd.DataFrame, names: Sequence[str], costs: CollectiveCosts | None
+) -> list[Drawing]:
+    """Both figures of the configuration with most points, as far as sizes and ranks differ.
+
+    `measured` are `models.over_ranks.points.points` of one statistic, `names` the columns that name the
+    configuration. With `costs` of messages, broken lines are the rates that no algorithm exceeds that has one
+    message of a rank under way at a time (`models.collectives`: the optimum).
+    """
+    if not COLLECTIVES[operation].has_size:
+        return []
+    grown = measured[(measured["ranks"].fillna(0) >= 2) & (measured["bytes"] > 0)]
+    if grown.empty:
+        return []
+    configuration, rows = max(groups(grown, CONFIGURATION), key=lambda group: len(group[1]))
+    # Of ranks on several numbers of nodes: on the fewest.
+    rows = rows.sort_values("nodes").drop_duplicates(["label", "ranks", "bytes"])
+    labels = _labels(rows)
+    rows = rows[rows["label"].isin(labels)]
+    figures = []
+    for lines, along in (("ranks", "bytes"), ("bytes", "ranks")):
+        if rows[along].nunique() >= (2 if along == "bytes" else 3):
+            figures.append(_drawing(operation, rows, labels, lines, along, configuration.words(names), costs))
+    return figures
+
+
+def _labels(rows: pd.DataFrame) -> list[str]:
+    """The default, and the algorithms that are fastest at most points."""
+    others = rows[rows["label"] != DEFAULT]
+    wins = others.loc[others.groupby(["ranks", "bytes"])["time_s"].idxmin(), "label"].value_counts()
+    default = [DEFAULT] if (rows["label"] == DEFAULT).any() else []
+    return [*default, *map(str, wins.index)][:MOST_ALGORITHMS]
+
+
+def _spread(values: Sequence[int]) -> list[int]:
+    """At most `MOST_LINES` of the values, the first and the last among them, evenly on a logarithmic axis."""
+    if len(values) <= MOST_LINES:
+        return list(values)
+    wanted = np.geomspace(values[0], values[-1], MOST_LINES)
+    return sorted({values[int(np.argmin(np.abs(np.log(np.array(values) / at))))] for at in wanted})
+
+
+def _drawing(
+    operation: str,
+    rows: pd.DataFrame,
+    labels: Sequence[str],
+    lines: str,
+    along: str,
+    where: str,
+    costs: CollectiveCosts | None,
+) -> Drawing:
+    """A figure with a line for each value of the column `lines` over the column `along`."""
+    width = rows.groupby(lines)["label"].nunique()
+    # Of the values that all algorithms have, or as many as have any: one may have been measured at many more.
+    chosen = _spread(sorted(int(value) for value in width.index[width == width.max()]))
+    figure = Figure(figsize=(WIDTH_IN, 5.6), layout="constrained")
+    panels = figure.subplots(len(RATES), len(labels), sharey="row", squeeze=False)
+    size_axis = SizeAxis.of([rows["bytes"].to_numpy(np.float64)])
+    shades = colormaps["viridis"](np.linspace(0.0, 0.88, len(chosen)))
+    for (name, rate), row in zip(RATES.items(), panels, strict=True):
+        drawn = [
+            (axes, shade, marker, *_rates(operation, rows, label, lines, value, along, rate, costs))
+            for axes, label in zip(row, labels, strict=True)
+            for value, shade, marker in zip(chosen, shades, _MARKERS, strict=False)
+        ]
+        everything = np.concatenate([rates for *_, rates, _ in drawn])
+        # The unit of the middle: a logarithmic axis of rates spans many.
+        scale, unit = rate_unit(float(np.median(everything)))
+        for axes, shade, marker, at, rates, bound in drawn:
+            place = size_axis.position(at) if along == "bytes" else at
+            axes.plot(place, rates / scale, color=shade, marker=marker, markersize=3)
+            if bound is not None:
+                axes.plot(place, bound / scale, color=shade, linestyle=(0, (2, 2)), linewidth=0.8)
+        low, high = float(everything.min()) / scale, float(everything.max()) / scale
+        for axes in row:
+            _along(axes, operation, rows, along, size_axis)
+            log_axis(axes, low, high)
+        row[0].set_ylabel(f"{name} ({unit})")
+    for axes, label in zip(panels[0], labels, strict=True):
+        axes.set_title(label)
+        axes.set_xlabel("")
+    is_size = along == "bytes"
+    words = [f"{value} ranks" if is_size else format_bytes(value) for value in chosen]
+    handles = [
+        figure.axes[0].plot([], [], color=shade, marker=marker, markersize=3, label=word)[0]
+        for word, shade, marker in zip(words, shades, _MARKERS, strict=False)
+    ]
+    if costs is not None:
+        limit = "bound: one message of a rank at a time"
+        handles += figure.axes[0].plot([], [], color=QUIET, linestyle=(0, (2, 2)), linewidth=0.8, label=limit)
+    figure.legend(handles=handles, loc="outside lower center", ncols=7)
+    against = "message size" if is_size else "number of ranks"
+    return Drawing(
+        f"{operation}-bandwidth-against-{'size' if is_size else 'ranks'}",
+        f"{operation}: bandwidth against {against}{f', {where}' if where else ''}.",
+        f"{operation}: size over time and collective network bandwidth against {against} for "
+        f"{', '.join(labels)}, a line each for {', '.join(words)}",
+        f"{_NOTE}{'numbers of ranks' if is_size else 'sizes'}, not algorithms.",
+        figure,
+    )
+
+
+def _rates(
+    operation: str,
+    rows: pd.DataFrame,
+    label: str,
+    lines: str,
+    value: int,
+    along: str,
+    rate: Rate,
+    costs: CollectiveCosts | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+    """Abscissas of one line, its rates in B/s, and their bounds where `costs` are known."""
+    line = rows[(rows["label"] == label) & (rows[lines] == value)].sort_values(along)
+    at = line[along].to_numpy(np.float64)
+    points = [*zip(line["ranks"].astype(int), line["bytes"].astype(int), line["time_s"], strict=True)]
+    rates = np.array([rate(operation, ranks, size_B, float(time_s)) for ranks, size_B, time_s in points])
+    if costs is None:
+        return at, rates, None
+    bound = [rate(operation, P, size_B, least_time_s(operation, P, size_B, costs)) for P, size_B, _ in points]
+    return at, rates, np.array(bound)
+
+
+def _along(axes: Axes, operation: str, rows: pd.DataFrame, along: str, size_axis: SizeAxis) -> None:
+    if along == "bytes":
+        size_axis.apply(axes, labels=4, title="block of a rank" if sizes_are_blocks(operation) else "vector")
+    else:
+        counts = sorted(map(int, rows["ranks"].unique()))
+        count_axis(axes, _spread(counts), "ranks")
+
+
+def table(measured: pd.DataFrame, operation: str, most: int) -> list[Table]:
+    """Rates of the fastest algorithm at the largest size of each configuration and rank count, `most` rows."""
+    if not COLLECTIVES[operation].has_size:
+        return []
+    names = telling_placed(measured)
+    rows = []
+    grown = measured[measured["ranks"].notna()]
+    size_B, time_s = grown["bytes"].to_numpy(np.int64), grown["time_s"].to_numpy(np.float64)
+    labels = grown["label"].tolist()
+    for point, members in positions(grown, (*PLACED, "ranks")):
+        largest = members[size_B[members] == size_B[members].max()]
+        best = largest[np.argmin(time_s[largest])]
+        about = (operation, int(point["ranks"]), int(size_B[best]), float(time_s[best]))
+        if about[1] < 2 or about[2] == 0:
+            continue
+        rows.append(
+            [
+                point["ranks"],
+                *(point[name] or NONE for name in names),
+                format_bytes(about[2]),
+                labels[best],
+                format_rate(algorithm_bandwidth_B_per_s(*about)),
+                format_rate(bus_bandwidth_B_per_s(*about)),
+                format_rate(network_bandwidth_B_per_s(*about)),
+            ]
+        )
+    columns = ["size", "fastest", "size / time", "bus bandwidth", "collective network bandwidth"]
+    more = len(names)
+    cut = f" ({most} of {len(rows)})" if len(rows) > most else ""
+    return (
+        [
+            Table(
+                f"Collective bandwidth{cut}",
+                ["ranks", *headings(names), *columns],
+                rows[:most],
+                frozenset({*range(1, more + 1), more + 2}),
+            )
+        ]
+        if rows
+        else []
+    )
