@@ -112,8 +112,8 @@ Curves = dict[str, tuple[list[int], list[float]]]
 def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
     """Time against ranks at 8 B, and vector / time of large vectors below it, as far as models can be evaluated.
 
-    `height_in` is that of one panel; two share their axis. Of fitted models, the library's own choices come first,
-    and the measured points at 8 B are drawn, too. None where no model can be evaluated on two numbers of ranks.
+    `height_in` is that of one panel; two share their axis. The library's own choices come first; of fitted models
+    the measured points at 8 B are drawn, too. None where no model can be evaluated on two numbers of ranks.
     """
     models = sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]
     points = {name: at for model in models if (at := _points_at(model)) for name in [_name(model, models)]}
@@ -139,8 +139,8 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
                 marker: Any = {} if name in points else {"marker": looks[name].marker, "markersize": 3}
                 axes.plot(at, values, label=name, **marker, **looks[name].line)
                 dots: Any = {"marker": looks[name].marker, "color": looks[name].colour, "markersize": 3}
-                for place in measured.get(name, []):
-                    axes.plot(*place, linestyle="", **dots)
+                for spot in measured.get(name, []):
+                    axes.plot(*spot, linestyle="", **dots)
             axes.set_xscale("log", base=2)
             most = math.log2(max(max(at) for at, _ in curves.values()))
             axes.set_xticks([2**exponent for exponent in range(1, int(most) + 1, 3 if most > 8 else 1)])
