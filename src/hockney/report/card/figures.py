@@ -149,7 +149,7 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
             everything = [value for _, values in curves.values() for value in values]
             everything += [value for several in measured.values() for _, value in several]
             log_axis(axes, min(everything), max(everything))
-            axes.set_ylabel(title)
+            axes.set_ylabel(title, fontsize=6.5 if points else None)
         axes.set_xlabel("ranks P")
         if points:
             # Points leave no free corner.
