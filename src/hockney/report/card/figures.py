@@ -116,7 +116,7 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
     the measured points at 8 B are drawn, too. None where no model can be evaluated on two numbers of ranks.
     """
     models = sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]
-    points = {name: at for model in models if (at := _points_at(model)) for name in [_name(model, models)]}
+    points = {_name(model, models): spots for model in models if (spots := _points_at(model))}
     panels = [
         (curves, title)
         for curves, title in (
