@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -139,6 +140,7 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
                 "left_out": page.omitted,
                 "evaluations": page.evaluations,
                 "applications": page.applications,
+                "findings": [asdict(finding) for finding in page.findings],
                 "warnings": page.warnings,
             }
         )
