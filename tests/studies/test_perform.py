@@ -188,7 +188,8 @@ def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path)
             rows.append(f"s,m,bcast,{name},core,1,8,8,{size},max_over_ranks,{factor * (10 + size / 1000)},0")
     table = tmp_path / "tidy.csv"
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    code, out, err = outcome("study", "collectives", "--from", table, "-o", tmp_path / "s", "--json")
+    shown = ("--statistic", "max_over_ranks", "--sizes", "64")
+    code, out, err = outcome("study", "collectives", "--from", table, *shown, "-o", tmp_path / "s", "--json")
     assert code == 0, err
     texts = [finding["text"] for finding in json.loads(out)["findings"]]
     assert any("own choice takes × 1.50" in text and "median of 4 points" in text for text in texts)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hockney.campaign.plan import LAUNCH, AppLaunching
+from hockney.cli._collective_times import CollectiveTimes
 from hockney.cli._watching import Terminal
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.options import Argument, Option, flags_written
@@ -43,10 +44,12 @@ SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
 COMPILE_S = 60.0
 """What compiling the runner takes, the first time on a machine."""
 LIST, SHOW = "list", "show"
-RESUMED = ("output", "resume", "trust", "dry_run")
+SHOWN = ("statistic", "sizes_B")
+"""Options of the page, which are not kept."""
+RESUMED = ("output", "resume", "trust", "dry_run", *SHOWN)
 
 
-class StudyOptions(BaseModel):
+class StudyOptions(CollectiveTimes):
     """Which study, into which folder, and how much of it."""
 
     name: Annotated[
@@ -93,6 +96,7 @@ hockney study collectives --ranks 8 --map-by core,socket,node -o collectives
 hockney study jacobi --dry-run
 hockney study ring -o ring --resume
 hockney study collectives --from tidy.csv.gz -o published
+hockney study collectives --from orfeo/ --statistic mean_over_ranks --sizes 2,1KiB -o orfeo
 hockney study my.toml -o mine --json""",
 )
 @interruptible()
@@ -161,7 +165,15 @@ def study(
         ended = error
     with undisturbed(), say.status("making the page …") as status:
         remarks = unfinished(made, folder.state.steps)
-        page = write(chosen, output, joined(folder, made), remarks, lambda name: status(name))
+        page = write(
+            chosen,
+            output,
+            joined(folder, made),
+            remarks,
+            lambda name: status(name),
+            statistic=options.statistic,
+            sizes_B=options.sizes_B,
+        )
     took_s = time.monotonic() - began_s
     said = {"study": chosen.name, "estimate_s": estimate_s, "took_s": took_s, "steps": as_data(folder, made)}
     _finish(page, output, said, json)
@@ -283,7 +295,7 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) ->
         called
         for model in (options, launching)
         for name, called in flags_written(model).items()
-        if name not in ("name", "output", "source", "ranks", "map_by", "system", "mpi")
+        if name not in ("name", "output", "source", "ranks", "map_by", "system", "mpi", *SHOWN)
     ]
     if unfit:
         raise RequestError(f"--from measures nothing, and does not take {', '.join(unfit)}", "leave them out")
@@ -296,7 +308,15 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) ->
     with undisturbed(), say.status("reading …") as status:
         campaign = imported(options.source, output / CAMPAIGN, given)
         remarks = check_needs(chosen, read(campaign), options.source)
-        page = write(chosen, output, campaign, remarks, lambda name: status(name))
+        page = write(
+            chosen,
+            output,
+            campaign,
+            remarks,
+            lambda name: status(name),
+            statistic=options.statistic,
+            sizes_B=options.sizes_B,
+        )
     _finish(page, output, {"study": chosen.name, "from": str(options.source)}, as_json)
 
 

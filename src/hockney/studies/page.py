@@ -93,9 +93,19 @@ def unfinished(steps: Sequence[Step], done: dict[str, Done]) -> list[str]:
 
 
 def write(
-    study: Study, folder: Path, campaign: Path, remarks: Sequence[str], progress: Callable[[str], None]
+    study: Study,
+    folder: Path,
+    campaign: Path,
+    remarks: Sequence[str],
+    progress: Callable[[str], None],
+    *,
+    statistic: str = "",
+    sizes_B: Sequence[int] = (),
 ) -> Report:
-    """The machine file where there is something to fit, the page, the findings, and the card of a study of it."""
+    """The machine file where there is something to fit, the page, the findings, and the card of a study of it.
+
+    `statistic` and `sizes_B` as of `make`, whose errors are those of what was asked for and is not there.
+    """
     contents = read(campaign)
     machine = _machine(contents, progress)
     if machine is not None:
@@ -106,6 +116,8 @@ def write(
         machine=machine,
         progress=progress,
         systems=systems,
+        statistic=statistic,
+        sizes_B=sizes_B,
         subject=Subject(
             study.file.question,
             tuple(study.file.needs),
