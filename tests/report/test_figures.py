@@ -96,7 +96,7 @@ def test_residuals_in_per_cent(curve: Make, line: Callable[..., Fit]) -> None:
 
 
 def test_held_out_numbers_are_shown() -> None:
-    result = HeldOut(np.array([1e-6, 2e-6]), np.array([1e-6, -1.0]), 0.021, 0.14)
+    result = HeldOut(np.array([1e-6, 2e-6]), np.array([1e-6, -1.0]), 0.021, 0.14, 0.03)
     assert "median 2.1 %, P95 14 %" in words(held_out("x", "x", {"good": result}, context()))
 
 

@@ -61,7 +61,7 @@ _file(
     lambda path: topology.read(str(path)),
     "run pinning --ranks 4 --threads 2 --spread socket --plan --topology FILE --json",
 )
-_file("hosts", "h.txt", [b"# hosts\nn1:4\nn2 slots=2\nn3,n4\nfe80::1\n"], check_hostfile, turn=70)
+_file("hosts", "h.txt", [b"# hosts\nn1:4\nn2 slots=2\nn3,n4\nfe80::1\n"], check_hostfile, turn=65)
 _file(
     "times",
     "t.csv",
