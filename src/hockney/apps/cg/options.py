@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.solution import describe
 from hockney.apps.launched import Launched
-from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
+from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import StencilStudy, parse_unknowns
 from hockney.apps.stencil.ways import VARIANTS, Variant
 from hockney.campaign.loop import Asking
@@ -37,8 +37,7 @@ def last_norm(answer: CgAnswer) -> float | None:
 class CgStudy(StencilStudy):
     """A study: each size on each number of ranks and each of its grids, in one launch.
 
-    `grid` None takes the one that cuts through the fewest unknowns, `every_grid` all that fit. `eps` 0 does
-    exactly `iterations`. `launches`: how many there will be, each with the whole study.
+    `eps` 0 does exactly `iterations`. `launches`: how many there will be, each with the whole study.
     """
 
     sizes: Annotated[
@@ -50,15 +49,6 @@ class CgStudy(StencilStudy):
             repeat=True,
         ),
     ] = ()
-    grid: Annotated[
-        Grid | None,
-        Option(
-            "PXxPYxPZ, or all. [default: the one that cuts through the fewest unknowns]",
-            read=lambda text: text if text == "all" else parse_grid(text),
-            repeat=True,
-        ),
-    ] = None
-    every_grid: bool = False
     variants: Annotated[
         tuple[Variant, ...],
         Option(
@@ -91,16 +81,7 @@ class CgStudy(StencilStudy):
     @classmethod
     def _completed(cls, given: dict[str, Any]) -> dict[str, Any]:
         """What is not asked for follows from what is, or from this host."""
-        grid = given.get("grid")
         completed = {"sizes": (parse_unknowns(USUAL_SIZE),), **given}
-        if isinstance(grid, list):
-            if len(grid) > 1:
-                raise RequestError(
-                    f"--grid is given {len(grid)} times", "give one, or --grid all for every one that fits"
-                )
-            completed["grid"] = grid = grid[0]
-        if grid == "all":
-            completed |= {"grid": None, "every_grid": True}
         if "iterations" in given and "eps" not in given:
             completed["eps"] = 0.0
         return completed
@@ -122,27 +103,13 @@ class CgStudy(StencilStudy):
             raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
         return self
 
-    def grids(self, ranks: int, cells: Extents) -> list[Grid]:
-        """The process grids of one size on so many ranks; RequestError where there is none."""
-        fitting = [
-            grid
-            for grid in ([self.grid] if self.grid else factorisations(ranks))
-            if all(p <= n for p, n in zip(grid, cells, strict=True))
-        ]
-        if not fitting:
-            raise RequestError(
-                f"there are more ranks than unknowns along a direction: {self.grid or ranks} on {cells}",
-                "take more unknowns, fewer ranks or another grid",
-            )
-        return fitting if self.every_grid or self.grid else [smallest_surface(ranks, cells)]
-
     def problems(self) -> list[tuple[int, int, Extents, Grid, Variant]]:
         """Every run as ranks, dimensions, unknowns, grid and variant."""
         return [
             (ranks, dimensions, cells, grid, variant)
             for dimensions, cells in self.sizes
             for ranks in self.ranks
-            for grid in self.grids(ranks, cells)
+            for grid in self.grids_on(ranks, cells)
             for variant in self.variants
         ]
 

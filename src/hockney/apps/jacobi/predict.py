@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel
@@ -17,10 +17,12 @@ from hockney.options import Option, flag, options
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import Extents, format_time, parse_rate, parse_time
+from hockney.units import Extents, format_rate, format_time, parse_rate, parse_time
 from hockney.words import listed
 
 with later():
+    from hockney.apps.jacobi.compared import Compared, compare, prediction_data
+    from hockney.apps.jacobi.links import NO_MESSAGES, Links, MachineLinks
     from hockney.apps.jacobi.printed import (
         RENAMED,
         PrintedPrediction,
@@ -30,6 +32,16 @@ with later():
         rank,
         weak_scaling,
     )
+    from hockney.apps.jacobi.printed import predict as predict_formula
+    from hockney.apps.jacobi.scaling import MeasuredGrid, scaling_tables, stated_links
+    from hockney.apps.stencil.grids import Grid, by_ranks
+    from hockney.machine.file import load
+    from hockney.machine.placement import placement
+    from hockney.machine.placement_of_launch import placement_of_launch
+    from hockney.machine.select import parse_where
+    from hockney.machine.system import find_system
+    from hockney.models.base import Parameter
+    from hockney.records.folder import Campaign
 
 
 EXAMPLE = (
@@ -55,6 +67,10 @@ class JacobiCase(StencilCase):
     ] = None
 
 
+OF_FORMULAS = {"subdomain", "grids", "ranks", "runs", "machine", "where", "system", "mapping", "nodes", "ppn"}
+"""Fields of a case that mean something for the formulas of --model."""
+
+
 class FormulaOptions(BaseModel):
     """A formula, and what it takes."""
 
@@ -73,6 +89,10 @@ class FormulaOptions(BaseModel):
         float | None,
         Option("Formulas: bandwidth of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
     ] = None
+    locality: Annotated[
+        str,
+        Option("Formulas: how far neighbours are apart, where --machine gives the latency and the bandwidth."),
+    ] = ""
 
 
 @verb(
@@ -82,6 +102,8 @@ hockney predict jacobi --cells 800 --ranks 48 --grid all --cell-time 0.9ns
 hockney predict jacobi --cells 800 --ranks 48 --grid all --runs folder --machine machine.json --json
 {EXAMPLE} --json
 hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model weak_scaling_jacobi_per_message
+hockney predict jacobi --model weak_scaling_jacobi --serial-time 15.3276s --subdomain 1200 --machine orfeo_thin --locality network --grid 12x1x1 --grid 24x1x1
+hockney predict jacobi --model weak_scaling_jacobi --runs folder --machine machine.json
 """,  # noqa: E501 - an example is one line of a shell
     of=predict,
 )
@@ -91,43 +113,95 @@ def jacobi(case: JacobiCase, formula: FormulaOptions, as_json: JsonOption = Fals
     Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
     `hockney run jacobi` took, or --cell-time. With --runs communication is calibrated on them, too.
 
-    With --model a formula is evaluated, for which --serial-time, --latency, --bandwidth,
-    --subdomain and --grid are needed.
+    With --model a formula is evaluated: of --serial-time, --subdomain and --grid, or of runs, whose P stands beside
+    the formula's. Latency and bandwidth are --latency and --bandwidth, or those of --machine at the locality of
+    neighbours.
     """
     if not formula.model_fields_set:
         predict_stencil(case, as_json=as_json)
         return
     for name, _, option in options(JacobiCase):
-        if name in case.model_fields_set - {"subdomain", "grids", "ranks"}:
+        if name in case.model_fields_set - OF_FORMULAS:
             raise RequestError(f"{flag(name, option)} means nothing for the formulas of --model", "leave it out")
-    _predict(case, formula, as_json=as_json)
-
-
-def _predict(case: JacobiCase, formula: FormulaOptions, *, as_json: bool) -> None:
-    """Print the fastest of the grids asked for, the others after it, and how communication grows."""
-    known = ", ".join(jacobi_models.names())
     if formula.model is None:
-        raise RequestError("jacobi needs --model", f"known: {known}")
+        raise RequestError("jacobi needs --model", f"known: {', '.join(jacobi_models.names())}")
     name = say.current(formula.model, "--model", RENAMED)
-    model = jacobi_models.get(name)
-    cube = _cube(case, formula)
-    ranked = rank(model, cube, parse_grids(case.grids, case.ranks))
-    steps = weak_scaling(model, cube)
+    if case.runs is not None:
+        _compare(case, formula, name, as_json=as_json)
+    else:
+        _predict(case, formula, name, as_json=as_json)
+
+
+def _source(case: JacobiCase, formula: FormulaOptions) -> Callable[[Grid, Any], Links] | None:
+    """λ and B of a grid, by a launch of runs where there is one; None where neither numbers nor a file are given.
+
+    RequestError for half of the numbers, and for numbers beside a machine file.
+    """
+    latency_s, rate_B_per_s = formula.latency_s, formula.bandwidth_B_per_s
+    if latency_s is not None and rate_B_per_s is not None:
+        if "machine" in case.model_fields_set or formula.locality or case.system:
+            raise RequestError(
+                "--latency and --bandwidth stand in place of --machine, --locality and --system",
+                "leave one of both out",
+            )
+        given = Links.given(latency_s, rate_B_per_s, "as given")
+        return lambda grid, launch: given
+    if latency_s is not None or rate_B_per_s is not None:
+        missing = "--latency" if latency_s is None else "--bandwidth"
+        raise RequestError(f"jacobi by {formula.model} needs {missing}", f"for example {EXAMPLE}")
+    system = find_system(case.system) if case.system else None
+    if system is None:
+        case.refuse_places()
+    if not case.is_there:
+        return None
+    links = MachineLinks(load(case.machine), formula.locality, parse_where(case.where))
+
+    def of_machine(grid: Grid, launch: Any) -> Links:
+        if system is not None:
+            return links(grid, placement(system, case.mapping, grid.ranks, case.nodes, case.ppn))
+        known = launch is not None and launch.get("ranks")
+        return links(grid, placement_of_launch(launch, grid.ranks) if known else None)
+
+    return of_machine
+
+
+def _predict(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: bool) -> None:
+    """Print the grids asked for, the fastest of each number of ranks first, and how communication grows."""
+    model, source = jacobi_models.get(name), _source(case, formula)
+    needed = {
+        "--serial-time": formula.serial_time_s,
+        "--latency": source,
+        "--bandwidth": source,
+        "--subdomain": case.subdomain,
+        "--grid": case.grids or None,
+    }
+    if missing := [word for word, value in needed.items() if value is None]:
+        raise RequestError(f"jacobi by {formula.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
+    assert source is not None
+    grids = parse_grids(case.grids, case.ranks)
+    links = {grid: source(grid, None) for grid in grids}
+    cubes = {
+        grid: WeakScalingCase(
+            case.subdomain or 0, formula.serial_time_s or 0.0, of.latency_s.value, of.bandwidth_B_per_s.value
+        )
+        for grid, of in links.items()
+    }
+    ranked = {
+        count: rank(predict_formula(model, cubes[grid], grid) for grid in group)
+        for count, group in by_ranks(grids).items()
+    }
+    largest = cubes[max(grids, key=lambda grid: grid.ranks)]
+    steps = weak_scaling(model, largest)
     matters = {share: exceeds(steps, share) for share in SHARES}
     if as_json:
-        _, best = ranked[0]
+        of_ranks = [_ranked_data(places, links) for places in ranked.values()]
         say.json(
             {
                 "operation": "jacobi",
                 "model": name,
                 "formula": model.formula,
-                **vars(cube),
-                "ranks": best.grid.ranks,
-                **_data(best),
-                "tied": [
-                    str(prediction.grid) for place, prediction in ranked if place == 1 and prediction is not best
-                ],
-                "grids": [{"place": place, **_data(prediction)} for place, prediction in ranked],
+                **vars(largest),
+                **(of_ranks[0] if len(of_ranks) == 1 else {"predictions": of_ranks}),
                 "weak_scaling": [vars(step) for step in steps],
                 "communication_exceeds": [
                     {"share": share, "ranks": step and step.ranks, "directions": step and step.directions}
@@ -136,60 +210,169 @@ def _predict(case: JacobiCase, formula: FormulaOptions, *, as_json: bool) -> Non
             }
         )
         return
-    title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {cube.subdomain}³ cells each — {name}"
-    say.line(f"{title}\n  {model.formula}")
+    on = f" on {next(iter(ranked))} ranks" if len(ranked) == 1 else ""
+    say.line(f"jacobi{on}, {largest.subdomain}³ cells each — {name}\n  {model.formula}")
+    _show_links(links.values())
     _show(ranked)
     say.line(_growth(steps, matters))
 
 
-def _cube(case: JacobiCase, formula: FormulaOptions) -> WeakScalingCase:
-    needed = {
-        "--serial-time": formula.serial_time_s,
-        "--latency": formula.latency_s,
-        "--bandwidth": formula.bandwidth_B_per_s,
-        "--subdomain": case.subdomain,
-        "--grid": case.grids or None,
+def _ranked_data(places: Sequence[tuple[int, PrintedPrediction]], links: Mapping[Grid, Links]) -> dict[str, Any]:
+    _, best = places[0]
+    return {
+        "ranks": best.grid.ranks,
+        **prediction_data(best, links[best.grid]),
+        "tied": [str(prediction.grid) for place, prediction in places if place == 1 and prediction is not best],
+        "grids": [
+            {"place": place, **prediction_data(prediction, links[prediction.grid])}
+            for place, prediction in places
+        ],
     }
-    if missing := [name for name, value in needed.items() if value is None]:
-        raise RequestError(f"jacobi by {formula.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
-    return WeakScalingCase(
-        case.subdomain or 0,
-        formula.serial_time_s or 0.0,
-        formula.latency_s or 0.0,
-        formula.bandwidth_B_per_s or 0.0,
+
+
+def _show_links(links: Iterable[Links]) -> None:
+    for of in dict.fromkeys((one.origin, one.latency_s.value, one.bandwidth_B_per_s.value) for one in links):
+        origin, latency_s, rate_B_per_s = of
+        if origin != "no messages":
+            say.line(f"  λ = {format_time(latency_s)}, B = {format_rate(rate_B_per_s)}: {origin}")
+
+
+HEADINGS = ("N", "grid", "k", "c", "P MLUP/s", "N·P₁/P")
+
+
+def _show(ranked: Mapping[int, Sequence[tuple[int, PrintedPrediction]]]) -> None:
+    """A line for each place, then who is fastest of each number of ranks."""
+    shown = Table(box=None)
+    for heading in (*HEADINGS, "time", "communication", "efficiency"):
+        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=heading != "grid")
+    lines = []
+    for count, places in ranked.items():
+        of_place: dict[int, list[PrintedPrediction]] = {}
+        for place, prediction in places:
+            of_place.setdefault(place, []).append(prediction)
+        for tied in of_place.values():
+            prediction = tied[0]
+            shown.add_row(
+                str(count),
+                _names(tied),
+                *_printed(prediction),
+                f"{prediction.time_s:.6g} s",
+                format_time(prediction.communication_s),
+                _percent(prediction.efficiency),
+            )
+        lines += _best(list(of_place.values()))
+    say.table(shown)
+    for line in lines:
+        say.line(line)
+
+
+def _printed(prediction: PrintedPrediction) -> tuple[str, str, str, str]:
+    """k, c, P and N P₁/P, with the digits of the published tables."""
+    return (
+        str(prediction.k),
+        f"{prediction.halo_B / 1e6:.2f} MB",
+        f"{prediction.mlups:.3f}",
+        f"{1 / prediction.efficiency:.3f}",
     )
 
 
-def _data(prediction: PrintedPrediction) -> dict[str, Any]:
-    return {**vars(prediction), "grid": str(prediction.grid)}
-
-
-def _show(ranked: Sequence[tuple[int, PrintedPrediction]]) -> None:
-    """A line for each place, then who is fastest."""
-    places: dict[int, list[PrintedPrediction]] = {}
-    for place, prediction in ranked:
-        places.setdefault(place, []).append(prediction)
-    shown = Table(box=None)
-    for heading in ("grid", "k", "MLUP/s", "time", "communication", "efficiency"):
-        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=heading != "grid")
-    for tied in places.values():
-        prediction = tied[0]
-        shown.add_row(
-            _names(tied),
-            str(prediction.k),
-            f"{prediction.mlups:.3f}",
-            f"{prediction.time_s:.6g} s",
-            format_time(prediction.communication_s),
-            _percent(prediction.efficiency),
-        )
-    say.table(shown)
-    first, *others = places.values()
-    if len(first) > 1:
-        say.line(f"tie: {_names(first)} take exactly the same time")
+def _best(of_place: Sequence[Sequence[PrintedPrediction]]) -> list[str]:
+    first, *others = of_place
+    lines = [f"tie: {_names(first)} take exactly the same time"] if len(first) > 1 else []
     if others:
         margin = others[0][0].time_s / first[0].time_s - 1
         verb = "are" if len(first) > 1 else "is"
-        say.line(f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}")
+        lines.append(f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}")
+    return lines
+
+
+def _compare(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: bool) -> None:
+    """Print each table of the runs beside the formula, whose T_s is their own run on one rank."""
+    assert case.runs is not None
+    for option, value in (("--serial-time", formula.serial_time_s), ("--grid", case.grids or None)):
+        if value is not None:
+            raise RequestError(f"{option} means nothing with --runs", "leave it out: the runs say it")
+    model, source = jacobi_models.get(name), _source(case, formula)
+    campaign = Campaign.open(case.runs)
+    launches = {str(launch.get("id")): launch for launch in campaign.launches()}
+    tables = [
+        table
+        for table in scaling_tables(campaign.apps())
+        if table.side is not None and case.subdomain in (None, table.side)
+    ]
+    if not tables:
+        raise RequestError(
+            f"{case.runs} has no runs in which every rank has the same cube, on several numbers of ranks",
+            f"make them: `hockney run jacobi --subdomain 200 --ranks 1,2,4 -o {case.runs}`",
+        )
+
+    def links_of(run: MeasuredGrid) -> Links:
+        stated = stated_links(run.record) if source is None else None
+        if source is not None:
+            return source(run.grid, launches.get(run.record.launch))
+        if stated is not None:
+            return stated
+        raise RequestError(
+            "nothing says the latency and the bandwidth of messages",
+            "give --machine FILE, or --latency and --bandwidth",
+        )
+
+    compared = [compare(table, model, links_of) for table in tables]
+    if as_json:
+        say.json(
+            {
+                "operation": "jacobi",
+                "model": name,
+                "formula": model.formula,
+                "tables": [one.as_data() for one in compared],
+                "warnings": campaign.warnings,
+            }
+        )
+        return
+    say.line(f"jacobi — {name}\n  {model.formula}")
+    for one in compared:
+        _show_comparison(one)
+    for text in campaign.warnings:
+        say.warn(text)
+
+
+def _show_comparison(compared: Compared) -> None:
+    table = compared.table
+    say.line(f"\n{table.name}")
+    if (case := table.case(NO_MESSAGES)) is not None and table.alone is not None:
+        say.line(f"  P₁ = {table.alone.mlups.value:.2f} MLUP/s, T_s = {case.serial_time_s:.6g} s")
+    else:
+        say.line("  no run on one rank: neither P₁ nor the formula is known")
+    _show_links(compared.links)
+    for why in compared.lacking:
+        say.line(f"  not by the formula: {why}")
+    shown = Table(box=None)
+    for heading in (*HEADINGS, "measured P", "95 % interval", "N·P₁/P", "95 % interval", "error"):
+        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=True)
+    for row in compared.rows:
+        run = row.run
+        shown.add_row(
+            str(run.grid.ranks),
+            str(run.grid),
+            *(("", "", "", "") if row.predicted is None else _printed(row.predicted)),
+            f"{run.mlups.value:.3f}",
+            _interval(run.mlups),
+            "" if run.ratio is None else f"{run.ratio.value:.3f}",
+            "" if run.ratio is None else _interval(run.ratio),
+            "" if row.error is None else f"{row.error:+.1%}",
+        )
+    say.table(shown)
+    errors = compared.errors()
+    if errors["formula_median"] is not None:
+        say.line(
+            f"|error| of P: formula median {errors['formula_median']:.2%}, largest {errors['formula_largest']:.2%}; "
+            f"N·P₁ median {errors['ideal_median']:.2%}, largest {errors['ideal_largest']:.2%}"
+        )
+
+
+def _interval(parameter: Parameter) -> str:
+    low, high = parameter.low, parameter.high
+    return "–" if low is None or high is None else f"{low:.4g} to {high:.4g}"
 
 
 def _names(tied: Sequence[PrintedPrediction]) -> str:
