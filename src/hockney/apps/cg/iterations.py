@@ -76,7 +76,7 @@ def solution(runs: MeasuredRuns, cells: Extents, eps: float | None) -> Solution:
     warnings = []
     if not law.smallest / FARTHEST <= side <= law.largest * FARTHEST:
         warnings.append(
-            f"n = {side:.4g} is far from the sizes of the runs, {law.smallest:.4g} to {law.largest:.4g}: their law "
-            "of iterations may not hold there"
+            f"n = {side:.4g} is far from the sizes of the runs, {law.smallest:.4g} to {law.largest:.4g}: "
+            "their law of iterations may not hold there"
         )
     return Solution(law.at(side), law, chosen, warnings)

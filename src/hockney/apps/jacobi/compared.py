@@ -44,7 +44,7 @@ class Compared:
         return list(dict.fromkeys(row.links for row in self.rows if row.links is not None))
 
     def errors(self) -> dict[str, float | None]:
-        """Median and largest |error| of P: by the formula and, as the baseline, by N P₁, where ranks lose nothing."""
+        """Median and largest |error| of P: by the formula, and by the baseline N P₁, where ranks lose nothing."""
         of_formula = [abs(row.error) for row in self.rows if row.error is not None]
         of_ideal = [abs(row.run.ratio.value - 1) for row in self.rows if row.run.ratio is not None]
         return {

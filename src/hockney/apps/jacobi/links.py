@@ -1,4 +1,4 @@
-"""Latency and bandwidth for the formulas of Jacobi: by the locality of neighbouring ranks, from a machine file."""
+"""Latency and bandwidth for the formulas of Jacobi, from a machine file, by the locality of neighbours."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def links_of(machine: Machine, locality: str, where: Mapping[str, str]) -> Links
 
 
 class MachineLinks:
-    """λ and B of each grid from a machine file: at the locality that is named, else where its ranks are placed."""
+    """λ and B of each grid from a machine file: at the locality that is named, else where its ranks are."""
 
     def __init__(self, machine: Machine, named: str = "", where: Mapping[str, str] | None = None) -> None:
         self._machine, self._named, self._where = machine, named, dict(where or {})

@@ -113,9 +113,9 @@ def jacobi(case: JacobiCase, formula: FormulaOptions, as_json: JsonOption = Fals
     Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
     `hockney run jacobi` took, or --cell-time. With --runs communication is calibrated on them, too.
 
-    With --model a formula is evaluated: of --serial-time, --subdomain and --grid, or of runs, whose P stands beside
-    the formula's. Latency and bandwidth are --latency and --bandwidth, or those of --machine at the locality of
-    neighbours.
+    With --model a formula is evaluated: for --serial-time, --subdomain and --grid, or for runs, whose P stands
+    beside the formula's. Latency and bandwidth are --latency and --bandwidth, or those of --machine at the
+    locality of neighbours.
     """
     if not formula.model_fields_set:
         predict_stencil(case, as_json=as_json)
@@ -145,7 +145,7 @@ def _source(case: JacobiCase, formula: FormulaOptions) -> Callable[[Grid, Any], 
                 "leave one of both out",
             )
         given = Links.given(latency_s, rate_B_per_s, "as given")
-        return lambda grid, launch: given
+        return lambda _grid, _launch: given
     if latency_s is not None or rate_B_per_s is not None:
         missing = "--latency" if latency_s is None else "--bandwidth"
         raise RequestError(f"jacobi by {formula.model} needs {missing}", f"for example {EXAMPLE}")
@@ -365,7 +365,8 @@ def _show_comparison(compared: Compared) -> None:
     errors = compared.errors()
     if errors["formula_median"] is not None:
         say.line(
-            f"|error| of P: formula median {errors['formula_median']:.2%}, largest {errors['formula_largest']:.2%}; "
+            f"|error| of P: formula median {errors['formula_median']:.2%}, largest "
+            f"{errors['formula_largest']:.2%}; "
             f"N·P₁ median {errors['ideal_median']:.2%}, largest {errors['ideal_largest']:.2%}"
         )
 

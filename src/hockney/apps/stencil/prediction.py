@@ -104,8 +104,8 @@ class RankedGrids:
 class StencilPrediction:
     """`ranked`: one entry for each number of ranks, the fewest first; why other grids are `refused`.
 
-    `alone`: the program on one rank, without an interval; None where that cannot be predicted. `growth`: the share
-    of communication as ranks are added; `exceeds`: where it first is more than a share of the time.
+    `alone`: the program on one rank; None where that cannot be predicted. `growth`: the share of communication as
+    ranks are added; `exceeds`: where it first is more than a share of the time.
     `calibrated_on`: runs whose communication was used, which gave `tuned`.
     """
 

@@ -73,7 +73,7 @@ def fit_iterations(sides: Sequence[float], iterations: Sequence[float]) -> Itera
 
 
 def _reach(fitted: LeastSquares, variance: float) -> float | None:
-    """Half the width of a 95 % interval; `variance` in units of a residual's. None without a degree of freedom."""
+    """Half the width of a 95 % interval; `variance` in units of a residual's. None without freedom."""
     return t_reach(fitted.noise * math.sqrt(variance), fitted.freedom) if fitted.freedom > 0 else None
 
 
@@ -93,12 +93,10 @@ class Solution:
     warnings: list[str]
 
     def time_s(self, iteration: GridPrediction) -> Parameter:
-        """Of the whole: iterations times the time of one; both intervals on logarithmic scales, as independent."""
+        """Of the whole: iterations times the time of one; intervals on logarithmic scales, as independent."""
         value = self.iterations.value * iteration.time_s
-        both = (
-            self.iterations,
-            Parameter(value=iteration.time_s, low=iteration.low_s, high=iteration.high_s, unit="s"),
-        )
+        of_one = Parameter(value=iteration.time_s, low=iteration.low_s, high=iteration.high_s, unit="s")
+        both = (self.iterations, of_one)
         if any(one.low is None or one.high is None or one.low <= 0 for one in both):
             return Parameter(value=value, unit="s")
         below = math.hypot(*(math.log(one.value / (one.low or 1)) for one in both))
@@ -107,17 +105,10 @@ class Solution:
 
     def in_words(self) -> str:
         """How many iterations, and by which law."""
-        law, count = self.law, self.iterations
-        bounds = (
-            f" ({count.low:.0f} to {count.high:.0f})" if count.low is not None and count.high is not None else ""
-        )
-        power = law.exponent
-        reach = (
-            f" ({power.low:.3g} to {power.high:.3g})" if power.low is not None and power.high is not None else ""
-        )
+        law, count, power = self.law, self.iterations, self.law.exponent
         return (
-            f"a solution to {self.eps:g}: {count.value:.0f} iterations{bounds}, by "
-            f"{law.coefficient.value:.3g} n^{power.value:.3g}{reach} over {law.sizes} sizes, n from "
+            f"a solution to {self.eps:g}: {count.value:.0f} iterations{_bounds(count, '.0f')}, by "
+            f"{law.coefficient.value:.3g} n^{power.value:.3g}{_bounds(power, '.3g')} over {law.sizes} sizes, n from "
             f"{law.smallest:.4g} to {law.largest:.4g}"
         )
 
@@ -132,3 +123,9 @@ class Solution:
             "smallest_n": self.law.smallest,
             "largest_n": self.law.largest,
         }
+
+
+def _bounds(parameter: Parameter, digits: str) -> str:
+    """Its interval in parentheses; empty without one."""
+    low, high = parameter.low, parameter.high
+    return "" if low is None or high is None else f" ({low:{digits}} to {high:{digits}})"
