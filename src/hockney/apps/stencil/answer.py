@@ -10,9 +10,8 @@ from hockney.records.answers import Answer
 class StencilAnswer(Answer):
     """What predictions start from: time in the cells and bytes of halos sent in an iteration.
 
-    Of a run that was measured elsewhere both are empty. `pack_s`: copying faces, where that is timed. Of a solver
-    that stops by itself: its `iterations`, and the bytes that an unknown moves in one, by its formulas and as they
-    were counted.
+    Of a run that was measured elsewhere both are empty. `pack_s`: copying faces, where timed. Of a solver that
+    stops by itself: its `iterations`, and the bytes that an unknown moves in one, by its formulas and as counted.
     """
 
     compute_s: list[float] = Field(default_factory=list)

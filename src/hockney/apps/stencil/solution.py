@@ -108,8 +108,8 @@ class Solution:
         law, count, power = self.law, self.iterations, self.law.exponent
         return (
             f"a solution to {self.eps:g}: {count.value:.0f} iterations{_bounds(count, '.0f')}, by "
-            f"{law.coefficient.value:.3g} n^{power.value:.3g}{_bounds(power, '.3g')} over {law.sizes} sizes, n from "
-            f"{law.smallest:.4g} to {law.largest:.4g}"
+            f"{law.coefficient.value:.3g} n^{power.value:.3g}{_bounds(power, '.3g')} over {law.sizes} sizes, n "
+            f"from {law.smallest:.4g} to {law.largest:.4g}"
         )
 
     def as_data(self) -> dict[str, Any]:
