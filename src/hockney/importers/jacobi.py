@@ -4,8 +4,8 @@ Two forms. A CSV file with a header: `ranks`, `grid` (4x3x2), the size as `subdo
 every rank's cube) or `cells` (of the whole, 400x400x400), and `mlups` or the time of a sweep as `time_s`,
 `time_ms` or `time_us`; `system`, `mpi`, `mapping`, `variant`, `nodes`, `latency_us` and `bandwidth_MB_per_s`
 where known. Rows that are alike are repetitions. Or tables as reports print them, in text: a title, a line with
-T_s, T_l and B, and rows of N, (Nx, Ny, Nz), k, c in MB, P and N P₁/P by the formula, P and N P₁/P as measured. There the
-cube's side follows from c = 16 k L², and the time on one rank is T_s.
+T_s, T_l and B, and rows of N, (Nx, Ny, Nz), k, c in MB, P and N P₁/P by the formula, P and N P₁/P as measured.
+There the cube's side follows from c = 16 k L², and the time on one rank is T_s.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.records.app_record import AppRecord
 from hockney.registry import Registry
+from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.page import Section
 from hockney.report.run_tables import plain
@@ -72,13 +73,14 @@ class Runs:
 class Contribution:
     """What an application adds to a report: sections, warnings, and each run as data (SI units) for `--json`.
 
-    `timed` are the runs whose times a section shows.
+    `timed` are the runs whose times a section shows; `findings` the answers that a page may begin with.
     """
 
     sections: list[Section] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
     timed: list[AppRecord] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
 
 app_sections: Registry[Callable[[Runs], Contribution]] = Registry(
@@ -103,6 +105,7 @@ def applications(
         every.warnings += contribution.warnings
         every.runs += contribution.runs
         every.timed += contribution.timed
+        every.findings += contribution.findings
     every.warnings[:0] = [*_about_runs(records), *_about_times(every.timed)]
     return every
 

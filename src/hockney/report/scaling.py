@@ -83,7 +83,11 @@ def several(studies: Mapping[str, Study]) -> Drawing:
             axes.plot(counts, values, marker=look.marker, linewidth=1.2, color=look.colour, label=name)
         words.append(f"{name}: speed-up {speedup[-1]:.3g} at {plain(float(counts[-1]))}")
     for axes in (left, right):
-        count_axis(axes, sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}), "processes")
+        count_axis(
+            axes,
+            sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}),
+            "processes",
+        )
     log_axis(left, float(min(map(np.min, drawn))), float(max(map(np.max, drawn))))
     is_weak = next(iter(studies.values())).is_weak
     left.set_ylabel("scaled speed-up" if is_weak else "speed-up")
@@ -92,7 +96,13 @@ def several(studies: Mapping[str, Study]) -> Drawing:
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(3, 110 // max(map(len, labels)))))
     title = f"{'Weak' if is_weak else 'Strong'} scaling of {len(studies)} curves to {plain(most)} processes"
-    return Drawing("scaling", f"{title}.", f"{title}. {'; '.join(words)}.", "Dots are medians; the grey line is the ideal.", figure)
+    return Drawing(
+        "scaling",
+        f"{title}.",
+        f"{title}. {'; '.join(words)}.",
+        "Dots are medians; the grey line is the ideal.",
+        figure,
+    )
 
 
 def write(path: Path, studies: Mapping[str, Study]) -> None:

@@ -126,8 +126,22 @@ def test_with_weak_scaling_a_curve_has_one_problem_a_process(tmp_path: Path) -> 
 
 def test_a_folder_of_runs_is_read(tmp_path: Path) -> None:
     folder = Campaign.create(tmp_path / "runs", {})
-    for ranks, side, time_s, verified in ((1, 8, 4.0, True), (2, 8, 3.0, True), (2, 8, 1.0, False), (1, 9, 9.0, True)):
-        asked = {"nx": side, "ny": side, "nz": 8, "px": ranks, "py": 1, "pz": 1, "iterations": 10, "halo": "overlap"}
+    for ranks, side, time_s, verified in (
+        (1, 8, 4.0, True),
+        (2, 8, 3.0, True),
+        (2, 8, 1.0, False),
+        (1, 9, 9.0, True),
+    ):
+        asked = {
+            "nx": side,
+            "ny": side,
+            "nz": 8,
+            "px": ranks,
+            "py": 1,
+            "pz": 1,
+            "iterations": 10,
+            "halo": "overlap",
+        }
         answer = {"verified": verified}
         folder.append(
             AppRecord.model_validate(

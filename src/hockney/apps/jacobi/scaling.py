@@ -10,12 +10,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from hockney.apps.jacobi.links import Links
 from hockney.apps.jacobi.printed import HaloModel, PrintedPrediction, WeakScalingCase, predict
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.measured import stencil_of
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.models.scaling.study import Study, study
+from hockney.models.scaling.times import Times
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents
 
@@ -47,6 +51,29 @@ class ScalingTable:
     def side(self) -> int | None:
         """L, where each rank has a cube."""
         return self.cells.x if self.is_weak and len(set(self.cells)) == 1 else None
+
+    def fastest(self) -> list[MeasuredGrid]:
+        """The run with the highest P on each number of ranks, one rank first."""
+        best: dict[int, MeasuredGrid] = {} if self.alone is None else {1: self.alone}
+        for run in self.runs:
+            ranks = run.grid.ranks
+            if ranks not in best or run.mlups.value > best[ranks].mlups.value:
+                best[ranks] = run
+        return [best[ranks] for ranks in sorted(best)]
+
+    def study(self) -> Study | None:
+        """Laws of scaling and the break of the fastest grids; None with too few, or without a run on one rank.
+
+        The time is that of a sweep.
+        """
+        runs = self.fastest()
+        counts = np.array([run.grid.ranks for run in runs], dtype=np.float64)
+        cells = np.array([math.prod(stencil_of(run.record).cells) for run in runs], dtype=np.float64)
+        rates = np.array([1e6 * run.mlups.value for run in runs])
+        try:
+            return study(Times(counts, cells / rates), is_weak=self.is_weak)
+        except RequestError:
+            return None
 
     def case(self, links: Links) -> WeakScalingCase | None:
         """What the formula starts from; None without a cube, or without a run on one rank."""

@@ -175,9 +175,9 @@ def _squares(name: str, times: Times, step_at: int | None) -> float:
 
 
 def _least_squares(law: Law, upper: Array, times: Times, step_at: int | None) -> tuple[Array, Array, Array]:
-    """(ln T(1), the parameters, ln of the step if there is one; Jacobian (N, K); residuals ln model − ln measured).
+    """(ln T(1), the parameters, ln of the step if there is one), the Jacobian (N, K), and the residuals (N,).
 
-    Residuals have shape (N,).
+    Residuals are ln model − ln measured.
     """
     work = times.processes if law.is_weak else np.ones_like(times.processes)
     measured = np.log(times.time_s / work)

@@ -26,7 +26,10 @@ SAME = tuple(name for name in POINT if name not in (*SCALE, "pair"))
 """Columns of the tidy table that say what was timed: one curve has one value in each."""
 OF_RUNS = ("problem", "grid", "way")
 """Columns of the CSV that `hockney report --csv` writes of applications."""
-HINT = f"a folder of `hockney run`, or a file with a column {' or '.join(PROCESSES)} and one of {', '.join(UNITS_S)}, a row for each measured time"
+HINT = (
+    f"a folder of `hockney run`, or a file with a column {' or '.join(PROCESSES)} and one of "
+    f"{', '.join(UNITS_S)}, a row for each measured time"
+)
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def curves(path: Path, *, is_weak: bool = False) -> list[Curve]:
     apart = [name for name in words if name != "grid"]
     grids = words["grid"] if "grid" in words else pd.Series("", index=words.index)
     groups = words.groupby(apart, sort=False).indices if apart else {"": np.arange(len(frame))}
-    differing = [name for name in apart if words[name].nunique() > 1]
+    differing = [name for name in apart if len(set(words[name])) > 1]
     found, single = [], 0
     for rows in groups.values():
         if len(groups) > 1 and np.unique(count[rows]).size < 2:
