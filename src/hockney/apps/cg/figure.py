@@ -1,4 +1,4 @@
-"""Whole solutions against the size of the grid: how long they take, how many iterations, which residual is left."""
+"""Whole solutions against the size of the grid: time, iterations, and the residual that is left."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
         "app-cg-sizes",
         "Conjugate gradients: against the size.",
         f"Time, iterations and residual of whole solutions against the size. {'; '.join(words)}.",
-        "n is the side of the square or cube with the same condition number. Thin lines are the fitted powers of n; "
+        "n is the side of the square or cube with the same condition number. Thin lines are the fitted powers; "
         f"of several process grids the fastest is drawn.{left_out}",
         figure,
     )

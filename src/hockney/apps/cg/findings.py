@@ -20,7 +20,7 @@ SUPER = 1.02
 
 
 def findings(records: Sequence[AppRecord], launches: Sequence[Mapping[str, Any]] = ()) -> list[Finding]:
-    """Sentences on all runs, the more telling first. `launches`: lines of launches.jsonl, which know the caches."""
+    """Sentences on all runs, the more telling first. `launches`: lines of launches.jsonl, with the caches."""
     found = [*_iterations(records), *_efficiency(records, launches), *_grids(records), *_written(records)]
     return sorted(found, key=lambda finding: -finding.weight)
 
@@ -53,7 +53,7 @@ def _iterations(records: Sequence[AppRecord]) -> list[Finding]:
         )
         text = (
             f"Conjugate gradients in {dimensions} dimensions to {eps:g}: iterations grow as n to the power "
-            f"{power.value:.3g}{reach}, over {law.sizes} sizes with n from {law.smallest:.4g} to {law.largest:.4g}."
+            f"{power.value:.3g}{reach}, over {law.sizes} sizes, n from {law.smallest:.4g} to {law.largest:.4g}."
         )
         found.append(Finding(text, ANCHOR, 0.6))
     return found
@@ -74,8 +74,8 @@ def _efficiency(records: Sequence[AppRecord], launches: Sequence[Mapping[str, An
         reach = _reach(base, record)
         bounds = "" if reach is None else f", 95 %: {efficiency * reach[0]:.3g} to {efficiency * reach[1]:.3g}"
         text = (
-            f"Conjugate gradients, {name}: {record.ranks} ranks on {grid_of(record)} are {speedup:.3g} times as fast "
-            f"as {base.ranks}, efficiency {efficiency:.3g}{bounds}"
+            f"Conjugate gradients, {name}: {record.ranks} ranks on {grid_of(record)} are {speedup:.3g} times as "
+            f"fast as {base.ranks}, efficiency {efficiency:.3g}{bounds}"
         )
         is_super = efficiency * (1.0 if reach is None else reach[0]) > SUPER
         why = f": more than ideal, {_why(base, record, launches)}" if is_super else ""
@@ -119,7 +119,8 @@ def _why(base: AppRecord, record: AppRecord, launches: Sequence[Mapping[str, Any
         cache for cache in caches_of(launches) if sizes[1] <= cache.share_B(busy) and sizes[0] > cache.share_B(1)
     ]
     if not fitting:
-        return f"{words} with {format_bytes_rounded(sizes[1])} of vectors a rank instead of {format_bytes_rounded(sizes[0])}"
+        before, after = map(format_bytes_rounded, sizes)
+        return f"{words} with {after} of vectors a rank instead of {before}"
     cache = max(fitting, key=lambda one: one.size_B)
     return (
         f"{words}: a rank's {format_bytes_rounded(sizes[1])} of vectors fit its share of the L{cache.level} cache"
@@ -151,8 +152,9 @@ def _written(records: Sequence[AppRecord]) -> list[Finding]:
         answer = record.answer.read_as(CgAnswer)
         if answer.file_B and answer.file_write_s:
             text = (
-                f"Writing the solution, {format_bytes_rounded(answer.file_B)} from {record.ranks} ranks by MPI-IO, took "
-                f"{format_time(answer.file_write_s)}, {format_rate(answer.file_B / answer.file_write_s)} (once, no interval)."
+                f"Writing the solution, {format_bytes_rounded(answer.file_B)} from {record.ranks} ranks, "
+                f"took {format_time(answer.file_write_s)}, {format_rate(answer.file_B / answer.file_write_s)} "
+                "(once, no interval)."
             )
             return [Finding(text, ANCHOR, 0.25)]
     return []

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.solution import describe
 from hockney.apps.launched import Launched
+from hockney.apps.stencil.fitting import proposing
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import StencilStudy, parse_unknowns
 from hockney.apps.stencil.ways import VARIANTS, Variant
@@ -18,6 +19,7 @@ from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
+from hockney.runner.session import Refused
 from hockney.units import Extents
 from hockney.words import listed, words
 
@@ -32,6 +34,11 @@ STREAMED = 10
 def last_norm(answer: CgAnswer) -> float | None:
     """Of the residual, as the iteration says; None without computing, or where it is not finite."""
     return answer.residual_norms[-1] if answer.residual_norms else None
+
+
+def _size(cells: Extents, dimensions: int) -> str:
+    """As `--size` takes it."""
+    return "x".join(map(str, cells[:dimensions]))
 
 
 class CgStudy(StencilStudy):
@@ -134,7 +141,12 @@ class CgStudy(StencilStudy):
         is_simulated = launched.placement[0].simulated
         for ranks, dimensions, cells, grid, variant in self.problems():
             parameters = self.parameters(dimensions, cells, grid, variant, is_simulated)
-            (record,) = yield launched.request("cg", parameters, ranks)
+            try:
+                (record,) = yield launched.request("cg", parameters, ranks)
+            except Refused as error:
+                raise proposing(
+                    error, cells, lambda fits, kept=dimensions: f"--size {_size(fits, kept)}"
+                ) from error
             if self.solution:
                 answer = record.answer.read_as(CgAnswer)
                 facts = {

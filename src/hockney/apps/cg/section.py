@@ -90,8 +90,9 @@ def cg(runs: Runs) -> Contribution:
 
 
 ABOUT_SOLUTIONS = (
-    "Residuum is r·r at the end. Speed-up and efficiency are over the fewest ranks of the same size and formulation; "
-    "above 1, caches hold more of a rank's vectors. Writing is one MPI_File_write_all with MPI_File_sync."
+    "Residuum is r·r at the end. Speed-up and efficiency are over the fewest ranks of the same size and "
+    "formulation; above 1, caches hold more of a rank's vectors. Writing is one MPI_File_write_all with "
+    "MPI_File_sync."
 )
 
 

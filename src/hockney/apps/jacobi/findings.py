@@ -118,7 +118,7 @@ def _formula(compared: Compared) -> list[Finding]:
         return []
     text = (
         f"{_kind(compared.table)}: the formula misses P by {of_formula:.1%} (median), ranks that lose nothing "
-        f"by {of_ideal:.1%}: it explains {max(0.0, 1 - of_formula / of_ideal) if of_ideal else 0:.0%} of the loss."
+        f"by {of_ideal:.1%}: it explains {max(0.0, 1 - of_formula / of_ideal) if of_ideal else 0:.0%} of that."
     )
     return [Finding(text, ANCHOR, 0.4)]
 

@@ -8,12 +8,14 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from hockney.apps.launched import Launched
+from hockney.apps.stencil.fitting import proposing
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import MOST_CELLS, StencilStudy, parse_cells
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
+from hockney.runner.session import Refused
 from hockney.units import Extents
 from hockney.words import listed
 
@@ -107,4 +109,13 @@ class JacobiStudy(StencilStudy):
         """One run for each number of ranks and each of its grids."""
         is_simulated = launched.placement[0].simulated
         for ranks, cells, grid in self.problems():
-            yield launched.request("jacobi", self.parameters(cells, grid, is_simulated), ranks)
+            try:
+                yield launched.request("jacobi", self.parameters(cells, grid, is_simulated), ranks)
+            except Refused as error:
+                raise proposing(error, cells, lambda fits, grid=grid: self._sized(fits, grid)) from error
+
+    def _sized(self, cells: Extents, grid: Grid) -> str:
+        """The option that asks for such a box, or for a cube on each rank within it."""
+        if self.cells is not None:
+            return f"--cells {cells.x if len(set(cells)) == 1 else cells}"
+        return f"--subdomain {max(1, min(side // along for side, along in zip(cells, grid, strict=True)))}"

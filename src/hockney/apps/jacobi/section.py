@@ -84,7 +84,7 @@ ABOUT_TABLES = (
 
 
 def tables_beside(runs: Runs) -> list[Compared]:
-    """The tables of scaling beside the formula, with the λ and B that a table states, else of the machine file."""
+    """The tables of scaling beside the formula, with the λ and B that a table states or the machine file has."""
     basis = runs.basis
     links = None if basis is None else MachineLinks(basis.machine)
 
@@ -135,7 +135,7 @@ def _interval(parameter: Parameter) -> str:
 def _origins(compared: Sequence[Compared]) -> list[str]:
     """λ and B by their sources, and why there is no formula beside some runs."""
     sources = {
-        f"λ = {format_time(of.latency_s.value)}, B = {format_rate(of.bandwidth_B_per_s.value)} ({of.origin})": None
+        f"λ = {format_time(of.latency_s.value)}, B = {format_rate(of.bandwidth_B_per_s.value)}: {of.origin}": None
         for one in compared
         for of in one.links
     }
