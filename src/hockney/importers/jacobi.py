@@ -99,7 +99,9 @@ def _of_print(path: Path, text: str, given: Given) -> list[AppRecord]:
     """Tables in the order of the text. A title or a line with T_s begins the next."""
     apps: list[AppRecord] = []
     alone: dict[tuple[str, int], AppRecord] = {}
-    title, system, serial_s, stated = "", "", None, {}
+    title, system = "", ""
+    serial_s: float | None = None
+    stated: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{path}:{number}"
         if found := TITLE.match(line):

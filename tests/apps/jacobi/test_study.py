@@ -75,9 +75,9 @@ def test_strong_and_weak_scaling() -> None:
 
 def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
     wanted = JacobiStudy(ranks=(2,), cells=Extents(8, 8, 8))
-    _, *problem = wanted.problems()[0]
-    assert wanted.parameters(*problem, is_simulated=False)["bound"] == 1
-    assert wanted.parameters(*problem, is_simulated=True)["bound"] == 0
+    _, cells, grid = wanted.problems()[0]
+    assert wanted.parameters(cells, grid, is_simulated=False)["bound"] == 1
+    assert wanted.parameters(cells, grid, is_simulated=True)["bound"] == 0
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import quote
@@ -36,9 +37,9 @@ def last_norm(answer: CgAnswer) -> float | None:
     return answer.residual_norms[-1] if answer.residual_norms else None
 
 
-def _size(cells: Extents, dimensions: int) -> str:
-    """As `--size` takes it."""
-    return "x".join(map(str, cells[:dimensions]))
+def _sized(dimensions: int, cells: Extents) -> str:
+    """The option that asks for so many unknowns."""
+    return f"--size {'x'.join(map(str, cells[:dimensions]))}"
 
 
 class CgStudy(StencilStudy):
@@ -144,9 +145,7 @@ class CgStudy(StencilStudy):
             try:
                 (record,) = yield launched.request("cg", parameters, ranks)
             except Refused as error:
-                raise proposing(
-                    error, cells, lambda fits, kept=dimensions: f"--size {_size(fits, kept)}"
-                ) from error
+                raise proposing(error, cells, partial(_sized, dimensions)) from error
             if self.solution:
                 answer = record.answer.read_as(CgAnswer)
                 facts = {

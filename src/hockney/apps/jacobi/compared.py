@@ -82,7 +82,8 @@ class Compared:
 
 def compare(table: ScalingTable, model: HaloModel, links_of: LinksOf) -> Compared:
     """The runs of a table beside P by the formula."""
-    rows, lacking = [], {}
+    rows: list[ComparedGrid] = []
+    lacking: dict[str, None] = {}
     for run in table.runs:
         predicted = links = None
         try:

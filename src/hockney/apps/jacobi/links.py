@@ -80,7 +80,7 @@ class MachineLinks:
 
 def farthest(placement: Placement, grid: Grid) -> Locality | None:
     """The farthest locality between neighbours on a grid, which every rank waits for; None for one rank."""
-    neighbours = Stencil(tuple(grid), grid).neighbours()
+    neighbours = Stencil((grid.x, grid.y, grid.z), grid).neighbours()
     apart = {
         placement.locality(rank, int(other))
         for rank in range(grid.ranks)

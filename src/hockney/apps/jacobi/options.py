@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -112,9 +113,9 @@ class JacobiStudy(StencilStudy):
             try:
                 yield launched.request("jacobi", self.parameters(cells, grid, is_simulated), ranks)
             except Refused as error:
-                raise proposing(error, cells, lambda fits, grid=grid: self._sized(fits, grid)) from error
+                raise proposing(error, cells, partial(self._sized, grid)) from error
 
-    def _sized(self, cells: Extents, grid: Grid) -> str:
+    def _sized(self, grid: Grid, cells: Extents) -> str:
         """The option that asks for such a box, or for a cube on each rank within it."""
         if self.cells is not None:
             return f"--cells {cells.x if len(set(cells)) == 1 else cells}"

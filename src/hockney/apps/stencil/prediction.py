@@ -166,7 +166,8 @@ def predict_grids(
         return program.step(grid, _cell_s(cell_s, computed, program.stencil(grid), surroundings))
 
     source, calibrated_on = _source(runs, surroundings, warnings, progress)
-    ranked, refused = [], {}
+    ranked: list[RankedGrids] = []
+    refused: dict[str, str] = {}
     for group in of_ranks.values():
         ordered, of_group = rank_grids(step_on, group, source, iterations)
         refused |= of_group

@@ -26,6 +26,8 @@ SAME = tuple(name for name in POINT if name not in (*SCALE, "pair"))
 """Columns of the tidy table that say what was timed: one curve has one value in each."""
 OF_RUNS = ("problem", "grid", "way")
 """Columns of the CSV that `hockney report --csv` writes of applications."""
+PLACED = ("mapping", "variant")
+"""Columns that mean little for one process."""
 HINT = (
     f"a folder of `hockney run`, or a file with a column {' or '.join(PROCESSES)} and one of "
     f"{', '.join(UNITS_S)}, a row for each measured time"
@@ -96,20 +98,34 @@ def curves(path: Path, *, is_weak: bool = False) -> list[Curve]:
     groups = words.groupby(apart, sort=False).indices if apart else {"": np.arange(len(frame))}
     differing = [name for name in apart if len(set(words[name])) > 1]
     found, single = [], 0
-    for rows in groups.values():
-        if len(groups) > 1 and np.unique(count[rows]).size < 2:
-            single += 1
+    alone = {key: rows for key, rows in groups.items() if np.unique(count[rows]).tolist() == [1]}
+    for key, rows in groups.items():
+        borrowed = [] if 1 in count[rows] else _of_one(words, apart, rows, list(alone.values()))
+        if len(groups) > 1 and np.unique(count[[*rows, *borrowed]]).size < 2:
+            single += key not in alone
             continue
         name = ", ".join(str(words[column].iloc[rows[0]]) for column in differing)
-        found.append(_curve(name, count[rows], time_s[rows], grids.to_numpy()[rows]))
+        every = np.array([*rows, *borrowed])
+        found.append(_curve(name, count[every], time_s[every], grids.to_numpy()[every]))
+        if borrowed:
+            found[-1].notes.append("the time of one process is that of another mapping or variant")
     if not found:
+        apart_by = ", ".join(map(str, differing))
         raise RequestError(
-            f"{path}: of {single} curves ({', '.join(differing)} differ) each is of one number of processes",
+            f"{path}: of {len(groups)} curves ({apart_by} differ) each is of one number of processes",
             "keep runs of one problem, or say --weak where the work grew with the processes",
         )
     if single:
         found[-1].notes.append(f"{single} curves of a single number of processes are left out")
     return found
+
+
+def _of_one(words: pd.DataFrame, apart: list[str], rows: Array, alone: list[Array]) -> list[int]:
+    """The rows of one process that differ from these in mapping and variant alone: one rank has neither."""
+    same = [name for name in apart if name not in PLACED]
+    mine = words[same].iloc[rows[0]]
+    fitting = [of_one for of_one in alone if (words[same].iloc[of_one[0]] == mine).all()]
+    return fitting[0].tolist() if len(fitting) == 1 else []
 
 
 def _curve(name: str, count: Array, time_s: Array, grids: NDArray[np.object_]) -> Curve:
