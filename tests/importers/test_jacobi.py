@@ -46,7 +46,7 @@ def test_printed_tables_give_the_run_on_one_rank_too() -> None:
     # 12 cubes of 100³ cells at 1150.5 MLUP/s
     assert runs[1].time_s == pytest.approx(12 / 1150.5)
     assert {run.system for run in runs} == {"THIN"}
-    assert [run.variant for run in runs] == ["default", *["Two nodes of one kind"] * 3]
+    assert [run.variant for run in runs] == ["", *["Two nodes of one kind"] * 3]
     said = runs[1].answer.as_said()
     assert (said["stated_latency_s"], said["stated_bandwidth_B_per_s"]) == pytest.approx((0.98e-6, 12185e6))
 

@@ -73,7 +73,7 @@ def test_sizes() -> None:
         ({"cell_s": "-1s"}, "--cell-time"),
         ({"grids": ["3x1x1"]}, "3 processes"),
         ({"ranks": "2,4", "solution": Path("u")}, "same file"),
-        ({"ranks": "13"}, "more ranks than unknowns"),
+        ({"ranks": "13"}, "no grid of 13 processes"),
         ({"compute": False}, "without computing"),
     ],
 )

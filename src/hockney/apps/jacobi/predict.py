@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel
-from rich.table import Table
 
 from hockney.apps.jacobi.printed import jacobi_models
 from hockney.apps.stencil.grids import parse_grids
@@ -17,30 +16,29 @@ from hockney.options import Option, flag, options
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import Extents, format_rate, format_time, parse_rate, parse_time
+from hockney.units import Extents, parse_rate, parse_time
 from hockney.words import listed
 
 with later():
-    from hockney.apps.jacobi.compared import Compared, compare, prediction_data
-    from hockney.apps.jacobi.links import NO_MESSAGES, Links, MachineLinks
+    from hockney.apps.jacobi.compared import compare, prediction_data
+    from hockney.apps.jacobi.links import Links, MachineLinks
     from hockney.apps.jacobi.printed import (
         RENAMED,
         PrintedPrediction,
         WeakScalingCase,
-        WeakScalingStep,
         exceeds,
         rank,
         weak_scaling,
     )
     from hockney.apps.jacobi.printed import predict as predict_formula
     from hockney.apps.jacobi.scaling import MeasuredGrid, scaling_tables, stated_links
+    from hockney.apps.jacobi.tables import growth_in_words, show_comparison, show_grids, show_links
     from hockney.apps.stencil.grids import Grid, by_ranks
     from hockney.machine.file import load
     from hockney.machine.placement import placement
     from hockney.machine.placement_of_launch import placement_of_launch
     from hockney.machine.select import parse_where
     from hockney.machine.system import find_system
-    from hockney.models.base import Parameter
     from hockney.records.folder import Campaign
 
 
@@ -50,8 +48,6 @@ EXAMPLE = (
 )
 SHARES = (0.1, 0.5)
 """Of the time, from which communication is said to matter."""
-SHOWN = 3
-"""Grids of one place that a line of text names."""
 
 
 class JacobiCase(StencilCase):
@@ -212,9 +208,9 @@ def _predict(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: b
         return
     on = f" on {next(iter(ranked))} ranks" if len(ranked) == 1 else ""
     say.line(f"jacobi{on}, {largest.subdomain}³ cells each — {name}\n  {model.formula}")
-    _show_links(links.values())
-    _show(ranked)
-    say.line(_growth(steps, matters))
+    show_links(links.values())
+    show_grids(ranked)
+    say.line(growth_in_words(steps, matters))
 
 
 def _ranked_data(places: Sequence[tuple[int, PrintedPrediction]], links: Mapping[Grid, Links]) -> dict[str, Any]:
@@ -228,62 +224,6 @@ def _ranked_data(places: Sequence[tuple[int, PrintedPrediction]], links: Mapping
             for place, prediction in places
         ],
     }
-
-
-def _show_links(links: Iterable[Links]) -> None:
-    for of in dict.fromkeys((one.origin, one.latency_s.value, one.bandwidth_B_per_s.value) for one in links):
-        origin, latency_s, rate_B_per_s = of
-        if origin != "no messages":
-            say.line(f"  λ = {format_time(latency_s)}, B = {format_rate(rate_B_per_s)}: {origin}")
-
-
-HEADINGS = ("N", "grid", "k", "c", "P MLUP/s", "N·P₁/P")
-
-
-def _show(ranked: Mapping[int, Sequence[tuple[int, PrintedPrediction]]]) -> None:
-    """A line for each place, then who is fastest of each number of ranks."""
-    shown = Table(box=None)
-    for heading in (*HEADINGS, "time", "communication", "efficiency"):
-        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=heading != "grid")
-    lines = []
-    for count, places in ranked.items():
-        of_place: dict[int, list[PrintedPrediction]] = {}
-        for place, prediction in places:
-            of_place.setdefault(place, []).append(prediction)
-        for tied in of_place.values():
-            prediction = tied[0]
-            shown.add_row(
-                str(count),
-                _names(tied),
-                *_printed(prediction),
-                f"{prediction.time_s:.6g} s",
-                format_time(prediction.communication_s),
-                _percent(prediction.efficiency),
-            )
-        lines += _best(list(of_place.values()))
-    say.table(shown)
-    for line in lines:
-        say.line(line)
-
-
-def _printed(prediction: PrintedPrediction) -> tuple[str, str, str, str]:
-    """k, c, P and N P₁/P, with the digits of the published tables."""
-    return (
-        str(prediction.k),
-        f"{prediction.halo_B / 1e6:.2f} MB",
-        f"{prediction.mlups:.3f}",
-        f"{1 / prediction.efficiency:.3f}",
-    )
-
-
-def _best(of_place: Sequence[Sequence[PrintedPrediction]]) -> list[str]:
-    first, *others = of_place
-    lines = [f"tie: {_names(first)} take exactly the same time"] if len(first) > 1 else []
-    if others:
-        margin = others[0][0].time_s / first[0].time_s - 1
-        verb = "are" if len(first) > 1 else "is"
-        lines.append(f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}")
-    return lines
 
 
 def _compare(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: bool) -> None:
@@ -331,72 +271,6 @@ def _compare(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: b
         return
     say.line(f"jacobi — {name}\n  {model.formula}")
     for one in compared:
-        _show_comparison(one)
+        show_comparison(one)
     for text in campaign.warnings:
         say.warn(text)
-
-
-def _show_comparison(compared: Compared) -> None:
-    table = compared.table
-    say.line(f"\n{table.name}")
-    if (case := table.case(NO_MESSAGES)) is not None and table.alone is not None:
-        say.line(f"  P₁ = {table.alone.mlups.value:.2f} MLUP/s, T_s = {case.serial_time_s:.6g} s")
-    else:
-        say.line("  no run on one rank: neither P₁ nor the formula is known")
-    _show_links(compared.links)
-    for why in compared.lacking:
-        say.line(f"  not by the formula: {why}")
-    shown = Table(box=None)
-    for heading in (*HEADINGS, "measured P", "95 % interval", "N·P₁/P", "95 % interval", "error"):
-        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=True)
-    for row in compared.rows:
-        run = row.run
-        shown.add_row(
-            str(run.grid.ranks),
-            str(run.grid),
-            *(("", "", "", "") if row.predicted is None else _printed(row.predicted)),
-            f"{run.mlups.value:.3f}",
-            _interval(run.mlups),
-            "" if run.ratio is None else f"{run.ratio.value:.3f}",
-            "" if run.ratio is None else _interval(run.ratio),
-            "" if row.error is None else f"{row.error:+.1%}",
-        )
-    say.table(shown)
-    errors = compared.errors()
-    if errors["formula_median"] is not None:
-        say.line(
-            f"|error| of P: formula median {errors['formula_median']:.2%}, largest "
-            f"{errors['formula_largest']:.2%}; "
-            f"N·P₁ median {errors['ideal_median']:.2%}, largest {errors['ideal_largest']:.2%}"
-        )
-
-
-def _interval(parameter: Parameter) -> str:
-    low, high = parameter.low, parameter.high
-    return "–" if low is None or high is None else f"{low:.4g} to {high:.4g}"
-
-
-def _names(tied: Sequence[PrintedPrediction]) -> str:
-    """`24x1x1, 1x24x1, 1x1x24`, or the first of them and how many more."""
-    names = ", ".join(str(prediction.grid) for prediction in tied[:SHOWN])
-    return names if len(tied) <= SHOWN else f"{names} and {len(tied) - SHOWN} more"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.5g} %"
-
-
-def _growth(steps: Sequence[WeakScalingStep], matters: dict[float, WeakScalingStep | None]) -> str:
-    along = ", ".join(
-        f"{_percent(step.communication_share)} along {step.directions} (from {step.ranks} ranks)"
-        for step in steps
-    )
-    lines = [f"weak scaling, share of communication by directions with more than one process: {along}"]
-    for share, step in matters.items():
-        what = f"communication exceeds {_percent(share)} of the time"
-        if step is None:
-            lines.append(f"{what} on no number of ranks")
-        else:
-            least = "any grid" if step.directions == 1 else f"grids of at least {step.directions} such directions"
-            lines.append(f"{what} from {step.ranks} ranks on, on {least}")
-    return "\n".join(lines)

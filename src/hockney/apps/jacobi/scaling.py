@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.jacobi.links import Links
 from hockney.apps.jacobi.printed import HaloModel, PrintedPrediction, WeakScalingCase, predict
 from hockney.apps.stencil.grids import Grid
@@ -131,6 +132,7 @@ def _can_be_compared(record: AppRecord) -> bool:
     try:
         cells = stencil_of(record).ranks == record.ranks and float(asked["iterations"]) > 0
         _words(record)
+        record.answer.read_as(JacobiAnswer)
     except (KeyError, TypeError, ValueError, RequestError):
         return False
     return cells and record.answer.verified is not False and record.time_s > 0

@@ -87,7 +87,9 @@ def curves(path: Path, *, is_weak: bool = False) -> list[Curve]:
     time_s = _positive(frame[time], path, first_row) * UNITS_S[time]
     unlikely = (time_s < SHORTEST_S) | (time_s > LONGEST_S)
     _refuse(frame[time], unlikely, path, first_row, "is no time that can be measured")
-    words = pd.DataFrame({name: frame[name].str.strip() for name in (*SAME, *OF_RUNS) if name in frame.columns})
+    words = pd.DataFrame(
+        {name: frame[name].str.strip() for name in (*SAME, *OF_RUNS) if name in frame.columns}, index=frame.index
+    )
     if "problem" in words and is_weak:
         words["problem"] = [
             _share(problem, grid)
