@@ -24,8 +24,8 @@ from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.records.app_record import AppRecord
 
-# Published runs of a Jacobi solver with cubes of 1200³ cells: P on one rank, then on grids of one node of 24 cores
-# with two hardware threads each, in MLUP/s.
+# Published runs of a Jacobi solver with cubes of 1200³ cells: P on one rank, then on grids of one node of 24 cores,
+# each with two hardware threads, in MLUP/s.
 ALONE = 78.29
 PUBLISHED = {
     "12x1x1": 895.448,

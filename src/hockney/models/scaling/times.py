@@ -95,16 +95,16 @@ def curves(path: Path, *, is_weak: bool = False) -> list[Curve]:
             _share(problem, grid)
             for problem, grid in zip(words["problem"], words.get("grid", words["problem"]), strict=True)
         ]
-    apart = [name for name in words if name != "grid"]
+    apart = [str(name) for name in words if name != "grid"]
     grids = words["grid"] if "grid" in words else pd.Series("", index=words.index)
-    groups = words.groupby(apart, sort=False).indices if apart else {"": np.arange(len(frame))}
+    groups = _groups(words, apart)
     differing = [name for name in apart if len(set(words[name])) > 1]
     found, single = [], 0
-    alone = {key: rows for key, rows in groups.items() if np.unique(count[rows]).tolist() == [1]}
-    for key, rows in groups.items():
-        borrowed = [] if 1 in count[rows] else _of_one(words, apart, rows, list(alone.values()))
+    alone = [rows for rows in groups if np.unique(count[rows]).tolist() == [1]]
+    for rows in groups:
+        borrowed = [] if 1 in count[rows] else _of_one(words, apart, rows, alone)
         if len(groups) > 1 and np.unique(count[[*rows, *borrowed]]).size < 2:
-            single += key not in alone
+            single += int(count[rows[0]] > 1)
             continue
         name = ", ".join(str(words[column].iloc[rows[0]]) for column in differing)
         every = np.array([*rows, *borrowed])
@@ -112,7 +112,7 @@ def curves(path: Path, *, is_weak: bool = False) -> list[Curve]:
         if borrowed:
             found[-1].notes.append("the time of one process is that of another mapping or variant")
     if not found:
-        apart_by = ", ".join(map(str, differing))
+        apart_by = ", ".join(differing)
         raise RequestError(
             f"{path}: of {len(groups)} curves ({apart_by} differ) each is of one number of processes",
             "keep runs of one problem, or say --weak where the work grew with the processes",
@@ -122,12 +122,20 @@ def curves(path: Path, *, is_weak: bool = False) -> list[Curve]:
     return found
 
 
-def _of_one(words: pd.DataFrame, apart: list[str], rows: Array, alone: list[Array]) -> list[int]:
+def _groups(words: pd.DataFrame, apart: list[str]) -> list[list[int]]:
+    """The rows that are alike in these columns, in the order of their first."""
+    if not apart:
+        return [list(range(len(words)))]
+    indices = words.groupby(apart, sort=False).indices.values()
+    return sorted((np.asarray(rows, dtype=np.int64).tolist() for rows in indices), key=min)
+
+
+def _of_one(words: pd.DataFrame, apart: list[str], rows: list[int], alone: list[list[int]]) -> list[int]:
     """The rows of one process that differ from these in mapping and variant alone: one rank has neither."""
     same = [name for name in apart if name not in PLACED]
     mine = words[same].iloc[rows[0]]
     fitting = [of_one for of_one in alone if (words[same].iloc[of_one[0]] == mine).all()]
-    return fitting[0].tolist() if len(fitting) == 1 else []
+    return fitting[0] if len(fitting) == 1 else []
 
 
 def _curve(name: str, count: Array, time_s: Array, grids: NDArray[np.object_]) -> Curve:
