@@ -27,7 +27,7 @@ def side_of(record: AppRecord) -> float:
 
 
 def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
-    """Three panels over n: time of a solution, iterations with their law, ‖r‖/‖r₀‖. None without several sizes.
+    """Three panels over n: time of a solution, iterations with their law, ‖r‖. None without several sizes.
 
     A line is one number of ranks, formulation, eps and variant; of several grids the fastest counts.
     """
@@ -59,7 +59,7 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
         answers = [several[name][side].answer.read_as(CgAnswer) for side in at]
         seconds = [several[name][side].time_s for side in at]
         iterations = [float(answer.iterations) for answer in answers]
-        left = [_left(answer) for answer in answers]
+        left = [last_norm(answer) or 0.0 for answer in answers]
         look = {"marker": looks[name].marker, "markersize": 4.0, **looks[name].line}
         time_axes.plot(at, seconds, label=name, **look)
         count_axes.plot(at, iterations, **look)
@@ -77,7 +77,7 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
     for axes, values, label in (
         (time_axes, times, "time of a solution [s]"),
         (count_axes, counts, "iterations"),
-        (norm_axes, norms, "‖r‖ / ‖r at the start‖"),
+        (norm_axes, norms, "‖r‖ at the end"),
     ):
         count_axis(axes, sides, "unknowns along a side, n")
         if values:
@@ -95,10 +95,3 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
         f"of several process grids the fastest is drawn.{left_out}",
         figure,
     )
-
-
-def _left(answer: CgAnswer) -> float:
-    """‖r‖ at the end over that of the start; 0 where it is not known."""
-    norm, norms = last_norm(answer), answer.residual_norms
-    first = norms[0] if norms else None
-    return norm / first if norm is not None and first else 0.0

@@ -61,17 +61,27 @@ class MachineLinks:
         """RequestError where neither a place nor the file tells the locality. One rank sends no messages."""
         if grid.ranks == 1:
             return NO_MESSAGES
-        locality = self._named or ("" if place is None else farthest(place, grid) or "") or self._only()
+        locality = self._named or self._measured(place, grid)
         if locality not in self._found:
             self._found[locality] = links_of(self._machine, locality, self._where)
         return self._found[locality]
 
-    def _only(self) -> str:
-        """Empty where the file has one locality."""
+    def _measured(self, place: Placement | None, grid: Grid) -> str:
+        """Where neighbours are; inside a node else the nearest measured farther out, else farther in.
+
+        Without a place the only locality of the file; empty where it names none.
+        """
         known = {entry.locality for entry in self._machine.point_to_point if entry.operation == "pingpong"}
-        if len(known) < 2:
-            return ""
         words = [word for word in LOCALITIES if word in known]
+        apart = None if place is None else farthest(place, grid)
+        inside = [LOCALITIES.index(word) for word in words if word != "network"]
+        if apart is not None and (apart in words or apart == "network"):
+            return apart
+        if apart is not None and inside:
+            at = LOCALITIES.index(apart)
+            return LOCALITIES[min(inside, key=lambda index: (index < at, abs(index - at)))]
+        if len(known) < 2:
+            return words[0] if words else ""
         raise RequestError(
             f"neighbours may be {', '.join(words)} apart: each has a latency and a bandwidth of its own",
             f"say which with --locality {words[0]}, or where ranks are with --system",
