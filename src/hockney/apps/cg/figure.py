@@ -36,7 +36,7 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
         asked, side = record.parameters, side_of(record)
         dimensions = len(sides_of(size_of(record)))
         words = [
-            f"{record.ranks} ranks",
+            f"{record.ranks} rank{'s' if record.ranks > 1 else ''}",
             f"{dimensions}-D",
             str(asked["variant"]),
             f"eps {float(asked['eps']):g}",
