@@ -29,15 +29,16 @@ UNITS_S = {"time_s": 1.0, "time_ms": 1e-3, "time_us": 1e-6}
 SIZES = ("subdomain", "cells")
 LEAST_BOUNDED = 6
 """Repetitions from which a run has an interval, as those of `hockney run`."""
+_WHOLE, _NUMBER = r"([0-9]{1,9})", r"([0-9]{1,15}(?:\.[0-9]{1,15})?)"
 ROW = re.compile(
-    r"^\s*\|?\s*([0-9]+)[\s|]+\(\s*([0-9]+)\s*,\s*([0-9]+)\s*,\s*([0-9]+)\s*\)"
-    r"[\s|]+([0-9]+)[\s|]+([0-9.]+)[\s|]+([0-9.]+)[\s|]+([0-9.]+)[\s|]+([0-9.]+)[\s|]+([0-9.]+)\s*\|?\s*$"
+    rf"^\s*\|?\s*{_WHOLE}[\s|]+\(\s*{_WHOLE}\s*,\s*{_WHOLE}\s*,\s*{_WHOLE}\s*\)"
+    rf"[\s|]+{_WHOLE}" + rf"[\s|]+{_NUMBER}" * 5 + r"\s*\|?\s*$"
 )
 """N, grid, k, c in MB, P and N P₁/P by the formula, the same as measured."""
 TITLE = re.compile(r"^\s*TABLE\s+\S+\s*:\s*(.+?)\s*$", re.IGNORECASE)
-SERIAL = re.compile(r"T_s(?:\^\{?([A-Za-z0-9_-]+)\}?)?\s*=\s*([0-9.]+)\s*\\?\s*(?:\\text\{)?\s*s\b")
-LATENCY = re.compile(r"T_\\?(?:ell|l|ℓ)\s*=\s*([0-9.]+)")
-BANDWIDTH = re.compile(r"\bB\s*=\s*([0-9.]+)\s*\\?\s*(?:\\text\{)?\s*MB/s")
+SERIAL = re.compile(rf"T_s(?:\^\{{?([A-Za-z0-9_-]+)\}}?)?\s*=\s*{_NUMBER}\s*\\?\s*(?:\\?text\{{)?\s*s\b")
+LATENCY = re.compile(rf"T_\\?(?:ell|l|ℓ)\s*=\s*{_NUMBER}")
+BANDWIDTH = re.compile(rf"\bB\s*=\s*{_NUMBER}\s*\\?\s*(?:\\?text\{{)?\s*MB/s")
 
 
 def recognises(path: Path, text: str) -> bool:
@@ -147,7 +148,8 @@ def _run(
     low_s = high_s = None
     if len(samples_s) >= LEAST_BOUNDED:
         reach_s = mean_reach(np.asarray(samples_s))
-        low_s, high_s = middle_s - reach_s, middle_s + reach_s
+        # Times that scatter by more than their size say nothing of a rate.
+        low_s, high_s = (middle_s - reach_s, middle_s + reach_s) if reach_s < middle_s else (None, None)
     nodes = words["nodes"]
     return AppRecord.model_validate(
         {
@@ -169,7 +171,7 @@ def _run(
             "mpi": words["mpi"] or given.mpi,
             "mapping": words["mapping"] or given.mapping,
             "variant": words["variant"] or given.variant,
-            "nodes": int(nodes) if nodes.isdigit() else given.nodes,
+            "nodes": int(nodes) if re.fullmatch("[0-9]{1,9}", nodes) else given.nodes,
             "ppn": given.ppn,
         }
     )
