@@ -58,10 +58,12 @@ class Collection:
             yield file, self.records.where(slice(*bounds))
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Leave out all records but these, and files that have none."""
-        left, self.file = np.unique(self.file[kept], return_inverse=True)
+        """Leave out all records but these, and files that have none, nor runs."""
+        self.file, self.records = self.file[kept], self.records.where(kept)
+        held = np.bincount(self.file, minlength=len(self.files)) > 0
+        left = [number for number, file in enumerate(self.files) if held[number] or file.content.apps]
+        self.file = np.searchsorted(left, self.file)
         self.files = [self.files[number] for number in left]
-        self.records = self.records.where(kept)
 
 
 def collect(paths: Sequence[Path], given: Given, format_name: str | None = None) -> Collection:
@@ -99,7 +101,7 @@ def _join(collection: Collection) -> None:
     parts, counts = [], []
     for is_table, files in groupby(collection.files, key=lambda file: file.content.columns is not None):
         contents = [file.content for file in files]
-        counts += [content.count() for content in contents]
+        counts += [content.count() - len(content.apps) for content in contents]
         if is_table:
             parts += [content.columns for content in contents if content.columns is not None]
         else:
@@ -292,10 +294,17 @@ def write(
     }
     mark = Unfinished(verb="import", sources=[reading.printable(file.path) for file in collection.files])
     with Campaign.whole(folder, mark, plan) as campaign:
-        launches = [_launch(file, len(records)) for file, records in collection.by_file()]
+        launches = [
+            _launch(file, len(records) + len(file.content.apps)) for file, records in collection.by_file()
+        ]
         for launch in launches:
             campaign.append_launch(launch)
         campaign.append_lines(collection.records.lines())
+        campaign.append_all(
+            record.model_copy(update={"launch": file.digest})
+            for file in collection.files
+            for record in file.content.apps
+        )
         table.write(table.from_imported(collection.records, launches), campaign.table)
         at_end()
     return campaign
@@ -319,14 +328,25 @@ def summary(collection: Collection, folder: Path, given: Given) -> dict[str, Any
     """What `--json` prints: counts per file and operation, everything that was left out with its reason."""
     return {
         "campaign": str(folder),
-        "records": len(collection.records),
+        "records": len(collection.records) + sum(len(file.content.apps) for file in collection.files),
         "files": [
             {
                 "file": str(file.path),
                 "format": file.format,
-                "records": len(records),
-                "operations": dict(sorted(Counter(records.frame["operation"].tolist()).items())),
-                "variants": sorted(records.frame["variant"].unique()),
+                "records": len(records) + len(file.content.apps),
+                "operations": dict(
+                    sorted(
+                        Counter(
+                            [
+                                *records.frame["operation"].tolist(),
+                                *(run.operation for run in file.content.apps),
+                            ]
+                        ).items()
+                    )
+                ),
+                "variants": sorted(
+                    {*records.frame["variant"].unique(), *(run.variant for run in file.content.apps)}
+                ),
                 "warnings": file.content.left_out(),
             }
             for file, records in collection.by_file()

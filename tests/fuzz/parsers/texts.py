@@ -66,7 +66,7 @@ _file(
     "times",
     "t.csv",
     [(INPUTS / "times.csv").read_bytes(), (INPUTS / "weak.csv").read_bytes()],
-    times.load,
+    times.curves,
     "scaling fit FILE --json",
     "scaling fit FILE --weak",
     of=Table(),
