@@ -123,12 +123,12 @@ def make(
     frame, apps, launches = contents.frame, contents.apps, contents.launches
     missing = _unmeasured(contents)
     wish = asked(frame, statistic, sizes_B)
-    places = Places(frame, systems, launches)
+    places = Places(frame, systems, launches, apps)
     origin = f"Measured values are those of {path.name}. "
     every: list[MessageCurve] = []
     marks: list[SizeMark] = []
     given = machine
-    if apps and not contents.records and not contents.effects:
+    if apps and not len(frame) and not contents.effects:
         # The file then only predicts applications; its points may be those of another campaign.
         machine = None
     if machine is not None or contents.effects or set(frame["operation"].unique()) & set(POINT_TO_POINT):
@@ -179,12 +179,14 @@ def make(
         sections += [network] if network else []
         of_points = marked.section(marks_of(machine.point_to_point if machine is not None else [], contents))
         sections += [of_points] if of_points else []
-        page_warnings += places.notes
         of_apps = applications(
-            apps, _basis(path, given, machine, launches, page_warnings, any_level) if apps else None, progress
+            apps,
+            _basis(path, given, machine, launches, page_warnings, any_level) if apps else None,
+            progress,
+            places.of_run,
         )
         sections += of_apps.sections
-        page_warnings += of_apps.warnings
+        page_warnings += [*places.notes, *of_apps.warnings, *_not_drawn(frame)]
         subject = "point to point" if every and not collectives_in(frame) else "communication"
         systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
@@ -276,6 +278,18 @@ def _read(path: Path) -> Contents:
             f"continue with `hockney measure --resume -o {path}`",
         )
     return contents
+
+
+def _not_drawn(frame: pd.DataFrame) -> list[str]:
+    """A sentence on rows of operations that no section shows; rows are never dropped in silence."""
+    counts = frame["operation"].value_counts()
+    other = {str(name): int(counts[name]) for name in sorted(counts.index)}
+    for name in (*POINT_TO_POINT, *collectives_in(frame)):
+        other.pop(name, None)
+    if not other:
+        return []
+    words = ", ".join(f"{name or 'no operation'} ({count})" for name, count in other.items())
+    return [f"Rows of operations that this page has no section for: {words}."]
 
 
 def _unmeasured(contents: Contents) -> str:
