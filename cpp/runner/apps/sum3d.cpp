@@ -7,8 +7,8 @@
 //
 // One repetition is `cycles` times both scatters, the sum and the gather; its time is that of one cycle.
 // `packed` is for blocks: rank 0 copies them together itself. The bandwidth is that of a simulated host; a
-// real one measures its own. `generate`: each cycle begins with rank 0 making the elements anew; `fresh`: each
-// cycle has new memory for every rank's parts. Programs that loop over all that they do have both.
+// real one measures its own. `generate`: each cycle begins with rank 0 making the elements anew; `fresh`:
+// each cycle has new memory for every rank's parts. Programs that loop over all that they do have both.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -106,6 +106,7 @@ class Sum3d {
         const double mean_s = (now_s() - start_s) / static_cast<double>(cycles_);
         for (int part = 0; part < parts; ++part)
             seconds_[part].push_back({seconds[part] / static_cast<double>(cycles_), false});
+        if (!is_simulated) apart();
         return mean_s;
     }
 
@@ -114,6 +115,14 @@ class Sum3d {
         for (int part = 0; part < parts; ++part) {
             seconds_[part].erase(seconds_[part].begin());
             record.add(part_names[part], gather(summarise(seconds_[part]).median_s, comm_));
+        }
+        if (is_simulated) return;
+        for (int part = 0; part <= parts; ++part) {
+            apart_[part].erase(apart_[part].begin());
+            const Summary summary = summarise(apart_[part]);
+            record.add(std::string("apart_") + (part < parts ? part_names[part] : "time_s"),
+                       summary.median_s);
+            if (part == parts) record.add("apart_low_s", summary.low_s).add("apart_high_s", summary.high_s);
         }
     }
 
@@ -239,10 +248,44 @@ class Sum3d {
                     comm_);
     }
 
+    // One more cycle whose parts begin together, each behind a barrier: what the slowest rank needs for each,
+    // and for all of them one after another.
+    void apart() {
+        double own[parts] = {}, slowest[parts] = {};
+        const auto timed = [&](Part part, const auto& work) {
+            MPI_Barrier(comm_);
+            const double start_s = now_s();
+            work();
+            own[part] += now_s() - start_s;
+        };
+        timed(generate_part, [&] {
+            if (generates_) generate();
+        });
+        if (!generates_) own[generate_part] = 0;
+        double packed_s = 0, unpacked_s = 0;
+        timed(scatter_part, [&] {
+            if (is_fresh_) renew();
+            packed_s += transfer_->scatter(a_.get(), a_part_.get());
+        });
+        timed(scatter_part, [&] { packed_s += transfer_->scatter(b_.get(), b_part_.get()); });
+        timed(compute_part, [&] { add(a_part_.get(), b_part_.get(), c_part_.get(), mine_); });
+        timed(gather_part, [&] { unpacked_s = transfer_->gather(c_part_.get(), c_.get()); });
+        own[scatter_part] -= packed_s;
+        own[gather_part] -= unpacked_s;
+        own[pack_part] = packed_s + unpacked_s;
+        MPI_Allreduce(own, slowest, parts, MPI_DOUBLE, MPI_MAX, comm_);
+        double all_s = 0;
+        for (int part = 0; part < parts; ++part) {
+            apart_[part].push_back({slowest[part], false});
+            all_s += slowest[part];
+        }
+        apart_[parts].push_back({all_s, false});
+    }
+
     void cycle(double* seconds) {
         const double begin_s = now_s();
         if (generates_) generate();
-        const double start_s = now_s();
+        const double start_s = generates_ ? now_s() : begin_s;
         if (is_fresh_) renew();
         double packed_s = transfer_->scatter(a_.get(), a_part_.get());
         packed_s += transfer_->scatter(b_.get(), b_part_.get());
@@ -290,6 +333,7 @@ class Sum3d {
     std::unique_ptr<double[]> a_, b_, c_, buffer_, a_part_, b_part_, c_part_;
     std::unique_ptr<Transfer> transfer_;
     std::vector<Sample> seconds_[parts];
+    std::vector<Sample> apart_[parts + 1];
 };
 
 std::string run(const Request& request, MPI_Comm comm) {

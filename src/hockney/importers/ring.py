@@ -63,8 +63,8 @@ def _read_table(path: Path, text: str, imported: Imported) -> None:
     rings: dict[tuple[str, ...], list[dict[int, tuple[str, dict[str, str]]]]] = {}
     for where, row in rows(path, text, ("P", "t_mean", "N")):
         rank = row.get("rk", row.get("rank", ""))
-        words = tuple(row.get(name, "") for name in _WORDS)
-        of_words = rings.setdefault((str(count(row, "P", where)), *words), [{}])
+        key = (str(count(row, "P", where)), *(row.get(name, "") for name in _WORDS))
+        of_words = rings.setdefault(key, [{}])
         if rank in {*map(str, of_words[-1])}:
             of_words.append({})
         if not rank.isdecimal() or len(rank) > 9:
@@ -85,7 +85,7 @@ def _of_rows(ring: Sequence[tuple[str, dict[str, str]]], words: Mapping[str, str
     cycles = [count(row, "N", where) for where, row in ring]
     variances = [float(row["var"]) if is_number(row.get("var", "")) else math.nan for _, row in ring]
     slowest = max(range(len(ring)), key=means_s.__getitem__)
-    answer = {"cycles": cycles[slowest]}
+    answer: dict[str, object] = {"cycles": cycles[slowest]}
     bounds = {}
     if all(map(math.isfinite, variances)):
         answer |= {"variances_s2": [1e-12 * variance for variance in variances]}

@@ -39,8 +39,9 @@ def apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[AppRecord]]:
     """A tidy table (times in seconds) without its rows of applications, and these as runs.
 
     Columns that no tidy table has (`exchange`, `split`, …) are the parameters of a run, and so is an algorithm;
-    `size` 9x8x7 and `grid` 3x2x1 become `nx`, `ny`, `nz` and `px`, `py`, `pz`, as the runner calls them. Rows that
-    differ in `repetition` alone are the repetitions of one run. RequestError for a row without ranks or time.
+    `size` 9x8x7 and `grid` 3x2x1 become `nx`, `ny`, `nz` and `px`, `py`, `pz`, as the runner calls them. Rows
+    that differ in `repetition` alone are the repetitions of one run. RequestError for a row without ranks or
+    time.
     """
     is_run = frame["operation"].isin(applications())
     if not is_run.any():
@@ -68,7 +69,7 @@ def _joined(group: Sequence[AppRecord]) -> AppRecord:
     samples_s = [time_s for record in group for time_s in record.samples_s or [record.time_s]]
     bounds: dict[str, float | None] = {"low_s": None, "high_s": None}
     if len(samples_s) >= LEAST_SAMPLES:
-        interval = stats.quantile_test(samples_s, p=0.5).confidence_interval(CONFIDENCE)
+        interval: Any = stats.quantile_test(samples_s, p=0.5).confidence_interval(CONFIDENCE)
         bounds = {"low_s": float(interval.low), "high_s": float(interval.high)}
     middle = float(np.median(samples_s))
     return group[0].model_copy(update={"time_s": middle, "samples_s": samples_s, **bounds})

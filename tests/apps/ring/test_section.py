@@ -49,7 +49,7 @@ def test_a_run_has_its_row(ring_run: Callable[..., AppRecord], basis: Basis) -> 
 
 def _in_one_cache(run: AppRecord) -> Placement:
     alike = np.zeros(run.ranks, dtype=np.int32)
-    return Placement(np.arange(run.ranks, dtype=np.int32), alike, alike, alike, alike, "core")
+    return Placement(np.arange(run.ranks, dtype=np.int32), alike, alike, alike, alike)
 
 
 def test_lines_give_the_latency_beside_that_of_a_pingpong(
@@ -95,7 +95,7 @@ def test_a_break_is_named_with_what_begins_there(ring_run: Callable[..., AppReco
         # Six ranks to a package.
         package = np.arange(run.ranks, dtype=np.int32) // 6
         node = np.zeros(run.ranks, dtype=np.int32)
-        return Placement(np.arange(run.ranks, dtype=np.int32), package, package, package, node, "core")
+        return Placement(np.arange(run.ranks, dtype=np.int32), package, package, package, node)
 
     runs = [ring_run(ranks, (1e-6 if ranks <= 6 else 2e-6) * ranks) for ranks in range(2, 13)]
     made = ring(Runs(runs, None, place_of))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from hockney.apps.sum3d.compare import Configuration, configuration, grid_test, significant
 from hockney.records.answers import Answer
@@ -24,7 +27,7 @@ def record(samples_s: list[float], number: int | None = None) -> AppRecord:
     )
 
 
-def drawn(rng: np.random.Generator, effects: np.ndarray, drift: float = 0.0) -> list[Configuration]:
+def drawn(rng: np.random.Generator, effects: NDArray[np.float64], drift: float = 0.0) -> list[Configuration]:
     """Each grid once a round; `drift` is what all times of a round share."""
     rounds = rng.normal(0, drift, RUNS)
     made = []
@@ -50,12 +53,18 @@ def as_intervals(made: list[Configuration]) -> list[Configuration]:
     return shown
 
 
+CHANGES: dict[str, Callable[[list[Configuration]], list[Configuration]]] = {
+    "rounds": list,
+    "repetitions": as_repetitions,
+    "intervals": as_intervals,
+}
+
+
 def test_the_mean_of_a_configuration_and_its_interval() -> None:
     # Of 1, 2, 3, 4 s the interval is 2.5 ± 3.182 · √(5/3)/2 (a table of Student's t).
     one = configuration("2x1x1", "balanced", [record([1.0, 2.0, 3.0, 4.0])])
     half = 3.182 * (5 / 3) ** 0.5 / 2
-    assert (one.mean_s, one.low_s, one.high_s) == (2.5, pytest.approx(2.5 - half, abs=1e-3),
-                                                   pytest.approx(2.5 + half, abs=1e-3))  # fmt: skip
+    assert (one.mean_s, one.low_s, one.high_s) == pytest.approx((2.5, 2.5 - half, 2.5 + half), abs=1e-3)
     # Of several visits their means are the values.
     visits = configuration("2x1x1", "balanced", [record([1.0, 3.0], 0), record([4.0, 6.0], 1)])
     assert (visits.values_s, visits.rounds) == ((2.0, 5.0), (0, 1))
@@ -74,7 +83,7 @@ def test_intervals_hold_the_mean() -> None:
 @pytest.mark.parametrize("seen", ["rounds", "repetitions", "intervals"])
 def test_grids_that_do_not_matter_are_seldom_said_to(seen: str) -> None:
     rng = np.random.default_rng(5)
-    change = {"rounds": list, "repetitions": as_repetitions, "intervals": as_intervals}[seen]
+    change = CHANGES[seen]
     tests = [grid_test("", change(drawn(rng, np.zeros(6)))) for _ in range(200)]
     wrong = np.mean([test is not None and test.p_value < 0.05 for test in tests])
     # 5 % of 200 with three standard deviations; intervals with c = 1.96 of ten runs are too narrow (t: 2.26),
@@ -85,7 +94,7 @@ def test_grids_that_do_not_matter_are_seldom_said_to(seen: str) -> None:
 @pytest.mark.parametrize("seen", ["rounds", "repetitions", "intervals"])
 def test_a_slow_grid_is_found_and_named(seen: str) -> None:
     rng = np.random.default_rng(7)
-    change = {"rounds": list, "repetitions": as_repetitions, "intervals": as_intervals}[seen]
+    change = CHANGES[seen]
     effects = np.array([0, 0, 0, 0, 0.05, 0])
     tests = [grid_test("10x1x1", change(drawn(rng, effects))) for _ in range(50)]
     found = [test for test in tests if test is not None and test.p_value < 0.01]

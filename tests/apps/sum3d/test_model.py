@@ -129,7 +129,7 @@ def test_scatter_and_gather_may_be_measured_ones(tmp_path: Path) -> None:
     )]  # fmt: skip
     table = measured(tmp_path, *rows, "scatter,binomial,core,1,2,2,3200,completion,999,0,warm")
     made = predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", None, MEMORY_B_PER_S, measured=table)
-    assert (made.scatter_s, made.gather_s) == (pytest.approx(40e-6), pytest.approx(7e-6))
+    assert (made.scatter_s, made.gather_s) == pytest.approx((40e-6, 7e-6))
     # Rank 0's copy is in the measured time; three passes of the sum are not.
     assert made.compute_s == pytest.approx(24 * 400 / MEMORY_B_PER_S)
     assert made.algorithm == "measured"
@@ -154,5 +154,5 @@ def test_making_elements_and_new_memory_are_further_terms() -> None:
         SIZE, Grid(2, 1, 1), "balanced", costs(), MEMORY_B_PER_S, generation_s=1e-3, fresh_s=1e-5
     )
     # Everybody waits for rank 0's elements; two parts are first written by scatters, one by the sum.
-    assert (made.generate_s, made.time_s) == (1e-3, pytest.approx(usual.time_s + 1e-3 + 3e-5))
+    assert (made.generate_s, made.time_s) == pytest.approx((1e-3, usual.time_s + 1e-3 + 3e-5))
     assert made.scatter_s == pytest.approx(usual.scatter_s + 2e-5)

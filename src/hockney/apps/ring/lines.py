@@ -114,7 +114,7 @@ def largest_error_s(samples_s: Sequence[float]) -> float | None:
 def predicted_s(fitted: Segments, ranks: Array) -> Array:
     """The lines at other numbers of processes, shape of `ranks`; between two lines, the line from end to end."""
     ends = [float(p) for segment in fitted.segments for p in (segment.first, segment.last)]
-    values = []
+    values: list[float] = []
     for segment in fitted.segments:
         at = segment.at(np.array([segment.first, segment.last], dtype=np.float64))
         values += [math.nan, math.nan] if at is None else at.tolist()

@@ -21,6 +21,8 @@ from hockney.report.style import QUIET, Style, styles
 
 Array = NDArray[np.float64]
 
+HEADROOM = 1.25
+"""The axis of time over the longest time."""
 MOST_NAMED = 12
 """Boundaries that are drawn wherever they are; the labels of more would touch."""
 
@@ -58,7 +60,8 @@ def ring(curves: Mapping[str, RingCurve], model: str, name: str = "ring") -> Dra
     axes.set_xlabel("processes")
     axes.set_ylabel("time of a cycle [µs]")
     axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
+    # An interval that one disturbed repetition made long must not flatten all others.
+    axes.set_ylim(0, HEADROOM * max(float(np.nanmax(curve.time_s)) for curve in curves.values()) * 1e6)
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(2, len(labels)))
     most = max(float(curve.ranks.max()) for curve in curves.values())
@@ -69,7 +72,8 @@ def ring(curves: Mapping[str, RingCurve], model: str, name: str = "ring") -> Dra
         f"{title}.",
         f"{title}: the time of a cycle against the number of processes, for {', '.join(curves)}.",
         "Dots are medians with 95 % intervals; lines are fitted to relative residuals between breaks, grey "
-        "dotted ones to absolute residuals; dashed verticals are where the placement fills something.",
+        "dotted ones to absolute residuals; intervals may reach beyond the figure; dashed verticals are where "
+        "the placement fills something.",
         figure,
     )
 

@@ -137,7 +137,7 @@ def findings(curves: dict[str, RingComparison]) -> list[Finding]:
 
 def _lines(curves: dict[str, RingComparison]) -> Table:
     lines = [(name, line) for name, one in curves.items() for line in one.lines]
-    columns = {
+    columns: dict[str, list[str]] = {
         "rings": [name for name, _ in lines],
         "processes": [f"{line.segment.first} to {line.segment.last}" for _, line in lines],
         "from there": [f"another {line.segment.begins}" if line.segment.begins else "" for _, line in lines],

@@ -257,6 +257,7 @@ def write_processes(folder: Path, curves: Sequence[RingSeries], form: str) -> No
 def process_lines(run: RingRun, form: str) -> list[str]:
     """Lines of each process: `messages` counts both messages of a hop, `hops` counts hops."""
     answer = run.answer
+    cycles = answer.cycles or 1
     lines = []
     for process, rank in enumerate(run.order):
         received, mean_s = answer.received[rank], answer.means_s[rank]
@@ -270,7 +271,7 @@ def process_lines(run: RingRun, form: str) -> list[str]:
         final = f"My final messages have tags {left_tag}, {right_tag}; values {left}, {right}"
         lines += [
             f"{head} {received} messages. {final}",
-            f"# walltime on processor {process} after {answer.cycles} iterations {answer.cycles * mean_s:.8f}. "
+            f"# walltime on processor {process} after {cycles} iterations {cycles * mean_s:.8f}. "
             f"Average: {mean_s:.8f}",
         ]
     return lines

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hockney.records.app_record import AppRecord
+from hockney.report.marks import percent
 from hockney.statistics import NORMAL, TAILS, t_reach
 from hockney.units import format_time
 
@@ -78,7 +79,8 @@ def configuration(grid: str, split: str, records: Sequence[AppRecord]) -> Config
         tuple(values),
         rounds if len(rounds) == len(values) else (),
         mean_s,
-        None if reach_s is None else mean_s - reach_s,
+        # No time is negative, however skewed a few values are.
+        None if reach_s is None else max(mean_s - reach_s, 0.0),
         None if reach_s is None else mean_s + reach_s,
     )
 
@@ -101,10 +103,10 @@ class GridTest:
 
     def words(self, *, significant: bool) -> str:
         """The answer in a sentence."""
-        share, low, high = (f"{100 * value:.2g} %" for value in self.differ)
+        share, low, high = map(percent, self.differ)
         if significant:
             return (
-                f"The grid matters for {self.what}: {self.slowest} takes {100 * self.slower:.2g} % longer than "
+                f"The grid matters for {self.what}: {self.slowest} takes {percent(self.slower)} longer than "
                 f"{self.fastest} ({self.method}, p = {self.p_value:.2g}); grids differ by {share} (standard "
                 f"deviation; 95 %: {low} to {high})."
             )

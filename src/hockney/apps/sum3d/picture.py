@@ -45,6 +45,7 @@ def grids(groups: Mapping[str, Sequence[Configuration]], name: str = "app-sum3d-
         axes.set_ylim(len(places) - 0.4, -0.6)
         axes.set_title(size)
         axes.set_xlabel(f"time of a cycle [{unit}]")
+        axes.set_xlim(left=max(axes.get_xlim()[0], 0.0))
     panels[0].set_ylabel("process grid")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))

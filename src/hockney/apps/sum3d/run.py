@@ -308,6 +308,11 @@ def _show(problem: Sum3dProblem, records: list[AppRecord], summaries: list[dict[
             say.line(line)
         _show_statistics(record, of_run["statistics"])
         _show_parts(record, of_run)
+        if (apart := of_run["apart"]) is not None and apart["error"] is not None:
+            say.line(
+                f"parts timed apart, behind barriers: {format_time(apart['time_s'])} in all "
+                f"({format_time(apart['low_s'])} to {format_time(apart['high_s'])}), {apart['error']:+.1%}"
+            )
         if of_run["predicted"]:
             _show_predicted(of_run["predicted"])
 

@@ -7,13 +7,13 @@ from statistics import fmean
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.picture import grids
-from hockney.apps.sum3d.study import Comparison, comparison, problem_of, summary
+from hockney.apps.sum3d.study import Comparison, apart, comparison, problem_of, summary
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import UNREADABLE, Basis, Contribution, Runs, app_sections, page_id
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
-from hockney.report.run_tables import ReportedRun, table
+from hockney.report.run_tables import ReportedRun, signed_percent, table
 from hockney.report.runs_section import Program, section
 
 MOST_ROWS = 120
@@ -114,6 +114,21 @@ def findings(runs: Runs, compared: Comparison, contribution: Contribution) -> li
                 0.5,
             )
         )
+    apart_errors = sorted(
+        one["error"]
+        for run in runs.records
+        if _parts_s(run) and run.ranks > 1 and (one := apart(run)) is not None and one["error"] is not None
+    )
+    if apart_errors:
+        made.append(
+            Finding(
+                f"A cycle takes what its parts take that were timed apart, behind barriers, within "
+                f"{signed_percent(apart_errors[0])} to {signed_percent(apart_errors[-1])} (median "
+                f"{signed_percent(apart_errors[len(apart_errors) // 2])} of {len(apart_errors)} runs).",
+                anchor,
+                0.4,
+            )
+        )
     errors = sorted(
         run["error"] for run in contribution.runs if run.get("error") is not None and run["ranks"] > 1
     )
@@ -121,8 +136,8 @@ def findings(runs: Runs, compared: Comparison, contribution: Contribution) -> li
         middle = errors[len(errors) // 2]
         made.append(
             Finding(
-                f"The model of the sum is off by {100 * middle:+.2g} % (median of {len(errors)} runs; from "
-                f"{100 * errors[0]:+.2g} to {100 * errors[-1]:+.2g} %).",
+                f"The model of the sum is off by {signed_percent(middle)} (median of {len(errors)} runs; from "
+                f"{signed_percent(errors[0])} to {signed_percent(errors[-1])}).",
                 anchor,
                 0.4,
             )

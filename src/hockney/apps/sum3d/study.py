@@ -24,7 +24,7 @@ from hockney.apps.sum3d.compare import (
     significant,
     table_rows,
 )
-from hockney.apps.sum3d.model import ELEMENT_B, predict_sum3d
+from hockney.apps.sum3d.model import ELEMENT_B, PARTS, predict_sum3d
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
@@ -281,6 +281,30 @@ def summary(
         "statistics": run_statistics(record.samples_s),
         "shares": shares(answer.parts_s),
         "predicted": predicted,
+        "apart": apart(record),
+    }
+
+
+def apart(record: AppRecord) -> dict[str, Any] | None:
+    """The cycle as the sum of parts that were timed apart, beside the cycle itself; None where they were not.
+
+    `inside`: whether that sum lies in the run's 95 % interval. `agree`: whether the intervals of both meet.
+    """
+    answer = record.answer.read_as(Sum3dAnswer)
+    low_s, time_s, high_s = answer.apart_low_s, answer.apart_time_s, answer.apart_high_s
+    if time_s is None:
+        return None
+    known = None not in (low_s, high_s, record.low_s, record.high_s)
+    return {
+        **{name: getattr(answer, f"apart_{name}") for name in PARTS},
+        "time_s": time_s,
+        "low_s": low_s,
+        "high_s": high_s,
+        "error": time_s / record.time_s - 1 if record.time_s else None,
+        "inside": _inside(time_s, record),
+        "agree": (low_s or 0.0) <= (record.high_s or 0.0) and (record.low_s or 0.0) <= (high_s or 0.0)
+        if known
+        else None,
     }
 
 
