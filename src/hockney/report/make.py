@@ -37,7 +37,7 @@ from hockney.report import (
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.asked import asked
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves, file_name
-from hockney.report.facts import Headline, headline, in_turn, left_out, warnings
+from hockney.report.facts import Headline, headline, in_turn, left_out, not_shown, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
 from hockney.report.judged import judged
@@ -186,7 +186,7 @@ def make(
             places.of_run,
         )
         sections += of_apps.sections
-        page_warnings += [*places.notes, *of_apps.warnings, *_not_drawn(frame)]
+        page_warnings += [*places.notes, *of_apps.warnings, *not_shown(frame)]
         subject = "point to point" if every and not collectives_in(frame) else "communication"
         systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
@@ -278,18 +278,6 @@ def _read(path: Path) -> Contents:
             f"continue with `hockney measure --resume -o {path}`",
         )
     return contents
-
-
-def _not_drawn(frame: pd.DataFrame) -> list[str]:
-    """A sentence on rows of operations that no section shows; rows are never dropped in silence."""
-    counts = frame["operation"].value_counts()
-    other = {str(name): int(counts[name]) for name in sorted(counts.index)}
-    for name in (*POINT_TO_POINT, *collectives_in(frame)):
-        other.pop(name, None)
-    if not other:
-        return []
-    words = ", ".join(f"{name or 'no operation'} ({count})" for name, count in other.items())
-    return [f"Rows of operations that this page has no section for: {words}."]
 
 
 def _unmeasured(contents: Contents) -> str:
