@@ -119,7 +119,7 @@ def left_of_axes(drawing: Drawing) -> float:
 def test_no_label_is_cut(curve: Make, line: Callable[..., Fit], scale: float) -> None:
     points = [(size, *(scale * time_s for time_s in times)) for size, *times in POINTS]
     one = curve(points, {"good": line(scale * 2e-6, scale * 1e-9)}, operation="bidirectional")
-    held = HeldOut(np.array([1e-6, 1e-4]) * scale, np.array([1e-6, 1e-4]) * scale, 0.1, 0.2)
+    held = HeldOut(np.array([1e-6, 1e-4]) * scale, np.array([1e-6, 1e-4]) * scale, 0.1, 0.2, 0.1)
     drawings = [
         with_fits(one, context()),
         overview("x", "x", [one, curve(points, variant="two", operation="bidirectional")], context()),

@@ -10,14 +10,18 @@ from typing import Annotated
 from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.records.keys import TRANSFERS
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
 with later():
-    from hockney.machine.build import build
+    from hockney.apps.ring.fit import fitted_rings
+    from hockney.apps.ring.predicted import RingComparison, in_words
+    from hockney.machine.build import fitted
     from hockney.machine.file import check_writable, is_machine_file, save
     from hockney.models.views import VIEWS
     from hockney.network.topologies.base import parse_spec
+    from hockney.records.contents import read
     from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
     from hockney.report.views.render_views import sections_data, sections_text
     from hockney.report.views.sections import ModelSection, of_effects
@@ -42,7 +46,10 @@ hockney fit tidy.csv.gz -o cluster.json --json
 """,
 )
 def fit(options: FitOptions, as_json: JsonOption = False) -> None:
-    """Fit every model to every configuration of a campaign, and write the machine file."""
+    """Fit every model to every configuration of a campaign, and write the machine file.
+
+    Of rings the lines between breaks are fitted, too: half the slope is the latency of a message.
+    """
     campaign, output = options.campaign, options.output
     check_writable(output)
     if is_machine_file(campaign):
@@ -51,8 +58,13 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
             f"look at them with `hockney show {campaign}`, or give the campaign that they were made from",
         )
     topology = parse_spec(options.topology).spec if options.topology else ""
+    contents = read(campaign)
+    rings = fitted_rings(contents)
+    if rings and not contents.effects and not set(contents.frame["operation"]) & set(TRANSFERS):
+        _say_rings(rings, as_json=as_json)
+        return
     with say.status("fitting …") as status:
-        machine = build(campaign, progress=lambda name: status(f"fitting {name}"))
+        machine = fitted(contents, progress=lambda name: status(f"fitting {name}"))
         machine.topology = topology or machine.topology
         status(f"writing {output}")
         save(machine, output)
@@ -60,7 +72,8 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
         say.warn(warning)
     if as_json:
         effects = sections_data(of_effects(machine), VIEWS)
-        say.json({"machine": str(output), **overview(machine), "effects": effects})
+        more = {"rings": [one.as_data() for one in rings]} if rings else {}
+        say.json({"machine": str(output), **overview(machine), "effects": effects, **more})
         return
     for warning in oversubscription(machine):
         say.warn(warning)
@@ -70,7 +83,21 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     say.line("\n\n".join(filter(None, [fits, effects_text])))
     if shortened:
         say.line(f"\nformulas of the effects, and what could not be identified: `hockney show {output}`")
+    for line in [line for one in rings for line in (one.curve.title, *in_words(one))]:
+        say.line(line)
     say.line(f"wrote {output}")
+
+
+def _say_rings(rings: list[RingComparison], *, as_json: bool) -> None:
+    """Of rings alone there are lines, and no machine file: that is made from messages between two ranks."""
+    if as_json:
+        say.json({"machine": None, "rings": [one.as_data() for one in rings]})
+        return
+    for one in rings:
+        say.line(one.curve.title_among([other.curve for other in rings]))
+        for line in in_words(one):
+            say.line(line)
+    say.line(f"no machine file: none of {', '.join(TRANSFERS)} was measured")
 
 
 MOST_PARAMETERS = 6

@@ -20,10 +20,12 @@ from pydantic import ValidationError
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.importers._copies import copied
-from hockney.importers._labels import labels
+from hockney.importers._labels import labels, places
 from hockney.importers.base import IDLE, Given, Imported, Importer, importers, load_text
 from hockney.records import table
 from hockney.records.answers import first_problem
+from hockney.records.app_record import AppRecord
+from hockney.records.app_rows import joined
 from hockney.records.columnar import RecordColumns, codes, prefixed, words
 from hockney.records.columns import RECORD
 from hockney.records.folder import PLAN, RECORDS, Campaign, Unfinished
@@ -57,12 +59,17 @@ class Collection:
         for file, bounds in zip(self.files, pairwise([0, *ends]), strict=True):
             yield file, self.records.where(slice(*bounds))
 
+    def apps(self) -> list[AppRecord]:
+        """Runs of applications of all files; those that differ in nothing but their times are one."""
+        return joined(
+            [app.model_copy(update={"launch": file.digest}) for file in self.files for app in file.content.apps]
+        )
+
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Leave out all records but these, and files that have none, nor runs."""
-        self.file, self.records = self.file[kept], self.records.where(kept)
-        held = np.bincount(self.file, minlength=len(self.files)) > 0
-        left = [number for number, file in enumerate(self.files) if held[number] or file.content.apps]
-        self.file = np.searchsorted(left, self.file)
+        """Leave out all records but these, and files that have neither any nor a run."""
+        with_runs = [number for number, file in enumerate(self.files) if file.content.apps]
+        left = np.union1d(self.file[kept], np.array(with_runs, dtype=np.intp))
+        self.file = np.searchsorted(left, self.file[kept])
         self.files = [self.files[number] for number in left]
 
 
@@ -91,6 +98,7 @@ def collect(paths: Sequence[Path], given: Given, format_name: str | None = None)
         raise _nothing_at_all(paths, collection.skipped)
     _join(collection)
     _fill(collection.records, given)
+    _fill_apps(collection.files, given)
     _leave_out_copies(collection)
     _distinguish(collection, given)
     return collection
@@ -104,11 +112,11 @@ def _join(collection: Collection) -> None:
         counts += [content.count() - len(content.apps) for content in contents]
         if is_table:
             parts += [content.columns for content in contents if content.columns is not None]
-        else:
-            parts.append(RecordColumns.of([record for content in contents for record in content.records]))
+        elif records := [record for content in contents for record in content.records]:
+            parts.append(RecordColumns.of(records))
         for content in contents:
             content.records, content.columns = [], None
-    collection.records = RecordColumns.joined(parts)
+    collection.records = RecordColumns.joined(parts or [RecordColumns.of([])])
     collection.file = np.repeat(np.arange(len(counts)), counts)
 
 
@@ -280,6 +288,18 @@ def _fill(records: RecordColumns, given: Given) -> None:
     frame["locality"] = locality.astype("category")
 
 
+def _fill_apps(files: Sequence[ImportedFile], given: Given) -> None:
+    """As `_fill`, for runs; their variant is that of the folders that they come from."""
+    fields = ("system", "mpi", "mapping", "nodes", "ppn")
+    with_runs = [file for file in files if file.content.apps]
+    for file, place in zip(with_runs, places([file.path for file in with_runs]), strict=True):
+        variant = given.variant or ("" if file.format == "tidy" else place)
+        for number, run in enumerate(file.content.apps):
+            facts = {name: getattr(run, name) or getattr(given, name) for name in fields}
+            facts |= {"variant": run.variant or variant, "launch": file.digest}
+            file.content.apps[number] = run.model_copy(update=facts)
+
+
 def write(
     collection: Collection, folder: Path, given: Given, at_end: Callable[[], object] = lambda: None
 ) -> Campaign:
@@ -299,13 +319,10 @@ def write(
         ]
         for launch in launches:
             campaign.append_launch(launch)
-        campaign.append_lines(collection.records.lines())
-        campaign.append_all(
-            record.model_copy(update={"launch": file.digest})
-            for file in collection.files
-            for record in file.content.apps
-        )
-        table.write(table.from_imported(collection.records, launches), campaign.table)
+        if len(collection.records):
+            campaign.append_lines(collection.records.lines())
+            table.write(table.from_imported(collection.records, launches), campaign.table)
+        campaign.append_all(collection.apps())
         at_end()
     return campaign
 
@@ -328,25 +345,16 @@ def summary(collection: Collection, folder: Path, given: Given) -> dict[str, Any
     """What `--json` prints: counts per file and operation, everything that was left out with its reason."""
     return {
         "campaign": str(folder),
-        "records": len(collection.records) + sum(len(file.content.apps) for file in collection.files),
+        "records": len(collection.records),
+        "runs": len(collection.apps()),
         "files": [
             {
                 "file": str(file.path),
                 "format": file.format,
-                "records": len(records) + len(file.content.apps),
-                "operations": dict(
-                    sorted(
-                        Counter(
-                            [
-                                *records.frame["operation"].tolist(),
-                                *(run.operation for run in file.content.apps),
-                            ]
-                        ).items()
-                    )
-                ),
-                "variants": sorted(
-                    {*records.frame["variant"].unique(), *(run.variant for run in file.content.apps)}
-                ),
+                "records": len(records),
+                "runs": len(file.content.apps),
+                "operations": _counted(records, file.content.apps),
+                "variants": sorted({*records.frame["variant"], *(run.variant for run in file.content.apps)}),
                 "warnings": file.content.left_out(),
             }
             for file, records in collection.by_file()
@@ -354,6 +362,10 @@ def summary(collection: Collection, folder: Path, given: Given) -> dict[str, Any
         "skipped": [{"file": file, "reason": reason} for file, reason in collection.skipped],
         "notes": _unused(collection.files, given),
     }
+
+
+def _counted(records: RecordColumns, apps: Sequence[AppRecord]) -> dict[str, int]:
+    return dict(sorted(Counter([*records.frame["operation"].tolist(), *(run.operation for run in apps)]).items()))
 
 
 def _unused(files: Sequence[ImportedFile], given: Given) -> list[str]:

@@ -63,10 +63,14 @@ class Basis:
 
 @dataclass
 class Runs:
-    """All runs of one application; `basis` is None without a machine file."""
+    """All runs of one application; `basis` is None without a machine file.
+
+    `place_of` says where the ranks of a run were, None where nobody knows.
+    """
 
     records: Sequence[AppRecord]
     basis: Basis | None = None
+    place_of: Callable[[AppRecord], Placement | None] = lambda _: None
 
 
 @dataclass
@@ -90,7 +94,10 @@ app_sections: Registry[Callable[[Runs], Contribution]] = Registry(
 
 
 def applications(
-    records: Sequence[AppRecord], basis: Basis | None, progress: Callable[[str], None]
+    records: Sequence[AppRecord],
+    basis: Basis | None,
+    progress: Callable[[str], None],
+    place_of: Callable[[AppRecord], Placement | None] = lambda _: None,
 ) -> Contribution:
     """A section for each application, in the order of their first runs.
 
@@ -100,7 +107,7 @@ def applications(
     for name in dict.fromkeys(record.operation for record in records):
         progress(f"drawing {name}")
         draw = app_sections.get(name) if name in app_sections.names() else _unknown
-        contribution = draw(Runs([record for record in records if record.operation == name], basis))
+        contribution = draw(Runs([record for record in records if record.operation == name], basis, place_of))
         every.sections += contribution.sections
         every.warnings += contribution.warnings
         every.runs += contribution.runs

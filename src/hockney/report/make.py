@@ -42,7 +42,7 @@ from hockney.report.answers import weightiest
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.asked import asked
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves, file_name
-from hockney.report.facts import Headline, headline, in_turn, left_out, warnings
+from hockney.report.facts import Headline, headline, in_turn, left_out, not_shown, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.findings import Finding
 from hockney.report.held_out import check
@@ -132,12 +132,12 @@ def make(
     frame, apps, launches = contents.frame, contents.apps, contents.launches
     missing = _unmeasured(contents)
     wish = asked(frame, statistic, sizes_B)
-    places = Places(frame, systems, launches)
+    places = Places(frame, systems, launches, apps)
     origin = f"Measured values are those of {path.name}. "
     every: list[MessageCurve] = []
     marks: list[SizeMark] = []
     given = machine
-    if apps and not contents.records and not contents.effects:
+    if apps and not len(frame) and not contents.effects:
         # The file then only predicts applications; its points may be those of another campaign.
         machine = None
     if machine is not None or contents.effects or set(frame["operation"].unique()) & set(POINT_TO_POINT):
@@ -196,12 +196,14 @@ def make(
         sections += [network] if network else []
         of_points = marked.section(marks_of(machine.point_to_point if machine is not None else [], contents))
         sections += [of_points] if of_points else []
-        page_warnings += places.notes
         of_apps = applications(
-            apps, _basis(path, given, machine, launches, page_warnings, any_level) if apps else None, progress
+            apps,
+            _basis(path, given, machine, launches, page_warnings, any_level) if apps else None,
+            progress,
+            places.of_run,
         )
         sections += of_apps.sections
-        page_warnings += of_apps.warnings
+        page_warnings += [*places.notes, *of_apps.warnings, *not_shown(frame)]
         kind = "point to point" if every and not collectives_in(frame) else "communication"
         systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
