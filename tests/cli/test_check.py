@@ -193,3 +193,27 @@ def test_what_fresh_launches_do_not_show_is_not_confirmed(mpi: Mpi, tmp_path: Pa
     assert code == 2
     assert "--trust" in err
     assert not (tmp_path / "third").exists()
+
+
+@pytest.mark.usefixtures("tables")
+def test_a_claim_of_growth_is_judged_in_place_of_guidelines(tmp_path: Path) -> None:
+    """Of doublings to 64 ranks: a tree of whole vectors against S + log P, and against its own growth."""
+    rows = ["system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"]
+    rows += [
+        f"s,m,bcast,default,core,1,{2**k},{2**k},{4**j},completion,{k * (1 + 4**j / 1000)},0"
+        for k in range(1, 7)
+        for j in range(1, 11)
+    ]
+    Path("tree.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    code, data = answer("tree.csv", "--claim", "bcast: S + log P", "--junit", str(tmp_path / "j.xml"))
+    assert code == 1
+    assert "guidelines" not in data
+    failed = [finding for finding in data["claims"] if finding["verdict"] == "violated"]
+    assert {finding["bytes"] for finding in failed} >= {4**8, 4**9, 4**10}
+    assert all(finding["fails_from_ranks"] <= 64 for finding in failed)
+    assert 'classname="hockney.check.claim"' in (tmp_path / "j.xml").read_text(encoding="utf-8")
+    code, out, _ = outcome("check", "tree.csv", "--claim", "bcast: S log P + log P")
+    assert code == 0
+    assert "bcast: Θ(S log P + log P)" in out
+    assert answer("tree.csv", "--claim", "bcast: S +")[0] == 2
+    assert answer(str(MACHINE), "--claim", "bcast: S")[0] == 2

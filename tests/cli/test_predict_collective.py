@@ -95,17 +95,30 @@ def test_a_table_calibrates(run: Run, tmp_path: Path) -> None:
     assert any("extrapolated" in warning for warning in made["predictions"][0]["warnings"])
 
 
-def test_what_the_table_holds_at_the_very_point_is_held_against_the_prediction(run: Run, tmp_path: Path) -> None:
+def test_a_prediction_is_held_to_what_the_table_holds_there(run: Run, tmp_path: Path) -> None:
     table = measured(tmp_path / "table.csv", ranks=(2, 4, 8, 16, 32), sizes=(8, 64, 512, 4096))
-    words = ("bcast", "--ranks", "8", "--bytes", "512", "--table", str(table), "--nodes", "8", "--ppn", "1")
-    assert not any("was measured here" in text for text in run(*words)[1]["predictions"][0]["warnings"])
+    words = ("bcast", "--ranks", "8", "--table", str(table), "--nodes", "8", "--ppn", "1", "--bytes")
+    assert not any("was measured here" in text for text in run(*words, "512")[1]["predictions"][0]["warnings"])
     lines = table.read_text(encoding="utf-8").splitlines()
     wrong = [line.replace(f",{3 * 1.512},", ",90,") if ",8,512," in line else line for line in lines]
     assert wrong != lines
     table.write_text("\n".join(wrong) + "\n", encoding="utf-8")
-    assert "binomial: 90 µs was measured here, outside the interval" in run(*words)[1]["predictions"][0][
-        "warnings"
-    ][-1].replace("\N{NO-BREAK SPACE}", " ")
+
+    def asked(size_B: int) -> dict[str, Any]:
+        answer = run(*words, str(size_B))[1]["predictions"][0]
+        return {**answer["algorithms"][0], "warnings": answer["warnings"]}
+
+    here = asked(512)
+    # A time without an interval is taken as ±2 %.
+    assert here["time_s"] == pytest.approx(90e-6, rel=0.02)
+    assert here["low_s"] <= 90e-6 <= here["high_s"]
+    assert "90 µs was measured here; the calibrated simulation alone says" in here["warnings"][-1].replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+    # It goes on from there: a byte more is a thousandth of the way to the next size, in ln.
+    assert asked(513)["time_s"] == pytest.approx(here["time_s"], rel=0.02)
+    # The next sizes are what was measured there, too.
+    assert asked(4096)["time_s"] == pytest.approx(3 * 5.096e-6, rel=0.1)
 
 
 def test_a_table_of_several_conditions_asks_which(run: Run, tmp_path: Path) -> None:

@@ -287,15 +287,15 @@ def test_an_imported_campaign_without_localities(tmp_path: Path) -> None:
     assert points[0].low_s is None, "the source gave no interval"
 
 
-def test_a_campaign_of_collectives_only_is_refused(tmp_path: Path) -> None:
+def test_a_campaign_of_collectives_on_unknown_ranks_is_refused(tmp_path: Path) -> None:
     path = campaign(tmp_path, [imported(8, "bcast", "mean_over_ranks", 1e-6)])
-    with pytest.raises(RequestError, match="no point-to-point times") as caught:
+    with pytest.raises(RequestError, match="no times that a model is of") as caught:
         build(path)
     assert "it holds bcast" in caught.value.hint
 
 
 def test_an_empty_campaign_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="no point-to-point times"):
+    with pytest.raises(RequestError, match="no times that a model is of"):
         build(campaign(tmp_path, []))
 
 

@@ -7,11 +7,12 @@ and is skipped where nothing could be told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from xml.etree import ElementTree
 
 from hockney.check.against import Changes
+from hockney.check.claims import ClaimFinding, failure_text
 from hockney.check.confirm import Confirmation
 from hockney.check.study import Finding, Study
 from hockney.units import format_bytes
@@ -20,13 +21,20 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML document may hold, even escaped; names of systems come from elsewhere."""
 
 
-def as_junit(study: Study | None, changes: Changes | None, confirmation: Confirmation | None = None) -> bytes:
+def as_junit(
+    study: Study | None,
+    changes: Changes | None,
+    confirmation: Confirmation | None = None,
+    claims: Sequence[ClaimFinding] = (),
+) -> bytes:
     """The document, in UTF-8."""
     root = ElementTree.Element("testsuites", name="hockney check")
     if study is not None:
         _suite(root, "guidelines", _of_guidelines(study, confirmation))
     if changes is not None:
         _suite(root, "regressions", _of_changes(changes))
+    if claims:
+        _suite(root, "claims", _of_claims(claims))
     ElementTree.indent(root)
     return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
@@ -89,6 +97,13 @@ def _said(finding: Finding, confirmation: Confirmation | None) -> str:
     if confirmation is not None and (why := confirmation.why(finding)):
         again += f": {why}"
     return f"{size}: {factor} times{interval} as long as {finding.replacement()}{again}"
+
+
+def _of_claims(claims: Sequence[ClaimFinding]) -> Iterator[_Case]:
+    for finding in claims:
+        failures = [failure_text(finding)] if finding.verdict == "violated" else []
+        name = ", ".join(filter(None, [finding.claim.text, format_bytes(finding.size_B), finding.call.where()]))
+        yield "hockney.check.claim", name, failures, finding.verdict != "cannot be told"
 
 
 def _of_changes(changes: Changes) -> Iterator[_Case]:

@@ -22,6 +22,7 @@ with later():
     from hockney.campaign.trust import doubt
     from hockney.check.against import Changes, against, source
     from hockney.check.cells import times_of
+    from hockney.check.claims import ClaimFinding, claims_text, judge_claims, parse_claim
     from hockney.check.confirm import Confirmation, confirm, plan_of
     from hockney.check.junit import as_junit
     from hockney.check.shown import changes_text, study_text
@@ -67,6 +68,15 @@ class CheckOptions(BaseModel):
             "is there already is judged as it is."
         ),
     ] = None
+    claims: Annotated[
+        list[str],
+        Option(
+            "Judge how times grow: 'bcast: S + log P' says Θ(S + log P), from S bytes and P ranks; repeat for "
+            "several. Guidelines are then checked only where --guidelines names some.",
+            flags=("--claim",),
+            repeat=True,
+        ),
+    ] = Field(default_factory=list)
     family_error: Annotated[
         float,
         Option("Most probability of any false alarm.", read=_share, show="{:.0%}".format),
@@ -88,6 +98,7 @@ hockney measure --operations collectives --algorithms ours,default --launches 5 
 hockney check c
 hockney check c --family-error 2% --guidelines split_in_parts,bcast_as_scatter_and_allgather
 hockney check c --confirm c-again
+hockney check c --claim 'bcast: S + log P' --claim 'allgather ring: S P + P'
 hockney check new --against old --junit check.xml
 hockney check after.json --against before.json --json
 """,
@@ -105,6 +116,9 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
     are compared (Holm's correction); what launches are too few for, or differ too much for, cannot be told, and
     is no alarm. The same holds, for itself, for what --against finds slower.
 
+    A claim of growth, --claim, is judged by itself: constants are fitted to the times on few ranks, and times on
+    many that are beyond what these and the claim allow, by more than chance, violate it from there on.
+
     Exit code 1: something is violated or slower. With --confirm what a second campaign does not show again does
     not count.
     """
@@ -112,40 +126,43 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
         raise RequestError("--trust means nothing without --confirm", "leave it out")
     if options.junit is not None:
         writing.expect_writable(options.junit)
+    claims = [parse_claim(text) for text in options.claims]
     now = source(options.campaign)
     result, confirmation = None, None
+    claimed: list[ClaimFinding] = []
+    sure: Any = {"family_error": options.family_error, "least_factor": options.least_factor}
     if isinstance(now, Machine):
         _refuse_guidelines(options)
     else:
         for warning in now.warnings:
             say.warn(warning)
-        result = study(
-            times_of(now),
-            options.guidelines,
-            family_error=options.family_error,
-            least_factor=options.least_factor,
-            expected=options.against is None,
-        )
-        if options.confirm is not None and result.violations:
-            again = _second(result, options, options.confirm, quiet=as_json)
-            confirmation = confirm(result.violations, times_of(again), options.family_error)
+        times = times_of(now)
+        claimed = judge_claims(times, claims, **sure)
+        if not claims or options.guidelines:
+            result = study(times, options.guidelines, expected=options.against is None, **sure)
+    if result is not None and options.confirm is not None and result.violations:
+        again = _second(result, options, options.confirm, quiet=as_json)
+        confirmation = confirm(result.violations, times_of(again), options.family_error)
     changes = None
     if options.against is not None:
         older = source(options.against)
-        changes = against(now, older, family_error=options.family_error, least_factor=options.least_factor)
+        changes = against(now, older, **sure)
     if options.junit is not None:
-        writing.replace(options.junit, as_junit(result, changes, confirmation))
+        writing.replace(options.junit, as_junit(result, changes, confirmation, claimed))
     if as_json:
-        say.json(_as_data(options, result, changes, confirmation))
+        claims_data = {"claims": [finding.as_json() for finding in claimed]} if claims else {}
+        say.json(_as_data(options, result, changes, confirmation) | claims_data)
     else:
         _show(result, changes, confirmation)
-    if _is_wrong(result, changes, confirmation):
+        for line in claims_text(claimed):
+            say.line(line)
+    if _is_wrong(result, changes, confirmation) or any(finding.verdict == "violated" for finding in claimed):
         answer_no()
 
 
 def _refuse_guidelines(options: CheckOptions) -> None:
     """RequestError where a campaign is needed: a machine file holds models, and no launch of a collective."""
-    if options.against is None or options.guidelines or options.confirm is not None:
+    if options.against is None or options.guidelines or options.claims or options.confirm is not None:
         raise RequestError(
             f"{options.campaign} is a machine file: it holds no collective launch by launch, as guidelines need",
             "give the campaign that it was fitted to; a machine file can be compared: --against OLDER.json",

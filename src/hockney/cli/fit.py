@@ -24,7 +24,7 @@ with later():
     from hockney.records.contents import read
     from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
     from hockney.report.views.render_views import sections_data, sections_text
-    from hockney.report.views.sections import ModelSection, of_effects
+    from hockney.report.views.sections import ModelSection, of_collectives, of_effects
 
 
 class FitOptions(MeasuredData):
@@ -72,15 +72,18 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
         say.warn(warning)
     if as_json:
         effects = sections_data(of_effects(machine), VIEWS)
+        collectives = sections_data(of_collectives(machine, None), VIEWS)
         more = {"rings": [one.as_data() for one in rings]} if rings else {}
-        say.json({"machine": str(output), **overview(machine), "effects": effects, **more})
+        found = {"effects": effects, "collectives": collectives, **more}
+        say.json({"machine": str(output), **overview(machine), **found})
         return
     for warning in oversubscription(machine):
         say.warn(warning)
     fits = as_formulas(preferred(machine), figures=True)
     shortened = [_shortened(section) for section in of_effects(machine)]
     effects_text = sections_text(shortened, (), True)
-    say.line("\n\n".join(filter(None, [fits, effects_text])))
+    collectives_text = sections_text(of_collectives(machine, None), ("exact",), False)
+    say.line("\n\n".join(filter(None, [fits, effects_text, collectives_text])))
     if shortened:
         say.line(f"\nformulas of the effects, and what could not be identified: `hockney show {output}`")
     for line in [line for one in rings for line in (one.curve.title, *in_words(one))]:

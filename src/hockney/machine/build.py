@@ -13,6 +13,7 @@ import pandas as pd
 
 from hockney import __version__
 from hockney.errors import RequestError
+from hockney.machine.collectives import collectives_of
 from hockney.machine.effects import effects_of
 from hockney.machine.file import Entry, Machine, MeasuredSystem, Measurements, Point, Provenance, at_level
 from hockney.machine.levels import add_exponents, add_levels
@@ -22,7 +23,7 @@ from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, models
 from hockney.records.columns import SERIES
 from hockney.records.contents import Contents, read
-from hockney.records.keys import OVERHEADS, POINT_TO_POINT, TRANSFERS
+from hockney.records.keys import COLLECTIVES, OVERHEADS, POINT_TO_POINT, TRANSFERS
 from hockney.records.record import LOCALITIES, Record
 from hockney.records.series import Series, series, texts
 from hockney.records.table import DIRECTIONS, RATES, rows_of
@@ -102,7 +103,8 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     """Fit every model to every operation × locality × variant × cache × mapping of `contents`.
 
     `progress` receives the place and the name of each entry before it is fitted. An entry names in `notes` the
-    models that cannot be fitted to it, and why. RequestError where no point-to-point operation was measured.
+    models that cannot be fitted to it, and why. Collectives get a model for each algorithm and placement.
+    RequestError where there is nothing that any model is of.
     """
     answers, launches = contents.effects, contents.launches
 
@@ -124,15 +126,19 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
 
     frame = with_times(contents.frame)
     system = system_of(launches, sorted({*frame["system"], *(answer.system for answer in answers)} - {""}))
-    only_effects = bool(answers) and not set(frame["operation"]) & set(TRANSFERS)
-    settled = contents.settled
-    by_words = {} if only_effects else fit_entries(contents.frame, settled.records, settled.elsewhere)
+    operations, settled = set(frame["operation"]), contents.settled
+    has_others = bool(answers) or bool(operations & set(COLLECTIVES))
+    has_entries = bool(operations & set(TRANSFERS)) or not has_others
+    by_words = fit_entries(contents.frame, settled.records, settled.elsewhere) if has_entries else {}
     add_levels(by_words, _by_words(settled.records), contents, fit_records)
     add_exponents(by_words, _by_words(contents.records), contents.levels)
     entries = list(by_words.values())
-    effects = effects_of(answers, progress)
+    effects, collectives = effects_of(answers, progress), collectives_of(contents, progress)
+    if not (entries or effects or collectives):
+        raise _nothing_to_fit(contents.path, frame)
     used = {launch for entry in entries for launch in entry.measurements.launches}
     used |= {launch for effect in effects for launch in effect.launches}
+    used |= {record.launch for record in settled.records if record.operation in COLLECTIVES and record.launch}
     warnings = dict.fromkeys([*reservations(entries, contents), *contents.warnings])
     return Machine(
         hockney_version=__version__,
@@ -141,6 +147,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
         mpi=libraries_of(launches, [*contents.records, *answers], sorted(set(frame["mpi"]) - {""})),
         point_to_point=entries,
         effects=effects,
+        collectives=collectives,
         topology=contents.topology,
         provenance=Provenance(launches=launches_of(launches, used), warnings=list(warnings)),
     )
@@ -223,17 +230,22 @@ def _groups(source: _Source) -> list[list[Series]]:
             for member in series(source.frame, operation):
                 groups.setdefault(_fixed(member), []).append(member)
     if not groups:
-        there = ", ".join(sorted(set(source.frame["operation"]))) or "nothing"
-        raise RequestError(
-            f"{source.path} holds no point-to-point times",
-            f"it holds {there}; a machine file is made from {', '.join(TRANSFERS)}",
-        )
+        raise _nothing_to_fit(source.path, source.frame)
     _check_words(source, "locality", LOCALITIES)
     _check_words(source, "cache", ("warm", "off"))
     nearest = {name: place for place, name in enumerate((*LOCALITIES, ""))}
     return sorted(
         groups.values(),
         key=lambda group: (TRANSFERS.index(group[0].key["operation"]), nearest[group[0].key["locality"]]),
+    )
+
+
+def _nothing_to_fit(path: Path, frame: pd.DataFrame) -> RequestError:
+    there = ", ".join(sorted(set(frame["operation"]))) or "nothing"
+    return RequestError(
+        f"{path} holds no times that a model is of",
+        f"it holds {there}; a machine file is made from {', '.join(TRANSFERS)}, effects, and collectives whose "
+        "number of ranks is known",
     )
 
 

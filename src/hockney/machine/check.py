@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
 from hockney.models.base import Fit, Parameter
+from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Cell
 
 _COUNTS = {"bytes": 0, "blocks": 1, "block_B": 0, "stride_B": 0, "lines": 0, "extent_B": 0}
@@ -67,6 +68,30 @@ def _interval(parameter: Parameter, where: str, *, holds_value: bool = False) ->
         yield where, f"low {low:g} is above high {high:g}"
     elif holds_value and ((low is not None and low > value) or (high is not None and value > high)):
         yield where, f"the value {value:g} is not between low and high"
+
+
+def collective_faults(model: CollectiveModel, where: str) -> Iterator[Fault]:
+    """Faults of a fitted model of a collective: what its prediction relies on."""
+    if not model.is_fitted:
+        return
+    end: float | None = None
+    for index, regime in enumerate(model.regimes):
+        if regime.max_B is None or regime.max_ranks is None:
+            yield f"{where}.regimes.{index}", "a fitted range has ends, max_B and max_ranks"
+            return
+        if (end is not None and regime.min_B != end) or regime.max_B < regime.min_B:
+            yield f"{where}.regimes.{index}.min_B", f"{regime.min_B:g} is not where the range before ends"
+        end = regime.max_B
+    if not model.regimes:
+        yield f"{where}.regimes", "empty; a fitted model has at least one"
+    for name, parameter in model.parameters.items():
+        if parameter.value < 0:
+            yield f"{where}.parameters.{name}.value", f"{parameter.value:g} is negative"
+    for place, row in enumerate(model.points):
+        if not {"ranks", "bytes", "time_s"} <= row.keys() or not _is_between(row["ranks"], 1, MOST_COUNT):
+            yield f"{where}.points.{place}", "a point has ranks, bytes and time_s"
+            return
+        yield from row_faults(row, f"{where}.points.{place}")
 
 
 def row_faults(row: Mapping[str, Cell], where: str) -> Iterator[Fault]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading, writing
 from hockney.errors import RequestError
-from hockney.machine.check import Fault, fit_faults, interval_faults, row_faults
+from hockney.machine.check import Fault, collective_faults, fit_faults, interval_faults, row_faults
 from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
@@ -22,7 +22,7 @@ from hockney.models.effects.base import Effect
 from hockney.records.record import Locality
 from hockney.records.series import Series
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
 
 
@@ -232,7 +232,7 @@ class Provenance(_MachineFilePart):
 class Machine(_MachineFilePart):
     """A machine file, whole."""
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     hockney_version: str
     created: str = Field(description="UTC, ISO 8601")
     system: MeasuredSystem
@@ -275,6 +275,7 @@ def _faults(machine: Machine) -> Iterator[Fault]:
             yield from row_faults(row, f"effects.{index}.points.{place}")
     for index, model in enumerate(machine.collectives):
         yield from interval_faults(model.parameters, f"collectives.{index}.parameters")
+        yield from collective_faults(model, f"collectives.{index}")
 
 
 def save(machine: Machine, path: Path) -> None:
@@ -324,7 +325,7 @@ def loads(text: str, path: Path) -> Machine:
             f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
             "upgrade hockney: `git pull` in its clone, and install it again",
         )
-    # What versions 2 and 3 added may be absent.
+    # What versions 2 to 4 added may be absent.
     data["schema_version"] = SCHEMA_VERSION
     try:
         machine = Machine.model_validate_json(json.dumps(data))

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
+from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.records.record import LOCALITIES
 from hockney.registry import did_you_mean
@@ -71,6 +72,24 @@ def differences(entries: Sequence[Entry | Effect]) -> dict[str, list[str]]:
     """Words in which these entries differ, by name; "" where an entry has none."""
     names = dict.fromkeys(name for entry in entries for name in words(entry))
     return {name: there for name in names if len(there := _words(entries, name)) > 1}
+
+
+def collective_words(model: CollectiveModel) -> dict[str, str]:
+    """What identifies a model of a collective, by name: operation, algorithm, mapping, and the rest."""
+    named = {"operation": model.operation, "algorithm": model.name, "mapping": model.mapping}
+    return {**named, **model.other}
+
+
+def collective_title(model: CollectiveModel, among: Sequence[CollectiveModel] = ()) -> str:
+    """`bcast — binomial, mapping core`: its algorithm, and what else distinguishes it from `among`."""
+    own = collective_words(model)
+    alike = [words for other in among if (words := collective_words(other))["operation"] == own["operation"]]
+    shown = [
+        f"{name} {word}"
+        for name, word in own.items()
+        if word and name not in ("operation", "algorithm") and len({other.get(name, "") for other in alike}) > 1
+    ]
+    return f"{model.operation} — {', '.join([model.name or 'the library', *shown])}"
 
 
 def matching(machine: Machine, filters: Mapping[str, str | None]) -> list[Entry]:

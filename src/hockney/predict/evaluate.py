@@ -178,7 +178,7 @@ def table(evaluation: Evaluation) -> pd.DataFrame:
     wide = evaluation.test.assign(
         statistic=evaluation.result["statistic"],
         repetition=0,
-    ).drop(columns="spread")
+    ).drop(columns=["spread", "low_s", "high_s"])
     for name, prediction in evaluation.predictions.items():
         for part, values in (("", prediction.time_s), ("_low", prediction.low_s), ("_high", prediction.high_s)):
             wide[f"{name}{part}_us"] = values * 1e6

@@ -15,12 +15,15 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.machine.file import load
-from hockney.machine.select import parse_where
+from hockney.machine.select import collective_title, collective_words, parse_where
 from hockney.machine.system import find_system
+from hockney.models.collectives.base import CollectiveModel
 from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
 from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.decisions.base import ScheduleChoice
 from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
+from hockney.predict.from_model import measured_there
+from hockney.predict.held_to_points import held
 from hockney.predict.identify.told import known_defaults
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.network_figures import costs_of, figures_of
@@ -29,7 +32,7 @@ from hockney.predict.scenario import MOST_STEPS, Place
 from hockney.records import table
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.schedule.catalogue import algorithms, ask
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes
 from hockney.words import written
 
 UNSHARED_LINKS = (
@@ -108,9 +111,18 @@ def _names(case: CollectiveCase, known: Sequence[str]) -> list[str]:
 
 def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, Any]:
     """The answer from point-to-point costs: no collective was measured. `radix` 0: each algorithm's usual one."""
-    costs, place = _costs(case)
-    rows = _published(case, size_B)
-    stated = [row.algorithm for row in rows]
+    rows, beyond_models = _of_models(case, size_B)
+    # What was measured in segments says nothing of the same without them.
+    stated = [
+        row.algorithm.partition(",")[0] for row in rows if case.segment_B or "segments" not in row.algorithm
+    ]
+    try:
+        costs, place = _costs(case)
+    except RequestError as error:
+        if not rows:
+            raise
+        warnings = [f"{error.message}: only what was measured is predicted", *beyond_models]
+        return _answer(case, size_B, rows, str(case.machine), warnings, {}, {})
     names = _names(case, [algorithm.name for algorithm in algorithms(case.operation)])
     names = [name for name in names if name not in stated]
     refused: dict[str, str] = {}
@@ -136,7 +148,7 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
-    warnings = [*costs.warnings, *costs.assumptions(place, _ranks(case)), *costs.beyond(size_B)]
+    warnings = [*beyond_models, *costs.warnings, *costs.assumptions(place, _ranks(case)), *costs.beyond(size_B)]
     if _ranks(case) > 2 and costs.crosses_network(place, _ranks(case)):
         warnings.append(UNSHARED_LINKS)
     if any(row.method == "published" for row in rows):
@@ -146,14 +158,35 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
     return _answer(case, size_B, rows, costs.origin, warnings, refused, bound)
 
 
-def _published(case: CollectiveCase, size_B: int) -> list[Row]:
-    """Rows of the models of this collective that the machine file brings with it."""
+def _of_models(case: CollectiveCase, size_B: int) -> tuple[list[Row], list[str]]:
+    """Rows of the models of this collective that the machine file brings with it, and what these do not reach.
+
+    A fitted model outside of whose ranks or sizes the question lies has no row: costs of messages answer.
+    """
     if not case.is_there:
-        return []
+        return [], []
+    filters = {**parse_where(case.where), **({"mapping": case.mapping} if case.mapping else {})}
     models = [model for model in load(case.machine).collectives if model.operation == case.operation]
-    rows = [published(model, _ranks(case), size_B) for model in models]
-    chosen = _names(case, [row.algorithm for row in rows])
-    return [row for row in rows if row.algorithm in chosen]
+    published_ones = [published(model, _ranks(case), size_B) for model in models if not model.statistic]
+    fitted = [model for model in models if model.statistic and _answers(model, filters, case.segment_B)]
+    rows = [
+        measured_there(model, _ranks(case), size_B, collective_title(model, fitted).partition(" — ")[2])
+        for model in fitted
+    ]
+    rows = [*published_ones, *rows]
+    chosen = _names(case, [row.algorithm.partition(",")[0] for row in rows])
+    rows = [row for row in rows if row.algorithm.partition(",")[0] in chosen or row.algorithm in chosen]
+    silent = [row for row in rows if row.time_s is None and row not in published_ones]
+    texts = [f"{case.operation} {row.algorithm}: {row.note}; not predicted from measured times" for row in silent]
+    return [row for row in rows if row not in silent], texts
+
+
+def _answers(model: CollectiveModel, filters: Mapping[str, str], segment_B: int) -> bool:
+    """Whether a fitted model is of what was asked for; what it does not name may be anything."""
+    own = collective_words(model)
+    return segment_B in (0, model.segment_B) and all(
+        own[name] == word for name, word in filters.items() if own.get(name)
+    )
 
 
 def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
@@ -232,8 +265,9 @@ def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
 
 def _rows(choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator) -> tuple[list[Row], list[str]]:
     """A row for each choice, and what limits them."""
-    prediction = fitted.predict(choices[[*POINT, "time_s"]])
-    notes, correction = prediction.note or [], prediction.correction
+    alone = fitted.predict(choices[[*POINT, "time_s"]])
+    prediction, contradicted = held(alone, choices, learn, fitted)
+    notes, correction = alone.note or [], alone.correction
     assert correction is not None, f"{ANSWER} corrects what it simulates"
     rows = []
     for i, point in enumerate(choices.to_dict("records")):
@@ -247,27 +281,7 @@ def _rows(choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator) -
         readable_s, weight = (float(values[i]) for values in (correction.readable_s, correction.weight))
         share = time_s / readable_s - 1
         rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s, readable_s, share, weight))
-    return rows, [*notes, *beyond(learn, choices), *_contradictions(choices, learn, rows)]
-
-
-def _contradictions(choices: pd.DataFrame, learn: pd.DataFrame, rows: Sequence[Row]) -> list[str]:
-    """Measured times of the very points that are predicted, where they lie outside the interval."""
-    texts = []
-    for (_, point), row in zip(choices.iterrows(), rows, strict=True):
-        alike = learn["root"].fillna(0) == point["root"]
-        for name in (*CHOICE, "mapping", "ranks", "bytes"):
-            alike &= (
-                learn[name].isna() if pd.isna(point[name]) else learn[name].eq(point[name]).fillna(value=False)
-            )
-        for name in ("nodes", "ppn"):
-            if not pd.isna(point[name]):
-                alike &= learn[name].eq(point[name]).fillna(value=False)
-        if not alike.any() or row.low_s is None or row.high_s is None:
-            continue
-        measured_s = float(learn["time_s"][alike].median())
-        if not row.low_s <= measured_s <= row.high_s:
-            texts.append(f"{row.algorithm}: {format_time(measured_s)} was measured here, outside the interval")
-    return texts
+    return rows, [*notes, *beyond(learn, choices), *contradicted]
 
 
 def _title(point: Mapping[Any, Any]) -> str:

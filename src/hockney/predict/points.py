@@ -50,7 +50,8 @@ SHORTEST_S = 1e-12
 
 @dataclass(frozen=True)
 class Points:
-    """`frame` has the columns `POINT`, `time_s` (median), `repetitions`, `spread` (largest / smallest).
+    """`frame` has the columns `POINT`, `time_s` (median), `repetitions`, `spread` (largest / smallest), and
+    `low_s`, `high_s`: the hull of the repetitions' values and intervals.
 
     `dropped` counts rows of the table by the reason for which they were left out; `warnings` are for the user.
     """
@@ -76,8 +77,15 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> Points:
             f"no usable row of {operation} ({chosen}) in this table: {reasons}",
             "a row needs a positive time and its number of ranks",
         )
-    grouped = kept.groupby(list(POINT), dropna=False, sort=False)["time_s"]
-    pooled = grouped.agg(time_s="median", repetitions="size", low="min", high="max").reset_index()
+    grouped = kept.groupby(list(POINT), dropna=False, sort=False)
+    pooled = grouped.agg(
+        time_s=("time_s", "median"),
+        repetitions=("time_s", "size"),
+        low=("time_s", "min"),
+        high=("time_s", "max"),
+        low_s=("low_s", "min"),
+        high_s=("high_s", "max"),
+    ).reset_index()
     pooled["spread"] = pooled["high"] / pooled["low"]
     contradictory = int((pooled["spread"] > columns.CONTRADICTION).sum())
     warnings = []
@@ -111,6 +119,9 @@ def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
     truth = rows["oversubscribed"] if "oversubscribed" in rows.columns else pd.Series(pd.NA, rows.index)
     table["oversubscribed"] = truth.astype("boolean").fillna(value=False).astype(bool)
     table["time_s"] = rows["time_s"].astype("float64")
+    for name in ("low_s", "high_s"):
+        bound = rows[name].astype("float64") if name in rows.columns else table["time_s"]
+        table[name] = bound.where(bound > 0, table["time_s"])
     return table
 
 

@@ -16,6 +16,7 @@ from hockney import writing
 from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
+from hockney.machine.collectives import collectives_of
 from hockney.machine.file import Machine, load
 from hockney.machine.levels import level_remark, mixture
 from hockney.machine.marks import marks_of
@@ -27,6 +28,7 @@ from hockney.records.contents import Contents, at_any_level, read
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.verification import find as find_verification
 from hockney.report import (
+    collective_models,
     collectives,
     effects,
     figures,
@@ -156,6 +158,8 @@ def make(
         every, marks = curves(machine), _sizes(machine)
     else:
         caveats = [*reservations([], contents), *contents.warnings]
+    of_collectives = [model for model in (machine.collectives if machine is not None else []) if model.is_fitted]
+    of_collectives = of_collectives or collectives_of(contents)
     context = Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
     measured = machine.effects if machine is not None else []
     page_warnings = [
@@ -184,6 +188,9 @@ def make(
             progress(f"drawing {operation}")
             chosen = wish.statistics[operation]
             section = collectives.section(frame, operation, places, chosen, sizes_B, looks, costs)
+            of_it = [model for model in of_collectives if model.operation == operation]
+            section.figures += collective_models.drawings(of_it, machine)
+            section.tables = [*collective_models.model_table(of_it), *section.tables]
             progress(f"judging predictions of {operation}")
             judgement = judged(frame, operation, places.system, looks, statistic=chosen)
             section.figures += [judgement.drawing] if judgement.drawing else []
@@ -343,7 +350,7 @@ def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path
             f"the machine file was fitted to other launches than those of {path}",
             f"fit again with `hockney fit {path} -o machine.json`, or leave --machine out",
         )
-    if not machine.point_to_point and not machine.effects:
+    if not machine.point_to_point and not machine.effects and not machine.collectives:
         raise RequestError("the machine file holds no point-to-point fit", f"fit again with `hockney fit {path}`")
     entries = machine.point_to_point
     if entries and not any(entry.measurements.points for entry in entries):

@@ -18,8 +18,7 @@ from hockney.campaign import collectives
 from hockney.campaign.options import MeasureOptions
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import refuse_far_too_many
-from hockney.campaign.visits_so_far import VisitsSoFar
-from hockney.campaign.visits_so_far import visits_of
+from hockney.campaign.visits_so_far import VisitsSoFar, visits_of
 from hockney.campaign.work import Work
 from hockney.errors import RequestError
 from hockney.options import Argument, named, options

@@ -16,6 +16,7 @@ from hockney.units import format_bytes, format_time
 
 with later():
     from hockney.predict.every_algorithm import predictions
+    from hockney.predict.from_model import FITTED, MEASURED
 
 
 LEAST_MARGIN = 0.005
@@ -97,12 +98,13 @@ def _corrections(rows: Sequence[dict[str, Any]]) -> str:
     corrected = [row for row in rows if row["readable_s"] is not None]
     if not corrected:
         return ""
+    by = "the formula" if all(row["method"] in (FITTED, MEASURED) for row in corrected) else "simulated"
     parts = (
         f"{row['algorithm']} {format_time(row['readable_s'])} {row['correction']:+.1%}"
         + (f" (weight of the surface: {row['weight']:.2g})" if row["weight"] else "")
         for row in corrected
     )
-    return f"simulated, and corrected by what training missed: {', '.join(parts)}"
+    return f"{by}, and corrected by what was measured around: {', '.join(parts)}"
 
 
 def _verdict(answer: dict[str, Any]) -> str:

@@ -10,9 +10,10 @@ from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import interval, stated
 from hockney.machine.levels import level_remark
-from hockney.machine.select import UNKNOWN, differences, words
+from hockney.machine.select import UNKNOWN, collective_title, differences, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, latency, published
 from hockney.models.base import Fit, Parameter, preferred_model
+from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, View, Views
 from hockney.records.keys import TRANSFERS
@@ -111,17 +112,28 @@ def content(machine: Machine) -> Card:
         ],
         collectives=[
             CardModel(
-                ", ".join(filter(None, [model.operation, model.algorithm])),
+                _collective(model, machine.collectives),
                 [_number(name, parameter) for name, parameter in model.parameters.items()],
                 _formulas(model.views),
                 [_printed(statement) for statement in model.as_printed],
             )
-            for model in machine.collectives
+            for model in _by_importance(machine.collectives)
         ],
         closed_forms=_closed_forms(machine),
         limits=_limits(machine, entries),
         provenance=_provenance(machine),
     )
+
+
+def _collective(model: CollectiveModel, among: Sequence[CollectiveModel]) -> str:
+    """`bcast, binomial, mapping core`; a published model of the library's own choice is the operation alone."""
+    operation, _, words = collective_title(model, among).partition(" — ")
+    return operation if words == "the library" else f"{operation}, {words}"
+
+
+def _by_importance(models: Sequence[CollectiveModel]) -> list[CollectiveModel]:
+    """The library's own choices first."""
+    return sorted(models, key=lambda model: bool(model.algorithm))
 
 
 def _printed(statement: Statement) -> str:
@@ -295,7 +307,7 @@ def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
     for effect in machine.effects:
         limits += [f"{effect.effect}: {note}" for note in effect.notes]
     for model in machine.collectives:
-        limits += [f"{model.operation}: {note}" for note in model.notes]
+        limits += [f"{_collective(model, machine.collectives)}: {note}" for note in model.notes]
     return list(dict.fromkeys([*limits, *_remarks(entries)]))
 
 
@@ -315,6 +327,7 @@ def _remarks(entries: Sequence[Entry]) -> list[str]:
 
 def _has_intervals(machine: Machine) -> bool:
     parameters = [parameter for effect in machine.effects for parameter in effect.parameters.values()]
+    parameters += [parameter for model in machine.collectives for parameter in model.parameters.values()]
     parameters += [latency(fit) for entry in machine.point_to_point for fit in entry.fits.values()]
     return any(parameter.low is not None for parameter in parameters)
 

@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
 from hockney.machine.file import Entry, Machine
+from hockney.machine.select import collective_title
 from hockney.machine.summary import MESSAGES
 from hockney.models.base import Parameter, predict
 from hockney.models.collectives.base import CollectiveModel
@@ -32,6 +33,8 @@ _RANKS = [2**exponent for exponent in range(1, 17)]
 TWO_PANELS = 1.4
 """Height of two panels over that of one: they share an axis and a legend."""
 _SMALL_B, _LARGE_B = 8.0, 2.0**30
+_MOST_MODELS = 5
+"""Models of collectives in a figure."""
 _MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
@@ -109,8 +112,11 @@ Curves = dict[str, tuple[list[int], list[float]]]
 def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
     """Time against ranks at 8 B, and vector / time of large vectors below it, as far as models can be evaluated.
 
-    `height_in` is that of one panel; two share their axis. None where no model can.
+    `height_in` is that of one panel; two share their axis. The library's own choices come first; of fitted models
+    the measured points at 8 B are drawn, too. None where no model can be evaluated on two numbers of ranks.
     """
+    models = sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]
+    points = {_name(model, models): spots for model in models if (spots := _points_at(model))}
     panels = [
         (curves, title)
         for curves, title in (
@@ -128,27 +134,56 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
         for (curves, title), axes in zip(
             panels, figure.subplots(len(panels), 1, squeeze=False).flat, strict=True
         ):
+            measured = points if axes is figure.axes[0] else {}
             for name, (at, values) in curves.items():
-                axes.plot(at, values, label=name, marker=looks[name].marker, markersize=3, **looks[name].line)
+                marker: Any = {} if name in points else {"marker": looks[name].marker, "markersize": 3}
+                axes.plot(at, values, label=name, **marker, **looks[name].line)
+                dots: Any = {"marker": looks[name].marker, "color": looks[name].colour, "markersize": 3}
+                for spot in measured.get(name, []):
+                    axes.plot(*spot, linestyle="", **dots)
             axes.set_xscale("log", base=2)
-            axes.set_xticks([2**exponent for exponent in range(1, 17, 3)])
+            most = math.log2(max(max(at) for at, _ in curves.values()))
+            axes.set_xticks([2**exponent for exponent in range(1, int(most) + 1, 3 if most > 8 else 1)])
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
             axes.xaxis.set_minor_locator(NullLocator())
             everything = [value for _, values in curves.values() for value in values]
+            everything += [value for several in measured.values() for _, value in several]
             log_axis(axes, min(everything), max(everything))
-            axes.set_ylabel(title)
+            axes.set_ylabel(title, fontsize=6.5 if points else None)
         axes.set_xlabel("ranks P")
-        figure.axes[0].legend(loc="upper left", handlelength=3)
+        if points:
+            # Points leave no free corner.
+            entries = figure.axes[0].get_legend_handles_labels()
+            figure.legend(*entries, loc="outside lower center", handlelength=3, ncols=2, fontsize=6.5)
+        else:
+            figure.axes[0].legend(loc="upper left", handlelength=3)
     return figure
+
+
+def _points_at(model: CollectiveModel) -> list[tuple[float, float]]:
+    """Ranks and µs of the measured points of 8 B."""
+    return [
+        (float(row["ranks"] or 0), float(row["time_s"] or 0) * 1e6)
+        for row in (model.points if model.is_fitted else [])
+        if row["bytes"] == _SMALL_B
+    ]
+
+
+def _ranks_of(model: CollectiveModel) -> list[int]:
+    """Where a model is evaluated: powers of two, and the ends of its ranges."""
+    ends = {count for regime in model.regimes for count in (regime.min_ranks, regime.max_ranks)}
+    return sorted({*_RANKS, *(count for count in ends if count and _RANKS[0] <= count <= _RANKS[-1])})
 
 
 def _times(models: Sequence[CollectiveModel]) -> Curves:
     """Time in µs at 8 B, by the models that can be evaluated there."""
     curves: Curves = {}
     for model in models:
-        times = {count: time_s for count in _RANKS if (time_s := model.time_s(count, _SMALL_B)) is not None}
-        if times:
-            curves[_name(model)] = list(times), [time_s * 1e6 for time_s in times.values()]
+        times = {
+            count: time_s for count in _ranks_of(model) if (time_s := model.time_s(count, _SMALL_B)) is not None
+        }
+        if len(times) > 1:
+            curves[_name(model, models)] = list(times), [time_s * 1e6 for time_s in times.values()]
     return curves
 
 
@@ -164,18 +199,22 @@ def _rates(models: Sequence[CollectiveModel]) -> Curves:
         ends = [math.inf if regime.max_B is None else regime.max_B for regime in model.regimes]
         vector_B = min(_LARGE_B, _LARGE_B if is_of_blocks else max(ends, default=0.0))
         rates: dict[int, float] = {}
-        for count in _RANKS:
+        for count in _ranks_of(model):
             size_B = vector_B / count if is_of_blocks else vector_B
             regime, time_s = model.regime(count, size_B), model.time_s(count, size_B)
-            if regime is not None and time_s and any(term.per_byte for term in regime.terms):
+            if (
+                regime is not None
+                and time_s
+                and any(term.per_byte or term.counts == "bytes" for term in regime.terms)
+            ):
                 rates[count] = vector_B / time_s / 1e6
-        if rates:
-            curves[_name(model)] = list(rates), list(rates.values())
+        if len(rates) > 1:
+            curves[_name(model, models)] = list(rates), list(rates.values())
     return curves
 
 
-def _name(model: CollectiveModel) -> str:
-    return ", ".join(filter(None, [model.operation, model.algorithm]))
+def _name(model: CollectiveModel, among: Sequence[CollectiveModel]) -> str:
+    return collective_title(model, among).replace(" — the library", "").replace(" — ", ", ")
 
 
 def known(machine: Machine, height_in: float, width_in: float) -> Figure | None:

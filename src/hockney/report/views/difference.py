@@ -14,6 +14,7 @@ from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, slope_si
 from hockney.models.base import DRIFT, Fit, Parameter, drift, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
+from hockney.report.views.compared_collectives import common_times, form_of
 from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
 from hockney.report.views.judgement import LEVEL, Measured, corrected, launch_error, p_value
 from hockney.units import format_bytes
@@ -324,11 +325,17 @@ def _effects(a: Machine, b: Machine, diff: Difference) -> _Launches:
 
 def _collectives(a: Machine, b: Machine, diff: Difference) -> None:
     def identity(model: CollectiveModel) -> dict[str, str]:
-        return {"collective": model.operation, "algorithm": model.algorithm}
+        named = {"collective": model.operation, "algorithm": model.name if model.is_fitted else model.algorithm}
+        return {**named, "mapping": model.mapping, **model.other}
 
     for where, in_a, in_b in _matched(a.collectives, b.collectives, identity, diff):
-        # A model of a collective was published, or fitted elsewhere: nobody says to how many launches.
-        _parameters(where, in_a.parameters, in_b.parameters, (None, None), diff)
+        counts = in_a.launches, in_b.launches
+        if not (in_a.is_fitted and in_b.is_fitted) or form_of(in_a) == form_of(in_b):
+            _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
+        else:
+            diff.remarks.append(f"{where}: the models have other terms or ranges; their times are compared")
+        for name, at_a, at_b in common_times(in_a, in_b):
+            diff.comparisons.append(compare(where, name, Measured(at_a, counts[0]), Measured(at_b, counts[1])))
 
 
 def _parameters(

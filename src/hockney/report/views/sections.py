@@ -10,7 +10,7 @@ from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Machine
 from hockney.machine.formula import interval, stated
-from hockney.machine.select import UNKNOWN, titles
+from hockney.machine.select import UNKNOWN, collective_title, titles
 from hockney.machine.summary import OVERSUBSCRIBED
 from hockney.models.base import Fit, Parameter
 from hockney.models.collectives.base import CollectiveModel, collective_models
@@ -126,17 +126,17 @@ def of_collectives(
 
     RequestError for an unknown operation or algorithm.
     """
-    published = [
-        _of_published(model, ranks)
-        for model in machine.collectives
-        if operation in (None, COLLECTIVES, model.operation)
-    ]
+    models = [model for model in machine.collectives if operation in (None, COLLECTIVES, model.operation)]
+    if algorithm:
+        models = [model for model in models if algorithm == (model.algorithm or model.name)]
+    sections = [_of_model(model, models, ranks) for model in models]
     if operation is None:
-        return published
+        return sections
     costs = costs_of(machine)
     operations = collective_models.names() if operation == COLLECTIVES else [operation]
-    sections = list(published) if not algorithm else []
     for name in operations:
+        if sections and algorithm and algorithm not in collective_models.get(name).forms:
+            continue
         for form in views_of_collective(name, algorithm, costs=costs, congestion=congestion, ranks=ranks):
             lines = [*form.notes]
             if costs is None:
@@ -152,13 +152,12 @@ def of_collectives(
     return sections
 
 
-def _of_published(model: CollectiveModel, ranks: int | None) -> ModelSection:
-    heading = f"{model.operation} — {model.algorithm or 'the library'}"
-    lines = list(model.notes)
+def _of_model(model: CollectiveModel, among: Sequence[CollectiveModel], ranks: int | None) -> ModelSection:
+    lines = [*quality_lines(model), *model.notes]
     if model.source:
         lines.append(f"published: {model.source}")
     return ModelSection(
-        heading,
+        collective_title(model, among),
         model.views,
         {**model.model_dump(mode="json"), "ranks": ranks},
         model.parameters,
@@ -167,6 +166,34 @@ def _of_published(model: CollectiveModel, ranks: int | None) -> ModelSection:
         model.points,
         _unstated(model.source),
     )
+
+
+def quality_lines(model: CollectiveModel) -> list[str]:
+    """How well a fitted model describes what was measured, and what was left out; none of a published one."""
+    quality = model.quality
+    if quality is None:
+        return []
+    carried = len(model.points)
+    of_file = f" ({carried} of them in this file)" if carried < quality.points else ""
+    lines = [
+        f"{quality.points} points{of_file}, median error {quality.median_relative_error:.1%}, "
+        f"95 % within {quality.p95_relative_error:.1%}; {STATISTIC_WORDS.get(model.statistic, model.statistic)}"
+    ]
+    if quality.left_out_median is not None:
+        lines.append(
+            f"ranks or sizes left out one by one: median error {quality.left_out_median:.1%}, "
+            f"95 % within a factor {quality.model_factor:.3g} of the formula, "
+            f"{quality.prediction_factor:.3g} with the measured points around"
+        )
+    return lines
+
+
+STATISTIC_WORDS = {
+    "completion": "last exit minus first entry",
+    "max_over_ranks": "of the slowest rank",
+    "mean_over_ranks": "mean over the ranks",
+    "min_over_ranks": "of the fastest rank",
+}
 
 
 def _unstated(source: str) -> str:

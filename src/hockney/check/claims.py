@@ -1,0 +1,357 @@
+"""Whether measured times grow no faster than is claimed: `bcast: S + log P`, and from which P and S on they do.
+
+Θ leaves constants open, so they are fitted, and only growth is judged. Of the times on at most P/2 ranks,
+
+    T(P, S) = f(S)·(1 − κ/P) + h(S)·p(P) + Σ d·q(P)
+
+is fitted, no coefficient negative and κ ≤ 1: f and h are free at each size, so that any protocol may be
+followed, and κ follows a factor that stays bounded, as 2(P − 1)/P does; p are what the claim multiplies S by,
+and q, with one d for all sizes, what it adds without S. The noise is what residuals differ by from those of the
+next smaller and larger size: what grows too fast does so at neighbouring sizes alike. A time on P ranks above
+what the fit gives there is a violation where that is more than chance (Student's t), in Holm's correction of all
+times that are judged, and where so are the times of that size on all larger numbers of ranks. A step, as where a
+node is full, is followed a doubling later.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import nnls
+
+from hockney.check.cells import DEFAULT, SETTING, Call, Times
+from hockney.check.judge import holm
+from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
+from hockney.errors import RequestError
+from hockney.models.collectives.expression import Order, Powers, grows
+from hockney.records.keys import COLLECTIVES
+from hockney.registry import did_you_mean
+from hockney.statistics import Array, LeastSquares, least_squares, steady_median, t_reach
+from hockney.units import format_bytes
+
+LEAST_NOISE = 0.005
+"""Relative residuals below this are no less noise: medians of launches move by more from day to day."""
+LEAST_RANKS = 2
+"""Numbers of ranks from which constants are fitted."""
+LEAST_SIZES = 4
+LEAST_DIFFERENCES = 3
+"""Second differences without which noise is not known."""
+SATURATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""κ, 1 for (P − 1)/P."""
+ROUNDS = 3
+"""Of weights by the model of the round before."""
+LEAST_SHARE = 1e-3
+"""The least share of a time that a model is taken to give while its weights are sought."""
+_FACTOR = re.compile(r"log₂?2?\s*\(?P\)?|[SnP1]", re.IGNORECASE)
+_EXAMPLE = "write for example 'bcast: S + log P' or 'allgather ring: S P + P'"
+
+Verdict = Literal["violated", "kept", "cannot be told"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An operation by an algorithm is said to take Θ(`order`); in `order`, n are the bytes S."""
+
+    operation: str
+    algorithm: str
+    order: Order
+
+    @property
+    def text(self) -> str:
+        """`bcast: Θ(S + log P)`."""
+        name = self.operation if self.algorithm == DEFAULT else f"{self.operation} {self.algorithm}"
+        # The bytes come first, as people say it.
+        products = sorted(self.order, key=lambda powers: (-powers.n, powers))
+        return f"{name}: Θ({' + '.join(str(powers).replace('n', 'S') for powers in products)})"
+
+
+def parse_claim(text: str) -> Claim:
+    """`bcast: S + log P`; RequestError for anything else."""
+    names, colon, formula = text.partition(":")
+    words = names.split()
+    if not colon or not 1 <= len(words) <= 2:
+        raise RequestError(f"{text!r} is no claim", _EXAMPLE)
+    if words[0] not in COLLECTIVES:
+        hint = did_you_mean(words[0], list(COLLECTIVES))
+        raise RequestError(f"unknown collective {words[0]!r}", f"{hint}known: {', '.join(COLLECTIVES)}")
+    return Claim(words[0], words[1] if len(words) > 1 else DEFAULT, frozenset(map(_product, formula.split("+"))))
+
+
+def _product(text: str) -> Powers:
+    factors = [word.lower() for word in _FACTOR.findall(text)]
+    rest = _FACTOR.sub("", text).strip(" ·*")
+    counts = {name: factors.count(name.lower()) for name in ("S", "n", "P")}
+    logs = sum(factor.startswith("log") for factor in factors)
+    bytes_ = counts["S"] + counts["n"]
+    if rest or not factors or bytes_ > 1 or logs > 1 or counts["P"] > 2:
+        raise RequestError(f"{text.strip()!r} is no product of S, P and log P", _EXAMPLE)
+    return next(iter(grows(n=bytes_, P=counts["P"], log=logs)))
+
+
+@dataclass(frozen=True)
+class ClaimFinding:
+    """One size of one call. `ranks` is where times begin to be above the claim to the last, or the last judged.
+
+    `factor` there is measured over what the claim allows, with its 95 % interval.
+    """
+
+    claim: Claim
+    call: Call
+    size_B: int
+    ranks: int | None
+    most_ranks: int
+    factor: float | None
+    low: float | None
+    high: float | None
+    p_corrected: float | None
+    verdict: Verdict
+    why: str = ""
+
+    @property
+    def where(self) -> str:
+        """The setting in words."""
+        return self.call.where()
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; what is not known is None."""
+        return {
+            "claim": self.claim.text,
+            "operation": self.claim.operation,
+            "algorithm": self.claim.algorithm,
+            "setting": {name: word for name, word in zip(SETTING, self.call.setting, strict=False) if word},
+            "bytes": self.size_B,
+            "verdict": self.verdict,
+            "fails_from_ranks": self.ranks if self.verdict == "violated" else None,
+            "judged_at_ranks": self.ranks,
+            "most_ranks": self.most_ranks,
+            "factor": self.factor,
+            "factor_low": self.low,
+            "factor_high": self.high,
+            "p_corrected": self.p_corrected,
+            "why": self.why,
+        }
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A time on P ranks beside what the times on at most P/2 give."""
+
+    size_B: int
+    ranks: int
+    factor: float
+    low: float
+    high: float
+    p: float
+
+
+def judge_claims(
+    times: Times,
+    claims: Sequence[Claim],
+    *,
+    family_error: float = FAMILY_ERROR,
+    least_factor: float = LEAST_FACTOR,
+) -> list[ClaimFinding]:
+    """Every size of every call that a claim is about; RequestError where nothing of one was measured."""
+    tried: list[tuple[Claim, Call, dict[tuple[int, int], float], list[_Judged]]] = []
+    for claim in claims:
+        curves = _curves(times, claim)
+        if not curves:
+            known = sorted({f"{call.operation} {call.algorithm}" for call in times.curves if call.ranks})
+            raise RequestError(
+                f"no {claim.operation} by {claim.algorithm} was measured",
+                f"known: {', '.join(known) or 'nothing'}",
+            )
+        tried += [(claim, call, curve, _judged(claim, curve)) for call, curve in curves.items()]
+    corrected = holm(np.array([one.p for *_, several in tried for one in several]))
+    findings, first = [], 0
+    for claim, call, curve, several in tried:
+        p_of = dict(zip(map(id, several), corrected[first : first + len(several)].tolist(), strict=True))
+        first += len(several)
+        most = max(ranks for ranks, _ in curve)
+        for size_B in sorted({size_B for _, size_B in curve}):
+            of_size = sorted((one for one in several if one.size_B == size_B), key=lambda one: one.ranks)
+            if not of_size:
+                few = "fewer numbers of ranks than the claim has terms: measure more, each double the last"
+                findings.append(
+                    ClaimFinding(claim, call, size_B, None, most, None, None, None, None, "cannot be told", few)
+                )
+                continue
+            above = [p_of[id(one)] <= family_error and one.factor > least_factor for one in of_size]
+            begins = len(above) - next(
+                (k for k, is_above in enumerate(reversed(above)) if not is_above), len(above)
+            )
+            at = of_size[min(begins, len(of_size) - 1)]
+            verdict: Verdict = "cannot be told"
+            if begins < len(above):
+                verdict = "violated"
+            elif at.high <= least_factor:
+                verdict = "kept"
+            findings.append(
+                ClaimFinding(
+                    claim, call, size_B, at.ranks, most, at.factor, at.low, at.high, p_of[id(at)], verdict
+                )
+            )
+    return findings
+
+
+def _curves(times: Times, claim: Claim) -> dict[Call, dict[tuple[int, int], float]]:
+    """Seconds by ranks and size of each call of the claim, whatever its ranks; apart where places differ."""
+    middle_s = steady_median(times.time_s)
+    calls = [
+        call for call in times.curves if (call.operation, call.algorithm) == (claim.operation, claim.algorithm)
+    ]
+    calls = [call for call in calls if call.ranks]
+    curves: dict[Call, dict[tuple[int, int], float]] = {}
+    for call in calls:
+        bare = replace(call, ranks=None, nodes=None, ppn=None)
+        twins = [
+            other
+            for other in calls
+            if replace(other, nodes=None, ppn=None) == replace(call, nodes=None, ppn=None)
+        ]
+        key = replace(bare, ppn=call.ppn) if len(twins) > 1 else bare
+        curve = curves.setdefault(key, {})
+        for size_B, row in times.curves[call].items():
+            curve[call.ranks or 0, size_B] = float(middle_s[row])
+    return curves
+
+
+def _judged(claim: Claim, curve: dict[tuple[int, int], float]) -> list[_Judged]:
+    at = np.array(list(curve), dtype=np.float64)
+    ranks, size_B, time_s = at[:, 0], at[:, 1], np.array(list(curve.values()))
+    sizes = np.unique(size_B)
+    whole = _fitted(claim, ranks, size_B, time_s, sizes)
+    noise, freedom = _noise(ranks, size_B, np.log(time_s / whole.at(ranks, size_B)))
+    found = []
+    for count in np.unique(ranks) if freedom > 0 else ():
+        below, here = ranks <= count / 2, ranks == count
+        # A size that was not measured there has no constants.
+        here &= np.isin(size_B, size_B[below])
+        if np.unique(ranks[below]).size < LEAST_RANKS or not here.any():
+            continue
+        fit = _fitted(claim, ranks[below], size_B[below], time_s[below], sizes)
+        model_s = fit.at(ranks[here], size_B[here])
+        error = noise * np.hypot(1.0, np.sqrt(fit.leverage(ranks[here], size_B[here])) / model_s)
+        off = np.log(time_s[here] / model_s)
+        p, wide = stats.t.sf(off / error, freedom), t_reach(error, freedom)
+        for row in range(off.size):
+            factor, low, high = (math.exp(off[row] + ends * wide[row]) for ends in (0, -1, 1))
+            found.append(_Judged(int(size_B[here][row]), int(count), factor, low, high, float(p[row])))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Constants:
+    """What is fitted to times: the terms of the docstring above, their coefficients, and what that rests on."""
+
+    claim: Claim
+    sizes: Array
+    saturation: float
+    value: Array
+    support: LeastSquares
+    used: NDArray[np.bool_]
+
+    def at(self, ranks: Array, size_B: Array) -> Array:
+        """Seconds, shape (n,)."""
+        return _design(self.claim, ranks, size_B, self.sizes, self.saturation) @ self.value
+
+    def leverage(self, ranks: Array, size_B: Array) -> Array:
+        """The variance of `at`, in units of a relative residual's, shape (n,)."""
+        return self.support.leverage(_with_slope(self, ranks, size_B)[:, self.used])
+
+
+def _with_slope(fit: _Constants, ranks: Array, size_B: Array) -> Array:
+    """The design with the derivative by κ, which was fitted as well."""
+    design = _design(fit.claim, ranks, size_B, fit.sizes, fit.saturation)
+    slope = -(fit.value[: fit.sizes.size] * (size_B[:, None] == fit.sizes)).sum(axis=1) / ranks
+    return np.column_stack([design, slope])
+
+
+def _design(claim: Claim, ranks: Array, size_B: Array, sizes: Array, saturation: float) -> Array:
+    """The columns: one of each size, those of each size that the claim multiplies S by, and the common ones."""
+    products = sorted(claim.order)
+    of_size = [1 - saturation / ranks]
+    of_size += [_grown(powers, ranks) for powers in products if powers.n and (powers.P or powers.log)]
+    columns = [column * (size_B == size) for column in of_size for size in sizes]
+    columns += [_grown(powers, ranks) for powers in products if not powers.n]
+    return np.column_stack(columns)
+
+
+def _grown(powers: Powers, ranks: Array) -> Array:
+    return np.asarray(ranks**powers.P * np.log2(ranks) ** powers.log)
+
+
+def _fitted(claim: Claim, ranks: Array, size_B: Array, time_s: Array, sizes: Array) -> _Constants:
+    """Coefficients, none negative, by residuals relative to the mean of time and model; κ from a grid."""
+    found: list[tuple[float, float, Array, Array]] = []
+    for saturation in SATURATIONS:
+        design, weight = _design(claim, ranks, size_B, sizes, saturation), 1 / time_s
+        for _ in range(ROUNDS):
+            scaled = design * weight[:, None]
+            length = np.linalg.norm(scaled, axis=0)
+            length = np.where(length > 0, length, 1.0)
+            value = nnls(scaled / length, time_s * weight, maxiter=50 * design.shape[1])[0] / length
+            model_s = np.maximum(design @ value, LEAST_SHARE * time_s)
+            weight = 1 / np.sqrt(time_s * model_s)
+        found.append((float((np.log(time_s / model_s) ** 2).sum()), saturation, value, weight))
+    _, saturation, value, weight = min(found, key=lambda each: each[0])
+    bare = _Constants(claim, sizes, saturation, value, None, np.array([]))  # type: ignore[arg-type]
+    used = np.append(value > 0, True)
+    support = least_squares(_with_slope(bare, ranks, size_B)[:, used], time_s, weight)
+    return replace(bare, support=support, used=used)
+
+
+def _noise(ranks: Array, size_B: Array, residual: Array) -> tuple[float, float]:
+    """The relative noise of a time and its degrees of freedom, from second differences of residuals over sizes.
+
+    Over ranks, where there are fewer than four sizes. The median of their absolute values is worth 37 % of them.
+    """
+    several = np.unique(size_B).size >= LEAST_SIZES
+    by, along = (ranks, size_B) if several else (size_B, ranks)
+    differences = []
+    for value in np.unique(by):
+        here = np.flatnonzero(by == value)
+        differences.append(np.diff(residual[here[np.argsort(along[here])]], 2))
+    every = np.concatenate(differences)
+    if every.size < LEAST_DIFFERENCES:
+        return math.inf, 0.0
+    # The second difference of independent values has six times their variance.
+    deviation = float(np.median(np.abs(every))) / stats.norm.ppf(0.75) / math.sqrt(6)
+    return max(deviation, LEAST_NOISE), 0.37 * every.size
+
+
+def claims_text(findings: Sequence[ClaimFinding]) -> list[str]:
+    """What the claims come to, a line for each call and for each size at which one fails."""
+    lines = []
+    for claim, call in dict.fromkeys((finding.claim, finding.call) for finding in findings):
+        of_call = [finding for finding in findings if (finding.claim, finding.call) == (claim, call)]
+        counted = {
+            verdict: sum(finding.verdict == verdict for finding in of_call)
+            for verdict in ("violated", "kept", "cannot be told")
+        }
+        said = ", ".join(f"{count} {verdict}" for verdict, count in counted.items() if count)
+        where = f" ({call.where()})" if call.where() else ""
+        lines.append(f"{claim.text}{where}: {len(of_call)} sizes, {said}")
+        for finding in of_call:
+            if finding.verdict == "violated":
+                lines.append(f"  {failure_text(finding)}")
+        lines += [
+            f"  not told: {why}" for why in dict.fromkeys(finding.why for finding in of_call if finding.why)
+        ]
+    return lines
+
+
+def failure_text(finding: ClaimFinding) -> str:
+    """From where a violated claim fails, and by which factor."""
+    size = f"{format_bytes(finding.size_B)}: " if COLLECTIVES[finding.claim.operation].has_size else ""
+    return (
+        f"{size}fails from P = {finding.ranks} on (to {finding.most_ranks}): {finding.factor:.2f} times "
+        f"({finding.low:.2f} to {finding.high:.2f}) what fewer ranks and the claim allow"
+    )

@@ -1,0 +1,118 @@
+"""Models of the library's collectives, and of named algorithms, from the times of a campaign or a tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from hockney.errors import RequestError
+from hockney.models.collectives.base import CollectiveModel
+from hockney.models.collectives.fitting import CollectivePoints, fit_collective
+from hockney.models.collectives.statements import views_of_fit
+from hockney.models.over_ranks.points import CONFIGURATION, Configuration, collectives_in, groups, points
+from hockney.records.columns import CHOICE
+from hockney.records.contents import Contents
+from hockney.records.series import default_statistic
+from hockney.statistics import Array
+
+MOST_POINTS = 500
+"""Points that a machine file carries of one model."""
+DEFAULT = "default"
+_OTHER = (*(name for name in CONFIGURATION if name != "mapping"), "ppn", "nodes")
+
+
+def collectives_of(contents: Contents, progress: Callable[[str], None] = lambda _: None) -> list[CollectiveModel]:
+    """A model of each operation, algorithm and placement; with a note, and no formula, where points are too few.
+
+    Points that were met at another level of the machine than the rest are left out.
+    """
+    frame, _ = contents.of_one_level()
+    models = []
+    for operation in collectives_in(frame):
+        statistic = default_statistic(frame, operation)
+        for configuration, rows in _alike(points(frame, operation, statistic)):
+            progress(f"{operation} {configuration['algorithm']}")
+            model = _model(operation, statistic, configuration, rows)
+            of_it = (frame["operation"] == operation) & (frame["algorithm"] == configuration["algorithm"])
+            models.append(_with_circumstances(model, frame[of_it & (frame["mapping"] == model.mapping)]))
+    return models
+
+
+def _with_circumstances(model: CollectiveModel, rows: pd.DataFrame) -> CollectiveModel:
+    """The model with the number of its launches, and from how many ranks on these shared cores, if any did."""
+    known: dict[str, object] = {"launches": int(rows["repetition"].nunique()) or None}
+    if "oversubscribed" in rows.columns and rows["oversubscribed"].notna().any():
+        shared = rows[rows["oversubscribed"].isin([True])]
+        known["oversubscribed"] = not shared.empty
+        if not shared.empty:
+            first = int(shared["ranks"].min())
+            note = f"from {first} ranks on, ranks shared a core: those times are the scheduler's"
+            known["notes"] = [*model.notes, note]
+    return model.model_copy(update=known)
+
+
+def collective_points(operation: str, configuration: Configuration, rows: pd.DataFrame) -> CollectivePoints:
+    """Rows of `over_ranks.points.points` that share an algorithm and its parameters."""
+
+    def numbers(name: str) -> Array:
+        return rows[name].to_numpy(np.float64)
+
+    time_s, low_s, high_s = (numbers(name) for name in ("time_s", "low_s", "high_s"))
+    has_interval = low_s < high_s
+    return CollectivePoints(
+        operation,
+        configuration["algorithm"],
+        numbers("ranks"),
+        numbers("bytes"),
+        time_s,
+        np.where(has_interval, low_s, np.nan),
+        np.where(has_interval, high_s, np.nan),
+        int(configuration["segment_bytes"] or 0),
+        int(configuration["radix"] or 0),
+    )
+
+
+def _alike(measured: pd.DataFrame) -> Iterator[tuple[Configuration, pd.DataFrame]]:
+    """The points of each model. Where one rank count ran with several ranks a node, each of these has its own."""
+    held = (*CONFIGURATION, *CHOICE)
+    for configuration, rows in groups(measured[measured["ranks"].notna()], held):
+        by = [name for name in ("ppn", "nodes") if _is_ambiguous(rows, name)]
+        yield from groups(rows, (*held, *by[:1])) if by else [(configuration, rows)]
+
+
+def _is_ambiguous(rows: pd.DataFrame, name: str) -> bool:
+    return bool(rows.groupby(["ranks", "bytes"])[name].nunique(dropna=False).max() > 1)
+
+
+def _model(operation: str, statistic: str, configuration: Configuration, rows: pd.DataFrame) -> CollectiveModel:
+    measured = collective_points(operation, configuration, rows)
+    algorithm = "" if measured.algorithm == DEFAULT else measured.algorithm
+    other = {name: configuration[name] for name in _OTHER if configuration[name]}
+    named = {
+        "algorithm": algorithm,
+        "mapping": configuration["mapping"],
+        "other": other,
+        "statistic": statistic,
+    }
+    try:
+        model = fit_collective(measured)
+    except RequestError as error:
+        bare = CollectiveModel(
+            operation=operation, segment_B=measured.segment_B, radix=measured.radix, notes=[error.message]
+        )
+        return bare.model_copy(update=named)
+    notes = (
+        [] if len(np.unique(measured.ranks)) > 1 else ["one number of ranks: how it grows with P is not known"]
+    )
+    model = model.model_copy(update={**named, "points": _thinned(model, measured.ranks), "notes": notes})
+    return model.model_copy(update={"views": views_of_fit(model)})
+
+
+def _thinned(model: CollectiveModel, ranks: Array) -> list[dict[str, float | int | str | bool | None]]:
+    """The points of every k-th number of ranks and of the last, so that `MOST_POINTS` are left."""
+    counts = np.unique(ranks)
+    every = -(-len(model.points) // MOST_POINTS)
+    kept = {*counts[::every].tolist(), float(counts[-1])}
+    return [row for row in model.points if float(row["ranks"] or 0) in kept]

@@ -1,0 +1,101 @@
+"""Models of collectives in a machine file: which there are, what they carry, and how they are read."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hockney.errors import RequestError
+from hockney.machine.build import build
+from hockney.machine.collectives import MOST_POINTS
+from hockney.machine.file import dumps, load, loads, save
+from hockney.report.views.sections import quality_lines
+
+HEAD = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,low_us,high_us"
+
+
+def table(
+    path: Path,
+    *,
+    ranks: tuple[int, ...] = (2, 4, 8, 16),
+    sizes: tuple[int, ...] = (8, 64, 512, 4096),
+    algorithms: tuple[str, ...] = ("default", "binomial"),
+    mappings: tuple[str, ...] = ("core",),
+) -> Path:
+    """Broadcasts of log₂P rounds of 1 µs + 1 ns a byte; the default takes 2 µs more. Collectives alone."""
+    rows = [HEAD]
+    for algorithm, mapping, count, size_B in product(algorithms, mappings, ranks, sizes):
+        time = np.log2(count) * (1 + size_B / 1000) + (2 if algorithm == "default" else 0)
+        where = f"{mapping},1,{count},{count},{size_B}"
+        rows.append(f"s,m,bcast,{algorithm},{where},completion,{time},0,{time * 0.98},{time * 1.02}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_table_of_collectives_alone_has_a_model_of_each_algorithm_and_placement(tmp_path: Path) -> None:
+    machine = build(table(tmp_path / "t.csv", mappings=("core", "node")))
+    assert not machine.point_to_point
+    named = {(model.operation, model.name, model.mapping) for model in machine.collectives}
+    assert named == {("bcast", name, place) for name in ("default", "binomial") for place in ("core", "node")}
+    for model in machine.collectives:
+        assert model.statistic == "completion"
+        assert model.launches == 1
+        extra_s = 0.0 if model.algorithm else 2e-6
+        # The law is a sum of the candidates.
+        assert model.time_s(8, 100) == pytest.approx(3 * 1.1e-6 + extra_s, rel=1e-4)
+        assert model.time_s(32, 100) is None
+        assert all(model.views.of(view) for view in ("asymptotic", "dominant", "exact"))
+
+
+def test_what_was_written_is_read_and_written_alike(tmp_path: Path) -> None:
+    machine = build(table(tmp_path / "t.csv"))
+    save(machine, tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    assert again == machine
+    assert dumps(again) == (tmp_path / "m.json").read_text(encoding="utf-8")
+
+
+def test_a_file_of_an_older_version_is_read(tmp_path: Path) -> None:
+    data = json.loads(dumps(build(table(tmp_path / "t.csv"))))
+    new = ("mapping", "other", "segment_B", "radix", "statistic", "quality", "launches", "oversubscribed")
+    old = [{name: value for name, value in model.items() if name not in new} for model in data["collectives"]]
+    for model in old:
+        model["points"] = []
+        for term in (term for regime in model["regimes"] for term in regime["terms"]):
+            del term["counts"]
+            term["growth"] = "1"
+    text = json.dumps({**data, "schema_version": 3, "collectives": old})
+    assert [model.is_fitted for model in loads(text, Path("old.json")).collectives] == [False, False]
+
+
+def test_many_points_are_thinned_and_the_model_says_so(tmp_path: Path) -> None:
+    many = tuple(range(2, 2 + MOST_POINTS // 2))
+    machine = build(table(tmp_path / "t.csv", ranks=many, algorithms=("default",)))
+    (model,) = machine.collectives
+    assert len(model.points) <= MOST_POINTS + 4
+    assert {row["ranks"] for row in model.points} >= {many[0], many[-1]}
+    assert model.quality is not None
+    assert model.quality.points == 4 * len(many)
+    assert any(f"{4 * len(many)} points ({len(model.points)} of them" in line for line in quality_lines(model))
+
+
+def test_points_that_are_too_few_leave_a_note(tmp_path: Path) -> None:
+    (model,) = build(table(tmp_path / "t.csv", ranks=(2,), sizes=(8, 64), algorithms=("default",))).collectives
+    assert not model.regimes
+    assert "too few" in model.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("max_B", None), ("min_B", 9.0)], ids=["no end", "a gap between ranges"]
+)
+def test_a_damaged_model_is_refused(tmp_path: Path, field: str, value: float | None) -> None:
+    data = json.loads(dumps(build(table(tmp_path / "t.csv"))))
+    regimes = data["collectives"][0]["regimes"]
+    regimes.append({**regimes[-1], "min_B": regimes[-1]["max_B"]})
+    regimes[-1][field] = value
+    with pytest.raises(RequestError, match=r"collectives\.0\.regimes\.1"):
+        loads(json.dumps(data), Path("m.json"))

@@ -1,0 +1,57 @@
+"""Figure and table of the model of a measured collective."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hockney.models.collectives.base import CollectiveModel
+from hockney.models.collectives.fitting import CollectivePoints, fit_collective
+from hockney.report.collective_models import drawings, findings, model_table
+
+
+def model(ranks: tuple[float, ...] = (2, 4, 8, 16), operation: str = "bcast") -> CollectiveModel:
+    at, size_B = (each.ravel() for each in np.meshgrid(np.array(ranks), np.array([8.0, 512.0, 32768.0])))
+    time_s = 2e-6 + 1e-9 * size_B * np.log2(at)
+    nothing = np.full(at.shape, np.nan)
+    made = fit_collective(CollectivePoints(operation, "default", at, size_B, time_s, nothing, nothing))
+    return made.model_copy(update={"algorithm": ""})
+
+
+def test_each_range_is_a_row() -> None:
+    (table,) = model_table([model()])
+    assert len(table.rows) == len(model().regimes)
+    assert "2 ≤ P ≤ 16" in table.rows[0][1]
+    assert model_table([]) == []
+
+
+def test_the_librarys_own_choice_is_a_finding() -> None:
+    named = model().model_copy(update={"algorithm": "binomial"})
+    (found,) = findings([model(), named])
+    assert found.text.startswith("bcast — default takes T(P, n) = ")
+    assert "2 ≤ P ≤ 16" in found.text
+    assert found.anchor == "bcast"
+
+
+@pytest.mark.parametrize(("ranks", "panels"), [((2, 4, 8, 16), 4), ((8,), 2)])
+def test_time_and_rate_are_drawn_over_bytes_and_over_ranks(ranks: tuple[float, ...], panels: int) -> None:
+    (drawing,) = drawings([model(ranks)], None)
+    axes = drawing.figure.axes
+    assert len(axes) == panels
+    for panel in axes[1::2]:
+        assert "whole vector / time" in panel.get_ylabel()
+
+
+def test_the_rate_is_that_of_all_blocks_where_sizes_are_blocks() -> None:
+    """A block of 32 KiB of each of 16 ranks in 2 µs + 4 · 32.8 µs is 3.9 GB/s, 16 times that of one block."""
+    (whole,), (blocks,) = (drawings([model(operation=name)], None) for name in ("bcast", "allgather"))
+    tops = [
+        max(float(np.asarray(line.get_ydata())[-1]) for line in drawing.figure.axes[1].get_lines())
+        for drawing in (whole, blocks)
+    ]
+    units = [drawing.figure.axes[1].get_ylabel() for drawing in (whole, blocks)]
+    assert all("GB/s" in unit or "MB/s" in unit for unit in units)
+    scale = [1000 if "GB/s" in unit else 1 for unit in units]
+    # Among the drawn ranks 2 ranks are fastest for a vector: 32 KiB in 34.8 µs; for blocks 16 ranks are.
+    assert tops[1] * scale[1] == pytest.approx(16 * 32768 / (2 + 4 * 32.768), rel=0.02)
+    assert tops[0] * scale[0] == pytest.approx(32768 / (2 + 32.768), rel=0.02)
