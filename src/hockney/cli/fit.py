@@ -16,6 +16,7 @@ from hockney.terminal.loading import later
 with later():
     from hockney.machine.build import build
     from hockney.machine.file import check_writable, is_machine_file, save
+    from hockney.machine.hops import hops_effects
     from hockney.models.views import VIEWS
     from hockney.network.topologies.base import parse_spec
     from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
@@ -50,10 +51,12 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
             f"{campaign} is a machine file: it holds fits already",
             f"look at them with `hockney show {campaign}`, or give the campaign that they were made from",
         )
-    topology = parse_spec(options.topology).spec if options.topology else ""
+    network = parse_spec(options.topology) if options.topology else None
     with say.status("fitting …") as status:
         machine = build(campaign, progress=lambda name: status(f"fitting {name}"))
-        machine.topology = topology or machine.topology
+        if network is not None:
+            machine.topology = network.spec
+            machine.effects += hops_effects(campaign, network)
         status(f"writing {output}")
         save(machine, output)
     for warning in machine.provenance.warnings:
