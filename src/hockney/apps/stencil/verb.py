@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,9 +24,10 @@ with later():
     from hockney.apps.stencil.grids import parse_grids
     from hockney.apps.stencil.measured import measured_runs
     from hockney.apps.stencil.prediction import RankedGrids, StencilProgram, predict_grids
-    from hockney.apps.stencil.surroundings import Surroundings
+    from hockney.apps.stencil.surroundings import Surroundings, Tuned
     from hockney.machine.placement import placement
     from hockney.predict.network_figures import costs_of
+    from hockney.predict.on_topology import on_topology
     from hockney.predict.scenario import Place, place_of
 
 MOST_REFUSED = 3
@@ -64,9 +66,20 @@ class StencilCase(MessageCosts):
         Option("Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
     ] = None
 
-    def surroundings(self) -> Surroundings:
-        """Costs of messages, and where the system's mapping puts so many ranks."""
+    def surroundings(self, ranks: int) -> Surroundings:
+        """Costs of messages, and where the system's mapping, or the topology, puts ranks.
+
+        `ranks` fill the topology where nothing says how many a node has.
+        """
         costs, system = costs_of(self, both_ways=True)
+        if (linked := on_topology(self, ranks)) is not None:
+            if not linked.is_torus:
+                raise RequestError(
+                    f"applications share the links of a torus, and {self.topology} is none",
+                    "describe the network in a system file: --system",
+                )
+            costs = replace(costs, warnings=[*costs.warnings, linked.words])
+            return Surroundings(costs, linked.place, Tuned(network_s_per_B=linked.costs_per_link))
 
         def place(ranks: int) -> Place | None:
             if system is None:
@@ -89,7 +102,9 @@ def predict_stencil(case: StencilCase, *, as_json: bool) -> None:
     program = StencilProgram.checked(case.operation, case.cells, case.subdomain, case.halo, case.formulation)
     runs = None if case.runs is None else measured_runs(case.runs)
     with say.progress(quiet=as_json or runs is None) as progress:
-        ranked = predict_grids(program, grids, case.surroundings(), case.iterations, case.cell_s, runs, progress)
+        ranked = predict_grids(
+            program, grids, case.surroundings(grids[0].ranks), case.iterations, case.cell_s, runs, progress
+        )
     if as_json:
         say.json(_data(program, ranked))
         return

@@ -1,0 +1,17 @@
+"""Answers that a page begins with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer: a sentence with its number and its interval, and where the page shows it.
+
+    `anchor` is the id of a section, figure or table of the page; `weight`, 0 to 1, is how much it matters.
+    """
+
+    text: str
+    anchor: str
+    weight: float
