@@ -80,9 +80,9 @@ def _enter(operation: str) -> Callable[..., None]:
     "pingpong",
     examples=_examples("pingpong")
     + """\
-hockney predict pingpong --bytes 16KiB --machine bluegene_p --queue 13 --congestion 2.1 --hops 5 --hop-latency
-50ns hockney predict pingpong --bytes 16KiB --machine ci_2core --queue 13 --busy-sender --layout vector --block
-8B \\ --stride 64B
+hockney predict pingpong --bytes 16KiB --machine bluegene_p --queue 13 --congestion 2.1
+hockney predict pingpong --bytes 8 --machine bluegene_p --hops 5 --hop-latency 50ns
+hockney predict pingpong --bytes 16KiB --machine ci_2core --busy-sender --layout vector --block 8B --stride 64B
 """,
     of=predict,
 )
