@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.command_line import outcome
@@ -21,7 +22,12 @@ def campaign(tmp_path: Path) -> Path:
     """Host 0 of a ring of 8 with three others, at three sizes: 1, 2 and 4 hops, 2.33 in the mean."""
     folder = Campaign.create(tmp_path / "c", {})
     folder.append_launch({"id": "one", "ranks": [{"rank": i, "host": f"n{i}"} for i in range(8)]})
-    known = {"source": "hockney", "operation": "pingpong", "statistic": "one_way", "locality": "network"}
+    known: dict[str, Any] = {
+        "source": "hockney",
+        "operation": "pingpong",
+        "statistic": "one_way",
+        "locality": "network",
+    }
     folder.append_all(
         [
             Record(
