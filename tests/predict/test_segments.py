@@ -69,3 +69,14 @@ def test_without_segments_there_is_nothing_to_choose() -> None:
     row = best_segment(partial(ask, "bcast", name, ranks=8, size_B=4096), predict, HOCKNEY)
     assert row.segment_B is None
     assert np.isfinite(row.time_s or math.inf)
+
+
+def test_a_line_with_an_unknown_end_gives_no_time() -> None:
+    """Segments whose simulation would be too long are no candidates, however quick a part of them was."""
+
+    def few_alone(request: ScheduleRequest) -> Row:
+        known = predict(request)
+        return known if request.problem.bytes <= 32 * 512 else Row(known.algorithm, "none", None)
+
+    request = ask("bcast", "binary", ranks=9, size_B=2**20, segment_B=512)
+    assert in_segments(request, few_alone).time_s is None
