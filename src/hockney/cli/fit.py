@@ -19,6 +19,7 @@ with later():
     from hockney.apps.ring.predicted import RingComparison, in_words
     from hockney.machine.build import fitted
     from hockney.machine.file import check_writable, is_machine_file, save
+    from hockney.machine.hops import hops_effects
     from hockney.models.views import VIEWS
     from hockney.network.topologies.base import parse_spec
     from hockney.records.contents import read
@@ -57,7 +58,7 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
             f"{campaign} is a machine file: it holds fits already",
             f"look at them with `hockney show {campaign}`, or give the campaign that they were made from",
         )
-    topology = parse_spec(options.topology).spec if options.topology else ""
+    network = parse_spec(options.topology) if options.topology else None
     contents = read(campaign)
     rings = fitted_rings(contents)
     if rings and not contents.effects and not set(contents.frame["operation"]) & set(TRANSFERS):
@@ -65,7 +66,9 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
         return
     with say.status("fitting …") as status:
         machine = fitted(contents, progress=lambda name: status(f"fitting {name}"))
-        machine.topology = topology or machine.topology
+        if network is not None:
+            machine.topology = network.spec
+            machine.effects += hops_effects(campaign, network)
         status(f"writing {output}")
         save(machine, output)
     for warning in machine.provenance.warnings:

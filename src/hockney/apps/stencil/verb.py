@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,9 +27,10 @@ with later():
     from hockney.apps.stencil.measured import MeasuredRuns, measured_runs
     from hockney.apps.stencil.prediction import RankedGrids, StencilPrediction, StencilProgram, predict_grids
     from hockney.apps.stencil.solution import Solution
-    from hockney.apps.stencil.surroundings import Surroundings
+    from hockney.apps.stencil.surroundings import Surroundings, Tuned
     from hockney.machine.placement import placement
     from hockney.predict.network_figures import costs_of
+    from hockney.predict.on_topology import on_topology
     from hockney.predict.scenario import Place, place_of
 
 MOST_REFUSED = 3
@@ -72,9 +74,20 @@ class StencilCase(MessageCosts):
         Option("Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
     ] = None
 
-    def surroundings(self) -> Surroundings:
-        """Costs of messages, and where the system's mapping puts so many ranks."""
+    def surroundings(self, ranks: int) -> Surroundings:
+        """Costs of messages, and where the system's mapping, or the topology, puts ranks.
+
+        `ranks` fill the topology where nothing says how many a node has.
+        """
         costs, system = costs_of(self, both_ways=True)
+        if (linked := on_topology(self, ranks)) is not None:
+            if not linked.is_torus:
+                raise RequestError(
+                    f"applications share the links of a torus, and {self.topology} is none",
+                    "describe the network in a system file: --system",
+                )
+            costs = replace(costs, warnings=[*costs.warnings, linked.words])
+            return Surroundings(costs, linked.place, Tuned(network_s_per_B=linked.costs_per_link))
 
         def place(ranks: int) -> Place | None:
             if system is None:
@@ -106,7 +119,8 @@ def predict_stencil(
     if solved is not None and "iterations" not in case.model_fields_set:
         iterations = max(1, round(solved.iterations.value))
     with say.progress(quiet=as_json or runs is None) as progress:
-        predicted = predict_grids(program, grids, case.surroundings(), iterations, case.cell_s, runs, progress)
+        surroundings = case.surroundings(grids[0].ranks)
+        predicted = predict_grids(program, grids, surroundings, iterations, case.cell_s, runs, progress)
     if as_json:
         say.json(_data(program, predicted, solved))
         return
