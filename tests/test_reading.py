@@ -237,3 +237,10 @@ def test_a_parquet_file_is_bounded_in_what_it_unpacks_to(tmp_path: Path, monkeyp
     assert (tmp_path / "bomb.parquet").stat().st_size < 100_000
     with pytest.raises(RequestError, match="unpacks to more"):
         reading.parquet(tmp_path / "bomb.parquet", "")
+
+
+def test_toml_is_read_or_refused_with_the_name_of_its_file() -> None:
+    assert reading.toml("a = [1, 2]\n", "s.toml", "") == {"a": [1, 2]}
+    for damaged in ("a = ", "a = 1\na = 2\n", "[[", "a = " + "[" * 10_000):
+        with pytest.raises(RequestError, match=r"s\.toml is no TOML"):
+            reading.toml(damaged, "s.toml", "")

@@ -81,10 +81,15 @@ def named(what: str) -> Iterator[None]:
         raise RequestError(f"{what}: {error.message}", error.hint) from error
 
 
-def checked(model: type[Model], written: Mapping[str, Any], verb: str) -> Model:
-    """The model with what was written for `hockney VERB`; RequestError names the first option that is wrong."""
+def checked(
+    model: type[Model], written: Mapping[str, Any], verb: str, further: Mapping[str, Any] | None = None
+) -> Model:
+    """The model with what was written for `hockney VERB`; RequestError names the first option that is wrong.
+
+    `further`: values of fields that nobody wrote, and that are not read.
+    """
     called = {name: flag(name, option) for name, _, option in options(model)}
-    values = dict(written)
+    values = {**(further or {}), **written}
     for name, _, option in options(model):
         if option.read is None or name not in written:
             continue
@@ -106,4 +111,4 @@ def checked(model: type[Model], written: Mapping[str, Any], verb: str) -> Model:
             raise RequestError(
                 f"unknown {what} {first['input']!r}", f"{near}known: {', '.join(known)}"
             ) from error
-        raise RequestError(f"{what} {written.get(name, first['input'])!r}: {first['msg']}", hint) from error
+        raise RequestError(f"{what} {values.get(name, first['input'])!r}: {first['msg']}", hint) from error

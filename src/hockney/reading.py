@@ -158,6 +158,16 @@ def parsed(text: str | bytes, name: str, hint: str, *, line: int = 1) -> Any:
     return value
 
 
+def toml(text: str, name: str, hint: str) -> dict[str, Any]:
+    """TOML of a text that was read from `name`; RequestError where it is none."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise RequestError(f"{printable(name)} is no TOML: {str(error).splitlines()[0][:200]}", hint) from error
+
+
 def has_absurd_number(value: Any) -> bool:
     """Whether a number of a JSON value is too large, though JSON can write it: 1e999, 10^30 as a whole number."""
     todo = [value]

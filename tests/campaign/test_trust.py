@@ -13,10 +13,11 @@ import pytest
 from tests.command_line import run_hockney
 
 from hockney.campaign.plan import Plan
-from hockney.campaign.trust import KEY_B, SEAL, doubt, seal
+from hockney.campaign.trust import KEY_B, doubt, seal
 from hockney.records.folder import PLAN, RECORDS, Campaign
 from hockney.runner.find import canonical
 
+SEAL = "plan.seal"
 Begin = Callable[..., Path]
 
 

@@ -97,3 +97,50 @@ def test_errors_are_json_with_json(run: Run) -> None:
     code, out, _ = run("pingpong", "--bytes", "8", "--locality", "node", "--machine", MACHINE, "--json")
     assert code == 2
     assert json.loads(out)["error"]["hint"] == "measured: package, network"
+
+
+def test_effects_are_shown_with_their_sources(run: Run) -> None:
+    """13 entries of at most 100 ns each, as published; nothing is assumed of a busy sender."""
+    words = ("pingpong", "--bytes", "16KiB", "--machine", "bluegene_p", "--queue", "13")
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert "≤ 1.3 µs" in out
+    assert "Hoefler et al. 2010, section 3" in out
+    assert "at most" in out.splitlines()[-1]
+    code, _, err = run(*words, "--busy-sender")
+    assert code == 2
+    assert "overlap is not known" in err
+    assert "--overlap" in err
+    code, _, err = run("bandwidth", "--bytes", "8", "--machine", "bluegene_p", "--queue", "1")
+    assert code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--congestion", "0.5"), "is no congestion"),
+        (("--hop-latency", "1us"), "--hop-latency needs --hops"),
+        (("--block", "8B"), "--block needs --layout"),
+        (("--layout", "vector"), "--layout needs --block and --stride"),
+        (("--layout", "vector", "--block", "3B", "--stride", "8B"), "no whole blocks"),
+    ],
+)
+def test_wrong_effects(words: tuple[str, ...], said: str, run: Run) -> None:
+    code, _, err = run("pingpong", "--bytes", "16KiB", "--machine", "bluegene_p", *words)
+    assert code == 2
+    assert said in err
+
+
+def test_fft(run: Run) -> None:
+    """Of 64³ there are 64 slabs; on 100 ranks pencils alone are left, 10 × 10."""
+    code, out, err = run("fft", "--size", "64", "--ranks", "16,100", "--machine", "bluegene_p", "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    few, many = told["decisions"]
+    assert [way["division"] for way in few["divisions"]] == ["1-D", "2-D"]
+    assert [way["grid"] for way in many["divisions"]] == [[10, 10]]
+    assert told["pencils_from_ranks"] == 100
+    assert "64 slabs are too few" in told["why"]
+    code, out, err = run("fft", "--size", "64", "--ranks", "4-16", "--machine", "bluegene_p")
+    assert code == 0, err
+    assert out.count("1-D") >= 3

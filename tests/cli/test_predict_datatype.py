@@ -137,8 +137,8 @@ def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
     ("words", "what"),
     [
         ((), "datatype needs a layout"),
-        (("--layout", "vector"), "--layout needs --blocks, --block, --stride"),
-        (("--blocks", "8", "--block", "8B"), "--blocks needs --layout, --stride"),
+        (("--layout", "vector"), "--layout needs --block, --stride, --blocks"),
+        (("--blocks", "8", "--block", "8B"), "--block needs --layout, --stride"),
         (("--face", "x"), "--face needs --shape"),
         (("--element", "8B"), "--element needs --face, --shape"),
         ((*VECTOR, "--face", "x"), "--face means nothing with --layout"),

@@ -194,7 +194,7 @@ def test_wrong_sources(words: list[str], what: str) -> None:
         (["--fat-tree", "4", "--link-bandwidth", "1GB/s"], "not a fat tree"),
         (["--torus", "2x2", "--link-bandwidth", "1GB/s"], "need 8 nodes"),
         (["--torus", "8", "--fat-tree", "8:1", "--link-bandwidth", "1GB/s"], "not both"),
-        (["--noise", "1us", "--trace", "x.csv"], "neither shared links nor places nor noise"),
+        (["--noise", "1us", "--trace", "x.csv"], "neither shared links nor places"),
         (["--trace", "x.txt"], "cannot write a trace"),
         (["--per-rank", "nowhere/x.csv"], "cannot write"),
     ],
@@ -214,3 +214,33 @@ def test_more_than_the_memory_is_refused() -> None:
     )
     assert done.returncode == 3
     assert "of memory" in done.stderr
+
+
+def test_a_graph_of_ones_own(tmp_path: Path) -> None:
+    """A broadcast as GOAL takes what it does by itself, 3 · 11.638 µs; a tick is what is said."""
+    path = tmp_path / "b.goal"
+    asked = ["bcast", "--algorithm", "binomial", "--ranks", "8", "--bytes", "1024"]
+    assert run_hockney("schedule", "export", *asked, "-o", str(path)).returncode == 0
+    outcome = told("--goal", str(path), *LOGGP, "--critical-path")
+    assert outcome["makespan_s"] == pytest.approx(3 * 11.638e-6)
+    assert (outcome["ranks"], outcome["messages"]) == (8, 7)
+    path.write_text("num_ranks 1 rank 0 { calc 500 }")
+    assert told("--goal", str(path), *LOGGP, "--tick", "2us")["makespan_s"] == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--goal", "none.goal"], "none.goal"),
+        (["bcast", "--goal", "b.goal"], "COLLECTIVE means nothing with --goal"),
+        (["--goal", "b.goal", "--ranks", "3"], "--ranks means nothing with --goal"),
+        (["bcast", "--tick", "1us", "--algorithm", "linear", "--ranks", "2"], "--tick needs --goal"),
+        (["bcast", "--ranks", "2"], "needs --algorithm, or --goal"),
+        (["--goal", "b.goal", "--trace", "t.csv"], "graphs"),
+    ],
+)
+def test_wrong_requests_of_graphs(words: list[str], what: str, tmp_path: Path) -> None:
+    (tmp_path / "b.goal").write_text("num_ranks 1 rank 0 { calc 500 }")
+    done = run_hockney("simulate", *words, *LOGGP, cwd=tmp_path)
+    assert done.returncode == 2
+    assert what in done.stderr

@@ -12,7 +12,8 @@ from hockney._core import Algorithm, Growth
 from hockney.machine.file import load
 from hockney.models.collectives.base import collective_models
 from hockney.predict import collective
-from hockney.predict.collective import Row, lower_bound, predict_one, verdict
+from hockney.predict.bounds import lower_bound
+from hockney.predict.collective import Row, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import Place

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from hockney.errors import RequestError
 from hockney.models.scaling.study import Study, study
 from hockney.models.scaling.times import Times
-from hockney.report.scaling import scaling, write
+from hockney.report.scaling import scaling, several, write
 
 
 def made() -> Study:
@@ -58,8 +58,17 @@ def test_ticks_do_not_touch(counts: list[int], ticks: list[int]) -> None:
 
 def test_only_files_that_can_be_drawn(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="cannot draw a figure"):
-        write(tmp_path / "a.pdf", made())
-    write(tmp_path / "a.html", made())
+        write(tmp_path / "a.pdf", {"": made()})
+    write(tmp_path / "a.html", {"": made()})
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "<svg" in page
     assert "Strong scaling to 4 processes" in page
+
+
+def test_several_curves_share_a_figure(tmp_path: Path) -> None:
+    flat = study(Times(np.array([1.0, 2, 8]), np.array([8.0, 8.0, 8.0])), "amdahl")
+    left, right = several({"steep": made(), "flat": flat}).figure.axes
+    assert np.asarray(line(left, "steep").get_ydata()) == pytest.approx([1, 2, 2.5])
+    assert np.asarray(line(right, "flat").get_ydata()) == pytest.approx([1, 1 / 2, 1 / 8])
+    assert np.asarray(line(left, "ideal").get_xdata())[-1] == pytest.approx(8)
+    write(tmp_path / "b.svg", {"steep": made(), "flat": flat})

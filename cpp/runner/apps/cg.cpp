@@ -136,7 +136,13 @@ std::string run(const Request& request, MPI_Comm comm) {
         record.add("residual_norms", solver.residual_norms());
         const double error = solver.error(), tolerance = solver.residual_tolerance();
         record.add("error_max", error);
-        if (!file.empty()) write_solution(file, grid, solver.space(), whole, solver.x(), solver.scratch());
+        if (!file.empty()) {
+            const FileTimes times =
+                write_solution(file, grid, solver.space(), whole, solver.x(), solver.scratch());
+            record.add("file_B", sizeof(double) * static_cast<double>(whole[0]) *
+                                     static_cast<double>(whole[1]) * static_cast<double>(whole[2]));
+            record.add("file_write_s", times.write_s).add("file_read_s", times.read_s);
+        }
         const double true_norm = solver.true_residual();
         const std::vector<double>& norms = solver.residual_norms();
         const bool is_finite =

@@ -55,6 +55,7 @@ constexpr double warm_up_share = is_simulated ? 0 : 0.1, most_warm_up_factor = 3
 struct EntryExit {
     double entry_s, exit_s;
     bool late, preempted;
+    int root;
 };
 
 // Runs one repetition after another on this rank.
@@ -73,7 +74,7 @@ class RepetitionLoop {
 
     EntryExit once() {
         EntryExit times{};
-        const int root = roots_[next_++ % roots_.size()];
+        const int root = times.root = roots_[next_++ % roots_.size()];
         std::byte* input = input_.next();
         std::byte* output = output_.next();
         const long switches = involuntary_switches();
@@ -353,6 +354,11 @@ std::string measure_collective(const Request& request, const Group& group) {
     record.add("mean_over_ranks_s", times.mean_s).add("min_over_ranks_s", times.min_s);
     record.add("max_over_ranks_s", times.max_s).add("clock_error_s", clock_error_s);
     record.add("late", late);
+    if (roots.size() > 1) {
+        std::vector<long> sample_roots;
+        for (const std::size_t i : chosen) sample_roots.push_back(measured.timed[i].root);
+        record.add("sample_roots", sample_roots);
+    }
     record.add("proved", ready.selection->proved());
     record.add("batch", 1).add("stop", measured.stop).add("verified", before.right && after.right);
     record.add("same_cpu", measured.same_cpu).add("elapsed_s", now_s() - begin_s);

@@ -165,6 +165,7 @@ def records(
         "high": answer.high_s,
         "quantiles": answer.quantiles_s,
         "samples": answer.samples_s,
+        "sample_roots": answer.sample_roots,
         "core_seconds": key.ranks * answer.elapsed_s,
         "batch": answer.batch,
         "disturbed": answer.disturbed,

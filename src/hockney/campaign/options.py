@@ -88,6 +88,11 @@ class MeasureOptions(Plan):
         return completed | _operations(given.get("operations", []))
 
 
+def lasting(name: str) -> str:
+    """A path that still means the same when what was begun is resumed from elsewhere; other words as they are."""
+    return str(Path(name).absolute()) if "/" in name and Path(name).exists() else name
+
+
 def _operations(words: list[str]) -> dict[str, list[str]]:
     """The plan's `operations` and `effects`."""
     # Known before any launch: each kernel has a file of its name.

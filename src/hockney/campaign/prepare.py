@@ -139,8 +139,7 @@ def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
     names = [variant.name for variant in variants]
     if len(set(names)) < len(names):
         raise RequestError(f"two variants have the same name: {', '.join(names)}", "name each one differently")
-    if plan.mpi != "smpi":
-        _refuse_far_too_many(plan)
+    refuse_far_too_many(plan)
     # Before anything is looked for, or compiled.
     check_hosts(plan.hosts)
     if plan.hostfile:
@@ -214,14 +213,17 @@ def _platform(plan: Launching) -> dict[str, str]:
     return {"platform": text, "platform_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
-def _refuse_far_too_many(plan: Launching) -> None:
+def refuse_far_too_many(plan: Launching) -> None:
     """RequestError for ranks that this host, the only one named, cannot run in any useful time."""
+    if plan.mpi == "smpi":
+        return
     cpus = inventory().cpus
     most = max(LEAST_REFUSED_RANKS, MOST_RANKS_PER_CPU * cpus)
     if plan.ranks > most and not _is_elsewhere(plan):
         raise RequestError(
             f"{plan.ranks} ranks on the {cpus} processors of this host: more than {most} only starve each other",
-            "name the hosts with --hosts or --hostfile, or simulate a cluster with --mpi smpi --platform FILE",
+            f"--ranks {inventory().cores} has a core for each; or name the hosts with --hosts or --hostfile, or "
+            "simulate a cluster with --mpi smpi --platform FILE",
         )
 
 

@@ -14,22 +14,35 @@ import stat
 from pathlib import Path
 
 from hockney import reading, writing
-from hockney.campaign.plan import Plan
+from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
 from hockney.records.folder import PLAN
 from hockney.runner.find import is_in_search
 from hockney.runner.launchers.base import launchers
 
-SEAL = "plan.seal"
 KEY_B = 32
 _RUN = ("mpi", "launcher", "ranks", "hosts", "hostfile", "platform", "variants")
 """What of a plan decides which programs run, where and with which environment."""
 
 
-def seal(folder: Path) -> None:
+def seal(folder: Path, file: str = PLAN) -> None:
     """Mark the folder's plan as this user's; unmarked it stays where a key cannot be kept (a read-only home)."""
     if key := _key(make=True):
-        writing.replace(folder / SEAL, f"{_seal_of(reading.content(folder / PLAN), key)}\n")
+        writing.replace(_seal(folder, file), f"{_seal_of(reading.content(folder / file), key)}\n")
+
+
+def is_sealed(folder: Path, file: str) -> bool:
+    """Whether the seal of that file fits."""
+    key = _key(make=False)
+    try:
+        seal_text, text = reading.content(_seal(folder, file)).strip(), reading.content(folder / file)
+    except RequestError:
+        return False
+    return key is not None and hmac.compare_digest(seal_text, _seal_of(text, key).encode())
+
+
+def _seal(folder: Path, file: str) -> Path:
+    return (folder / file).with_suffix(".seal")
 
 
 def doubt(folder: Path, plan: Plan, option: str = "--resume") -> str:
@@ -40,28 +53,28 @@ def doubt(folder: Path, plan: Plan, option: str = "--resume") -> str:
     """
     if links := sorted(entry.name for entry in folder.iterdir() if entry.is_symlink()):
         return f"{folder} holds links, and {option} would write through them: {json.dumps(links)}"
-    if _is_sealed(folder, plan) or _is_ordinary(plan):
+    if _is_sealed(folder, plan) or is_ordinary(plan):
         return ""
+    return f"{folder} is no campaign that you began on this machine; {option} would run: {in_words(plan)}"
+
+
+def in_words(plan: Launching) -> str:
+    """What a plan runs, where and how: as JSON, so that no text of it can draw on the terminal."""
     choices = {name: value for name, value in plan.model_dump().items() if name in _RUN and value}
-    # As JSON, so that no text of the plan can draw on the terminal.
-    listing = "; ".join(f"{name} {json.dumps(value)}" for name, value in choices.items())
-    return f"{folder} is no campaign that you began on this machine; {option} would run: {listing}"
+    return "; ".join(f"{name} {json.dumps(value)}" for name, value in choices.items())
 
 
-def _is_ordinary(plan: Plan) -> bool:
+def is_ordinary(plan: Launching) -> bool:
+    """Whether it runs what any new campaign would: an MPI that the search finds, on this host."""
     elsewhere = plan.hosts or plan.hostfile or plan.platform or plan.variants
     return not elsewhere and plan.launcher in ("", *launchers.names()) and is_in_search(plan.mpi)
 
 
 def _is_sealed(folder: Path, plan: Plan) -> bool:
     """Whether the seal fits, and the plan under it is the one that would run: the file may have changed since."""
-    key = _key(make=False)
-    try:
-        seal_text, text = reading.content(folder / SEAL).strip(), reading.content(folder / PLAN)
-    except RequestError:
+    if not is_sealed(folder, PLAN):
         return False
-    if key is None or not hmac.compare_digest(seal_text, _seal_of(text, key).encode()):
-        return False
+    text = reading.content(folder / PLAN)
     return Plan.stored(reading.parsed(text, str(folder / PLAN), ""), folder) == plan
 
 

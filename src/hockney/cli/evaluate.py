@@ -13,12 +13,14 @@ from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.options import Option, flags_written
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.registry import unit_files
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
 with later():
     import pandas as pd
 
+    from hockney.apps.ring.fit import evaluate_rings
     from hockney.machine.system import find_system
     from hockney.models._evaluate import evaluate as evaluate_models
     from hockney.models.base import models
@@ -33,9 +35,9 @@ with later():
 class EvaluateOptions(MeasuredData):
     """What is predicted from what, by which models, and where the errors go."""
 
-    operation: Annotated[str, Option("Operation to evaluate.", known=lambda: (*POINT_TO_POINT, *COLLECTIVES))] = (
-        "pingpong"
-    )
+    operation: Annotated[
+        str, Option("Operation to evaluate.", known=lambda: (*POINT_TO_POINT, *COLLECTIVES, *applications()))
+    ] = "pingpong"
     statistic: Annotated[str, Option("Which time of the operation; empty: the first of those in the table.")] = ""
     models: Annotated[
         list[str],
@@ -54,6 +56,11 @@ class EvaluateOptions(MeasuredData):
     figure: Annotated[Path | None, Option("Draw predicted against measured times (.svg, .png, .html).")] = None
 
 
+def applications() -> list[str]:
+    """Names of applications, whose runs are no rows of a table."""
+    return unit_files("hockney.apps.{}.section")
+
+
 OF_COLLECTIVES = ("system", "by", "predictions", "figure")
 """Options that need --train or --test."""
 
@@ -65,6 +72,7 @@ hockney evaluate campaign --operation pingpong
 hockney evaluate table.csv.gz --operation pingpong --model piecewise --model hockney --json
 hockney evaluate table.csv.gz --operation bcast --train 'ranks <= 64' --test 'ranks > 64' --figure bcast.png
 hockney evaluate table.csv.gz --operation reduce --train 'sample(0.05, seed=1)' --by mapping
+hockney evaluate rings --operation ring
 """,
 )
 def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
@@ -85,9 +93,14 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     counts points that a model cannot predict, `regret` is what it costs to run the algorithm that it thinks
     fastest instead of the one that is.
 
+    A ring: every second number of processes is held out, and foretold by the lines between breaks.
+
     The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
+    if options.operation in applications():
+        _application(options, as_json)
+        return
     frame = table.load(options.campaign, options.statistic)
     for warning in frame.attrs.get("warnings", []):
         say.warn(warning)
@@ -124,6 +137,32 @@ def _point_to_point(frame: pd.DataFrame, options: EvaluateOptions, as_json: bool
     say.line(f"{result['n_series']} series{skipped}; {result['n_train']} points to fit")
     for sentence in result["shortfalls"]:
         say.warn(sentence)
+
+
+def _application(options: EvaluateOptions, as_json: bool) -> None:
+    if options.operation != "ring":
+        raise RequestError(
+            f"{options.operation} has no model over ranks that could be judged on numbers left out",
+            f"`hockney report {options.campaign}` sets its predictions beside what was measured",
+        )
+    for name, called in flags_written(options).items():
+        if name not in ("campaign", "operation"):
+            raise RequestError(f"{called} means nothing for a ring", "leave it out")
+    result = evaluate_rings(options.campaign)
+    if as_json:
+        say.json({"operation": options.operation, **result})
+        return
+    shown = Table(title=f"ring: errors on {result['n_test']} numbers of processes left out", box=None)
+    for heading in ("model", "median", "P90", "P95", "failed"):
+        shown.add_column(heading, justify="left" if heading == "model" else "right")
+    for name in _best_first(result["models"], result["best_baseline"]):
+        row = result["models"][name]
+        parts = [_share(row[f"{part}_relative_error"]) for part in ("median", "p90", "p95")]
+        shown.add_row(name, *parts, str(row["failed"]))
+    _say_best_baseline(result)
+    say.table(shown)
+    skipped = f", {result['n_skipped']} too short and skipped" if result["n_skipped"] else ""
+    say.line(f"{result['n_series']} curves{skipped}; {result['n_train']} points to fit")
 
 
 def _best_first(names: Iterable[str], best: dict[str, Any] | None) -> list[str]:

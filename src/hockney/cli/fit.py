@@ -10,14 +10,19 @@ from typing import Annotated
 from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.records.keys import TRANSFERS
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
 with later():
-    from hockney.machine.build import build
+    from hockney.apps.ring.fit import fitted_rings
+    from hockney.apps.ring.predicted import RingComparison, in_words
+    from hockney.machine.build import fitted
     from hockney.machine.file import check_writable, is_machine_file, save
+    from hockney.machine.hops import hops_effects
     from hockney.models.views import VIEWS
     from hockney.network.topologies.base import parse_spec
+    from hockney.records.contents import read
     from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
     from hockney.report.views.render_views import sections_data, sections_text
     from hockney.report.views.sections import ModelSection, of_collectives, of_effects
@@ -42,7 +47,10 @@ hockney fit tidy.csv.gz -o cluster.json --json
 """,
 )
 def fit(options: FitOptions, as_json: JsonOption = False) -> None:
-    """Fit every model to every configuration of a campaign, and write the machine file."""
+    """Fit every model to every configuration of a campaign, and write the machine file.
+
+    Of rings the lines between breaks are fitted, too: half the slope is the latency of a message.
+    """
     campaign, output = options.campaign, options.output
     check_writable(output)
     if is_machine_file(campaign):
@@ -50,10 +58,17 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
             f"{campaign} is a machine file: it holds fits already",
             f"look at them with `hockney show {campaign}`, or give the campaign that they were made from",
         )
-    topology = parse_spec(options.topology).spec if options.topology else ""
+    network = parse_spec(options.topology) if options.topology else None
+    contents = read(campaign)
+    rings = fitted_rings(contents)
+    if rings and not contents.effects and not set(contents.frame["operation"]) & set(TRANSFERS):
+        _say_rings(rings, as_json=as_json)
+        return
     with say.status("fitting …") as status:
-        machine = build(campaign, progress=lambda name: status(f"fitting {name}"))
-        machine.topology = topology or machine.topology
+        machine = fitted(contents, progress=lambda name: status(f"fitting {name}"))
+        if network is not None:
+            machine.topology = network.spec
+            machine.effects += hops_effects(campaign, network)
         status(f"writing {output}")
         save(machine, output)
     for warning in machine.provenance.warnings:
@@ -61,7 +76,9 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     if as_json:
         effects = sections_data(of_effects(machine), VIEWS)
         collectives = sections_data(of_collectives(machine, None), VIEWS)
-        say.json({"machine": str(output), **overview(machine), "effects": effects, "collectives": collectives})
+        more = {"rings": [one.as_data() for one in rings]} if rings else {}
+        found = {"effects": effects, "collectives": collectives, **more}
+        say.json({"machine": str(output), **overview(machine), **found})
         return
     for warning in oversubscription(machine):
         say.warn(warning)
@@ -72,7 +89,21 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     say.line("\n\n".join(filter(None, [fits, effects_text, collectives_text])))
     if shortened:
         say.line(f"\nformulas of the effects, and what could not be identified: `hockney show {output}`")
+    for line in [line for one in rings for line in (one.curve.title, *in_words(one))]:
+        say.line(line)
     say.line(f"wrote {output}")
+
+
+def _say_rings(rings: list[RingComparison], *, as_json: bool) -> None:
+    """Of rings alone there are lines, and no machine file: that is made from messages between two ranks."""
+    if as_json:
+        say.json({"machine": None, "rings": [one.as_data() for one in rings]})
+        return
+    for one in rings:
+        say.line(one.curve.title_among([other.curve for other in rings]))
+        for line in in_words(one):
+            say.line(line)
+    say.line(f"no machine file: none of {', '.join(TRANSFERS)} was measured")
 
 
 MOST_PARAMETERS = 6

@@ -75,6 +75,7 @@ def _say(summary: dict[str, Any], output: Path, as_json: bool) -> None:
         say.note(f"skipped: {skipped['file']}: {skipped['reason']}")
     for text in summary["notes"]:
         say.note(text)
-    counts = f"{summary['records']} records from {len(summary['files'])} files, {len(summary['skipped'])} skipped"
-    say.line(f"{output}: {counts}")
+    runs = f" and {summary['runs']} runs of applications" if summary["runs"] else ""
+    files = f"{len(summary['files'])} files, {len(summary['skipped'])} skipped"
+    say.line(f"{output}: {summary['records']} records{runs} from {files}")
     say.line(next_step(output, (name for file in summary["files"] for name in file["operations"])))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import typer
 
-from hockney.campaign.options import KEPT, MeasureOptions
+from hockney.campaign.options import KEPT, MeasureOptions, lasting
 from hockney.campaign.plan import Plan
 from hockney.cli._next import next_step
 from hockney.cli._watching import Terminal
@@ -231,9 +231,9 @@ def _plan(options: MeasureOptions, context: typer.Context) -> Plan:
     plan = Plan.model_validate(
         {
             **options.model_dump(),
-            "mpi": _lasting(options.mpi),
-            "hostfile": _lasting(options.hostfile),
-            "platform": _lasting(options.platform),
+            "mpi": lasting(options.mpi),
+            "hostfile": lasting(options.hostfile),
+            "platform": lasting(options.platform),
             "topology": parse_spec(options.topology).spec if options.topology else "",
         }
     )
@@ -270,8 +270,3 @@ def _expect_trusted(output: Path, plan: Plan, *, trust: bool, ask: bool) -> None
         if not (ask and typer.confirm("Run it?", err=True)):
             raise RequestError(reason, "look at its plan.json; --trust resumes it all the same")
     seal(output)
-
-
-def _lasting(name: str) -> str:
-    """A path that still means the same when the campaign is resumed from elsewhere; other words as they are."""
-    return str(Path(name).absolute()) if "/" in name and Path(name).exists() else name

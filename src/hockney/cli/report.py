@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from hockney import reading
+from hockney.cli._collective_times import CollectiveTimes
 from hockney.cli._level import AnyLevel
 from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.options import Option, flags_written
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import parse_bytes
-from hockney.words import words
 
 with later():
     from hockney.machine.build import build
@@ -29,7 +29,7 @@ with later():
     from hockney.report.marks import Peak
 
 
-class ReportOptions(MeasuredData):
+class ReportOptions(CollectiveTimes, MeasuredData):
     """What is reported on, with what beside it, and into which files."""
 
     output: Annotated[
@@ -59,19 +59,6 @@ class ReportOptions(MeasuredData):
             "Repeat for a table of several. [default: what the launches tell]",
             flags=("--system",),
             metavar="NAME|FILE",
-        ),
-    ] = Field(default_factory=list)
-    statistic: Annotated[
-        Literal["", "completion", "max_over_ranks", "mean_over_ranks", "min_over_ranks"],
-        Option("Which time of collectives. [default: of those in the table the one that says most]"),
-    ] = ""
-    sizes_B: Annotated[
-        list[int],
-        Option(
-            "Comma-separated sizes at which times of collectives are drawn and fitted against ranks. "
-            "[default: a small, a middle and a large one]",
-            flags=("--sizes",),
-            read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)
     figures: Annotated[Path | None, Option("Folder for every figure as PNG and SVG.")] = None
@@ -139,6 +126,7 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
                 "left_out": page.omitted,
                 "evaluations": page.evaluations,
                 "applications": page.applications,
+                "findings": [asdict(finding) for finding in page.findings],
                 "warnings": page.warnings,
             }
         )

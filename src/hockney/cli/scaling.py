@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ with later():
     from hockney.models.base import Parameter
     from hockney.models.scaling.fit import LawFit
     from hockney.models.scaling.study import Study, study
-    from hockney.models.scaling.times import load
+    from hockney.models.scaling.times import curves
     from hockney.report.scaling import write
 
 
@@ -182,7 +183,11 @@ class StudyOptions(BaseModel):
     """The times, the laws that are fitted to them, and the figure."""
 
     path: Annotated[
-        Path, Argument("CSV or Parquet: ranks or processes, and time_s, time_ms, time_us or time_ns.")
+        Path,
+        Argument(
+            "CSV or Parquet: ranks or processes, and time_s, time_ms, time_us or time_ns; or a folder of "
+            "`hockney run`."
+        ),
     ]
     law: Annotated[str, Option(f"{LAWS}, or all that apply.")] = "all"
     weak: Annotated[bool, Option("The work grew in proportion to the processes.", flags=("--weak",))] = False
@@ -199,23 +204,43 @@ class StudyOptions(BaseModel):
     "fit",
     examples="hockney scaling fit times.csv\n"
     "hockney scaling fit times.csv --law usl --figure scaling.svg --json\n"
-    "hockney scaling fit weak.csv --weak --figure weak.html",
+    "hockney scaling fit weak.csv --weak --figure weak.html\n"
+    "hockney scaling fit jacobi --weak",
     of=scaling,
 )
 def fit(options: StudyOptions, json: JsonOption = False) -> None:
     """Fit laws to measured times: parameters with 95 % intervals, and which law the times support.
 
     Every row is one time; rows of the same number of processes are repetitions. The time of one process is fitted
-    like the other parameters; speed-ups are against the median of those measured.
+    like the other parameters; speed-ups are against the median of those measured. Several problems, ways or
+    systems in one file are fitted one after another. Where the times step, as where ranks begin to share cores,
+    the laws have a factor from there on.
     """
-    result = study(load(options.path), options.law, is_weak=options.weak, extrapolate=options.extrapolate)
+    studies: dict[str, Study] = {}
+    found = curves(options.path, is_weak=options.weak)
+    for curve in found:
+        try:
+            made = study(curve.times, options.law, is_weak=options.weak, extrapolate=options.extrapolate)
+        except RequestError as error:
+            if len(found) == 1:
+                raise
+            say.warn(f"{curve.name} is left out: {error.message}; {error.hint}")
+            continue
+        studies[curve.name] = replace(made, notes=[*curve.notes, *made.notes])
+    if not studies:
+        raise RequestError(f"{options.path}: no curve can be fitted", "see the warnings")
     figure = options.figure
     if figure:
-        write(figure, result)
+        write(figure, studies)
     if json:
-        say.json({"times": str(options.path), **result.as_data(), "figure": str(figure) if figure else None})
+        data = [{"curve": name, **result.as_data()} for name, result in studies.items()]
+        of_one = data[0] if len(data) == 1 else {"curves": data}
+        say.json({"times": str(options.path), **of_one, "figure": str(figure) if figure else None})
         return
-    _show(result)
+    for name, result in studies.items():
+        if name:
+            say.line(f"\n{name}")
+        _show(result)
     if figure:
         say.line(f"wrote {figure}")
 

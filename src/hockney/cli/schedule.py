@@ -24,6 +24,7 @@ from hockney.words import listed, names, segment, wholes, written
 with later():
     from hockney import _core
     from hockney.predict.costs import loggp_costs
+    from hockney.predict.default_schedules import default_schedules
     from hockney.report.drawn import checked_ending
     from hockney.report.schedules import draw as picture
     from hockney.report.schedules import write
@@ -236,14 +237,21 @@ class CountOptions(ScheduleOptions):
     """Which schedules are counted."""
 
     algorithm: Annotated[
-        str, Option("One, several (comma-separated) or all.", known=lambda: ("all", *algorithm_names()))
+        str,
+        Option(
+            "One, several (comma-separated), all, or default: what a library chooses.",
+            known=lambda: ("all", "default", *algorithm_names()),
+        ),
     ]
+    mpi: Annotated[str, Option("With default: the library, such as 'Open MPI 5.0' or 'MPICH 4.2'.")] = ""
+    nodes: Annotated[int, Option("With default: nodes that the ranks are on."), Field(ge=1)] = 1
 
 
 @verb(
     "count",
     examples="hockney schedule count bcast --algorithm halving_tree --ranks 14 --bytes 16KiB --json\n"
-    "hockney schedule count allreduce --algorithm all --ranks 48 --bytes 1MiB",
+    "hockney schedule count allreduce --algorithm all --ranks 48 --bytes 1MiB\n"
+    "hockney schedule count bcast --algorithm default --mpi 'Open MPI 5.0' --ranks 28 --bytes 16KiB",
     of=schedule,
 )
 def count(options: CountOptions, json: JsonOption = False) -> None:
@@ -255,8 +263,19 @@ def count(options: CountOptions, json: JsonOption = False) -> None:
             f"--algorithm {options.algorithm!r} names nothing", f"for example {every[0]}, {every[1]}"
         )
     chosen = every if has_all else names(options.algorithm)
+    if "default" not in chosen and (options.mpi or options.nodes != 1):
+        raise RequestError(
+            "--mpi and --nodes say what `--algorithm default` is", "leave them out, or add default"
+        )
     counts: dict[str, dict[str, Any]] = {}
     for name in chosen:
+        if name == "default":
+            for part, request in default_schedules(
+                options.mpi, options.collective, options.ranks, options.size_B, options.root, options.nodes
+            ):
+                about_it = {"algorithm": request.algorithm.name, "problem": request.as_data()}
+                counts[part] = {**about_it, **in_words.counts(request.generate())}
+            continue
         try:
             request = options.request(name)
         except RequestError as error:
@@ -270,7 +289,7 @@ def count(options: CountOptions, json: JsonOption = False) -> None:
         counts[name] = {"problem": request.as_data(), **in_words.counts(request.generate())}
     if json:
         about = {"collective": options.collective, "ranks": options.ranks, "root": options.root}
-        if has_all or len(chosen) > 1:
+        if has_all or len(counts) > 1 or chosen == ["default"]:
             say.json({**about, "algorithms": counts})
         else:
             say.json({**about, "algorithm": chosen[0], **counts[chosen[0]]})

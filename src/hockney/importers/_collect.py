@@ -20,10 +20,12 @@ from pydantic import ValidationError
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.importers._copies import copied
-from hockney.importers._labels import labels
+from hockney.importers._labels import labels, places
 from hockney.importers.base import IDLE, Given, Imported, Importer, importers, load_text
 from hockney.records import table
 from hockney.records.answers import first_problem
+from hockney.records.app_record import AppRecord
+from hockney.records.app_rows import joined
 from hockney.records.columnar import RecordColumns, codes, prefixed, words
 from hockney.records.columns import RECORD
 from hockney.records.folder import PLAN, RECORDS, Campaign, Unfinished
@@ -57,11 +59,18 @@ class Collection:
         for file, bounds in zip(self.files, pairwise([0, *ends]), strict=True):
             yield file, self.records.where(slice(*bounds))
 
+    def apps(self) -> list[AppRecord]:
+        """Runs of applications of all files; those that differ in nothing but their times are one."""
+        return joined(
+            [app.model_copy(update={"launch": file.digest}) for file in self.files for app in file.content.apps]
+        )
+
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Leave out all records but these, and files that have none."""
-        left, self.file = np.unique(self.file[kept], return_inverse=True)
+        """Leave out all records but these, and files that have neither any nor a run."""
+        with_runs = [number for number, file in enumerate(self.files) if file.content.apps]
+        left = np.union1d(self.file[kept], np.array(with_runs, dtype=np.intp))
+        self.file = np.searchsorted(left, self.file[kept])
         self.files = [self.files[number] for number in left]
-        self.records = self.records.where(kept)
 
 
 def collect(paths: Sequence[Path], given: Given, format_name: str | None = None) -> Collection:
@@ -89,6 +98,7 @@ def collect(paths: Sequence[Path], given: Given, format_name: str | None = None)
         raise _nothing_at_all(paths, collection.skipped)
     _join(collection)
     _fill(collection.records, given)
+    _fill_apps(collection.files, given)
     _leave_out_copies(collection)
     _distinguish(collection, given)
     return collection
@@ -99,14 +109,14 @@ def _join(collection: Collection) -> None:
     parts, counts = [], []
     for is_table, files in groupby(collection.files, key=lambda file: file.content.columns is not None):
         contents = [file.content for file in files]
-        counts += [content.count() for content in contents]
+        counts += [content.count() - len(content.apps) for content in contents]
         if is_table:
             parts += [content.columns for content in contents if content.columns is not None]
-        else:
-            parts.append(RecordColumns.of([record for content in contents for record in content.records]))
+        elif records := [record for content in contents for record in content.records]:
+            parts.append(RecordColumns.of(records))
         for content in contents:
             content.records, content.columns = [], None
-    collection.records = RecordColumns.joined(parts)
+    collection.records = RecordColumns.joined(parts or [RecordColumns.of([])])
     collection.file = np.repeat(np.arange(len(counts)), counts)
 
 
@@ -278,6 +288,18 @@ def _fill(records: RecordColumns, given: Given) -> None:
     frame["locality"] = locality.astype("category")
 
 
+def _fill_apps(files: Sequence[ImportedFile], given: Given) -> None:
+    """As `_fill`, for runs; their variant is that of the folders that they come from."""
+    fields = ("system", "mpi", "mapping", "nodes", "ppn")
+    with_runs = [file for file in files if file.content.apps]
+    for file, place in zip(with_runs, places([file.path for file in with_runs]), strict=True):
+        variant = given.variant or ("" if file.format == "tidy" else place)
+        for number, run in enumerate(file.content.apps):
+            facts = {name: getattr(run, name) or getattr(given, name) for name in fields}
+            facts |= {"variant": run.variant or variant, "launch": file.digest}
+            file.content.apps[number] = run.model_copy(update=facts)
+
+
 def write(
     collection: Collection, folder: Path, given: Given, at_end: Callable[[], object] = lambda: None
 ) -> Campaign:
@@ -292,11 +314,15 @@ def write(
     }
     mark = Unfinished(verb="import", sources=[reading.printable(file.path) for file in collection.files])
     with Campaign.whole(folder, mark, plan) as campaign:
-        launches = [_launch(file, len(records)) for file, records in collection.by_file()]
+        launches = [
+            _launch(file, len(records) + len(file.content.apps)) for file, records in collection.by_file()
+        ]
         for launch in launches:
             campaign.append_launch(launch)
-        campaign.append_lines(collection.records.lines())
-        table.write(table.from_imported(collection.records, launches), campaign.table)
+        if len(collection.records):
+            campaign.append_lines(collection.records.lines())
+            table.write(table.from_imported(collection.records, launches), campaign.table)
+        campaign.append_all(collection.apps())
         at_end()
     return campaign
 
@@ -320,13 +346,15 @@ def summary(collection: Collection, folder: Path, given: Given) -> dict[str, Any
     return {
         "campaign": str(folder),
         "records": len(collection.records),
+        "runs": len(collection.apps()),
         "files": [
             {
                 "file": str(file.path),
                 "format": file.format,
                 "records": len(records),
-                "operations": dict(sorted(Counter(records.frame["operation"].tolist()).items())),
-                "variants": sorted(records.frame["variant"].unique()),
+                "runs": len(file.content.apps),
+                "operations": _counted(records, file.content.apps),
+                "variants": sorted({*records.frame["variant"], *(run.variant for run in file.content.apps)}),
                 "warnings": file.content.left_out(),
             }
             for file, records in collection.by_file()
@@ -334,6 +362,10 @@ def summary(collection: Collection, folder: Path, given: Given) -> dict[str, Any
         "skipped": [{"file": file, "reason": reason} for file, reason in collection.skipped],
         "notes": _unused(collection.files, given),
     }
+
+
+def _counted(records: RecordColumns, apps: Sequence[AppRecord]) -> dict[str, int]:
+    return dict(sorted(Counter([*records.frame["operation"].tolist(), *(run.operation for run in apps)]).items()))
 
 
 def _unused(files: Sequence[ImportedFile], given: Given) -> list[str]:

@@ -43,6 +43,17 @@ def _says_configuration(folder: str) -> bool:
     return bool(_words(folder)) or not re.search(r"[^\W\d_]", folder)
 
 
+def places(paths: Sequence[Path]) -> list[str]:
+    """The folders below the common one that say a configuration, by file; "" where there is none."""
+    return ["/".join(part for part in names if _says_configuration(part)) for names in _folders(paths)]
+
+
+def _folders(paths: Sequence[Path]) -> list[tuple[str, ...]]:
+    folders = [Path(os.path.abspath(path)).parent for path in paths]  # noqa: PTH100 - links stay as written
+    root = Path(os.path.commonpath(folders)) if folders else Path()
+    return [folder.relative_to(root).parts for folder in folders]
+
+
 def labels(paths: Sequence[Path], records: RecordColumns, file: NDArray[np.intp]) -> list[str]:
     """One label per file, "" where nothing needs to be said. `records` are of the paths with the indices `file`.
 
@@ -50,12 +61,9 @@ def labels(paths: Sequence[Path], records: RecordColumns, file: NDArray[np.intp]
     configurations if they differ by a word. Where the number of ranks is unknown, a number in the name may
     be that number: then it distinguishes, too.
     """
-    folders = [Path(os.path.abspath(path)).parent for path in paths]  # noqa: PTH100 - links stay as written
-    if not folders:
+    if not paths:
         return []
-    root = Path(os.path.commonpath(folders))
-    parts = [folder.relative_to(root).parts for folder in folders]
-    kept = ["/".join(part for part in names if _says_configuration(part)) for names in parts]
+    parts, kept = _folders(paths), places(paths)
     own = [
         "/".join([*(part for part in names if not _says_configuration(part)), path.name.partition(".")[0]])
         for names, path in zip(parts, paths, strict=True)

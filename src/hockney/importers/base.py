@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.records.app_record import AppRecord
 from hockney.records.record import LOCALITIES, Locality, Record
 from hockney.registry import Registry
 from hockney.words import listed
@@ -51,15 +52,17 @@ class Given(BaseModel, frozen=True):
 class Imported:
     """What one file held.
 
-    `columns` stands in place of `records` where there may be millions of them. A record's `algorithm` is "" where
-    the text could not say it. Its `variant` carries only what the text itself says beyond the other fields (a
-    datatype, idle ranks); `repetition` counts inside a tidy table and is 0 otherwise. `metadata` is what the
-    header says. `is_of_given_statistic`: the text does not say which times it holds, `Given.statistic` did.
-    `warnings` name file and line of what was left out; `not_imported` are whole tables left out.
+    `apps` are runs of applications. `columns` stands in place of `records` where there may be millions of them.
+    A record's `algorithm` is "" where the text could not say it. Its `variant` carries only what the text itself
+    says beyond the other fields (a datatype, idle ranks); `repetition` counts inside a tidy table and is 0
+    otherwise. `metadata` is what the header says. `is_of_given_statistic`: the text does not say which times it
+    holds, `Given.statistic` did. `warnings` name file and line of what was left out; `not_imported` are whole
+    tables left out.
     """
 
     records: list[Record] = field(default_factory=list)
     columns: RecordColumns | None = None
+    apps: list[AppRecord] = field(default_factory=list)
     tool: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     is_of_given_statistic: bool = False
@@ -67,8 +70,8 @@ class Imported:
     not_imported: list[str] = field(default_factory=list)
 
     def count(self) -> int:
-        """How many records there are."""
-        return len(self.records if self.columns is None else self.columns)
+        """How many records and runs there are."""
+        return len(self.records if self.columns is None else self.columns) + len(self.apps)
 
     def left_out(self) -> list[str]:
         """Everything that was left out, whole tables first."""

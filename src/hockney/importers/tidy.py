@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from hockney.errors import RequestError
 from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records import columns, table
+from hockney.records.app_rows import apart, applications
 from hockney.records.columnar import TYPES, RecordColumns, codes
 
 _UNKNOWN = {"category": "", "Int64": None, "int64": 0, "float64": None, "boolean": None}
@@ -42,6 +43,11 @@ def read(path: Path, _text: str, given: Given) -> Imported:
         if stated := _by_channel(frame, name):
             imported.metadata[name] = stated
     first = 1 if path.name.endswith((".parquet", ".pq")) else 2
+    says_ranks = frame.assign(ranks=frame["ranks"].fillna(given.ranks)) if given.ranks else frame
+    _, imported.apps = apart(says_ranks)
+    frame = frame[~frame["operation"].isin(applications())]
+    if frame.empty:
+        return imported
     imported.columns = _columns(frame[~_derived(frame)], path, first)
     refused = imported.columns.first_refused()
     if refused is not None:

@@ -35,6 +35,34 @@ class Congestion:
     is_bound: bool = True
 
 
+@dataclass(frozen=True)
+class MeasuredShare:
+    """An effective bisection bandwidth on `ranks` ranks, as a share of full bisection, and its 95 % interval."""
+
+    ranks: int
+    fraction: float
+    low: float | None
+    high: float | None
+
+
+def measured_shares(machine: Machine) -> list[MeasuredShare]:
+    """Of each number of ranks that the machine's campaigns have, in their order; the first of several alike.
+
+    RequestError where none was measured.
+    """
+    shares: dict[int, MeasuredShare] = {}
+    for effect in machine.effects:
+        share = effect.parameters.get("effective_fraction") if effect.effect == "congestion" else None
+        if share is not None and effect.ranks is not None and _speaks_of(effect, None):
+            shares.setdefault(effect.ranks, MeasuredShare(effect.ranks, share.value, share.low, share.high))
+    if not shares:
+        raise RequestError(
+            "the machine file has no effective bisection bandwidth between nodes",
+            "measure it on 4 or more ranks, one a node: `hockney measure --operations congestion -o FOLDER`",
+        )
+    return [shares[ranks] for ranks in sorted(shares)]
+
+
 class Congestions:
     """The congestion of a given topology, else the machine file's: measured, published, or of its topology.
 

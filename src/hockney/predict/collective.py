@@ -16,11 +16,10 @@ import numpy as np
 from hockney import _core
 from hockney._core import Growth, Network, Problem, Simulated
 from hockney.errors import RequestError
-from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
+from hockney.models.collectives.base import CollectiveModel, closed_form
 from hockney.models.collectives.expression import Call
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
-from hockney.predict.message_costs import SIZES_B
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
 from hockney.records.keys import sizes_are_blocks
@@ -54,6 +53,7 @@ class Row:
 
     `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path. A time that
     was corrected is `readable_s` · (1 + `correction`), with `weight` as in `predict.estimators.base.Correction`.
+    `segment_B` is the best segment that was searched for (0: none), `flat_B` the sizes that do hardly worse.
     """
 
     algorithm: str
@@ -73,6 +73,8 @@ class Row:
     formula: str = ""
     asymptotic: str = ""
     note: str = ""
+    segment_B: int | None = None
+    flat_B: tuple[int, int] | None = None
 
     @property
     def dominant(self) -> str:
@@ -147,12 +149,15 @@ def _simulated(
     request: ScheduleRequest, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool
 ) -> Row:
     localities = [max(costs.messages)] if place is None else list(range(len(LOCALITIES)))
+    shares = place is not None and (costs.node_s_per_B or costs.link_s_per_B)
     result = _core.simulate(
         [(request.algorithm.collective, request.algorithm.name, request.problem)],
         # One rank stands for all only without copies, and algorithms are compared: all go without.
         (costs if place is not None else replace(costs, copy_s_per_B=0.0)).at(localities).curves(),
         levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
-        network=Network(node_of_rank=place.node if place is not None and costs.node_s_per_B else ()),
+        network=Network(node_of_rank=place.node, torus=place.torus)
+        if place is not None and shares
+        else Network(node_of_rank=()),
         by_class=by_class,
         trace=True,
     )
@@ -196,19 +201,24 @@ def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) ->
 def _along(
     few: ScheduleRequest, more: ScheduleRequest, share: float, costs: MachineCosts, asymptotic: str, note: str
 ) -> Row:
-    rows = [_simulated(smaller, costs, None, asymptotic, by_class=False) for smaller in (few, more)]
+    first, second = (_simulated(smaller, costs, None, asymptotic, by_class=False) for smaller in (few, more))
+    return extrapolated(first, second, share, asymptotic, note)
 
-    def along(first: float, second: float) -> float:
-        return first + share * (second - first)
+
+def extrapolated(first: Row, second: Row, share: float, asymptotic: str, note: str = "") -> Row:
+    """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1."""
+
+    def along(one: float, other: float) -> float:
+        return one + share * (other - one)
 
     names = ("messages", "overheads", "gaps", "bytes", "reduced_bytes")
-    counts = {name: round(along(getattr(rows[0], name), getattr(rows[1], name))) for name in names}
-    first, second = (row.terms_s or {} for row in rows)
+    counts = {name: round(along(getattr(first, name), getattr(second, name))) for name in names}
+    one, other = (row.terms_s or {} for row in (first, second))
     return _row(
-        few.algorithm.name,
+        first.algorithm,
         "closed_form",
-        along(rows[0].time_s or 0.0, rows[1].time_s or 0.0),
-        {name: along(first[name], second[name]) for name in first},
+        along(first.time_s or 0.0, second.time_s or 0.0),
+        {name: along(one[name], other[name]) for name in one},
         counts,
         asymptotic,
         note,
@@ -272,6 +282,7 @@ def _terms(
             seconds[name] += sum(float(count[term] @ value(of_term[term], size_B)) for term in terms)
         seconds["handshake"] += float(count["handshake"] @ np.maximum(value(of_term["handshake"], size_B), 0.0))
         seconds["links"] += float(count["node_link"] @ size_B) * costs.node_s_per_B
+        seconds["links"] += float(count["network_link"] @ size_B) * costs.link_s_per_B
         messages += count["transfer"].sum()
         overheads += count["send"].sum() + count["receive"].sum()
         gaps += count["gap"].sum() + count["drain"].sum()
@@ -327,39 +338,6 @@ def _order(once: float, twice: float) -> str:
     if ratio > 1.9:
         return "P log P" if ratio > 2.02 else "P"
     return "log P" if ratio > 1.005 else "1"
-
-
-def lower_bound(request: ScheduleRequest, costs: MachineCosts) -> dict[str, float]:
-    """Two bounds of every algorithm: the time to spread one rank's knowledge to all, and to move a rank's bytes.
-
-    With d the time of an empty message and s the time between two of a rank, at most x^t ranks know by the time
-    t, where x^−s + x^−d = 1 (Karp, Sahay, Santos and Schauser 1993 count them exactly). A byte takes what it does
-    in messages of the best size. Neither bound stands on an assumed o or g.
-    """
-    p = request.problem
-    known = costs.messages.values()
-    message_s = min(float(messages.one_way_s[0]) for messages in known)
-    between_s = min(messages.least_s[0] for messages in known)
-    optimum = collective_models.get(request.algorithm.collective).optimum
-    moved_B = float(optimum.counts(Call(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
-    # A curve is straight between two sizes, so that the best size is one of them.
-    sizes = slice(1, 2 + int(np.searchsorted(SIZES_B[1:], moved_B)))
-    per_byte_s = min(float(np.min(messages.least_s[1][sizes] / SIZES_B[sizes])) for messages in known)
-    return {"latency_s": _spread_s(p.ranks, message_s, between_s), "volume_s": moved_B * max(per_byte_s, 0.0)}
-
-
-def _spread_s(ranks: int, message_s: float, between_s: float) -> float:
-    """The least time in which one rank's knowledge can reach all."""
-    if ranks == 1 or message_s <= 0:
-        return 0.0
-    if between_s <= 0:
-        return message_s
-    from scipy.optimize import brentq
-
-    # In units of a message's time, so that the root is a number of ordinary size.
-    ratio = between_s / message_s
-    rate = brentq(lambda x: math.exp(-x * ratio) + math.exp(-x) - 1, 1e-9, 50 / min(ratio, 1.0))
-    return max(message_s, math.log(ranks) / rate * message_s)
 
 
 def verdict(rows: Sequence[Row]) -> dict[str, Any]:

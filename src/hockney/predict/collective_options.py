@@ -25,8 +25,15 @@ class CollectiveCase(MessageCosts, Sizes):
     ] = "all"
     root: Annotated[int, Option("The root, where the collective has one.")] = 0
     segment_B: Annotated[
-        int, Option("Size of a segment, or none.", flags=("--segment",), read=segment, show=written)
+        int | None,
+        Option(
+            "Size of a segment, none, or best: the best of each algorithm.",
+            flags=("--segment",),
+            read=lambda text: None if text == "best" else segment(text),
+            show=lambda size_B: written(size_B or 0),
+        ),
     ] = 0
+    """None: the best of each algorithm."""
     table: Annotated[
         Path | None, Option("Calibrate on the collectives of this tidy table or campaign folder.")
     ] = None

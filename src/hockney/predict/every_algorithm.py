@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from hockney.machine.file import load
 from hockney.machine.select import collective_title, collective_words, parse_where
 from hockney.machine.system import find_system
 from hockney.models.collectives.base import CollectiveModel
-from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
+from hockney.predict.bounds import lower_bound
+from hockney.predict.collective import BOUND, Row, predict_one, published, verdict
 from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.decisions.base import ScheduleChoice
 from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
@@ -27,18 +29,22 @@ from hockney.predict.held_to_points import held
 from hockney.predict.identify.told import known_defaults
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.network_figures import costs_of, figures_of
+from hockney.predict.on_topology import on_topology
 from hockney.predict.points import CHOICE, POINT, beyond, limits, points
 from hockney.predict.scenario import MOST_STEPS, Place
+from hockney.predict.segments import best_segment
 from hockney.records import table
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
-from hockney.schedule.catalogue import algorithms, ask
-from hockney.units import format_bytes
+from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
+from hockney.units import format_bytes, format_time
 from hockney.words import written
 
 UNSHARED_LINKS = (
     "messages share no link of the network in these times; where many cross at once they take longer "
     "(`hockney simulate --torus` or `--fat-tree` has the links)"
 )
+ROUNDING = 1e-9
+"""Times that differ by no more are equal."""
 USUAL_B = 1024
 """Size of a message where none is named."""
 
@@ -54,6 +60,8 @@ def predictions(case: CollectiveCase, progress: Progress) -> list[dict[str, Any]
         raise RequestError(f"root {case.root} is none of the {ranks} ranks", "ranks count from 0")
     sizes_B = (case.sizes_B or [USUAL_B]) if COLLECTIVES[case.operation].has_size else [0]
     if case.table:
+        if case.topology:
+            raise RequestError("--topology means nothing with --table", "its times have the network in them")
         return _calibrated(case, sizes_B, progress)
     return [_from_costs(case, size_B) for size_B in sizes_B]
 
@@ -112,10 +120,15 @@ def _names(case: CollectiveCase, known: Sequence[str]) -> list[str]:
 def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, Any]:
     """The answer from point-to-point costs: no collective was measured. `radix` 0: each algorithm's usual one."""
     rows, beyond_models = _of_models(case, size_B)
-    # What was measured in segments says nothing of the same without them.
+    # What was measured in segments says nothing of the same without them, and neither says which are best.
     stated = [
-        row.algorithm.partition(",")[0] for row in rows if case.segment_B or "segments" not in row.algorithm
+        row.algorithm.partition(",")[0]
+        for row in rows
+        if case.segment_B
+        or row.method == "published"
+        or (case.segment_B == 0 and "segments" not in row.algorithm)
     ]
+    linked = on_topology(case, _ranks(case))
     try:
         costs, place = _costs(case)
     except RequestError as error:
@@ -127,30 +140,40 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
     names = [name for name in names if name not in stated]
     refused: dict[str, str] = {}
     bound: dict[str, float] = {}
+
+    def predict(request: ScheduleRequest) -> Row:
+        return predict_one(request, costs, place) if linked is None else linked.predict(request, costs)
+
     for name in names:
+        asked = partial(ask, case.operation, name, ranks=_ranks(case), root=case.root, size_B=size_B, radix=radix)
         try:
-            request = ask(
-                case.operation,
-                name,
-                ranks=_ranks(case),
-                root=case.root,
-                size_B=size_B,
-                segment_B=case.segment_B,
-                radix=radix,
-            )
+            request = asked(segment_B=case.segment_B or 0)
         except RequestError as error:
             if len(names) == 1 and not rows:
                 raise
             refused[name] = error.message
             continue
         bound = bound or lower_bound(request, costs)
-        rows.append(predict_one(request, costs, place))
+        if case.segment_B is None:
+            rows.append(best_segment(asked, predict, costs))
+        else:
+            rows.append(predict(request))
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
     warnings = [*beyond_models, *costs.warnings, *costs.assumptions(place, _ranks(case)), *costs.beyond(size_B)]
-    if _ranks(case) > 2 and costs.crosses_network(place, _ranks(case)):
+    if linked is not None:
+        warnings.append(linked.words)
+    elif _ranks(case) > 2 and costs.crosses_network(place, _ranks(case)):
         warnings.append(UNSHARED_LINKS)
+    least_s = max((row.low_s or 0.0 for row in rows if row.method == BOUND), default=0.0)
+    if below := [
+        row.algorithm for row in rows if row.time_s is not None and row.time_s < least_s * (1 - ROUNDING)
+    ]:
+        warnings.append(
+            f"{', '.join(below)}: predicted below the {format_time(least_s)} that the machine file has as the "
+            "least time of this collective, because messages share no link here: --topology shares them"
+        )
     if any(row.method == "published" for row in rows):
         warnings.append(
             "a published model may use hardware that point-to-point messages do not: bounds are not its own"
@@ -181,10 +204,10 @@ def _of_models(case: CollectiveCase, size_B: int) -> tuple[list[Row], list[str]]
     return [row for row in rows if row not in silent], texts
 
 
-def _answers(model: CollectiveModel, filters: Mapping[str, str], segment_B: int) -> bool:
+def _answers(model: CollectiveModel, filters: Mapping[str, str], segment_B: int | None) -> bool:
     """Whether a fitted model is of what was asked for; what it does not name may be anything."""
     own = collective_words(model)
-    return segment_B in (0, model.segment_B) and all(
+    return (not segment_B or segment_B == model.segment_B) and all(
         own[name] == word for name, word in filters.items() if own.get(name)
     )
 
@@ -192,7 +215,8 @@ def _answers(model: CollectiveModel, filters: Mapping[str, str], segment_B: int)
 def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
     costs, system = costs_of(case)
     if system is None:
-        return costs, None
+        linked = on_topology(case, _ranks(case))
+        return costs, None if linked is None else linked.place(_ranks(case))
     return placed(costs, system, case.mapping, _ranks(case), case.nodes, case.ppn)
 
 

@@ -14,10 +14,10 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.placement import placement
 from hockney.machine.select import differences, matching, preferred, title, words
 from hockney.machine.system import System
-from hockney.models.base import Fit
+from hockney.models.base import Fit, interval
 from hockney.models.base import predict as predict_fit
 from hockney.predict.costs import TERMS, Costs, per_byte
-from hockney.predict.message_costs import ASSUMED_SHARES, COMMAND_LINE, PROCESSOR, SIZES_B, Messages
+from hockney.predict.message_costs import ASSUMED_SHARES, COMMAND_LINE, PROCESSOR, SIZES_B, Array, Messages
 from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.scenario import LOCALITIES, NETWORK, Place, place_of
 from hockney.units import format_bytes
@@ -45,6 +45,8 @@ class MachineCosts:
     warnings: list[str] = field(default_factory=list)
     node_s_per_B: float = 0.0
     """Time of a byte on a node's link into the network, which its ranks share; 0 where it is not known."""
+    link_s_per_B: float = 0.0
+    """Time of a byte on each link between the nodes; 0 where messages share none."""
     copy_s_per_B: float = _WORK_S_PER_B
     reduce_s_per_B: float = _WORK_S_PER_B
     largest_B: int | None = None
@@ -74,6 +76,12 @@ class MachineCosts:
         raise RequestError(
             f"{self.origin} has no messages between nodes, and {why}", f"{self.lacking}{WITHOUT_NETWORK}{where}"
         )
+
+    def at_end(self, end: int) -> MachineCosts | None:
+        """The costs where all messages take the low (0) or the high (1) end of their intervals; None without."""
+        ends = {locality: messages.at_end(end) for locality, messages in self.messages.items()}
+        known = {locality: messages for locality, messages in ends.items() if messages is not None}
+        return replace(self, messages=known) if len(known) == len(ends) else None
 
     def on_nodes(self, nodes: int | None) -> MachineCosts:
         """Costs of ranks without a place, known to be on so many nodes; None: that is not known.
@@ -131,6 +139,8 @@ class MachineCosts:
         messages = [self.messages[self.nearest(locality)].curves() for locality in localities]
         if self.node_s_per_B and localities[-1] == NETWORK:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
+        if self.link_s_per_B and localities[-1] == NETWORK:
+            messages[-1][TERMS.index("network_link")] = per_byte(self.link_s_per_B)
         return Costs(messages, per_byte(self.copy_s_per_B), per_byte(self.reduce_s_per_B))
 
     def beyond(self, size_B: int) -> list[str]:
@@ -213,7 +223,7 @@ def of_machine(
         rates = _rates(machine, entry, both_ways=both_ways)
         for several in filter(None, (entries, rates)):
             warnings += _stand_ins(several, can_choose=where is not None)
-        messages[locality] = _of_entry(entry, origin)
+        messages[locality] = replace(_of_entry(entry, origin), ends=_ends(entry))
         if rates:
             messages[locality] = _with_rate(messages[locality], rates[0], origin)
         largest_B += [max(point.size_B for point in points)] if (points := entry.measurements.points) else []
@@ -295,6 +305,16 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
         entry.eager_limit_B,
         origins=origins | dict.fromkeys(PROCESSOR, f"{origin}: loggp"),
     )
+
+
+def _ends(entry: Entry) -> tuple[Array, Array] | None:
+    """The 95 % interval of a message's time at each of SIZES_B, as ratios to it."""
+    fit = entry.fits["piecewise"]
+    bounds = interval(fit, SIZES_B, entry.measurements.series if entry.measurements.points else None)
+    time_s = predict_fit(fit, SIZES_B)
+    if bounds is None or not (time_s > 0).all():
+        return None
+    return bounds[0] / time_s, bounds[1] / time_s
 
 
 _CONDITIONS = ("variant", "mapping", "mpi", "system")

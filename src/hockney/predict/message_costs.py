@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class Messages:
     """Messages of one locality: one-way times, the processors' times, times between two messages, eager limit.
 
     Arrays have a value in seconds for each of `SIZES_B`. `origins` names the source of each LogGOPS parameter.
+    `ends`: the 95 % interval of a time as two ratios to it, for each of `SIZES_B`; None where there is none.
     """
 
     one_way_s: Array
@@ -40,6 +41,14 @@ class Messages:
     rendezvous_above_B: float | None = None
     overhead_s_per_B: float = 0.0
     origins: Mapping[str, str] = field(default_factory=dict)
+    ends: tuple[Array, Array] | None = None
+
+    def at_end(self, end: int) -> Messages | None:
+        """The messages at the low (0) or the high (1) end of their interval at every size; None without one."""
+        if self.ends is None:
+            return None
+        ratio = self.ends[end]
+        return replace(self, one_way_s=self.one_way_s * ratio, between_s=self.between_s * ratio, ends=None)
 
     @classmethod
     def assumed(

@@ -123,7 +123,7 @@ def costs_of(options: MessageCosts, *, both_ways: bool = False) -> tuple[Machine
     `both_ways` as of `of_machine`. RequestError where there is neither, and for a mapping without a system.
     """
     system = find_system(options.system) if options.system else None
-    if system is None:
+    if system is None and not options.topology:
         options.refuse_places()
     if options.is_there or system is None:
         where = parse_where(options.where)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney import _core, reading
-from hockney._core import Kind, Network, Problem, Simulated
+from hockney._core import Kind, Network, Problem, Schedule, Simulated
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, loggp_costs, per_byte, value
 from hockney.predict.scenario import LOCALITIES, NETWORK, Place
 from hockney.schedule.catalogue import ScheduleRequest
+from hockney.schedule.goal import Graph
 
 RANK_B = 64
 MESSAGE_B = 40
@@ -133,7 +135,52 @@ def simulate(
     is_plain = by_class and place is None and shared is None and noise_s == 0
     alike = is_plain and _core.symmetric_classes(phase, source.copies_cost) > 0
     _refuse_what_does_not_fit(request, by_class=alike, trace=critical_path)
-    costs, levels, network = _surroundings(source, place, shared, problem.ranks)
+    surroundings = _surroundings(source, place, shared, problem.ranks)
+    return _run(phase, surroundings, noise_s, seed, by_class=alike, critical_path=critical_path)
+
+
+def simulate_graph(
+    graph: Graph,
+    source: CostSource,
+    tick_s: float,
+    *,
+    place: Place | None = None,
+    shared: Shared | None = None,
+    noise_s: float = 0.0,
+    seed: int = 0,
+    critical_path: bool = False,
+) -> SimulationResult:
+    """The same of a user's own graph, of whose computations a tick takes `tick_s`.
+
+    RequestError where its operations wait for each other in a circle. The critical path has computations as
+    `reduction`.
+    """
+    ranks = len(graph.ranks)
+    costs, levels, network = _surroundings(source, place, shared, ranks)
+    of_term = dict(zip(TERMS, costs.messages[-1], strict=True))
+
+    @cache
+    def message(size_B: int) -> tuple[float, bool]:
+        size = np.array([float(size_B)])
+        one_way_s = sum(float(value(of_term[name], size)[0]) for name in ("send", "transfer", "receive"))
+        asks = of_term["handshake"]
+        return one_way_s, asks != NOTHING and float(value(asks, size)[0]) >= 0
+
+    schedule = graph.schedule(message, tick_s)
+    surroundings = replace(costs, reduce=per_byte(tick_s)), levels, network
+    return _run(schedule, surroundings, noise_s, seed, by_class=False, critical_path=critical_path)
+
+
+def _run(
+    phase: tuple[str, str, Problem] | Schedule,
+    surroundings: tuple[Costs, NDArray[np.int32], Network],
+    noise_s: float,
+    seed: int,
+    *,
+    by_class: bool,
+    critical_path: bool,
+) -> SimulationResult:
+    costs, levels, network = surroundings
     try:
         result = _core.simulate(
             [phase],
@@ -142,14 +189,14 @@ def simulate(
             network=network,
             noise_s=[noise_s] if noise_s else [],
             seed=seed,
-            by_class=alike,
+            by_class=by_class,
             trace=critical_path,
             most_B=_available_B(),
         )
     except MemoryError as error:
         raise EnvironmentLack("the memory is full", "ask for fewer ranks or messages") from error
     path = _critical_path(result, costs) if critical_path else None
-    method = "by_class" if alike else "simulated"
+    method = "by_class" if by_class else "simulated"
     return SimulationResult(result.finish_s, result.messages, result.engine_s, method, path)
 
 

@@ -14,17 +14,18 @@ from hockney.predict.network_figures import NetworkFigures, with_network
 from hockney.predict.scenario import LOCALITIES, NETWORK, Place
 from hockney.predict.simulation import LoggopsParameters, Shared
 from hockney.predict.simulation_options import MOST_PLACES, SharingOptions, SimulationOptions
-from hockney.schedule.catalogue import ScheduleRequest
 
 
 def source(
     given: dict[str, Any],
     options: SimulationOptions,
     network: NetworkFigures,
-    request: ScheduleRequest,
+    ranks: int,
+    size_B: int,
     shared: Shared | None,
 ) -> tuple[CostSource, Place | None, dict[str, Any], list[str]]:
-    """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and warnings.
+    """What messages of up to `size_B` cost, where ranks are, {locality: {parameter: {value, from}}}, and
+    warnings.
 
     `given` are parameters that replace those of a machine file or system. RequestError where nothing says what a
     message costs, or two options say the same thing.
@@ -59,8 +60,7 @@ def source(
     elif described:
         costs = of_system(described)
     costs = with_network(costs, network, described).replaced(given)
-    ranks = request.problem.ranks
-    warnings = [*costs.warnings, *costs.beyond(request.problem.bytes)]
+    warnings = [*costs.warnings, *costs.beyond(size_B)]
     if described is None:
         if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")

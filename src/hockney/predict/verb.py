@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
+from hockney.network.allocation import Allocation
 from hockney.options import Option
 from hockney.terminal import group
 from hockney.units import parse_bytes, parse_positive_rate, parse_time
@@ -49,6 +50,24 @@ class Sizes(BaseModel):
     ] = Field(default_factory=list)
 
 
+class Strided(BaseModel):
+    """Where the blocks of scattered data lie in memory."""
+
+    layout: Annotated[str | None, Option("vector, indexed (the same as a list) or irregular.")] = None
+    block_B: Annotated[
+        int | None,
+        Option("With --layout: length of a block, such as 8B.", flags=("--block",), read=parse_bytes),
+    ] = None
+    stride_B: Annotated[
+        int | None,
+        Option(
+            "With --layout: distance from block to block, such as 64B; the mean distance of irregular ones.",
+            flags=("--stride",),
+            read=parse_bytes,
+        ),
+    ] = None
+
+
 class Placing(BaseModel):
     """Where ranks are: on a system, by one of its mappings."""
 
@@ -61,6 +80,18 @@ class Placing(BaseModel):
         """RequestError where something is said that means nothing without a system."""
         if self.mapping or self.nodes is not None or self.ppn is not None:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
+
+
+class OnTopology(Allocation):
+    """The network between the nodes, where no system says it."""
+
+    topology: Annotated[
+        str,
+        Option(
+            "Network between the nodes, whose links messages share: torus:8x8x8, fat-tree:nodes=148,…; the rate "
+            "of a link is the machine file's, or said: torus:8x8x8,link=10Gbit/s."
+        ),
+    ] = ""
 
 
 class NetworkOptions(BaseModel):
@@ -84,7 +115,7 @@ class NetworkOptions(BaseModel):
     ] = None
 
 
-class MessageCosts(NetworkOptions, Placing, MachineFile):
+class MessageCosts(OnTopology, NetworkOptions, Placing, MachineFile):
     """What messages cost between ranks that a system may place: see `costs_of` in predict/network_figures.py."""
 
     where: Annotated[

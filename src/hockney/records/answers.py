@@ -180,6 +180,7 @@ class CollectiveMeasurement(Measurement):
     """A point of a collective: the completion time, and other statistics of the same repetitions.
 
     `late`: repetitions that missed their start. `proved`: the library was seen to run the requested algorithm.
+    `sample_roots`: of each sample, where the root moves on.
     """
 
     median_s: float
@@ -191,6 +192,7 @@ class CollectiveMeasurement(Measurement):
     clock_error_s: float
     late: int
     proved: bool
+    sample_roots: list[int] = []
 
 
 Matrix = list[list[int]]

@@ -12,6 +12,7 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.app_record import AppRecord
+from hockney.records.app_rows import apart
 from hockney.records.causes import with_causes
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
@@ -23,7 +24,7 @@ from hockney.records.visits import Choice, Levels, Settled, choice_of, levels_of
 
 @dataclass(frozen=True)
 class Contents:
-    """What a folder holds; of a table, `frame` alone: the tidy table with times in seconds.
+    """What a folder holds; of a table, `frame` and `apps` alone: times in seconds, and runs of applications.
 
     `settled` holds what the visits of each point come to at the level that the plan asks for, `levels` the
     machine's levels and what goes with them, `modes` what they do not tell of times, and `warnings` what was
@@ -70,7 +71,8 @@ def read(path: Path) -> Contents:
     RequestError where `path` is neither, or a table is damaged; damaged lines of a folder are warnings.
     """
     if not path.is_dir():
-        return Contents(path, table.load(path))
+        frame, apps = apart(table.load(path))
+        return Contents(path, frame, apps=apps)
     return contents_of(Campaign.open(path))
 
 

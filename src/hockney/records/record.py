@@ -148,6 +148,7 @@ class Record(Bracketed):
     oversubscribed: bool | None = None
     quantiles: dict[str, Real] = Field(default_factory=dict, description="'0.05' → value, over the samples")
     samples: list[Real] = Field(default_factory=list, description="one per batch, in the order measured")
+    sample_roots: list[Whole] = Field(default_factory=list, description="of each sample, where the root moves on")
     batch: Whole | None = Field(default=None, description="repetitions inside one timed sample")
     disturbed: Whole | None = Field(default=None, description="samples recognised as disturbed")
     disturbed_at: list[Whole] = Field(default_factory=list, description="indices in `samples` of those set aside")

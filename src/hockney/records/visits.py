@@ -272,6 +272,7 @@ class _Point:
                 "disturbed": sum(known) if known else None,
                 # Indices are of one visit's samples; these are of several.
                 "disturbed_at": [],
+                "sample_roots": [],
             }
         )
 

@@ -12,6 +12,7 @@ from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.records.app_record import AppRecord
 from hockney.registry import Registry
+from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.page import Section
 from hockney.report.run_tables import plain
@@ -62,23 +63,28 @@ class Basis:
 
 @dataclass
 class Runs:
-    """All runs of one application; `basis` is None without a machine file."""
+    """All runs of one application; `basis` is None without a machine file.
+
+    `place_of` says where the ranks of a run were, None where nobody knows.
+    """
 
     records: Sequence[AppRecord]
     basis: Basis | None = None
+    place_of: Callable[[AppRecord], Placement | None] = lambda _: None
 
 
 @dataclass
 class Contribution:
     """What an application adds to a report: sections, warnings, and each run as data (SI units) for `--json`.
 
-    `timed` are the runs whose times a section shows.
+    `timed` are the runs whose times a section shows; `findings` the answers that a page may begin with.
     """
 
     sections: list[Section] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
     timed: list[AppRecord] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
 
 app_sections: Registry[Callable[[Runs], Contribution]] = Registry(
@@ -88,7 +94,10 @@ app_sections: Registry[Callable[[Runs], Contribution]] = Registry(
 
 
 def applications(
-    records: Sequence[AppRecord], basis: Basis | None, progress: Callable[[str], None]
+    records: Sequence[AppRecord],
+    basis: Basis | None,
+    progress: Callable[[str], None],
+    place_of: Callable[[AppRecord], Placement | None] = lambda _: None,
 ) -> Contribution:
     """A section for each application, in the order of their first runs.
 
@@ -98,11 +107,12 @@ def applications(
     for name in dict.fromkeys(record.operation for record in records):
         progress(f"drawing {name}")
         draw = app_sections.get(name) if name in app_sections.names() else _unknown
-        contribution = draw(Runs([record for record in records if record.operation == name], basis))
+        contribution = draw(Runs([record for record in records if record.operation == name], basis, place_of))
         every.sections += contribution.sections
         every.warnings += contribution.warnings
         every.runs += contribution.runs
         every.timed += contribution.timed
+        every.findings += contribution.findings
     every.warnings[:0] = [*_about_runs(records), *_about_times(every.timed)]
     return every
 

@@ -24,6 +24,7 @@ from hockney.models.over_ranks.points import (
 from hockney.models.over_ranks.regression import Regression, regressions
 from hockney.report import bandwidths
 from hockney.report.collective_figures import against_ranks, against_size
+from hockney.report.collective_findings import of_choices
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
 from hockney.report.figures import Drawing
 from hockney.report.page import Section, SectionPart
@@ -96,7 +97,9 @@ def section(
             boundary_table(names, broken),
             _regressions(grown, sizes, names),
         ]
-    chosen_tables = _choice_tables(measured, operation)
+    all_choices = choices(measured)
+    chosen_tables = _choice_tables(measured, operation, all_choices)
+    result.findings += of_choices(operation, all_choices, telling_placed(measured))
     result.note = CRITERION if chosen_tables else ""
     result.tables = [
         *chosen_tables,
@@ -195,8 +198,7 @@ def _formula(fit: Regression) -> str:
     )
 
 
-def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
-    all_choices = choices(measured)
+def _choice_tables(measured: pd.DataFrame, operation: str, all_choices: Sequence[AlgorithmChoice]) -> list[Table]:
     if not all_choices:
         return []
     names = telling_placed(measured)

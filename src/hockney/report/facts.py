@@ -8,10 +8,13 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from hockney.machine import summary
 from hockney.machine.formula import formulas
 from hockney.models.base import Fit, Parameter, preferred_model
+from hockney.models.over_ranks.points import collectives_in
+from hockney.records.keys import POINT_TO_POINT
 from hockney.report.curves import MessageCurve
 from hockney.report.marks import Peak, percent
 from hockney.units import format_rate, format_time
@@ -155,3 +158,15 @@ def warnings(
         )
     # A machine file repeats the warnings of its campaign.
     return list(dict.fromkeys([*first, *caveats]))
+
+
+def not_shown(frame: pd.DataFrame) -> list[str]:
+    """A sentence on rows of operations that no section shows; rows are never dropped in silence."""
+    counts = frame["operation"].value_counts()
+    other = {str(name): int(counts[name]) for name in sorted(counts.index)}
+    for name in (*POINT_TO_POINT, *collectives_in(frame)):
+        other.pop(name, None)
+    if not other:
+        return []
+    words = ", ".join(f"{name or 'no operation'} ({count})" for name, count in other.items())
+    return [f"Rows of operations that this page has no section for: {words}."]

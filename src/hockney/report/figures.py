@@ -156,13 +156,15 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
 class HeldOut:
     """Measured and predicted times of points that the fit has not seen, and quantiles of the error.
 
-    `remark` says what simpler model predicts them better; empty where none does.
+    `between` is the median error of lines between the neighbouring sizes. `remark` says what simpler model
+    predicts them better; empty where none does.
     """
 
     measured_s: NDArray[np.float64]
     predicted_s: NDArray[np.float64]
     median: float
     p95: float
+    between: float
     remark: str = ""
 
 

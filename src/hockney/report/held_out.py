@@ -41,15 +41,21 @@ def check(curves: Sequence[MessageCurve]) -> dict[str, HeldOut]:
             predicted.setdefault(name, []).append(predict(fitted, test.size_B))
     errors = {name: list(map(_errors, measured[name], predicted[name])) for name in measured}
     remarks = {"piecewise": "; ".join(shortfalls(errors | {"interpolation": between}))}
-    return {name: _result(measured[name], predicted[name], remarks.get(name, "")) for name in measured}
+    middle = float(np.median(np.concatenate(between))) if between else 0.0
+    return {name: _result(measured[name], predicted[name], middle, remarks.get(name, "")) for name in measured}
 
 
 def _result(
-    measured: Sequence[NDArray[np.float64]], predicted: Sequence[NDArray[np.float64]], remark: str
+    measured: Sequence[NDArray[np.float64]],
+    predicted: Sequence[NDArray[np.float64]],
+    between: float,
+    remark: str,
 ) -> HeldOut:
     measured_s, predicted_s = np.concatenate(measured), np.concatenate(predicted)
     errors = _errors(measured_s, predicted_s)
-    return HeldOut(measured_s, predicted_s, float(np.median(errors)), float(np.percentile(errors, 95)), remark)
+    return HeldOut(
+        measured_s, predicted_s, float(np.median(errors)), float(np.percentile(errors, 95)), between, remark
+    )
 
 
 def _errors(measured_s: NDArray[np.float64], predicted_s: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,7 @@
-"""The report of a campaign: the page, and the files beside it."""
+"""The report of a campaign: the page, and the files beside it.
+
+One file, because it is the one way through a report; what stands on the page is made by modules of their own.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +33,24 @@ from hockney.report import (
     effects,
     figures,
     marked,
+    message_findings,
     points_csv,
     provenance,
     tables,
     topology,
     verified,
 )
+from hockney.report.answers import weightiest
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.asked import asked
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves, file_name
-from hockney.report.facts import Headline, headline, in_turn, left_out, warnings
+from hockney.report.facts import Headline, headline, in_turn, left_out, not_shown, warnings
 from hockney.report.figures import Context, Drawing
+from hockney.report.findings import Finding
 from hockney.report.held_out import check
 from hockney.report.judged import judged
 from hockney.report.marks import Peak, SizeMark, cache_marks, percent
-from hockney.report.page import MEANING, Section, SectionPart, render
+from hockney.report.page import MEANING, Section, SectionPart, Subject, render
 from hockney.report.places import Places
 from hockney.report.style import Looks, drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
@@ -77,6 +83,8 @@ class Report:
     """Predictions of points left out, by collective."""
     applications: list[dict[str, Any]]
     """The values that a section shows, for each run of an application."""
+    findings: list[Finding]
+    """The answers that the page begins with."""
     unmeasured: str = ""
     """A sentence on points without a time and on how to continue; it is also a warning on the page."""
 
@@ -106,6 +114,7 @@ def make(
     any_level: bool = False,
     statistic: str = "",
     sizes_B: Sequence[int] = (),
+    subject: Subject | None = None,
 ) -> Report:
     """The report of a campaign folder or tidy table; the fits are those of `machine`, or made here if it is None.
 
@@ -113,7 +122,7 @@ def make(
     those of all levels of the machine together, and so are those of `machine`. Applications are predicted from
     `machine`, otherwise from the folder's machine.json, otherwise from the fits made here. `statistic` is that of
     all collectives that have it, `sizes_B` are drawn and fitted against ranks; a collective without them is shown
-    as usual, with a warning.
+    as usual, with a warning. `subject`: what the page is for; its remarks are warnings.
     RequestError if nothing was measured, if `machine` was fitted to other launches, if the table has no row of a
     system, or if no collective has the statistic or a size.
     """
@@ -125,12 +134,12 @@ def make(
     frame, apps, launches = contents.frame, contents.apps, contents.launches
     missing = _unmeasured(contents)
     wish = asked(frame, statistic, sizes_B)
-    places = Places(frame, systems, launches)
+    places = Places(frame, systems, launches, apps)
     origin = f"Measured values are those of {path.name}. "
     every: list[MessageCurve] = []
     marks: list[SizeMark] = []
     given = machine
-    if apps and not contents.records and not contents.effects:
+    if apps and not len(frame) and not contents.effects:
         # The file then only predicts applications; its points may be those of another campaign.
         machine = None
     if machine is not None or contents.effects or set(frame["operation"].unique()) & set(POINT_TO_POINT):
@@ -153,7 +162,11 @@ def make(
     of_collectives = of_collectives or collectives_of(contents)
     context = Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
     measured = machine.effects if machine is not None else []
-    page_warnings = [*warnings(every, launches, caveats), *effects.warnings(measured)]
+    page_warnings = [
+        *(subject.remarks if subject else ()),
+        *warnings(every, launches, caveats),
+        *effects.warnings(measured),
+    ]
     page_warnings += [*([missing] if missing else []), *wish.warnings]
     looks = Looks()
     costs = None if machine is None else costs_of(machine)
@@ -166,7 +179,11 @@ def make(
         sections = [one for one in [verified.section(find_verification(path))] if one is not None]
         for operation, group in by_operation(every).items():
             progress(f"drawing {operation}")
-            sections.append(_section(operation, group, context))
+            section = _section(operation, group, context)
+            if headlines and operation == headlines[0].curve.operation:
+                section.findings += message_findings.of_headlines(headlines)
+                section.findings += message_findings.of_models(operation, section.held_out, headlines[0].model)
+            sections.append(section)
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
             chosen = wish.statistics[operation]
@@ -186,17 +203,23 @@ def make(
         sections += [network] if network else []
         of_points = marked.section(marks_of(machine.point_to_point if machine is not None else [], contents))
         sections += [of_points] if of_points else []
-        page_warnings += places.notes
         of_apps = applications(
-            apps, _basis(path, given, machine, launches, page_warnings, any_level) if apps else None, progress
+            apps,
+            _basis(path, given, machine, launches, page_warnings, any_level) if apps else None,
+            progress,
+            places.of_run,
         )
         sections += of_apps.sections
-        page_warnings += of_apps.warnings
-        subject = "point to point" if every and not collectives_in(frame) else "communication"
+        page_warnings += [*places.notes, *of_apps.warnings, *not_shown(frame)]
+        kind = "point to point" if every and not collectives_in(frame) else "communication"
         systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
+        offered = [finding for section in sections for finding in section.findings]
+        findings = weightiest([*offered, *of_apps.findings], subject.operations if subject else ())
         html = render(
-            title=f"MPI {subject if len(frame) or measured else 'applications'} on {system or path.name}",
+            findings=findings,
+            subject=subject,
+            title=f"MPI {kind if len(frame) or measured else 'applications'} on {system or path.name}",
             lead=provenance.lead(machine, launches)
             if machine is not None
             else provenance.plain_lead({*frame["mpi"].unique(), *(record.mpi for record in apps)}, launches),
@@ -220,6 +243,7 @@ def make(
         frame,
         results,
         of_apps.runs,
+        findings,
         missing,
     )
 

@@ -14,6 +14,7 @@ from hockney import __version__, reading
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.facts import Headline
 from hockney.report.figures import Drawing, HeldOut
+from hockney.report.findings import Finding
 from hockney.report.svg import POLICY, Inliner
 from hockney.report.tables import Table, value_and_interval
 from hockney.units import format_bytes, format_rate
@@ -94,6 +95,8 @@ class Section:
     folded: bool = False
     note: str = ""
     is_application: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    """The section's answers; a page begins with the weightiest of all sections."""
 
     @property
     def drawings(self) -> list[Drawing]:
@@ -102,10 +105,25 @@ class Section:
         return [*self.figures, *inner, *([self.check] if self.check else [])]
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What a page is made for: a question, what is compared to answer it, and remarks on what there is of it.
+
+    Answers about its `operations` come first.
+    """
+
+    question: str
+    operations: tuple[str, ...] = ()
+    about: str = ""
+    remarks: tuple[str, ...] = ()
+
+
 def render(
     *,
     title: str,
     lead: Sequence[str],
+    findings: Sequence[Finding] = (),
+    subject: Subject | None = None,
     headlines: Sequence[Headline],
     omitted: str,
     warnings: Sequence[str],
@@ -116,7 +134,8 @@ def render(
 ) -> str:
     """The page as one HTML document that refers to nothing outside itself.
 
-    `omitted` says what the headlines leave out. `of_messages` is False for a page about applications alone.
+    It begins with the `findings`. `omitted` says what the headlines leave out. `of_messages` is False for a page
+    about applications alone.
     """
     sections = list(sections)
     with_apps = any(section.is_application for section in sections)
@@ -130,6 +149,8 @@ def render(
         css=css + inliner.css(),
         title=title,
         lead=lead,
+        subject=subject,
+        findings=findings,
         operation=headlines[0].curve.operation if headlines else "",
         headlines=[_headline(head, formulas=len(headlines) <= _WITH_FORMULAS) for head in headlines],
         headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. "
@@ -192,6 +213,7 @@ def _section(section: Section, inliner: Inliner) -> dict[str, Any]:
 
 def _picture(drawing: Drawing, inliner: Inliner) -> dict[str, str]:
     return {
+        "id": f"figure-{drawing.name}",
         "svg": inliner.inline(drawing.figure, drawing.alt),
         "title": drawing.title,
         "caption": drawing.caption,

@@ -13,29 +13,37 @@ from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.system import System
 from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
 from hockney.models.over_ranks.points import Configuration
+from hockney.records.app_record import AppRecord
 
 
 class Places:
     """Boundaries of curves against ranks. `notes` say why a placement is not known, each reason once."""
 
     def __init__(
-        self, frame: pd.DataFrame, systems: Sequence[System] = (), launches: Sequence[Mapping[str, Any]] = ()
+        self,
+        frame: pd.DataFrame,
+        systems: Sequence[System] = (),
+        launches: Sequence[Mapping[str, Any]] = (),
+        apps: Sequence[AppRecord] = (),
     ) -> None:
-        """`systems` are found by name; if the table and the list have one each, the names may differ.
+        """`systems` are found by name; if what was measured and the list have one each, the names may differ.
 
-        RequestError for a system that is not in the table.
+        RequestError for a system that is neither in the table nor in a run of an application.
         """
         self.notes: list[str] = []
-        names = sorted(set(frame["system"].astype(str)))
+        names = sorted(set(frame["system"].astype(str))) or sorted({run.system for run in apps})
         self._only = systems[0] if len(names) == len(systems) == 1 else None
         self._systems = {system.name: system for system in systems}
-        if self._only is None and (other := [name for name in self._systems if name not in names]):
+        if self._only is None and (
+            other := [name for name in self._systems if name not in {*names, *(run.system for run in apps)}]
+        ):
             raise RequestError(
                 f"the table has no rows of system {other[0]!r}",
                 f"it has {', '.join(filter(None, names)) or 'no named system'}",
             )
         # A launch does not name its system: with several, it could be of any.
         self._launches = [launch for launch in launches if launch.get("ranks")] if len(names) == 1 else []
+        self._by_id = {str(launch.get("id")): launch for launch in launches if launch.get("ranks")}
 
     def system(self, name: str) -> System | None:
         """The description of a system; None if the caller gave none."""
@@ -63,6 +71,18 @@ class Places:
         if domains_at:
             return boundaries(ranks, domains_at.get)
         return node_boundaries({count: number for count, number in nodes.items() if number is not None})
+
+    def of_run(self, run: AppRecord) -> Placement | None:
+        """Where a run's ranks were: by its system, otherwise by its launch; None where neither says."""
+        system, launch = self.system(run.system), self._by_id.get(run.launch)
+        try:
+            if system is not None:
+                return placement(system, run.mapping, run.ranks, run.nodes, run.ppn)
+            return None if launch is None else placement_of_launch(launch, run.ranks)
+        except RequestError as error:
+            note = f"{run.operation}: where ranks were is not known: {error.message}"
+            self.notes += [note] if note not in self.notes else []
+            return None
 
     def _launch(self, configuration: Configuration) -> Mapping[str, Any] | None:
         fitting = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,50 @@ def scaling(study: Study) -> Drawing:
     )
 
 
-def write(path: Path, study: Study) -> None:
-    """Draw `scaling` into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
-    write_drawing(path, lambda: scaling(study))
+def several(studies: Mapping[str, Study]) -> Drawing:
+    """The same two panels for several curves: medians of the times, joined, and the ideal; no laws."""
+    looks = styles(list(studies))
+    most = max(float(study.times.counts[-1]) for study in studies.values())
+    figure = Figure(figsize=(WIDTH_IN, 3.9), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    ideal = np.geomspace(1.0, most, 50)
+    left.plot(ideal, ideal, color=QUIET, linewidth=0.9, label="ideal")
+    right.axhline(1.0, color=QUIET, linewidth=0.9)
+    drawn, words = [ideal], []
+    for name, study in studies.items():
+        counts = study.times.counts
+        speedup = study.speedups(counts, study.times.medians_s())
+        drawn.append(speedup)
+        look = looks[name]
+        for axes, values in ((left, speedup), (right, speedup / counts)):
+            axes.plot(counts, values, marker=look.marker, linewidth=1.2, color=look.colour, label=name)
+        words.append(f"{name}: speed-up {speedup[-1]:.3g} at {plain(float(counts[-1]))}")
+    for axes in (left, right):
+        count_axis(
+            axes,
+            sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}),
+            "processes",
+        )
+    log_axis(left, float(min(map(np.min, drawn))), float(max(map(np.max, drawn))))
+    is_weak = next(iter(studies.values())).is_weak
+    left.set_ylabel("scaled speed-up" if is_weak else "speed-up")
+    right.set_ylim(bottom=0)
+    right.set_ylabel("efficiency")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(3, 110 // max(map(len, labels)))))
+    title = f"{'Weak' if is_weak else 'Strong'} scaling of {len(studies)} curves to {plain(most)} processes"
+    return Drawing(
+        "scaling",
+        f"{title}.",
+        f"{title}. {'; '.join(words)}.",
+        "Dots are medians; the grey line is the ideal.",
+        figure,
+    )
+
+
+def write(path: Path, studies: Mapping[str, Study]) -> None:
+    """Draw one study, or several, into `.svg`, `.png` or `.html`.
+
+    RequestError for another ending or an unwritable place.
+    """
+    write_drawing(path, lambda: scaling(*studies.values()) if len(studies) == 1 else several(studies))

@@ -176,11 +176,20 @@ def key_of(facts: Iterable[str], folder: Path, sources: Iterable[Path], parts: S
     return _digest([fact.encode() for fact in (*facts, *FLAGS, platform.machine())] + contents)
 
 
+def _target(mpi: Mpi, folder: Path, compiler: str) -> Path:
+    facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *library_marks(mpi)]
+    return cache_root() / "runner" / key_of(facts, folder, files_of(folder, ".cpp"))
+
+
+def is_built(mpi: Mpi) -> bool:
+    """Whether the runner for this MPI is there already; EnvironmentLack without a compiler."""
+    return (_target(mpi, sources(), compiler_version(mpi)) / BINARY).is_file()
+
+
 def runner_binary(mpi: Mpi) -> Path:
     """The runner for this MPI, compiled now if it has not been; EnvironmentLack where that fails."""
     folder, compiler = sources(), compiler_version(mpi)
-    facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *library_marks(mpi)]
-    target = cache_root() / "runner" / key_of(facts, folder, files_of(folder, ".cpp"))
+    target = _target(mpi, folder, compiler)
     return kept(target, [BINARY], lambda scratch: _runner(mpi, compiler, folder, scratch, target)) / BINARY
 
 

@@ -42,10 +42,17 @@ class LaunchFailed(HockneyError):
 
 
 class Refused(HockneyError):
-    """The runner declined a point (memory) and is ready for the next."""
+    """The runner declined a point and is ready for the next; where memory is short, it says what is needed."""
 
     kind = "environment"
     exit_code = 3
+
+    def __init__(
+        self, message: str, hint: str = "", needed_B: float | None = None, available_B: float | None = None
+    ) -> None:
+        super().__init__(message, hint)
+        self.needed_B = needed_B
+        self.available_B = available_B
 
 
 class Limitation(HockneyError):
@@ -147,6 +154,8 @@ class Session:
             raise Refused(
                 f"{what} needs {need:.3g} GiB for its buffers, {have:.3g} GiB of memory is free",
                 smaller,
+                answer.needed_B,
+                answer.available_B,
             )
         raise Limitation(answer.message, "see `hockney schedule list`" if word in ("collective", "count") else "")
 

@@ -78,6 +78,19 @@ class ScheduleRequest:
             "root": self.problem.root,
         }
 
+    def resized(self, size_B: int) -> ScheduleRequest:
+        """The same with another number of bytes, whole elements."""
+        p = self.problem
+        problem = Problem(
+            ranks=p.ranks,
+            root=p.root,
+            bytes=size_B,
+            element_B=p.element_B,
+            segment_B=p.segment_B,
+            radix=p.radix,
+        )
+        return ScheduleRequest(self.algorithm, problem, size_B, self.segment_B)
+
     def generate(self) -> Schedule:
         """All ranks' steps; _core.TooLarge where they are more than are held at once."""
         return _core.generate(self.algorithm.collective, self.algorithm.name, self.problem)

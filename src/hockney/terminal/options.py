@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
@@ -17,6 +17,7 @@ from rich.markup import escape
 
 from hockney.errors import RequestError
 from hockney.options import Argument, Option, checked, flag, options
+from hockney.registry import did_you_mean
 from hockney.terminal.loading import load
 
 
@@ -79,6 +80,64 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
+
+
+def from_table(
+    function: Callable[..., Any],
+    table: Mapping[str, Any],
+    verb: str,
+    known: Mapping[str, Any],
+    of: type[BaseModel],
+) -> dict[str, BaseModel]:
+    """The models of a verb, with options that stand in a table: {"map-by": "core", "largest": "4MiB"}.
+
+    A word names an option as on the command line, without its dashes, and its value is what would be written
+    there. `known` are further fields of models that are an `of`. RequestError for a word that is no option of the
+    verb, and for what its models refuse.
+    """
+    fields = words_of(function)
+    written: dict[str, dict[str, Any]] = {name: {} for name in _models(function)}
+    for word, value in table.items():
+        if word not in fields:
+            raise RequestError(
+                f"hockney {verb} has no option {word!r}",
+                f"{did_you_mean(word, fields)}known: {', '.join(sorted(fields))}",
+            )
+        name, field, _, option = fields[word]
+        written[name][field] = str(value) if option.read and not option.repeat else value
+    made = {}
+    for name, (model, left_out) in _models(function).items():
+        further = {
+            field: value
+            for field, value in known.items()
+            if issubclass(model, of) and field in model.model_fields and field not in {*left_out, *written[name]}
+        }
+        made[name] = checked(model, written[name], verb, further)
+    return made
+
+
+def words_of(function: Callable[..., Any]) -> dict[str, tuple[str, str, FieldInfo, Option]]:
+    """How the options of a verb are called in a table: parameter, field and option of each."""
+    return {
+        word: (name, field, info, option)
+        for name, (model, left_out) in _models(function).items()
+        for field, info, option in options(model)
+        if field not in left_out
+        for word in ([field] if isinstance(option, Argument) else [*_words_of(flag(field, option), option)])
+    }
+
+
+def _words_of(called: str, option: Option) -> Iterator[str]:
+    for word in option.flags or (called,):
+        if word.startswith("--"):
+            yield word.partition("/")[0].removeprefix("--")
+
+
+def _models(function: Callable[..., Any]) -> dict[str, tuple[type[BaseModel], Collection[str]]]:
+    """The models of a verb's parameters, and the fields of each that the verb sets itself."""
+    hints = get_type_hints(function, include_extras=True)
+    hints.pop("return", None)
+    return {name: taken for name, hint in hints.items() if (taken := _model(hint)) is not None}
 
 
 def written(context: typer.Context) -> dict[str, Any]:

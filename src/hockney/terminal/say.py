@@ -6,11 +6,12 @@ tables know how wide the terminal is.
 
 from __future__ import annotations
 
+import io
 import json as json_
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 from rich.console import Console
@@ -103,6 +104,13 @@ def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
 
 def _aside(word: str, style: str, text: str) -> None:
     err.print(Text.assemble((word, style), " ", _as_called(text)), soft_wrap=True)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Keep results of the block, which a verb would print, from standard output."""
+    with redirect_stdout(io.StringIO()):
+        yield
 
 
 @contextmanager

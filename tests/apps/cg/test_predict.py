@@ -180,7 +180,7 @@ def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
     [
         (["--cells", "64", "--subdomain", "8", "--grid", "2x1x1", "--cell-time", "1ns"], "both say"),
         (["--cells", "64", "--cell-time", "1ns"], "no grid is given"),
-        (["--cells", "64", "--ranks", "0", "--cell-time", "1ns"], "at least 1, not 0"),
+        (["--cells", "64", "--ranks", "0", "--cell-time", "1ns"], "not a list of ranks"),
         (["--cells", "64", "--grid", "3x1x1", "--ranks", "4", "--cell-time", "1ns"], "has 3 processes, not 4"),
         (["--cells", "4", "--grid", "8x1x1", "--cell-time", "1ns"], "only 4 cells to share"),
         (["--cells", "0", "--grid", "1x1x1", "--cell-time", "1ns"], "direction without"),

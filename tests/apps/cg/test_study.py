@@ -23,7 +23,7 @@ FLAT = (2, Extents(12, 8, 1))
 
 def record(ranks: int, iteration_s: float, size: Extents = FLAT[1], **asked: Any) -> AppRecord:
     wanted = CgStudy(ranks=(ranks,), sizes=((3, size),))
-    grid = wanted.grids(ranks, size)[0]
+    grid = wanted.grids_on(ranks, size)[0]
     answer = {
         "iteration_s": iteration_s,
         "iterations": 10,
@@ -71,9 +71,9 @@ def test_sizes() -> None:
         ({"iterations": 0}, "--iterations"),
         ({"replace_every": -1}, "--replace-every"),
         ({"cell_s": "-1s"}, "--cell-time"),
-        ({"grid": ["3x1x1"]}, "3 processes"),
+        ({"grids": ["3x1x1"]}, "3 processes"),
         ({"ranks": "2,4", "solution": Path("u")}, "same file"),
-        ({"ranks": "13"}, "more ranks than unknowns"),
+        ({"ranks": "13"}, "no grid of 13 processes"),
         ({"compute": False}, "without computing"),
     ],
 )
@@ -90,7 +90,7 @@ def test_launches_would_write_to_one_file() -> None:
 def test_every_grid_that_fits() -> None:
     wanted = CgStudy(ranks=(12,), sizes=(FLAT,), every_grid=True)
     # 1 × 12 has more processes than the 8 unknowns along y, and z has one.
-    assert wanted.grids(12, FLAT[1]) == [
+    assert wanted.grids_on(12, FLAT[1]) == [
         Grid(12, 1, 1),
         Grid(6, 2, 1),
         Grid(4, 3, 1),
@@ -98,7 +98,7 @@ def test_every_grid_that_fits() -> None:
         Grid(2, 6, 1),
     ]
     # 2 × 2 cuts 8 + 12 connections, 4 × 1 cuts 24, 1 × 4 cuts 36.
-    assert CgStudy(ranks=(4,), sizes=(FLAT,)).grids(4, FLAT[1]) == [Grid(2, 2, 1)]
+    assert CgStudy(ranks=(4,), sizes=(FLAT,)).grids_on(4, FLAT[1]) == [Grid(2, 2, 1)]
 
 
 def test_a_path_with_blanks_stays_one_word() -> None:
@@ -161,8 +161,11 @@ def test_what_is_wrong() -> None:
     assert table([right, bad]).row_count == 2
 
 
-def test_a_grid_counts_once_and_has_its_ranks() -> None:
-    with pytest.raises(RequestError, match="--grid is given 2 times"):
-        checked(CgStudy, {"grid": ["2x1", "1x2"]}, "run cg")
-    assert checked(CgStudy, {"grid": ["2x3"]}, "run cg").ranks == (6,)
-    assert checked(CgStudy, {"grid": ["all"], "ranks": "4"}, "run cg").every_grid
+def test_grids_are_kept_and_bring_their_ranks() -> None:
+    both = checked(CgStudy, {"grids": ["2x1", "1x2", "2x3"], "sizes": ["12x8"]}, "run cg")
+    assert both.ranks == (2, 6)
+    assert [grid for _, _, _, grid, _ in both.problems()] == [Grid(2, 1, 1), Grid(1, 2, 1), Grid(2, 3, 1)]
+    assert checked(CgStudy, {"grids": ["all"], "ranks": "4"}, "run cg").every_grid
+    # 1 × 2 cuts 12 connections, 2 × 1 only 8: what is named does not decide about other numbers of ranks.
+    mixed = checked(CgStudy, {"grids": ["1x4"], "ranks": "2,4", "sizes": ["12x8"]}, "run cg")
+    assert [grid for _, _, _, grid, _ in mixed.problems()] == [Grid(2, 1, 1), Grid(1, 4, 1)]

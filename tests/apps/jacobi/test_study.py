@@ -63,10 +63,10 @@ def test_no_other_grid_cuts_through_fewer(cells: Extents, ranks: int) -> None:
 def test_strong_and_weak_scaling() -> None:
     strong = JacobiStudy(ranks=(1, 2, 4), cells=Extents(100, 100, 100))
     assert strong.scaling == "strong"
-    assert [strong.problem(ranks)[0] for ranks in strong.ranks] == [Extents(100, 100, 100)] * 3
+    assert [cells for _, cells, _ in strong.problems()] == [Extents(100, 100, 100)] * 3
     weak = JacobiStudy(ranks=(1, 2, 8), subdomain=50)
     assert weak.scaling == "weak"
-    assert [weak.problem(ranks)[0] for ranks in weak.ranks] == [
+    assert [cells for _, cells, _ in weak.problems()] == [
         Extents(50, 50, 50),
         Extents(50, 50, 100),
         Extents(100, 100, 100),
@@ -75,8 +75,9 @@ def test_strong_and_weak_scaling() -> None:
 
 def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
     wanted = JacobiStudy(ranks=(2,), cells=Extents(8, 8, 8))
-    assert wanted.parameters(2, is_simulated=False)["bound"] == 1
-    assert wanted.parameters(2, is_simulated=True)["bound"] == 0
+    _, cells, grid = wanted.problems()[0]
+    assert wanted.parameters(cells, grid, is_simulated=False)["bound"] == 1
+    assert wanted.parameters(cells, grid, is_simulated=True)["bound"] == 0
 
 
 @pytest.mark.parametrize(
@@ -87,8 +88,8 @@ def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
         ({"cells": "8", "faces": "long"}, "--faces 'long'"),
         ({"cells": "8", "stores": "none"}, "--stores 'none'"),
         ({"cells": "8", "instructions": "mmx"}, "--instructions 'mmx'"),
-        ({"cells": "8", "grid": "3x1x1"}, "has 3 processes, not 2"),
-        ({"cells": "1x8x8", "grid": "2x1x1"}, "more processes"),
+        ({"cells": "8", "grids": ["3x1x1"]}, "has 3 processes, not 2"),
+        ({"cells": "1x8x8", "grids": ["2x1x1"]}, "more processes"),
         ({"cells": "8", "compute": False, "faces": "datatype"}, "no fields"),
         ({"cells": "8", "cell_s": "-1s"}, "cell-time"),
         ({"subdomain": 10**6}, "at most"),
@@ -109,5 +110,5 @@ def test_a_machine_chooses_the_grid_that_is_predicted_fastest() -> None:
     flat = fastest_grid(16, Extents(4000, 4000, 1), 0, "nonblocking", costs)
     assert sorted(flat) == [1, 4, 4]
     assert flat.z == 1
-    chosen = JacobiStudy(ranks=(16,), cells=Extents(4000, 4000, 1), grids={16: flat}).problem(16)
-    assert chosen == (Extents(4000, 4000, 1), flat)
+    chosen = JacobiStudy(ranks=(16,), cells=Extents(4000, 4000, 1), chosen={16: flat})
+    assert chosen.problems() == [(16, Extents(4000, 4000, 1), flat)]

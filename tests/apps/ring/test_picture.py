@@ -81,7 +81,9 @@ def test_of_too_many_boundaries_those_where_a_line_begins_are_drawn() -> None:
 def test_nothing_predicted_has_no_line() -> None:
     drawing = ring({"core": curve(predicted=False), "node": curve()}, "slowest-link")
     labels = {text.get_text() for text in drawing.figure.legends[0].get_texts()}
-    assert labels == {"core: measured", "node: measured", "node: predicted (slowest-link)"}
+    fitted = {"core: fitted, a line between breaks", "node: fitted, a line between breaks"}
+    fitted.add("fitted to absolute residuals")
+    assert labels == {"core: measured", "node: measured", "node: predicted (slowest-link)"} | fitted
     assert "core, node" in drawing.alt
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from hockney.apps.ring.section import Ring, ring
+from hockney.machine.placement import Placement
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
 
@@ -43,3 +45,68 @@ def test_a_run_has_its_row(ring_run: Callable[..., AppRecord], basis: Basis) -> 
     assert row["hops/s"] == "200 000"  # two in 10 µs
     assert row["error"].replace("\N{NO-BREAK SPACE}", " ") == "−20 %"  # 8.016 µs of 10 µs
     assert made.runs[1]["error"] == pytest.approx(4 * LINK_S / 1e-5 - 1, rel=1e-5)
+
+
+def _in_one_cache(run: AppRecord) -> Placement:
+    alike = np.zeros(run.ranks, dtype=np.int32)
+    return Placement(np.arange(run.ranks, dtype=np.int32), alike, alike, alike, alike)
+
+
+def test_lines_give_the_latency_beside_that_of_a_pingpong(
+    ring_run: Callable[..., AppRecord], basis: Basis
+) -> None:
+    # T = 1 µs + 2 · 3 µs · P up to rounding: half the slope is 3 µs, and a ping-pong of 4 B takes LINK_S.
+    runs = [ring_run(ranks, 1e-6 + 6e-6 * ranks, samples_s=[6e-6 * ranks, 8e-6 * ranks]) for ranks in range(2, 9)]
+    made = ring(Runs(runs, basis, _in_one_cache))
+    lines, spreads, _ = made.sections[0].tables
+    row = {
+        name: cell.replace("\N{NO-BREAK SPACE}", " ")
+        for name, cell in zip(lines.columns, lines.rows[0], strict=True)
+    }
+    assert (row["processes"], row["T_l"], row["T_l, absolute fit"]) == ("2 to 8", "3 µs", "3 µs")
+    assert row["farthest neighbours"] == "cache"
+    assert row["T_l / ping-pong"].startswith(f"{3e-6 / LINK_S:.3g} (")
+    # (8 − 6)/2 µs for each of two processes.
+    assert spreads.rows[0][1:5] == ["2", "2", "14 µs", "2 µs"]
+    assert made.runs[0]["largest_error_s"] == pytest.approx(2e-6)
+    assert made.sections[0].figures[0].name == "app-ring-lines"
+    (finding,) = made.findings
+    assert finding.text.startswith("In the ring of 2 to 8 processes a message takes 3 µs (95 %: ")
+    assert finding.anchor == made.sections[0].id
+
+
+def test_rings_of_several_systems_share_a_figure_and_keep_their_names(ring_run: Callable[..., AppRecord]) -> None:
+    runs = [
+        ring_run(ranks, scale * ranks, system=system, samples_s=[])
+        for system, scale in (("thin", 1e-6), ("gpu", 3e-6))
+        for ranks in range(2, 9)
+    ]
+    made = ring(Runs(runs))
+    assert [row[0] for row in made.sections[0].tables[0].rows] == ["thin", "gpu"]
+    (figure,) = [one for one in made.sections[0].figures if one.name.startswith("app-ring-lines")]
+    (legend,) = figure.figure.legends
+    assert {text.get_text() for text in legend.get_texts()} >= {
+        "thin: fitted, a line between breaks", "gpu: measured", "fitted to absolute residuals",
+    }  # fmt: skip
+
+
+def test_a_break_is_named_with_what_begins_there(ring_run: Callable[..., AppRecord]) -> None:
+    def place_of(run: AppRecord) -> Placement:
+        # Six ranks to a package.
+        package = np.arange(run.ranks, dtype=np.int32) // 6
+        node = np.zeros(run.ranks, dtype=np.int32)
+        return Placement(np.arange(run.ranks, dtype=np.int32), package, package, package, node)
+
+    runs = [ring_run(ranks, (1e-6 if ranks <= 6 else 2e-6) * ranks) for ranks in range(2, 13)]
+    made = ring(Runs(runs, None, place_of))
+    breaks = next(table for table in made.sections[0].tables if table.caption.startswith("Breaks"))
+    assert list(breaks.rows[0][1:3]) == ["6 to 7", "another package"]
+    assert any("breaks from 6 to 7 processes, where another package begins" in one.text for one in made.findings)
+
+
+def test_a_ring_timed_elsewhere_says_neither_exchange_nor_places(run: Callable[..., AppRecord]) -> None:
+    runs = [run("ring", ranks, 1e-6 * ranks, launch="") for ranks in range(2, 9)]
+    made = ring(Runs(runs))
+    assert made.warnings == []
+    assert len(made.runs) == 7
+    assert made.sections[0].tables[0].rows[0][1] == "2 to 8"

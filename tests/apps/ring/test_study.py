@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from hockney.apps.launched import Launched
+from hockney.apps.ring.lines import latency_lines, latency_s, line_data
 from hockney.apps.ring.model import link
-from hockney.apps.ring.predicted import compared, latency_s, segment_data
+from hockney.apps.ring.predicted import compared
 from hockney.apps.ring.study import (
     STATISTICS,
     RingRun,
@@ -155,14 +156,16 @@ def test_the_csv_leaves_a_field_empty_where_there_is_no_value() -> None:
 
 def test_a_ring_of_one_process_is_no_part_of_the_line() -> None:
     # t = 1 µs + 2 µs·P but for one process, whose messages go nowhere.
-    made = curve({1: 9e-6, **{ranks: 1e-6 + 2e-6 * ranks for ranks in range(2, 9)}}).fitted()
+    ran = curve({1: 9e-6, **{ranks: 1e-6 + 2e-6 * ranks for ranks in range(2, 9)}})
+    made = ran.fitted()
     assert made is not None
     (segment,) = made.segments
     assert (segment.first, segment.last) == (2, 8)
     value_s, *_ = latency_s(segment) or (0.0,)
     # Half the slope: a further process sends two messages more.
     assert value_s == pytest.approx(1e-6)
-    data = segment_data(segment)
+    (line,) = latency_lines(ran, made, lambda _: None)
+    data = line_data(line)
     assert (data["slope_s"], data["intercept_s"]) == pytest.approx((2e-6, 1e-6))
     assert data["latency_s"] == value_s
     assert curve({1: 1e-6}).fitted() is None

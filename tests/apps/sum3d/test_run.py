@@ -59,6 +59,46 @@ def test_text_says_loads_statistics_and_parts(mpi: Mpi) -> None:
     assert "scatter" in done.stdout
 
 
+def test_a_sweep_visits_every_grid_once_a_round_and_says_whether_it_matters(mpi: Mpi, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    words = [
+        "--size",
+        "6x5x4",
+        "--size",
+        "4x6x5",
+        "--ranks",
+        "2",
+        "--grid",
+        "all",
+        "--split",
+        "balanced,cartesian",
+    ]
+    made = asked(*words, "--rounds", "3", "--repetitions", "2", "--mpi", str(mpi.wrapper), "-o", str(folder))
+    kept = Campaign.open(folder).apps()
+    # Two sizes, three grids of two ranks (2x1x1, 1x2x1, 1x1x2), two splits.
+    visits = [[run.parameters["round"] for run in kept[start : start + 12]] for start in (0, 12, 24)]
+    assert visits == [[number] * 12 for number in range(3)]
+    orders = [[run.parameters[name] for run in kept[start : start + 12] for name in ("px", "py", "split", "nx")]
+              for start in (0, 12, 24)]  # fmt: skip
+    assert orders[0] != orders[1]
+    assert all(run.answer.verified for run in kept)
+    assert {one["size"] for one in made["configurations"]} == {"6x5x4", "4x6x5"}
+    assert all(len(one["values_s"]) == 3 for one in made["configurations"])
+    # In the order of the first visits.
+    assert sorted(test["what"] for test in made["tests"]) == [
+        f"{size}, {split}" for size in ("4x6x5", "6x5x4") for split in ("balanced", "cartesian")
+    ]
+    assert all(test["method"].startswith("Friedman") and 0 <= test["p_value"] <= 1 for test in made["tests"])
+
+
+def test_the_table_of_a_sweep_has_the_form_of_the_printed_ones(mpi: Mpi) -> None:
+    done = run("--size", "5x5x1", "--ranks", "2", "--grid", "shapes", "--split", "balanced,cartesian",
+               "--rounds", "2", "--repetitions", "1", "--mpi", str(mpi.wrapper))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "5x5x1 (2, 1, 1) 0 P. 0: 13 P. 1: 12" in " ".join(done.stdout.split())
+    assert "P. 0: 15 P. 1: 10" in " ".join(done.stdout.split())
+
+
 @pytest.mark.simulated
 def test_a_simulated_run_takes_what_its_memory_takes(tmp_path: Path) -> None:
     words = ["20", "20", "20", "--ranks", "12", "--split", "blocks", "--repetitions", "2", "--memory-bandwidth"]
@@ -88,7 +128,12 @@ def test_loads_are_said_without_an_mpi(split: str) -> None:
     ("words", "what"),
     [
         (["0", "5", "5", "--ranks", "2"], "has no elements"),
-        (["5", "5", "--ranks", "2"], "Missing argument"),
+        (["5", "5", "--ranks", "2"], "needs nx ny nz"),
+        (["5", "5", "5", "--size", "5x5x5", "--ranks", "2"], "say the same"),
+        (["--size", "5x5", "--ranks", "2"], "not a size"),
+        (["5", "5", "5", "--ranks", "2", "--grid", "shapes,2x1x1"], "one grid of each shape"),
+        (["1", "1", "1", "--ranks", "2", "--grid", "all", "--split", "cartesian"], "no grid of 2 processes fits"),
+        (["5", "5", "5", "--ranks", "2", "--table", "nowhere.csv"], "nowhere.csv"),
         (["5", "5", "five", "--ranks", "2"], "valid integer"),
         (["--ranks", "2", "--", "5", "5", "-5"], "has no elements"),
         (["65536", "65536", "1", "--ranks", "2"], "more elements than MPI counts"),

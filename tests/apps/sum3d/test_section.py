@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from hockney.apps.sum3d.section import Sum3d, sum3d
+from hockney.importers import sum3d as importer
+from hockney.importers.base import Given
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
 
@@ -50,3 +53,39 @@ def test_a_run_has_its_row(run: Callable[..., AppRecord]) -> None:
     assert row["10⁶ sums/s"] == "100"  # 1e5 in 1 ms
     assert row["communication"].replace("\N{NO-BREAK SPACE}", " ") == "75 %"  # 0.3 of 0.4 ms
     assert "predicted" not in row
+
+
+def test_grids_stand_in_a_table_and_are_tested(run: Callable[..., AppRecord]) -> None:
+    records = []
+    for px, py, pz, split in (
+        (4, 1, 1, "balanced"),
+        (2, 2, 1, "balanced"),
+        (1, 4, 1, "balanced"),
+        (4, 1, 1, "cartesian"),
+    ):
+        for number in range(5):
+            one = _run(run, 4, time_s=1e-3 * (1 + 0.01 * number))
+            changed = one.parameters | {"px": px, "py": py, "pz": pz, "split": split, "round": number}
+            records.append(one.model_copy(update={"parameters": changed, "samples_s": [one.time_s]}))
+    made = sum3d(Runs(records))
+    page = made.sections[0]
+    (table, _) = page.tables
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (row["size"], row["topology"], row["a"]) == ("10x100x100", "(4, 1, 1)", "0")
+    assert row["elements of the ranks"] == "P. 0-3: 25000"
+    # Mean 1.02 ms; Student's t of four degrees of freedom is 2.776, S = 0.01 · √2.5 ms: ± 0.0196 ms.
+    assert row["95 % interval"] == "[0.00100037, 0.00103963] s"
+    # All grids took the same in each round: nothing differs.
+    assert page.note.startswith("No evidence that the grid matters for 10x100x100, balanced: Friedman's test")
+    assert [figure.name for figure in page.figures] == ["app-sum3d-all-grids"]
+    assert any(finding.text.startswith("Of the sum's time scattering is 50 %") for finding in made.findings)
+
+
+def test_a_table_from_elsewhere_is_shown_and_tested() -> None:
+    text = (Path(__file__).parents[2] / "importers" / "data" / "sum3d_table.txt").read_text()
+    records = importer.read(Path("t"), text, Given()).apps
+    made = sum3d(Runs(records))
+    assert made.warnings == []
+    assert [row[1] for row in made.sections[0].tables[0].rows] == ["(24, 1, 1)", "(12, 2, 1)", "(8, 3, 1)"]
+    assert "Cochran's Q" in made.sections[0].note
+    assert len(made.runs) == 3

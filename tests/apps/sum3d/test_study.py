@@ -133,3 +133,20 @@ def test_wrong_parameters(wrong: dict[str, Any], what: str) -> None:
     fine: dict[str, Any] = {"seed": 1, "cycles": 1, "repetitions": None, "bandwidth_B_per_s": 1e9}
     with pytest.raises(RequestError, match=what):
         PROBLEM.parameters(**{**fine, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("bounds", "inside", "agree"),
+    [((9.0, 11.0), True, True), ((10.6, 11.0), False, True), ((12.0, 13.0), False, False)],
+)
+def test_parts_that_were_timed_apart_stand_beside_the_cycle(
+    bounds: tuple[float, float], *, inside: bool, agree: bool
+) -> None:
+    one = record()
+    answer = {**one.answer.as_said(), "apart_time_s": 10.5, "apart_low_s": 10.2, "apart_high_s": 10.8}
+    low_s, high_s = bounds
+    timed = one.model_copy(update={"answer": Answer.model_validate(answer), "low_s": low_s, "high_s": high_s})
+    made = summary(PROBLEM, timed, None)["apart"]
+    # The cycle of the record takes 10 s.
+    assert (made["error"], made["inside"], made["agree"]) == (pytest.approx(0.05), inside, agree)
+    assert summary(PROBLEM, one, None)["apart"] is None

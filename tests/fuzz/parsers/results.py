@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.fuzz.mutation import Text
 from tests.fuzz.parser import Parser, parsers
+from tests.importers import test_jacobi as jacobi
 from tests.importers import test_nccl_tests as nccl
 from tests.importers import test_pico as pico
 
@@ -27,6 +28,7 @@ def seeds() -> Sequence[bytes]:
         pico.SUMMARY + "".join(pico.ROW.format("bcast", size, 4 * size) for size in (1, 8, 64)),
         pico.AGGREGATED + pico.AGGREGATED_ROW * 2,
         printed,
+        jacobi.CSV,
     )
     return [*texts, *(text.encode() for text in more)]
 

@@ -17,6 +17,7 @@ from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.patterns.base import Volumes, parse_pattern
 from hockney.runner.launchers.base import check_hostfile
 from hockney.runner.platform import host_names
+from hockney.schedule.goal import read_goal
 
 
 def _file(
@@ -61,12 +62,25 @@ _file(
     lambda path: topology.read(str(path)),
     "run pinning --ranks 4 --threads 2 --spread socket --plan --topology FILE --json",
 )
+_GOAL = (
+    b"num_ranks 2\nrank 0 {\nl1: calc 500 // ticks\nl2: send 8192b to 1 tag 7 cpu 0 nic 0\nl2 requires l1\n}\n"
+    b"rank 1 {\nl1: recv 8192b from 0 tag 7\nl2: calc 10\nl2 irequires l1\n}\n"
+)
+_file(
+    "goal",
+    "a.goal",
+    [_GOAL, b"num_ranks 1 rank 0 { }"],
+    read_goal,
+    "simulate --goal FILE --latency 1us --gap-per-byte 1ns --critical-path --json",
+    "simulate --goal FILE --latency 1us --rendezvous-above 1KiB --tick 2us",
+    turn=50,
+)
 _file("hosts", "h.txt", [b"# hosts\nn1:4\nn2 slots=2\nn3,n4\nfe80::1\n"], check_hostfile, turn=70)
 _file(
     "times",
     "t.csv",
     [(INPUTS / "times.csv").read_bytes(), (INPUTS / "weak.csv").read_bytes()],
-    times.load,
+    times.curves,
     "scaling fit FILE --json",
     "scaling fit FILE --weak",
     of=Table(),

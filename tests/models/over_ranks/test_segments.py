@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.apps.ring.predicted import latency_s
+from hockney.apps.ring.lines import latency_s
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.segments import Segments, segments
 

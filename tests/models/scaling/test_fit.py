@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from hockney.errors import RequestError
-from hockney.models.scaling.fit import fit_law
+from hockney.models.scaling.fit import find_break, fit_law
 from hockney.models.scaling.times import Times
 
 Array = NDArray[np.float64]
@@ -124,3 +124,59 @@ def test_aicc_is_that_of_the_residuals() -> None:
     expected = 6 * math.log(squares / 6) + 6 + 24 / 2
     assert fit_law("amdahl", Times(COUNTS, time_s)).aicc == pytest.approx(expected, rel=1e-6)
     assert fit_law("usl", Times(COUNTS[:4], time_s[:4])).aicc is None
+
+
+# Weak scaling of a published run of a Jacobi solver on one node of 24 cores with two hardware threads each:
+# N P₁/P, printed; from 25 processes on threads share cores.
+THREADS = np.array([1.0, 12, 24, 25, 32, 40, 48])
+PRINTED = np.array([1.0, 1.049, 1.134, 1.432, 1.495, 1.533, 1.605])
+WEAK = ["growing_overhead", "gustafson"]
+
+
+def test_a_break_is_found_where_threads_share_cores() -> None:
+    broken = find_break(WEAK, Times(THREADS, 22.07 * PRINTED))
+    assert broken is not None
+    assert (broken.before, broken.after) == (24, 25)
+    # From 24 to 25 the printed ratio steps by 1.263, of which one process more makes less than a per cent.
+    assert broken.ratio.value == pytest.approx(PRINTED[3] / PRINTED[2], rel=0.01)
+
+
+def test_a_law_has_the_factor_beyond_the_break() -> None:
+    time_s = (1 + 0.01 * (THREADS - 1)) * np.where(THREADS >= 25, 1.3, 1.0)
+    fit = fit_law("growing_overhead", Times(THREADS, time_s), step_at=25)
+    assert fit.theta == pytest.approx([0.01], rel=1e-5)
+    assert fit.step is not None
+    assert fit.step.value == pytest.approx(1.3, rel=1e-6)
+    assert THREADS / fit.speedup(THREADS) == pytest.approx(time_s)
+
+
+def test_laws_are_no_breaks() -> None:
+    for seed in range(5):
+        # Nor is what another law makes of the times: each is tested against the better one.
+        level = 1 / (0.3 + 0.7 / THREADS)
+        for time_s in (1 + 0.01 * (THREADS - 1), level):
+            assert find_break(WEAK, Times(THREADS, noisy(time_s, seed, 0.01))) is None
+    doubled = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
+    strong_s = noisy(strong(doubled, 0.02, 1e-4), 4, 0.01)
+    assert find_break(["amdahl", "usl"], Times(doubled, strong_s)) is None
+    assert find_break(WEAK, Times(THREADS[:4], PRINTED[:4])) is None, "four numbers of processes are too few"
+
+
+@pytest.mark.thorough
+def test_planted_breaks_come_back() -> None:
+    """The published numbers with 1 % noise: the place always, the factor of a planted law in its interval."""
+    runs, places, inside, values = 200, 0, 0, []
+    planted = (1 + 0.0058 * (THREADS - 1)) * np.where(THREADS >= 25, 1.265, 1.0)
+    for seed in range(runs):
+        broken = find_break(WEAK, Times(THREADS, noisy(PRINTED, seed, 0.01)))
+        places += broken is not None and broken.after == 25
+        fit = fit_law("growing_overhead", Times(THREADS, noisy(planted, 1000 + seed, 0.01)), step_at=25)
+        assert fit.step is not None
+        assert fit.step.low is not None
+        assert fit.step.high is not None
+        values.append(fit.step.value / 1.265 - 1)
+        inside += fit.step.low <= 1.265 <= fit.step.high
+    assert places >= 0.95 * runs
+    assert abs(float(np.median(values))) < 0.03
+    assert float(np.quantile(np.abs(values), 0.95)) < 0.08
+    assert inside >= 0.92 * runs

@@ -12,6 +12,7 @@ from hockney.models.scaling.laws import exact, laws, whole_processes
 THETA: dict[str, list[tuple[float, ...]]] = {
     "amdahl": [(0.1,), (0.03,), (1.0,)],
     "gustafson": [(0.1,), (0.6,), (1.0,)],
+    "growing_overhead": [(0.1,), (0.003,), (1.0,)],
     "usl": [(0.1, 0.002), (0, 0.01)],
 }
 CASES = [(name, theta) for name, several in THETA.items() for theta in several]

@@ -250,3 +250,9 @@ def test_a_complete_graph(tmp_path: Path) -> None:
         found = width(parse_spec(f"edges:{path}"))
         assert found.is_exact
         assert found.high == links == parallel * (math.comb(16, 2) - 2 * math.comb(8, 2))
+
+
+@pytest.mark.parametrize(("nodes", "links"), [(16, 64), (7, 12), (2, 1)])
+def test_every_split_of_a_complete_graph_is_alike(nodes: int, links: int) -> None:
+    """Sixteen nodes pairwise: C(16, 2) − 2·C(8, 2) = 64 links; seven: 3 · 4."""
+    assert width(parse_spec(f"complete:{nodes}")).high == links

@@ -30,6 +30,7 @@ def degrees(network: Network) -> Counter[int]:
         ("torus:4x2", 8, 0, 12, {3: 8}),
         ("torus:5x1", 5, 0, 5, {2: 5}),
         ("hypercube:5", 32, 0, 80, {5: 32}),
+        ("complete:16", 16, 0, 120, {15: 16}),
         ("single-switch:6,links-per-node=2", 6, 1, 12, {2: 6, 12: 1}),
         # 148 nodes; leaf switches 48 and 24, spines 10 · 4.
         (

@@ -39,6 +39,8 @@ def test_a_planted_line_comes_back() -> None:
     line = fitted(ring_pairs(lambda hops: 1.5e-6 + 0.2e-6 * hops))
     assert line["base_s"]["value"] == pytest.approx(1.5e-6)
     assert line["per_hop_s"]["value"] == pytest.approx(0.2e-6)
+    # The farthest of a ring of 12 are six hops apart: L of LogP.
+    assert line["largest"] == {"hops": 6, "latency_s": pytest.approx(2.7e-6)}
     assert "reason" not in line
 
 

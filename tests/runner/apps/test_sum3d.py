@@ -127,6 +127,19 @@ def test_the_time_is_that_of_one_cycle(session: Session) -> None:
     assert 0.2 < parts_s / answer["time_s"] < 5
 
 
+def test_elements_may_be_made_and_memory_be_new_in_each_cycle(session: Session) -> None:
+    usual = ask(session, Grid(2, 1, 1), "balanced", nx=64)
+    assert usual["generate_s"] == [0, 0]
+    both = ask(session, Grid(2, 1, 1), "balanced", nx=64, generate=1, fresh=1, cycles=3)
+    assert both["verified"] is True
+    assert both["generate_s"][0] > 0
+    for answer in (usual, both):
+        # Outside the cycle rank 0 alone makes elements; both ranks draw random doubles.
+        assert answer["generation_s"][0] > 0 == answer["generation_s"][1]
+        assert min(answer["rand_s"]) > 0
+        assert min(answer["fresh_s"]) >= 0
+
+
 def test_a_size_that_the_least_process_cannot_have_is_one_of_its_own(session: Session) -> None:
     one_each = ask(session, Grid(2, 2, 2), "blocks", nx=2, ny=2, nz=2)
     assert (one_each["verified"], one_each["elements"]) == (True, [1] * 8)
@@ -153,6 +166,8 @@ def test_a_size_that_the_least_process_cannot_have_is_one_of_its_own(session: Se
         ({"cycles": 0}, "cycles must be"),
         ({"memory_bandwidth_B_per_s": 0}, "must be positive"),
         ({"repetitions": -1}, "repetitions must be"),
+        ({"generate": 2}, "generate must be 0 or 1"),
+        ({"fresh": -1}, "fresh must be 0 or 1"),
         ({"seed": "any"}, "not a whole number"),
     ],
 )

@@ -58,8 +58,8 @@ std::string decoded(const std::string& text) {
     return plain;
 }
 
-void write_solution(const std::string& path, const ProcessGrid& grid, const Space& space, const Cells& whole,
-                    const double* x, double* scratch) {
+FileTimes write_solution(const std::string& path, const ProcessGrid& grid, const Space& space,
+                         const Cells& whole, const double* x, double* scratch) {
     if (is_simulated) throw Refusal("file", "a simulated cluster has no files");
     int rank = 0;
     MPI_Comm_rank(grid.comm, &rank);
@@ -95,14 +95,21 @@ void write_solution(const std::string& path, const ProcessGrid& grid, const Spac
     char native[] = "native";
     done(MPI_File_set_view(file, 0, MPI_DOUBLE, mine.type(), native, MPI_INFO_NULL), "prepare");
     MPI_Status status;
+    FileTimes mine_s;
+    MPI_Barrier(grid.comm);
+    double start_s = now_s();
     done(MPI_File_write_all(file, x + space.at(0, 0, 0), 1, unknowns.type(), &status), "write");
     MPI_Count written = 0;
     MPI_Get_elements_x(&status, MPI_DOUBLE, &written);
     agree(written == space.nx * space.ny * space.nz, "cannot write all of " + part);
     done(MPI_File_sync(file), "sync");
+    mine_s.write_s = now_s() - start_s;
+    MPI_Barrier(grid.comm);
+    start_s = now_s();
     // Open MPI's own MPI-IO tells of no error where a file system is full: what counts is what can be read.
     done(MPI_File_read_at_all(file, 0, scratch + space.at(0, 0, 0), 1, unknowns.type(), &status),
          "read back");
+    mine_s.read_s = now_s() - start_s;
     bool is_same = true;
     for (long z = 0; z < space.nz; ++z)
         for (long y = 0; y < space.ny; ++y) {
@@ -119,6 +126,10 @@ void write_solution(const std::string& path, const ProcessGrid& grid, const Spac
         problem = "cannot rename " + part + ": " + std::strerror(errno);
     }
     agree(is_named, problem);
+    FileTimes slowest_s;
+    MPI_Allreduce(&mine_s.write_s, &slowest_s.write_s, 1, MPI_DOUBLE, MPI_MAX, grid.comm);
+    MPI_Allreduce(&mine_s.read_s, &slowest_s.read_s, 1, MPI_DOUBLE, MPI_MAX, grid.comm);
+    return slowest_s;
 }
 
 }  // namespace hockney::cg

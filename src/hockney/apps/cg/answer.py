@@ -9,7 +9,9 @@ class CgAnswer(StencilAnswer):
     """`compute_s`, `halo_s`, `allreduce_s`: seconds of a whole solution, means of repetitions, one entry a rank.
 
     A norm that overflowed is None; without computing there are none. `stream_samples_s` and `fractions_of_bound`
-    are there where the bound was measured.
+    are there where the bound was measured. Where the solution was written, once, to a file of `file_B`:
+    `file_write_s`, of the slowest rank from a barrier until its data are safe (MPI_File_write_all and
+    MPI_File_sync), and `file_read_s` of reading them back, mostly from the system's memory.
     """
 
     iterations: int
@@ -25,3 +27,6 @@ class CgAnswer(StencilAnswer):
     residual_tolerance: float | None = None
     stream_samples_s: list[float] | None = None
     fractions_of_bound: list[float] | None = None
+    file_B: float | None = None
+    file_write_s: float | None = None
+    file_read_s: float | None = None

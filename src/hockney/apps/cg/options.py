@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import quote
@@ -11,13 +12,15 @@ from pydantic import Field, model_validator
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.solution import describe
 from hockney.apps.launched import Launched
-from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
+from hockney.apps.stencil.fitting import proposing
+from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import StencilStudy, parse_unknowns
 from hockney.apps.stencil.ways import VARIANTS, Variant
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
+from hockney.runner.session import Refused
 from hockney.units import Extents
 from hockney.words import listed, words
 
@@ -34,11 +37,15 @@ def last_norm(answer: CgAnswer) -> float | None:
     return answer.residual_norms[-1] if answer.residual_norms else None
 
 
+def _sized(dimensions: int, cells: Extents) -> str:
+    """The option that asks for so many unknowns."""
+    return f"--size {'x'.join(map(str, cells[:dimensions]))}"
+
+
 class CgStudy(StencilStudy):
     """A study: each size on each number of ranks and each of its grids, in one launch.
 
-    `grid` None takes the one that cuts through the fewest unknowns, `every_grid` all that fit. `eps` 0 does
-    exactly `iterations`. `launches`: how many there will be, each with the whole study.
+    `eps` 0 does exactly `iterations`. `launches`: how many there will be, each with the whole study.
     """
 
     sizes: Annotated[
@@ -50,15 +57,6 @@ class CgStudy(StencilStudy):
             repeat=True,
         ),
     ] = ()
-    grid: Annotated[
-        Grid | None,
-        Option(
-            "PXxPYxPZ, or all. [default: the one that cuts through the fewest unknowns]",
-            read=lambda text: text if text == "all" else parse_grid(text),
-            repeat=True,
-        ),
-    ] = None
-    every_grid: bool = False
     variants: Annotated[
         tuple[Variant, ...],
         Option(
@@ -91,16 +89,7 @@ class CgStudy(StencilStudy):
     @classmethod
     def _completed(cls, given: dict[str, Any]) -> dict[str, Any]:
         """What is not asked for follows from what is, or from this host."""
-        grid = given.get("grid")
         completed = {"sizes": (parse_unknowns(USUAL_SIZE),), **given}
-        if isinstance(grid, list):
-            if len(grid) > 1:
-                raise RequestError(
-                    f"--grid is given {len(grid)} times", "give one, or --grid all for every one that fits"
-                )
-            completed["grid"] = grid = grid[0]
-        if grid == "all":
-            completed |= {"grid": None, "every_grid": True}
         if "iterations" in given and "eps" not in given:
             completed["eps"] = 0.0
         return completed
@@ -122,27 +111,13 @@ class CgStudy(StencilStudy):
             raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
         return self
 
-    def grids(self, ranks: int, cells: Extents) -> list[Grid]:
-        """The process grids of one size on so many ranks; RequestError where there is none."""
-        fitting = [
-            grid
-            for grid in ([self.grid] if self.grid else factorisations(ranks))
-            if all(p <= n for p, n in zip(grid, cells, strict=True))
-        ]
-        if not fitting:
-            raise RequestError(
-                f"there are more ranks than unknowns along a direction: {self.grid or ranks} on {cells}",
-                "take more unknowns, fewer ranks or another grid",
-            )
-        return fitting if self.every_grid or self.grid else [smallest_surface(ranks, cells)]
-
     def problems(self) -> list[tuple[int, int, Extents, Grid, Variant]]:
         """Every run as ranks, dimensions, unknowns, grid and variant."""
         return [
             (ranks, dimensions, cells, grid, variant)
             for dimensions, cells in self.sizes
             for ranks in self.ranks
-            for grid in self.grids(ranks, cells)
+            for grid in self.grids_on(ranks, cells)
             for variant in self.variants
         ]
 
@@ -167,7 +142,10 @@ class CgStudy(StencilStudy):
         is_simulated = launched.placement[0].simulated
         for ranks, dimensions, cells, grid, variant in self.problems():
             parameters = self.parameters(dimensions, cells, grid, variant, is_simulated)
-            (record,) = yield launched.request("cg", parameters, ranks)
+            try:
+                (record,) = yield launched.request("cg", parameters, ranks)
+            except Refused as error:
+                raise proposing(error, cells, partial(_sized, dimensions)) from error
             if self.solution:
                 answer = record.answer.read_as(CgAnswer)
                 facts = {

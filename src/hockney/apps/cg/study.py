@@ -111,6 +111,7 @@ def table(records: Sequence[AppRecord]) -> Table:
     names += ["compute + halo + sums", "traffic"]
     names += ["bound", "of bound"] if with_bound else []
     names += ["speed-up", "efficiency"] if any(ratios) else []
+    names += ["written"] if any(answer.file_write_s for answer in answers) else []
     for name in names:
         shown.add_column(name, justify="left" if name in LEFT else "right")
     for record, answer, ratio in zip(records, answers, ratios, strict=True):
@@ -138,6 +139,10 @@ def table(records: Sequence[AppRecord]) -> Table:
             ]
         if any(ratios):
             cells += [f"{ratio[0]:.3g}", f"{ratio[1]:.3g}"] if ratio else ["", ""]
+        if answer.file_B and answer.file_write_s:
+            cells.append(
+                f"{format_time(answer.file_write_s)}, {format_rate(answer.file_B / answer.file_write_s)}"
+            )
         shown.add_row(*cells)
     return shown
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from hockney.apps.stencil.answer import StencilAnswer
 
 
@@ -12,8 +14,8 @@ class JacobiAnswer(StencilAnswer):
     """
 
     mlups: float
-    pack_s: list[float]
-    wait_s: list[float]
+    pack_s: list[float] = Field(default_factory=list)
+    wait_s: list[float] = Field(default_factory=list)
     instructions: str = ""
     non_temporal: bool = False
     block_rows: int = 0

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
 from hockney.apps.launched import Launched
-from hockney.apps.stencil.grids import Grid, parse_grid, smallest_surface
+from hockney.apps.stencil.fitting import proposing
+from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import MOST_CELLS, StencilStudy, parse_cells
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
+from hockney.runner.session import Refused
 from hockney.units import Extents
 from hockney.words import listed
 
@@ -26,8 +29,7 @@ USUAL_CELLS = "200"
 class JacobiStudy(StencilStudy):
     """A study: the same box on several numbers of ranks (`cells`), or the same cube on each rank (`subdomain`).
 
-    `block_rows` None lets the caches decide. Without a `grid`, that of a number of ranks is in `grids`, or cuts
-    through the fewest cells.
+    `block_rows` None lets the caches decide. `chosen`: the grid of a number of ranks of which none is named.
     """
 
     cells: Annotated[
@@ -41,10 +43,6 @@ class JacobiStudy(StencilStudy):
     subdomain: Annotated[
         int | None, Option("Side of the cube that each rank has: weak scaling."), Field(ge=1)
     ] = None
-    grid: Annotated[
-        Grid | None,
-        Option("PXxPYxPZ. [default: the one that cuts through the fewest cells]", read=parse_grid),
-    ] = None
     iterations: Annotated[int, Option("Sweeps of a repetition."), Field(ge=1)] = 10
     threads: Annotated[int, Option("OpenMP threads of each rank."), Field(ge=1, le=4096)] = 1
     block_rows: Annotated[
@@ -55,7 +53,7 @@ class JacobiStudy(StencilStudy):
     stores: Annotated[Stores, Option(f"{listed(get_args(Stores))}.")] = "auto"
     instructions: Annotated[Instructions, Option(f"{listed(get_args(Instructions))}.")] = "auto"
     bound: Annotated[bool, Option("Measure, in turns with the sweeps, the bandwidth that bounds them.")] = True
-    grids: Mapping[int, Grid] = Field(default_factory=dict)
+    chosen: Mapping[int, Grid] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -74,8 +72,7 @@ class JacobiStudy(StencilStudy):
             )
         if not self.compute and self.faces != "packed":
             raise RequestError("without computing there are no fields to send from", "--faces packed")
-        for ranks in self.ranks:
-            self.problem(ranks)
+        self.problems()
         return self
 
     @property
@@ -83,23 +80,22 @@ class JacobiStudy(StencilStudy):
         """`strong` where the box is the same on any number of ranks, `weak` where each rank's cube is."""
         return "strong" if self.cells else "weak"
 
-    def problem(self, ranks: int) -> tuple[Extents, Grid]:
-        """The whole box and the process grid for so many ranks; RequestError where they do not fit."""
-        grid = self.grid or self.grids.get(ranks) or smallest_surface(ranks, self.cells)
+    def problems(self) -> list[tuple[int, Extents, Grid]]:
+        """Every run as ranks, whole box and process grid; RequestError where they do not fit."""
+        return [
+            (ranks, self._whole(grid), grid)
+            for ranks in self.ranks
+            for grid in ([self.chosen[ranks]] if ranks in self.chosen else self.grids_on(ranks, self.cells))
+        ]
+
+    def _whole(self, grid: Grid) -> Extents:
         cells = self.cells or Extents(*((self.subdomain or 0) * count for count in grid))
-        for direction, p, n in zip("xyz", grid, cells, strict=True):
-            if p > n:
-                raise RequestError(
-                    f"grid {grid} has more processes ({p}) than cells ({n}) along {direction}",
-                    "take more cells or another grid",
-                )
         if max(cells) > MOST_CELLS:
             raise RequestError(f"there are at most {MOST_CELLS} cells along a direction, not {max(cells)}", "")
-        return cells, grid
+        return cells
 
-    def parameters(self, ranks: int, is_simulated: bool) -> dict[str, Any]:
+    def parameters(self, cells: Extents, grid: Grid, is_simulated: bool) -> dict[str, Any]:
         """The keys of the program's request. On simulated hosts nothing can bound the bandwidth."""
-        cells, grid = self.problem(ranks)
         return {
             **self.parameters_on(cells, grid),
             "iterations": self.iterations,
@@ -111,7 +107,16 @@ class JacobiStudy(StencilStudy):
         }
 
     def asking(self, launched: Launched) -> Asking[AppRecord]:
-        """One run for each number of ranks."""
+        """One run for each number of ranks and each of its grids."""
         is_simulated = launched.placement[0].simulated
-        for ranks in self.ranks:
-            yield launched.request("jacobi", self.parameters(ranks, is_simulated), ranks)
+        for ranks, cells, grid in self.problems():
+            try:
+                yield launched.request("jacobi", self.parameters(cells, grid, is_simulated), ranks)
+            except Refused as error:
+                raise proposing(error, cells, partial(self._sized, grid)) from error
+
+    def _sized(self, grid: Grid, cells: Extents) -> str:
+        """The option that asks for such a box, or for a cube on each rank within it."""
+        if self.cells is not None:
+            return f"--cells {cells.x if len(set(cells)) == 1 else cells}"
+        return f"--subdomain {max(1, min(side // along for side, along in zip(cells, grid, strict=True)))}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel
-from rich.table import Table
 
 from hockney.apps.jacobi.printed import jacobi_models
 from hockney.apps.stencil.grids import parse_grids
@@ -17,19 +16,30 @@ from hockney.options import Option, flag, options
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import Extents, format_time, parse_rate, parse_time
+from hockney.units import Extents, parse_rate, parse_time
 from hockney.words import listed
 
 with later():
+    from hockney.apps.jacobi.compared import compare, prediction_data
+    from hockney.apps.jacobi.links import Links, MachineLinks
     from hockney.apps.jacobi.printed import (
         RENAMED,
         PrintedPrediction,
         WeakScalingCase,
-        WeakScalingStep,
         exceeds,
         rank,
         weak_scaling,
     )
+    from hockney.apps.jacobi.printed import predict as predict_formula
+    from hockney.apps.jacobi.scaling import MeasuredGrid, scaling_tables, stated_links
+    from hockney.apps.jacobi.tables import growth_in_words, show_comparison, show_grids, show_links
+    from hockney.apps.stencil.grids import Grid, by_ranks
+    from hockney.machine.file import load
+    from hockney.machine.placement import placement
+    from hockney.machine.placement_of_launch import placement_of_launch
+    from hockney.machine.select import parse_where
+    from hockney.machine.system import find_system
+    from hockney.records.folder import Campaign
 
 
 EXAMPLE = (
@@ -38,8 +48,6 @@ EXAMPLE = (
 )
 SHARES = (0.1, 0.5)
 """Of the time, from which communication is said to matter."""
-SHOWN = 3
-"""Grids of one place that a line of text names."""
 
 
 class JacobiCase(StencilCase):
@@ -53,6 +61,10 @@ class JacobiCase(StencilCase):
             read=parse_cells,
         ),
     ] = None
+
+
+OF_FORMULAS = {"subdomain", "grids", "ranks", "runs", "machine", "where", "system", "mapping", "nodes", "ppn"}
+"""Fields of a case that mean something for the formulas of --model."""
 
 
 class FormulaOptions(BaseModel):
@@ -73,6 +85,10 @@ class FormulaOptions(BaseModel):
         float | None,
         Option("Formulas: bandwidth of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
     ] = None
+    locality: Annotated[
+        str,
+        Option("Formulas: how far neighbours are apart, where --machine gives the latency and the bandwidth."),
+    ] = ""
 
 
 @verb(
@@ -82,6 +98,8 @@ hockney predict jacobi --cells 800 --ranks 48 --grid all --cell-time 0.9ns
 hockney predict jacobi --cells 800 --ranks 48 --grid all --runs folder --machine machine.json --json
 {EXAMPLE} --json
 hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model weak_scaling_jacobi_per_message
+hockney predict jacobi --model weak_scaling_jacobi --serial-time 15.3276s --subdomain 1200 --machine orfeo_thin --locality network --grid 12x1x1 --grid 24x1x1
+hockney predict jacobi --model weak_scaling_jacobi --runs folder --machine machine.json
 """,  # noqa: E501 - an example is one line of a shell
     of=predict,
 )
@@ -91,43 +109,95 @@ def jacobi(case: JacobiCase, formula: FormulaOptions, as_json: JsonOption = Fals
     Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
     `hockney run jacobi` took, or --cell-time. With --runs communication is calibrated on them, too.
 
-    With --model a formula is evaluated, for which --serial-time, --latency, --bandwidth,
-    --subdomain and --grid are needed.
+    With --model a formula is evaluated: for --serial-time, --subdomain and --grid, or for runs, whose P stands
+    beside the formula's. Latency and bandwidth are --latency and --bandwidth, or those of --machine at the
+    locality of neighbours.
     """
     if not formula.model_fields_set:
         predict_stencil(case, as_json=as_json)
         return
     for name, _, option in options(JacobiCase):
-        if name in case.model_fields_set - {"subdomain", "grids", "ranks"}:
+        if name in case.model_fields_set - OF_FORMULAS:
             raise RequestError(f"{flag(name, option)} means nothing for the formulas of --model", "leave it out")
-    _predict(case, formula, as_json=as_json)
-
-
-def _predict(case: JacobiCase, formula: FormulaOptions, *, as_json: bool) -> None:
-    """Print the fastest of the grids asked for, the others after it, and how communication grows."""
-    known = ", ".join(jacobi_models.names())
     if formula.model is None:
-        raise RequestError("jacobi needs --model", f"known: {known}")
+        raise RequestError("jacobi needs --model", f"known: {', '.join(jacobi_models.names())}")
     name = say.current(formula.model, "--model", RENAMED)
-    model = jacobi_models.get(name)
-    cube = _cube(case, formula)
-    ranked = rank(model, cube, parse_grids(case.grids, case.ranks))
-    steps = weak_scaling(model, cube)
+    if case.runs is not None:
+        _compare(case, formula, name, as_json=as_json)
+    else:
+        _predict(case, formula, name, as_json=as_json)
+
+
+def _source(case: JacobiCase, formula: FormulaOptions) -> Callable[[Grid, Any], Links] | None:
+    """λ and B of a grid, by a launch of runs where there is one; None where neither numbers nor a file are given.
+
+    RequestError for half of the numbers, and for numbers beside a machine file.
+    """
+    latency_s, rate_B_per_s = formula.latency_s, formula.bandwidth_B_per_s
+    if latency_s is not None and rate_B_per_s is not None:
+        if "machine" in case.model_fields_set or formula.locality or case.system:
+            raise RequestError(
+                "--latency and --bandwidth stand in place of --machine, --locality and --system",
+                "leave one of both out",
+            )
+        given = Links.given(latency_s, rate_B_per_s, "as given")
+        return lambda _grid, _launch: given
+    if latency_s is not None or rate_B_per_s is not None:
+        missing = "--latency" if latency_s is None else "--bandwidth"
+        raise RequestError(f"jacobi by {formula.model} needs {missing}", f"for example {EXAMPLE}")
+    system = find_system(case.system) if case.system else None
+    if system is None:
+        case.refuse_places()
+    if not case.is_there:
+        return None
+    links = MachineLinks(load(case.machine), formula.locality, parse_where(case.where))
+
+    def of_machine(grid: Grid, launch: Any) -> Links:
+        if system is not None:
+            return links(grid, placement(system, case.mapping, grid.ranks, case.nodes, case.ppn))
+        known = launch is not None and launch.get("ranks")
+        return links(grid, placement_of_launch(launch, grid.ranks) if known else None)
+
+    return of_machine
+
+
+def _predict(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: bool) -> None:
+    """Print the grids asked for, the fastest of each number of ranks first, and how communication grows."""
+    model, source = jacobi_models.get(name), _source(case, formula)
+    needed = {
+        "--serial-time": formula.serial_time_s,
+        "--latency": source,
+        "--bandwidth": source,
+        "--subdomain": case.subdomain,
+        "--grid": case.grids or None,
+    }
+    if missing := [word for word, value in needed.items() if value is None]:
+        raise RequestError(f"jacobi by {formula.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
+    assert source is not None
+    grids = parse_grids(case.grids, case.ranks)
+    links = {grid: source(grid, None) for grid in grids}
+    cubes = {
+        grid: WeakScalingCase(
+            case.subdomain or 0, formula.serial_time_s or 0.0, of.latency_s.value, of.bandwidth_B_per_s.value
+        )
+        for grid, of in links.items()
+    }
+    ranked = {
+        count: rank(predict_formula(model, cubes[grid], grid) for grid in group)
+        for count, group in by_ranks(grids).items()
+    }
+    largest = cubes[max(grids, key=lambda grid: grid.ranks)]
+    steps = weak_scaling(model, largest)
     matters = {share: exceeds(steps, share) for share in SHARES}
     if as_json:
-        _, best = ranked[0]
+        of_ranks = [_ranked_data(places, links) for places in ranked.values()]
         say.json(
             {
                 "operation": "jacobi",
                 "model": name,
                 "formula": model.formula,
-                **vars(cube),
-                "ranks": best.grid.ranks,
-                **_data(best),
-                "tied": [
-                    str(prediction.grid) for place, prediction in ranked if place == 1 and prediction is not best
-                ],
-                "grids": [{"place": place, **_data(prediction)} for place, prediction in ranked],
+                **vars(largest),
+                **(of_ranks[0] if len(of_ranks) == 1 else {"predictions": of_ranks}),
                 "weak_scaling": [vars(step) for step in steps],
                 "communication_exceeds": [
                     {"share": share, "ranks": step and step.ranks, "directions": step and step.directions}
@@ -136,83 +206,71 @@ def _predict(case: JacobiCase, formula: FormulaOptions, *, as_json: bool) -> Non
             }
         )
         return
-    title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {cube.subdomain}³ cells each — {name}"
-    say.line(f"{title}\n  {model.formula}")
-    _show(ranked)
-    say.line(_growth(steps, matters))
+    on = f" on {next(iter(ranked))} ranks" if len(ranked) == 1 else ""
+    say.line(f"jacobi{on}, {largest.subdomain}³ cells each — {name}\n  {model.formula}")
+    show_links(links.values())
+    show_grids(ranked)
+    say.line(growth_in_words(steps, matters))
 
 
-def _cube(case: JacobiCase, formula: FormulaOptions) -> WeakScalingCase:
-    needed = {
-        "--serial-time": formula.serial_time_s,
-        "--latency": formula.latency_s,
-        "--bandwidth": formula.bandwidth_B_per_s,
-        "--subdomain": case.subdomain,
-        "--grid": case.grids or None,
+def _ranked_data(places: Sequence[tuple[int, PrintedPrediction]], links: Mapping[Grid, Links]) -> dict[str, Any]:
+    _, best = places[0]
+    return {
+        "ranks": best.grid.ranks,
+        **prediction_data(best, links[best.grid]),
+        "tied": [str(prediction.grid) for place, prediction in places if place == 1 and prediction is not best],
+        "grids": [
+            {"place": place, **prediction_data(prediction, links[prediction.grid])}
+            for place, prediction in places
+        ],
     }
-    if missing := [name for name, value in needed.items() if value is None]:
-        raise RequestError(f"jacobi by {formula.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
-    return WeakScalingCase(
-        case.subdomain or 0,
-        formula.serial_time_s or 0.0,
-        formula.latency_s or 0.0,
-        formula.bandwidth_B_per_s or 0.0,
-    )
 
 
-def _data(prediction: PrintedPrediction) -> dict[str, Any]:
-    return {**vars(prediction), "grid": str(prediction.grid)}
-
-
-def _show(ranked: Sequence[tuple[int, PrintedPrediction]]) -> None:
-    """A line for each place, then who is fastest."""
-    places: dict[int, list[PrintedPrediction]] = {}
-    for place, prediction in ranked:
-        places.setdefault(place, []).append(prediction)
-    shown = Table(box=None)
-    for heading in ("grid", "k", "MLUP/s", "time", "communication", "efficiency"):
-        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=heading != "grid")
-    for tied in places.values():
-        prediction = tied[0]
-        shown.add_row(
-            _names(tied),
-            str(prediction.k),
-            f"{prediction.mlups:.3f}",
-            f"{prediction.time_s:.6g} s",
-            format_time(prediction.communication_s),
-            _percent(prediction.efficiency),
+def _compare(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: bool) -> None:
+    """Print each table of the runs beside the formula, whose T_s is their own run on one rank."""
+    assert case.runs is not None
+    for option, value in (("--serial-time", formula.serial_time_s), ("--grid", case.grids or None)):
+        if value is not None:
+            raise RequestError(f"{option} means nothing with --runs", "leave it out: the runs say it")
+    model, source = jacobi_models.get(name), _source(case, formula)
+    campaign = Campaign.open(case.runs)
+    launches = {str(launch.get("id")): launch for launch in campaign.launches()}
+    tables = [
+        table
+        for table in scaling_tables(campaign.apps())
+        if table.side is not None and case.subdomain in (None, table.side)
+    ]
+    if not tables:
+        raise RequestError(
+            f"{case.runs} has no runs in which every rank has the same cube, on several numbers of ranks",
+            f"make them: `hockney run jacobi --subdomain 200 --ranks 1,2,4 -o {case.runs}`",
         )
-    say.table(shown)
-    first, *others = places.values()
-    if len(first) > 1:
-        say.line(f"tie: {_names(first)} take exactly the same time")
-    if others:
-        margin = others[0][0].time_s / first[0].time_s - 1
-        verb = "are" if len(first) > 1 else "is"
-        say.line(f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}")
 
+    def links_of(run: MeasuredGrid) -> Links:
+        stated = stated_links(run.record) if source is None else None
+        if source is not None:
+            return source(run.grid, launches.get(run.record.launch))
+        if stated is not None:
+            return stated
+        raise RequestError(
+            "nothing says the latency and the bandwidth of messages",
+            "give --machine FILE, or --latency and --bandwidth",
+        )
 
-def _names(tied: Sequence[PrintedPrediction]) -> str:
-    """`24x1x1, 1x24x1, 1x1x24`, or the first of them and how many more."""
-    names = ", ".join(str(prediction.grid) for prediction in tied[:SHOWN])
-    return names if len(tied) <= SHOWN else f"{names} and {len(tied) - SHOWN} more"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.5g} %"
-
-
-def _growth(steps: Sequence[WeakScalingStep], matters: dict[float, WeakScalingStep | None]) -> str:
-    along = ", ".join(
-        f"{_percent(step.communication_share)} along {step.directions} (from {step.ranks} ranks)"
-        for step in steps
-    )
-    lines = [f"weak scaling, share of communication by directions with more than one process: {along}"]
-    for share, step in matters.items():
-        what = f"communication exceeds {_percent(share)} of the time"
-        if step is None:
-            lines.append(f"{what} on no number of ranks")
-        else:
-            least = "any grid" if step.directions == 1 else f"grids of at least {step.directions} such directions"
-            lines.append(f"{what} from {step.ranks} ranks on, on {least}")
-    return "\n".join(lines)
+    compared = [compare(table, model, links_of) for table in tables]
+    if as_json:
+        say.json(
+            {
+                "operation": "jacobi",
+                "model": name,
+                "formula": model.formula,
+                "tables": [one.as_data() for one in compared],
+                "warnings": campaign.warnings,
+            }
+        )
+        return
+    say.line(f"jacobi — {name}\n  {model.formula}")
+    for one in compared:
+        show_comparison(one)
+    for text in campaign.warnings:
+        say.warn(text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from hockney.apps.stencil.grids import Grid
@@ -109,19 +109,12 @@ def predict(model: HaloModel, case: WeakScalingCase, grid: Grid) -> PrintedPredi
     )
 
 
-def rank(model: HaloModel, case: WeakScalingCase, grids: Sequence[Grid]) -> list[tuple[int, PrintedPrediction]]:
+def rank(predictions: Iterable[PrintedPrediction]) -> list[tuple[int, PrintedPrediction]]:
     """Places and predictions of grids of the same number of ranks, fastest first.
 
     Grids with exactly the same time share a place and keep their order; the next place counts them all: 1, 1, 3.
-    RequestError where the numbers of ranks differ: on more ranks more work is done in the same time.
     """
-    ranks = sorted({grid.ranks for grid in grids})
-    if len(ranks) > 1:
-        raise RequestError(
-            f"grids of {ranks[0]} and {ranks[1]} ranks are not ranked together",
-            "ask for each number of ranks alone",
-        )
-    ordered = sorted((predict(model, case, grid) for grid in grids), key=lambda prediction: prediction.time_s)
+    ordered = sorted(predictions, key=lambda prediction: prediction.time_s)
     times = [prediction.time_s for prediction in ordered]
     return [(bisect_left(times, prediction.time_s) + 1, prediction) for prediction in ordered]
 

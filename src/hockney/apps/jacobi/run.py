@@ -35,7 +35,7 @@ class GridChoice(BaseModel):
     examples="hockney run jacobi\n"
     "hockney run jacobi --cells 400 --ranks 2\n"
     "hockney run jacobi --cells 2000x2000x64 --ranks 4 --grid 1x4x1 --halo overlap\n"
-    "hockney run jacobi --subdomain 200 --ranks 1,2,4 -o jacobi\n"
+    "hockney run jacobi --subdomain 200 --ranks 1,2,4 --grid all -o jacobi\n"
     "hockney run jacobi --cells 400 --ranks 6 --machine machine.json",
     of=run,
 )
@@ -47,15 +47,15 @@ def jacobi(
 ) -> None:
     """A 7-point Jacobi solver: halo exchange, lattice updates per second, and the bandwidth that bounds them."""
     if machine := choice.machine:
-        if study.grid:
+        if study.grids or study.every_grid:
             raise RequestError("--grid and --machine both say which grid", "give one of them")
         costs = of_machine(load(machine), str(machine), both_ways=True)
         side = study.subdomain or 0
         try:
-            grids = {count: fastest_grid(count, study.cells, side, study.halo, costs) for count in study.ranks}
+            chosen = {count: fastest_grid(count, study.cells, side, study.halo, costs) for count in study.ranks}
         except RequestError as error:
             raise RequestError(error.message, "name a --grid, or leave out --machine") from error
-        study = study.model_copy(update={"grids": grids})
+        study = study.model_copy(update={"chosen": chosen})
     # With threads a rank has as many cores; without, binding stays as the options say.
     threads = study.threads if study.threads > 1 else None
     placed = launching.model_copy(update={"ranks": max(study.ranks), "threads": threads})

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hockney.apps.jacobi.answer import JacobiAnswer
+from hockney.apps.jacobi.compared import Compared, compare
+from hockney.apps.jacobi.figure import rates
+from hockney.apps.jacobi.findings import findings
+from hockney.apps.jacobi.links import Links, MachineLinks
+from hockney.apps.jacobi.printed import jacobi_models
+from hockney.apps.jacobi.scaling import MeasuredGrid, scaling_tables, stated_links
 from hockney.apps.stencil.runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
+from hockney.errors import RequestError
+from hockney.models.base import Parameter
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
-from hockney.report.run_tables import ReportedRun
+from hockney.report.run_tables import ReportedRun, signed_percent
+from hockney.report.run_tables import table as run_table
 from hockney.report.runs_section import Program, section
+from hockney.report.tables import Table
+from hockney.units import format_rate, format_time
 
 
 class Jacobi(Program):
@@ -46,7 +59,88 @@ class Jacobi(Program):
         return simulated_s(record, basis)
 
 
+MODEL = "weak_scaling_jacobi"
+"""The formula that the page sets beside weak scaling."""
+
+
 @app_sections.register("jacobi")
 def jacobi(runs: Runs) -> Contribution:
-    """Its section."""
-    return section(Jacobi(), runs)
+    """Its section: the runs, and P against ranks and grids beside the formula where there are several."""
+    contribution = section(Jacobi(), runs)
+    page = contribution.sections[0]
+    compared = tables_beside(runs)
+    if compared:
+        page.figures.append(rates([one.table for one in compared]))
+        page.tables += [_table(one) for one in compared]
+        page.note = " ".join([page.note, ABOUT_TABLES, *_origins(compared)])
+        contribution.findings += findings(compared, runs.basis.launches if runs.basis else {})
+    return contribution
+
+
+ABOUT_TABLES = (
+    "P: 10⁶ lattice updates per second, N·P₁/P: what N ranks lose, 1 is nothing. The formula is T_c = c/B + k·λ "
+    "with c = 16·k·L² B beside the time T_s that one rank takes for its cube of L³ cells."
+)
+
+
+def tables_beside(runs: Runs) -> list[Compared]:
+    """The tables of scaling beside the formula, with the λ and B that a table states or the machine file has."""
+    basis = runs.basis
+    links = None if basis is None else MachineLinks(basis.machine)
+
+    def links_of(run: MeasuredGrid) -> Links:
+        if (stated := stated_links(run.record)) is not None:
+            return stated
+        if basis is None or links is None:
+            raise RequestError("there is no machine file", "")
+        if why := basis.refused(run.record):
+            raise RequestError(why, "")
+        return links(run.grid, basis.placement(run.record))
+
+    return [compare(table, jacobi_models.get(MODEL), links_of) for table in scaling_tables(runs.records)]
+
+
+def _table(compared: Compared) -> Table:
+    table = compared.table
+    kind = "weak scaling, each rank's box" if table.is_weak else "strong scaling, the whole box"
+    first = "" if table.alone is None else f"; P₁ = {table.alone.mlups.value:.5g} MLUP/s"
+    return run_table(
+        f"{kind} {table.name}{first}",
+        {
+            "N": [str(row.run.grid.ranks) for row in compared.rows],
+            "grid": [str(row.run.grid) for row in compared.rows],
+            "k": [str(row.predicted.k) if row.predicted else "" for row in compared.rows],
+            "c": [f"{row.predicted.halo_B / 1e6:.4g} MB" if row.predicted else "" for row in compared.rows],
+            "P, formula": [f"{row.predicted.mlups:.3f}" if row.predicted else "" for row in compared.rows],
+            "N·P₁/P, formula": [
+                f"{1 / row.predicted.efficiency:.3f}" if row.predicted else "" for row in compared.rows
+            ],
+            "P, measured": [f"{row.run.mlups.value:.3f}" for row in compared.rows],
+            "95 % interval of P": [_interval(row.run.mlups) for row in compared.rows],
+            "N·P₁/P, measured": [f"{row.run.ratio.value:.3f}" if row.run.ratio else "" for row in compared.rows],
+            "95 % interval": [_interval(row.run.ratio) if row.run.ratio else "" for row in compared.rows],
+            "error of the formula": [
+                "" if row.error is None else signed_percent(row.error) for row in compared.rows
+            ],
+        },
+        {"grid"},
+    )
+
+
+def _interval(parameter: Parameter) -> str:
+    low, high = parameter.low, parameter.high
+    return "" if low is None or high is None else f"{low:.4g} to {high:.4g}"
+
+
+def _origins(compared: Sequence[Compared]) -> list[str]:
+    """λ and B by their sources, and why there is no formula beside some runs."""
+    sources = {
+        f"λ = {format_time(of.latency_s.value)}, B = {format_rate(of.bandwidth_B_per_s.value)}: {of.origin}": None
+        for one in compared
+        for of in one.links
+    }
+    lacking = {why: None for one in compared for why in one.lacking}
+    return [
+        *([f"Used: {'; '.join(sources)}."] if sources else []),
+        *(f"Without the formula: {why}." for why in lacking),
+    ]

@@ -10,11 +10,11 @@ from hockney.records.answers import Answer
 class RingAnswer(Answer):
     """By rank of the launch: which process of the ring it is, what it received last, and its cycles' times.
 
-    Means and variances are over `cycles` cycles.
+    Means and variances are over `cycles` cycles. Of a ring that another program timed only some of this is known.
     """
 
-    cycles: int
-    positions: list[int]
+    cycles: int | None = None
+    positions: list[int] = Field(default_factory=list)
     received: list[int] = Field(default_factory=list)
     left_tags: list[int] = Field(default_factory=list)
     right_tags: list[int] = Field(default_factory=list)

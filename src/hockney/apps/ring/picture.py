@@ -21,6 +21,8 @@ from hockney.report.style import QUIET, Style, styles
 
 Array = NDArray[np.float64]
 
+HEADROOM = 1.25
+"""The axis of time over the longest time."""
 MOST_NAMED = 12
 """Boundaries that are drawn wherever they are; the labels of more would touch."""
 
@@ -38,13 +40,16 @@ class RingCurve:
     boundaries: Sequence[Boundary]
 
 
-def ring(curves: Mapping[str, RingCurve], model: str) -> Drawing:
+def ring(curves: Mapping[str, RingCurve], model: str, name: str = "ring") -> Drawing:
     """One panel: dots with intervals measured, solid lines fitted, dotted ones predicted by `model`."""
     figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
     axes = figure.subplots()
     looks = styles(list(curves))
-    for name, curve in curves.items():
-        _draw(axes, name, curve, looks[name], model)
+    has_lines = [_draw(axes, name, curve, looks[name], model) for name, curve in curves.items()]
+    if any(has_lines):
+        axes.plot(
+            [], [], color=QUIET, linewidth=0.9, linestyle=(0, (1.5, 1.5)), label="fitted to absolute residuals"
+        )
     for (before, after), level in _told(curves).items():
         axes.axvline((before + after) / 2, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
         axes.annotate(
@@ -55,18 +60,20 @@ def ring(curves: Mapping[str, RingCurve], model: str) -> Drawing:
     axes.set_xlabel("processes")
     axes.set_ylabel("time of a cycle [µs]")
     axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
+    # An interval that one disturbed repetition made long must not flatten all others.
+    axes.set_ylim(0, HEADROOM * max(float(np.nanmax(curve.time_s)) for curve in curves.values()) * 1e6)
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(2, len(labels)))
     most = max(float(curve.ranks.max()) for curve in curves.values())
     title = f"Ring of up to {most:.0f} processes"
     figure.suptitle(title, fontsize=9)
     return Drawing(
-        "ring",
+        name,
         f"{title}.",
         f"{title}: the time of a cycle against the number of processes, for {', '.join(curves)}.",
-        "Dots are medians with 95 % intervals, lines are fitted between breaks, dashed verticals are where the "
-        "placement fills something.",
+        "Dots are medians with 95 % intervals; lines are fitted to relative residuals between breaks, grey "
+        "dotted ones to absolute residuals; intervals may reach beyond the figure; dashed verticals are where "
+        "the placement fills something.",
         figure,
     )
 
@@ -84,23 +91,30 @@ def _told(curves: Mapping[str, RingCurve]) -> dict[tuple[int, int], Locality]:
     return {ends: level for ends, level in levels.items() if ends[1] in begins}
 
 
-def _draw(axes: Axes, name: str, curve: RingCurve, look: Style, model: str) -> None:
+def _draw(axes: Axes, name: str, curve: RingCurve, look: Style, model: str) -> bool:
+    """Whether there is a line."""
     known = np.isfinite(curve.low_s) & np.isfinite(curve.high_s)
     spread = np.where(known, np.abs(np.vstack([curve.time_s - curve.low_s, curve.high_s - curve.time_s])), 0.0)
     axes.errorbar(
         curve.ranks, curve.time_s * 1e6, yerr=spread * 1e6, fmt=look.marker,
         color=look.colour, markersize=3.6, elinewidth=1.0, capsize=2.0, label=f"{name}: measured", zorder=5,
     )  # fmt: skip
+    drawn = 0
     for segment in [] if curve.fitted is None else curve.fitted.segments:
         ends = np.array([segment.first, segment.last], dtype=np.float64)
-        line_s = segment.at(ends)
-        if line_s is not None:
-            axes.plot(ends, line_s * 1e6, color=look.colour, linewidth=1.3)
+        line_s, absolute_s = segment.at(ends), segment.at(ends, absolute=True)
+        if line_s is None or absolute_s is None:
+            continue
+        label = f"{name}: fitted, a line between breaks" if not drawn else ""
+        axes.plot(ends, line_s * 1e6, color=look.colour, linewidth=1.3, label=label)
+        axes.plot(ends, absolute_s * 1e6, color=QUIET, linewidth=0.9, linestyle=(0, (1.5, 1.5)), zorder=4)
+        drawn += 1
     if np.any(np.isfinite(curve.predicted_s)):
         axes.plot(
             curve.ranks, curve.predicted_s * 1e6, color=look.colour, linestyle=":", linewidth=1.6,
             label=f"{name}: predicted ({model})",
         )  # fmt: skip
+    return drawn > 0
 
 
 def write(path: Path, curves: Mapping[str, RingCurve], model: str) -> None:

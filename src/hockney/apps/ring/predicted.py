@@ -1,4 +1,4 @@
-"""Measured rings beside what is predicted of them, and the latency that the fitted lines give."""
+"""Measured rings beside what is predicted of them, and the lines that are fitted to them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from hockney.apps.ring.lines import LatencyLine, latency_lines, line_data
 from hockney.apps.ring.model import Link, RingPrediction, predict
 from hockney.apps.ring.picture import RingCurve
 from hockney.apps.ring.study import RingRun, RingSeries
 from hockney.errors import RequestError
-from hockney.models.over_ranks.segments import Segment, Segments
+from hockney.models.over_ranks.boundaries import Boundary
+from hockney.models.over_ranks.segments import Segments
 from hockney.records.record import Locality
+from hockney.units import format_time
 
 
 @dataclass(frozen=True)
 class RingComparison:
-    """`predicted`: one for each run of the curve, None where nothing is predicted. `fitted`: its lines."""
+    """`predicted`: one for each run of the curve, None where nothing is predicted; `lines` are those `fitted`."""
 
     curve: RingSeries
     predicted: list[RingPrediction | None]
     fitted: Segments | None
+    lines: list[LatencyLine]
 
     def as_data(self) -> dict[str, Any]:
         """For `--json`."""
@@ -42,9 +46,7 @@ class RingComparison:
                 }
                 for run, prediction in zip(self.curve.runs, self.predicted, strict=True)
             ],
-            "segments": []
-            if self.fitted is None
-            else [segment_data(segment) for segment in self.fitted.segments],
+            "segments": [line_data(line) for line in self.lines],
             "boundaries": [
                 {**vars(tested.boundary), "breaks": (tested.jump is not None) if tested.possible else None}
                 for tested in ([] if self.fitted is None else self.fitted.examined)
@@ -74,8 +76,11 @@ def compared(
     link_of: Callable[[Locality], Link] | None,
     model: str,
     notes: list[str],
+    pingpong: Callable[[Locality], Link | None] = lambda _: None,
 ) -> list[RingComparison]:
     """Each curve with its lines and, where there are links, its predictions for the neighbours that it had.
+
+    `pingpong` says what a ping-pong of 4 B takes at a locality, None where that was not measured.
 
     Why a run is not predicted is added to `notes`, once.
     """
@@ -90,29 +95,49 @@ def compared(
                 notes.append(error.message)
             return None
 
-    return [
-        RingComparison(curve, [predicted(run, curve.name["exchange"]) for run in curve.runs], curve.fitted())
-        for curve in curves
-    ]
+    compared = []
+    for curve in curves:
+        fitted = curve.fitted()
+        of_runs = [predicted(run, curve.name["exchange"]) for run in curve.runs]
+        compared.append(RingComparison(curve, of_runs, fitted, latency_lines(curve, fitted, pingpong)))
+    return compared
 
 
-def latency_s(segment: Segment) -> tuple[float, float, float] | None:
-    """Half the slope with its 95 % interval: T(P) = c + 2λP, a process more is two messages."""
-    slope = segment.slope_s()
-    return None if slope is None else (slope[0] / 2, slope[1] / 2, slope[2] / 2)
+def in_words(comparison: RingComparison) -> list[str]:
+    """The lines of a curve and its boundaries without a break; nothing of a single run."""
+    if comparison.fitted is None or len(comparison.curve.runs) < 2:
+        return []
+    lines = [_line(line) for line in comparison.lines]
+    untold = [tested for tested in comparison.fitted.examined if not tested.possible]
+    for tested in comparison.fitted.examined:
+        if tested.possible and tested.jump is None:
+            lines.append(f"{_begins(tested.boundary)}: no break")
+    if len(untold) == 1:
+        lines.append(f"{_begins(untold[0].boundary)}: too few numbers of processes to tell")
+    elif untold:
+        # Of ranks that have a node each, every one is a boundary.
+        lines.append(f"  at {len(untold)} places where something begins: too few numbers of processes to tell")
+    return lines
 
 
-def segment_data(segment: Segment) -> dict[str, Any]:
-    """For `--json`."""
-    latency = latency_s(segment)
-    return {
-        "first": segment.first,
-        "last": segment.last,
-        "points": segment.points,
-        "begins": segment.begins,
-        "intercept_s": None if segment.fit is None else segment.fit.coefficients[0],
-        "slope_s": None if segment.fit is None else segment.fit.coefficients[1],
-        "latency_s": None if latency is None else latency[0],
-        "latency_low_s": None if latency is None else latency[1],
-        "latency_high_s": None if latency is None else latency[2],
-    }
+def _begins(boundary: Boundary) -> str:
+    return f"  {boundary.before} to {boundary.after}, another {boundary.level} begins"
+
+
+def _line(line: LatencyLine) -> str:
+    segment, latency, ratio = line.segment, line.latency_s, line.ratio
+    begins = f" (another {segment.begins} begins)" if segment.begins else ""
+    where = f"  {segment.first} to {segment.last} processes{begins}: "
+    if latency is None or segment.fit is None:
+        return f"{where}{segment.points} numbers of processes: too few for a line"
+    value_s, low_s, high_s = latency
+    interval = f"95 %: {signed(low_s)} to {signed(high_s)}"
+    text = f"{where}latency of a message = slope/2 = {signed(value_s)} ({interval})"
+    text += f", adjusted R² {segment.fit.adjusted_r2:.4f}"
+    if ratio is not None:
+        text += f"; {ratio[0]:.3g} of a ping-pong ({line.locality}; 95 %: {ratio[1]:.3g} to {ratio[2]:.3g})"
+    return text
+
+
+def signed(time_s: float) -> str:
+    return f"−{format_time(-time_s)}" if time_s < 0 else format_time(time_s)

@@ -25,9 +25,10 @@ from hockney.units import format_time
 from hockney.words import LARGEST, listed, names, wholes
 
 with later():
+    from hockney.apps.ring.lines import pingpong_of
     from hockney.apps.ring.model import MachineLinks, model_of
     from hockney.apps.ring.picture import write
-    from hockney.apps.ring.predicted import RingComparison, compared, latency_s
+    from hockney.apps.ring.predicted import RingComparison, compared, in_words
     from hockney.apps.ring.study import (
         FORMATS,
         RENAMED_FORMATS,
@@ -36,10 +37,9 @@ with later():
         chosen,
         process_lines,
         statistics_csv,
+        write_processes,
     )
     from hockney.machine.file import load
-    from hockney.models.over_ranks.boundaries import Boundary
-    from hockney.models.over_ranks.segments import Segment
     from hockney.report.drawn import checked_ending
 
 
@@ -68,6 +68,10 @@ class RingStudy(BaseModel):
     repetitions: Repetitions = None
     form: Annotated[str, Option("table; lines of a process: messages, hops.", flags=("--format",))] = "table"
     csv: Annotated[Path | None, Option("Write the statistics of every process, in µs.")] = None
+    out: Annotated[
+        Path | None,
+        Option("Folder for a file of each ring: npP.txt with its processes' lines, npP.csv with statistics."),
+    ] = None
     machine: Annotated[Path | None, Option("Machine file to predict from.")] = None
     model: Annotated[str, Option(f"Model to predict with: {listed(MODEL_NAMES)}.")] = OURS
     figure: Annotated[Path | None, Option("Draw time against processes (.svg, .png, .html).")] = None
@@ -97,15 +101,20 @@ def ring(
     chosen([form], FORMATS, "--format")
     model_of(model)
     sweep = Sweep(study.ranks, study.exchange, study.topology, study.iterations, study.repetitions)
-    links = MachineLinks(load(study.machine)) if study.machine else None
+    machine = load(study.machine) if study.machine else None
+    links = MachineLinks(machine) if machine else None
     _check_files(study.csv, study.figure)
+    if study.out is not None:
+        writing.make_folder(study.out, "choose another folder")
     for mapping in study.map_by:
         run_app(sweep.asking, launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping}))
     notes: list[str] = []
-    comparisons = compared(sweep.curves, links, model, notes)
+    comparisons = compared(sweep.curves, links, model, notes, pingpong_of(machine))
     notes += links.notes if links else []
     if study.csv is not None:
         _write_csv(study.csv, sweep.curves)
+    if study.out is not None:
+        write_processes(study.out, sweep.curves, "messages" if form == "table" else form)
     if study.figure is not None:
         write(study.figure, {comparison.curve.title: comparison.drawn() for comparison in comparisons}, model)
     if json:
@@ -117,13 +126,14 @@ def ring(
                 "notes": notes,
                 "csv": str(study.csv) if study.csv else None,
                 "figure": str(study.figure) if study.figure else None,
+                "out": str(study.out) if study.out else None,
             }
         )
         return
     _show(comparisons, form, model if links else "")
     for note in notes:
         say.line(note)
-    for path in filter(None, (study.csv, study.figure)):
+    for path in filter(None, (study.csv, study.figure, study.out)):
         say.line(f"wrote {path}")
 
 
@@ -148,7 +158,7 @@ def _show(comparisons: Sequence[RingComparison], form: str, model: str) -> None:
             continue
         say.line(comparison.curve.title)
         say.table(_table(comparison, model))
-        for line in _fit_lines(comparison):
+        for line in in_words(comparison):
             say.line(line)
 
 
@@ -162,7 +172,7 @@ def _table(comparison: RingComparison, model: str) -> Table:
             str(record.ranks),
             format_time(record.time_s),
             f"{format_time(record.low_s or 0)} to {format_time(record.high_s or 0)}" if known else "–",
-            str(ran.answer.cycles),
+            str(ran.answer.cycles or "–"),
             format_time(record.time_s / record.ranks),
         ]
         if model:
@@ -170,38 +180,3 @@ def _table(comparison: RingComparison, model: str) -> Table:
             row += ["–" if predicted is None else format_time(predicted.time_s), ratio]
         shown.add_row(*row)
     return shown
-
-
-def _fit_lines(comparison: RingComparison) -> list[str]:
-    if comparison.fitted is None or len(comparison.curve.runs) < 2:
-        return []
-    lines = [_segment(segment) for segment in comparison.fitted.segments]
-    untold = [tested for tested in comparison.fitted.examined if not tested.possible]
-    for tested in comparison.fitted.examined:
-        if tested.possible and tested.jump is None:
-            lines.append(f"{_begins(tested.boundary)}: no break")
-    if len(untold) == 1:
-        lines.append(f"{_begins(untold[0].boundary)}: too few numbers of processes to tell")
-    elif untold:
-        # Of ranks that have a node each, every one is a boundary.
-        lines.append(f"  at {len(untold)} places where something begins: too few numbers of processes to tell")
-    return lines
-
-
-def _begins(boundary: Boundary) -> str:
-    return f"  {boundary.before} to {boundary.after}, another {boundary.level} begins"
-
-
-def _segment(segment: Segment) -> str:
-    begins = f" (another {segment.begins} begins)" if segment.begins else ""
-    where = f"  {segment.first} to {segment.last} processes{begins}: "
-    latency = latency_s(segment)
-    if latency is None:
-        return f"{where}{segment.points} numbers of processes: too few for a line"
-    value_s, low_s, high_s = latency
-    interval = f"95 %: {_signed(low_s)} to {_signed(high_s)}"
-    return f"{where}latency of a message = slope/2 = {_signed(value_s)} ({interval})"
-
-
-def _signed(time_s: float) -> str:
-    return f"−{format_time(-time_s)}" if time_s < 0 else format_time(time_s)

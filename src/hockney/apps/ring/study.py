@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
+from hockney import writing
 from hockney.apps.launched import Launched, repetitions
 from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.model import around
@@ -18,7 +20,7 @@ from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
-from hockney.models.over_ranks.boundaries import Boundary, boundaries
+from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
 from hockney.models.over_ranks.segments import Segments, segments
 from hockney.records.app_record import AppRecord
 from hockney.records.record import Locality
@@ -67,6 +69,11 @@ class RingSeries:
         """What it is, in words."""
         return ", ".join(word for word in self.name.values() if word not in ("", "default"))
 
+    def title_among(self, others: Sequence[RingSeries]) -> str:
+        """The words in which it differs from one of the others, all of them where it is alone."""
+        differing = [word for name, word in self.name.items() if any(one.name[name] != word for one in others)]
+        return ", ".join(word or "unknown" for word in differing) or self.title or "measured"
+
     def fitted(self) -> Segments | None:
         """Lines between breaks. A ring of one process is left out: its messages go nowhere."""
         runs = [run for run in self.runs if run.record.ranks > 1]
@@ -74,6 +81,57 @@ class RingSeries:
             return None
         at = np.array([run.record.ranks for run in runs], dtype=np.float64)
         return segments(at, np.array([run.record.time_s for run in runs]), self.boundaries)
+
+
+def of_records(
+    records: Sequence[AppRecord], place_of: Callable[[AppRecord], Placement | None]
+) -> list[RingSeries]:
+    """Measured rings by what they have in common, in the order of the first of each.
+
+    Where nobody knows where ranks were, the numbers of nodes still tell where nodes are full.
+    """
+    curves: dict[tuple[str, ...], RingSeries] = {}
+    places: dict[tuple[str, ...], dict[int, Placement | None]] = {}
+    for record in records:
+        parameters = record.parameters
+        name = {
+            "system": record.system,
+            "mpi": record.mpi,
+            "mapping": record.mapping,
+            "variant": "" if record.variant == "default" else record.variant,
+            "topology": str(parameters.get("topology", "")),
+            "exchange": str(parameters.get("exchange", parameters.get("algorithm", ""))),
+        }
+        key, place = tuple(name.values()), place_of(record)
+        order = around_of(record)
+        localities = [] if place is None else around(place, order or None)
+        curves.setdefault(key, RingSeries(name)).runs.append(RingRun(record, order, localities))
+        places.setdefault(key, {})[record.ranks] = place
+    for key, curve in curves.items():
+        curve.runs.sort(key=lambda run: run.record.ranks)
+        curve.boundaries = _boundaries(curve.runs, places[key])
+    return list(curves.values())
+
+
+def _boundaries(runs: Sequence[RingRun], places: Mapping[int, Placement | None]) -> list[Boundary]:
+    def at(ranks: int) -> Domains | None:
+        place = places[ranks]
+        return None if place is None else domains(place)
+
+    if any(place is not None for place in places.values()):
+        return boundaries(places, at)
+    nodes = {run.record.ranks: _nodes(run.record) for run in runs}
+    return node_boundaries({ranks: count for ranks, count in nodes.items() if count is not None})
+
+
+def _nodes(record: AppRecord) -> int | None:
+    return -(-record.ranks // record.ppn) if record.nodes is None and record.ppn else record.nodes
+
+
+def around_of(record: AppRecord) -> list[int]:
+    """The ranks in the order of the ring; none where the record does not say it: then that is 0, 1, …"""
+    positions = record.answer.read_as(RingAnswer).positions
+    return sorted(range(record.ranks), key=positions.__getitem__) if len(positions) == record.ranks else []
 
 
 def chosen(words: Sequence[str], known: Sequence[str], option: str) -> list[str]:
@@ -148,8 +206,7 @@ class Sweep:
             "exchange": str(record.parameters["exchange"]),
         }
         curve = self._curves.setdefault((*name.values(), record.launch), RingSeries(name, boundaries=between))
-        positions = record.answer.read_as(RingAnswer).positions
-        order = sorted(range(record.ranks), key=lambda rank: positions[rank])
+        order = around_of(record)
         curve.runs.append(RingRun(record, order, around(place, order)))
 
 
@@ -159,7 +216,7 @@ def statistics(run: RingRun) -> list[dict[str, float | int | None]]:
     `s2` = var·N/(N − 1), None of one cycle.
     """
     answer, ranks = run.answer, run.record.ranks
-    count = answer.cycles
+    count = answer.cycles or 1
     rows: list[dict[str, float | int | None]] = []
     for rank, (mean_s, variance_s2) in enumerate(
         zip(run.of_processes(answer.means_s), run.of_processes(answer.variances_s2), strict=True)
@@ -185,9 +242,22 @@ def statistics_csv(curves: Sequence[RingSeries]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write_processes(folder: Path, curves: Sequence[RingSeries], form: str) -> None:
+    """npP.txt and npP.csv for each ring; in a folder for each curve where there are several."""
+    for curve in curves:
+        place = folder / "-".join(curve.title_among(curves).split(", ")) if len(curves) > 1 else folder
+        writing.make_folder(place, "choose another folder")
+        for run in curve.runs:
+            lines = "\n".join(process_lines(run, form)) + "\n"
+            writing.replace(place / f"np{run.record.ranks}.txt", lines)
+            alone = RingSeries(curve.name, [run])
+            writing.replace(place / f"np{run.record.ranks}.csv", statistics_csv([alone]))
+
+
 def process_lines(run: RingRun, form: str) -> list[str]:
     """Lines of each process: `messages` counts both messages of a hop, `hops` counts hops."""
     answer = run.answer
+    cycles = answer.cycles or 1
     lines = []
     for process, rank in enumerate(run.order):
         received, mean_s = answer.received[rank], answer.means_s[rank]
@@ -201,7 +271,7 @@ def process_lines(run: RingRun, form: str) -> list[str]:
         final = f"My final messages have tags {left_tag}, {right_tag}; values {left}, {right}"
         lines += [
             f"{head} {received} messages. {final}",
-            f"# walltime on processor {process} after {answer.cycles} iterations {answer.cycles * mean_s:.8f}. "
+            f"# walltime on processor {process} after {cycles} iterations {cycles * mean_s:.8f}. "
             f"Average: {mean_s:.8f}",
         ]
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hockney.errors import RequestError
 from hockney.units import Extents, parse_extents
@@ -39,34 +39,35 @@ def parse_grid(text: str) -> Grid:
     return Grid(x, y, *(z or [1]))
 
 
-def parse_grids(texts: Sequence[str], ranks: int | None) -> list[Grid]:
-    """The grids of `--grid`, each once; `all`, or none with `ranks`, are those of so many ranks.
+def parse_grids(texts: Sequence[str], ranks: Sequence[int]) -> list[Grid]:
+    """The grids of `--grid`, each once; `all`, or none with `ranks`, are those of each number of ranks.
 
-    RequestError for grids of several numbers of ranks, or of another than `ranks`.
+    RequestError for a grid of another number of ranks than `ranks`, if there are any.
     """
-    if ranks is not None and ranks < 1:
-        raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 48")
-    if not texts and ranks is None:
+    if not texts and not ranks:
         raise RequestError("no grid is given", "give --grid 4x3x2, or --ranks 24 --grid all")
     if "all" in texts or not texts:
         if len(texts) > 1:
             raise RequestError("--grid all holds every other grid", "leave the others out")
-        if ranks is None:
+        if not ranks:
             raise RequestError("--grid all needs --ranks", "for example --ranks 48")
-        return factorisations(ranks)
+        return [grid for count in ranks for grid in factorisations(count)]
     grids = list(dict.fromkeys(parse_grid(text) for text in texts))
     for grid in grids:
-        if ranks is not None and grid.ranks != ranks:
+        if ranks and grid.ranks not in ranks:
             raise RequestError(
-                f"grid {grid} has {grid.ranks} processes, not {ranks}",
+                f"grid {grid} has {grid.ranks} processes, not {' or '.join(map(str, ranks))}",
                 "leave out --ranks, or --grid all for every grid that fits",
             )
-    if len(numbers := sorted({grid.ranks for grid in grids})) > 1:
-        raise RequestError(
-            f"grids of {numbers[0]} and {numbers[1]} ranks are not ranked together",
-            "ask for each number of ranks alone",
-        )
     return grids
+
+
+def by_ranks(grids: Iterable[Grid]) -> dict[int, list[Grid]]:
+    """The grids of each number of ranks, the fewest first."""
+    groups: dict[int, list[Grid]] = {}
+    for grid in sorted(grids, key=lambda grid: grid.ranks):
+        groups.setdefault(grid.ranks, []).append(grid)
+    return groups
 
 
 def factorisations(ranks: int) -> list[Grid]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from hockney.apps.stencil.answer import StencilAnswer
 from hockney.apps.stencil.calibrate import StencilRun
 from hockney.apps.stencil.grids import Grid
@@ -20,6 +22,8 @@ from hockney.records.folder import Campaign
 PROGRAMS = ("jacobi", "cg")
 SATURATED = 1.05
 """Cells that take this much longer where more ranks share a memory: it is what limits them."""
+FAR = 2.0
+"""Between boxes whose bytes have this ratio, or more, a cache may hold one and not the other."""
 
 
 @dataclass(frozen=True)
@@ -33,65 +37,103 @@ class MeasuredRuns:
 
 @dataclass(frozen=True)
 class Computation:
-    """Seconds for a cell and iteration by ranks on a node, `packing_s_per_B` for faces copied out or in.
+    """Seconds for a cell and iteration: by ranks on a node, then by the bytes of a rank's box.
 
-    The latter is None where no run tells.
-
-    `largest_rank_B`, `smallest_rank_B`: memory that the ranks of those runs worked on.
+    `packing_s_per_B`: faces copied out or in; None where no run tells.
     """
 
-    cell_s: dict[int, float]
+    cell_s: dict[int, dict[float, float]]
     packing_s_per_B: float | None
-    smallest_rank_B: float
-    largest_rank_B: float
 
-    def at(self, busy: int) -> float:
-        """With so many ranks on a node.
+    def at(self, busy: int, rank_B: float) -> float:
+        """With so many ranks on a node and boxes of so many bytes.
 
-        Measured, or between two that were; beyond the most it grows in proportion where the memory was already
-        what limits, else it stays (max-rate: Gropp, Olson and Samfass 2016).
+        Of ranks: measured, or between two that were; beyond the most it grows in proportion where the memory was
+        already what limits, else it stays (max-rate: Gropp, Olson and Samfass 2016).
         """
         known = sorted(self.cell_s)
-        if busy in self.cell_s:
-            return self.cell_s[busy]
+        of_ranks = {ranks: self._of_box(ranks, rank_B) for ranks in known}
+        if busy in of_ranks:
+            return of_ranks[busy]
         below = [ranks for ranks in known if ranks < busy]
         above = [ranks for ranks in known if ranks > busy]
         if not below:
-            return self.cell_s[above[0]]
+            return of_ranks[above[0]]
         if above:
             share = (busy - below[-1]) / (above[0] - below[-1])
-            return self.cell_s[below[-1]] * (1 - share) + self.cell_s[above[0]] * share
-        most = self.cell_s[below[-1]]
-        return most * busy / below[-1] if most > SATURATED * self.cell_s[known[0]] else most
+            return of_ranks[below[-1]] * (1 - share) + of_ranks[above[0]] * share
+        most = of_ranks[below[-1]]
+        return most * busy / below[-1] if most > SATURATED * of_ranks[known[0]] else most
 
-    def open_at(self, fewest: int, most: int) -> tuple[float, float]:
+    def open_at(self, fewest: int, most: int, rank_B: float) -> tuple[float, float]:
         """The least and the most that a cell may take with `fewest` to `most` ranks on a node.
 
-        Beyond those of the runs either law may hold: cells stay as fast, or they slow down in proportion.
+        Beyond those of the runs either law may hold: cells stay as fast, or they slow down in proportion. Between
+        two boxes that were measured and are more than `FAR` apart, the caches may let go anywhere.
         """
         known = sorted(self.cell_s)
-        times = [self.cell_s[ranks] for ranks in known if fewest <= ranks <= most]
-        times += [self.at(min(max(ranks, known[0]), known[-1])) for ranks in (fewest, most)]
+        of_ranks = {ranks: self._of_box(ranks, rank_B) for ranks in known}
+        times = [of_ranks[ranks] for ranks in known if fewest <= ranks <= most]
+        times += [self.at(min(max(ranks, known[0]), known[-1]), rank_B) for ranks in (fewest, most)]
         if fewest < known[0]:
-            times.append(self.cell_s[known[0]] * fewest / known[0])
+            times.append(of_ranks[known[0]] * fewest / known[0])
         if most > known[-1]:
-            times.append(self.cell_s[known[-1]] * most / known[-1])
-        return min(times), max(times)
+            times.append(of_ranks[known[-1]] * most / known[-1])
+        least, longest = self._open_between(rank_B)
+        return min(times) * least, max(times) * longest
+
+    def _of_box(self, ranks: int, rank_B: float) -> float:
+        """Of one of the numbers of ranks that were measured.
+
+        Beyond their own boxes, in proportion to the curve of the ranks that were measured on the widest range.
+        """
+        own = self.cell_s[ranks]
+        near_B = min(max(rank_B, min(own)), max(own))
+        widest = self._widest()
+        return _between(own, near_B) * _between(widest, rank_B) / _between(widest, near_B)
+
+    def _open_between(self, rank_B: float) -> tuple[float, float]:
+        """Factors of what was measured on the boxes next to this one, where they are far apart; else 1 and 1."""
+        curve = self._widest()
+        below = [box_B for box_B in curve if box_B < rank_B]
+        above = [box_B for box_B in curve if box_B > rank_B]
+        if rank_B in curve or not below or not above or min(above) <= FAR * max(below):
+            return 1.0, 1.0
+        middle = _between(curve, rank_B)
+        ends = [curve[max(below)] / middle, curve[min(above)] / middle]
+        return min(1.0, *ends), max(1.0, *ends)
+
+    def _widest(self) -> dict[float, float]:
+        return max(self.cell_s.values(), key=lambda curve: (max(curve) / min(curve), len(curve)))
+
+    def _boxes_B(self) -> list[float]:
+        return sorted({box_B for curve in self.cell_s.values() for box_B in curve})
 
     def has_boxes_like(self, stencil: Stencil) -> bool:
         """Whether ranks work on about as much memory as in the runs: caches hold both, or neither."""
-        return self.smallest_rank_B / 2 <= largest_box_B(stencil) <= self.largest_rank_B * 2
+        boxes_B = self._boxes_B()
+        return boxes_B[0] / FAR <= largest_box_B(stencil) <= boxes_B[-1] * FAR
 
     def doubt(self, stencil: Stencil) -> list[str]:
         """A warning where ranks work on much more or less than in the runs: caches may hold only one of both."""
-        rank_B = largest_box_B(stencil)
         if self.has_boxes_like(stencil):
             return []
-        least_MiB, most_MiB = self.smallest_rank_B / 2**20, self.largest_rank_B / 2**20
+        boxes_B = self._boxes_B()
         return [
-            f"a rank's box has {rank_B / 2**20:.3g} MiB, those of the runs {least_MiB:.3g} to {most_MiB:.3g} "
-            "MiB: what a cell takes may differ, as caches hold one or not, and there is no interval"
+            f"a rank's box has {largest_box_B(stencil) / 2**20:.3g} MiB, those of the runs "
+            f"{boxes_B[0] / 2**20:.3g} to {boxes_B[-1] / 2**20:.3g} MiB: what a cell takes may differ, as caches "
+            "hold one or not, and there is no interval"
         ]
+
+
+def _between(curve: dict[float, float], box_B: float) -> float:
+    """Between the measured boxes next to this one, on logarithmic scales; beyond the last, as there."""
+    boxes_B = sorted(curve)
+    at_B = min(max(box_B, boxes_B[0]), boxes_B[-1])
+    if at_B in curve:
+        return curve[at_B]
+    times = np.log([curve[each_B] for each_B in boxes_B])
+    return float(np.exp(np.interp(np.log(at_B), np.log(boxes_B), times)))
 
 
 def measured_runs(folder: Path) -> MeasuredRuns:
@@ -124,6 +166,8 @@ def unusable(record: AppRecord) -> str:
     """Why a run says nothing here (a damaged line, another version's program); empty where it does."""
     try:
         stencil, answer = stencil_of(record), record.answer.read_as(StencilAnswer)
+        if not answer.compute_s:
+            return "it does not say what its cells took"
         if stencil.ranks != record.ranks or len(answer.compute_s) != record.ranks:
             return f"its grid {stencil.grid} is not one of {record.ranks} ranks"
         if stencil.exchange not in EXCHANGES or record.parameters["faces"] not in ("datatype", "packed"):
@@ -160,21 +204,21 @@ def computation(records: Sequence[AppRecord]) -> Computation:
         raise RequestError(
             "no run tells what a cell takes", "measure one with `hockney run`, or give --cell-time"
         )
-    by_busy: dict[int, list[float]] = {}
-    packing, rank_B = [], []
+    measured: dict[int, dict[float, list[float]]] = {}
+    packing = []
     for record in records:
-        busy = -(-record.ranks // (record.nodes or 1))
-        by_busy.setdefault(busy, []).append(cell_s_of(record))
+        of_ranks = measured.setdefault(-(-record.ranks // (record.nodes or 1)), {})
+        of_ranks.setdefault(largest_box_B(stencil_of(record)), []).append(cell_s_of(record))
         answer = record.answer.read_as(StencilAnswer)
         halo_B = sum(answer.halo_B)
         if record.parameters["faces"] == "packed" and halo_B and answer.pack_s is not None:
             packing.append(sum(answer.pack_s) / (2 * halo_B * _iterations(record)))
-        rank_B.append(largest_box_B(stencil_of(record)))
     return Computation(
-        {busy: statistics.median(times) for busy, times in by_busy.items()},
+        {
+            busy: {box_B: statistics.median(times) for box_B, times in of_boxes.items()}
+            for busy, of_boxes in measured.items()
+        },
         statistics.median(packing) if packing else None,
-        min(rank_B),
-        max(rank_B),
     )
 
 

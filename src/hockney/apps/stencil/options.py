@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.apps.launched import Repetitions, repetitions
-from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
 from hockney.apps.stencil.ways import EXCHANGES, Exchange
 from hockney.errors import RequestError
 from hockney.options import Option
@@ -54,9 +54,10 @@ def parse_ranks(text: str) -> list[int]:
 
 
 class StencilStudy(BaseModel):
-    """Runs on several numbers of ranks; without a `grid` each program says which it takes.
+    """Runs on several numbers of ranks and several process grids of each.
 
-    `cell_s`: seconds that a simulated host takes for a cell in an iteration.
+    A number of ranks that none of `grids` has takes the grid that cuts through the fewest cells, or every one
+    that fits. `cell_s`: seconds that a simulated host takes for a cell in an iteration.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,7 +66,18 @@ class StencilStudy(BaseModel):
         tuple[int, ...],
         Option("4, or 1,2,4 in one launch. [default: the cores of this host]", read=parse_ranks),
     ] = ()
-    grid: Grid | None = None
+    grids: Annotated[
+        tuple[Grid, ...],
+        Option(
+            "PXxPYxPZ; repeat for several, also of several numbers of ranks; or all. "
+            "[default: the one that cuts through the fewest cells]",
+            flags=("--grid",),
+            read=lambda text: text if text == "all" else parse_grid(text),
+            repeat=True,
+            show=None,
+        ),
+    ] = ()
+    every_grid: bool = False
     halo: Annotated[Exchange, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
     faces: Annotated[Faces, Option(f"{listed(get_args(Faces))}.")] = "packed"
     compute: Annotated[
@@ -86,20 +98,46 @@ class StencilStudy(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_ranks(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Those of the grid, or the cores of this host."""
+        """Those of the grids, or the cores of this host."""
+        grids = given.get("grids") or ()
+        if "all" in grids:
+            if len(grids) > 1:
+                raise RequestError("--grid all holds every other grid", "leave the others out")
+            given, grids = {**given, "grids": (), "every_grid": True}, ()
         if given.get("ranks"):
             return given
-        grid = given.get("grid")
-        return {**given, "ranks": (grid.ranks,) if isinstance(grid, Grid) else (inventory().cores,)}
+        return {**given, "ranks": tuple(sorted({grid.ranks for grid in grids})) or (inventory().cores,)}
 
     @model_validator(mode="after")
-    def _has_the_ranks_of_its_grid(self) -> Self:
-        if self.grid is not None and {self.grid.ranks} != set(self.ranks):
-            raise RequestError(
-                f"grid {self.grid} has {self.grid.ranks} processes, not {', '.join(map(str, self.ranks))}",
-                f"--ranks {self.grid.ranks}, or leave out --grid",
-            )
+    def _has_the_ranks_of_its_grids(self) -> Self:
+        for grid in self.grids:
+            if grid.ranks not in self.ranks:
+                raise RequestError(
+                    f"grid {grid} has {grid.ranks} processes, not {' or '.join(map(str, self.ranks))}",
+                    f"--ranks {grid.ranks}, or leave out --ranks",
+                )
         return self
+
+    def grids_on(self, ranks: int, cells: Extents | None) -> list[Grid]:
+        """The process grids of one size (None: each rank has the same cube) on so many ranks.
+
+        RequestError where one that was named, or all that there are, have more processes than cells.
+        """
+        named = [grid for grid in self.grids if grid.ranks == ranks]
+        if not named and not self.every_grid:
+            return [smallest_surface(ranks, cells)]
+        fitting = [
+            grid
+            for grid in named or factorisations(ranks)
+            if cells is None or all(p <= n for p, n in zip(grid, cells, strict=True))
+        ]
+        if len(fitting) < len(named) or not fitting:
+            raise RequestError(
+                f"grid {next((grid for grid in named if grid not in fitting), ranks)} has more processes than "
+                f"{cells} has cells along a direction",
+                "take more cells, fewer ranks or another grid",
+            )
+        return fitting
 
     def parameters_on(self, cells: Extents, grid: Grid) -> dict[str, Any]:
         """The keys of a request that both programs take."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hockney.apps.stencil.calibrate import calibrate
@@ -15,10 +15,11 @@ from hockney.apps.stencil.choice import (
     exceeds,
     growth,
     not_told_apart,
+    predict_step,
     rank_grids,
 )
-from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.measured import Computation, MeasuredRuns, computation, runs_of
+from hockney.apps.stencil.grids import Grid, by_ranks
+from hockney.apps.stencil.measured import Computation, MeasuredRuns, computation, largest_box_B, runs_of
 from hockney.apps.stencil.options import MOST_CELLS
 from hockney.apps.stencil.stencil import Stencil
 from hockney.apps.stencil.steps import SUMS, StencilStep
@@ -87,22 +88,40 @@ class StencilProgram:
 
 @dataclass(frozen=True)
 class RankedGrids:
-    """Every grid, the fastest first, and why others are `refused`; `rivals` cannot be told from the first.
-
-    `growth`: the share of communication as ranks are added; `exceeds`: where it first is more than a share of the
-    time. `calibrated_on`: runs whose communication was used, which gave `tuned`.
-    """
+    """Grids of one number of ranks, the fastest first; `rivals` cannot be told from it. `cells`: of the whole."""
 
     ordered: list[GridPrediction]
-    refused: dict[str, str]
     rivals: list[GridPrediction]
+    cells: tuple[int, int, int]
+
+    @property
+    def fastest(self) -> GridPrediction:
+        """The first."""
+        return self.ordered[0]
+
+
+@dataclass(frozen=True)
+class StencilPrediction:
+    """`ranked`: one entry for each number of ranks, the fewest first; why other grids are `refused`.
+
+    `alone`: the program on one rank; None where that cannot be predicted. `growth`: the share of communication as
+    ranks are added; `exceeds`: where it first is more than a share of the time.
+    `calibrated_on`: runs whose communication was used, which gave `tuned`.
+    """
+
+    ranked: list[RankedGrids]
+    refused: dict[str, str]
+    alone: GridPrediction | None
     growth: list[CommunicationGrowth]
     exceeds: dict[float, CommunicationGrowth | None]
-    cells: tuple[int, int, int]
     origin: str
     calibrated_on: int
     tuned: Tuned
     warnings: list[str]
+
+    def speedup(self, prediction: GridPrediction) -> float | None:
+        """Updates per second over those of one rank: P/P₁. The efficiency is that over the ranks."""
+        return None if self.alone is None else prediction.updates_per_s / self.alone.updates_per_s
 
 
 def predict_grids(
@@ -113,21 +132,22 @@ def predict_grids(
     cell_s: float | None,
     runs: MeasuredRuns | None,
     progress: Progress,
-) -> RankedGrids:
+) -> StencilPrediction:
     """The mean of so many iterations on each grid, in seconds.
 
     A cell takes `cell_s`, else what it took in `runs`, else `USUAL_CELL_S`; communication is calibrated on `runs`
     where there are enough. RequestError for more ranks than are simulated at once, for runs of which none is of
-    the program, and where no grid is possible.
+    the program, and for a number of ranks of which no grid is possible.
     """
-    if sum(grid.ranks for grid in grids) > MOST_SIMULATED:
+    if (together := sum(grid.ranks for grid in grids)) > MOST_SIMULATED:
         raise RequestError(
-            f"{len(grids)} grids of {grids[0].ranks} ranks are more than the {MOST_SIMULATED} ranks that are "
+            f"{len(grids)} grids of {together} ranks together are more than the {MOST_SIMULATED} ranks that are "
             "simulated at once",
             "name fewer grids",
         )
-    costs, ranks = surroundings.costs, grids[0].ranks
-    warnings = [*costs.warnings, *costs.assumptions(surroundings.place(ranks), ranks)]
+    costs, of_ranks = surroundings.costs, by_ranks(grids)
+    assumed = [costs.assumptions(surroundings.place(ranks), ranks) for ranks in of_ranks]
+    warnings = [*costs.warnings, *dict.fromkeys(word for words in assumed for word in words)]
     if program.cells is None and program.subdomain is None:
         warnings.append(f"no size is given: {Extents(*(USUAL_SIDE,) * 3)} cells are taken")
     if cell_s is None and runs is None:
@@ -143,27 +163,40 @@ def predict_grids(
         surroundings = replace(surroundings, costs=replace(costs, copy_s_per_B=computed.packing_s_per_B))
 
     def step_on(grid: Grid) -> StencilStep:
-        return program.step(grid, _cell_s(cell_s, computed, grid, surroundings))
+        return program.step(grid, _cell_s(cell_s, computed, program.stencil(grid), surroundings))
 
     source, calibrated_on = _source(runs, surroundings, warnings, progress)
-    ordered, refused = rank_grids(step_on, grids, source, iterations)
-    fastest = program.stencil(ordered[0].grid)
-    if computed is not None:
-        warnings += computed.doubt(fastest)
-        ordered = [_with_open_cells(prediction, program, computed, surroundings) for prediction in ordered]
+    ranked: list[RankedGrids] = []
+    refused: dict[str, str] = {}
+    for group in of_ranks.values():
+        ordered, of_group = rank_grids(step_on, group, source, iterations)
+        refused |= of_group
+        fastest = program.stencil(ordered[0].grid)
+        if computed is not None:
+            warnings += computed.doubt(fastest)
+            ordered = [_with_open_cells(prediction, program, computed, surroundings) for prediction in ordered]
+        ranked.append(RankedGrids(ordered, not_told_apart(ordered, source), fastest.cells))
     growing = growth(step_on, source, iterations)
-    return RankedGrids(
-        ordered,
+    return StencilPrediction(
+        ranked,
         refused,
-        not_told_apart(ordered, source),
+        _alone(step_on, source, iterations),
         growing,
         {share: exceeds(growing, share) for share in SHARES},
-        fastest.cells,
         costs.origin,
         calibrated_on,
         source.surroundings.tuned,
-        warnings,
+        list(dict.fromkeys(warnings)),
     )
+
+
+def _alone(
+    step_on: Callable[[Grid], StencilStep], source: PredictionSource, iterations: int
+) -> GridPrediction | None:
+    try:
+        return predict_step(step_on(Grid(1, 1, 1)), source, iterations)
+    except RequestError:
+        return None
 
 
 def _alike(program: StencilProgram, runs: MeasuredRuns) -> list[AppRecord]:
@@ -177,10 +210,14 @@ def _alike(program: StencilProgram, runs: MeasuredRuns) -> list[AppRecord]:
     return alike
 
 
-def _cell_s(given_s: float | None, computed: Computation | None, grid: Grid, surroundings: Surroundings) -> float:
+def _cell_s(
+    given_s: float | None, computed: Computation | None, stencil: Stencil, surroundings: Surroundings
+) -> float:
     if given_s is not None:
         return given_s
-    return USUAL_CELL_S if computed is None else computed.at(_busy(computed, grid, surroundings)[0])
+    if computed is None:
+        return USUAL_CELL_S
+    return computed.at(_busy(computed, stencil.grid, surroundings)[0], largest_box_B(stencil))
 
 
 def _busy(computed: Computation, grid: Grid, surroundings: Surroundings) -> tuple[int, int]:
@@ -197,16 +234,18 @@ def _with_open_cells(
 ) -> GridPrediction:
     """The prediction with an interval that allows for what cells may take beyond the runs; none where boxes are
     of another size than theirs."""
-    if prediction.interval is None or not computed.has_boxes_like(program.stencil(prediction.grid)):
+    stencil = program.stencil(prediction.grid)
+    if prediction.interval is None or not computed.has_boxes_like(stencil):
         return replace(prediction, low_s=None, high_s=None)
     fewest, most = _busy(computed, prediction.grid, surroundings)
-    least_s, longest_s = computed.open_at(fewest, most)
+    rank_B = largest_box_B(stencil)
+    taken_s, (least_s, longest_s) = computed.at(fewest, rank_B), computed.open_at(fewest, most, rank_B)
     low_s, high_s = prediction.interval
-    factor = prediction.compute_s / computed.at(fewest)
+    factor = prediction.compute_s / taken_s
     return replace(
         prediction,
-        low_s=low_s - factor * (computed.at(fewest) - least_s),
-        high_s=high_s + factor * (longest_s - computed.at(fewest)),
+        low_s=low_s - factor * (taken_s - least_s),
+        high_s=high_s + factor * (longest_s - taken_s),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from rich.table import Table
 
+from hockney.apps.stencil.options import parse_ranks
 from hockney.apps.stencil.ways import EXCHANGES
 from hockney.errors import RequestError
 from hockney.options import Option
@@ -21,17 +24,21 @@ from hockney.words import listed
 with later():
     from hockney.apps.stencil.choice import GridPrediction
     from hockney.apps.stencil.grids import parse_grids
-    from hockney.apps.stencil.measured import measured_runs
-    from hockney.apps.stencil.prediction import RankedGrids, StencilProgram, predict_grids
-    from hockney.apps.stencil.surroundings import Surroundings
+    from hockney.apps.stencil.measured import MeasuredRuns, measured_runs
+    from hockney.apps.stencil.prediction import RankedGrids, StencilPrediction, StencilProgram, predict_grids
+    from hockney.apps.stencil.solution import Solution
+    from hockney.apps.stencil.surroundings import Surroundings, Tuned
     from hockney.machine.placement import placement
     from hockney.predict.network_figures import costs_of
+    from hockney.predict.on_topology import on_topology
     from hockney.predict.scenario import Place, place_of
 
 MOST_REFUSED = 3
 """Refused grids that are named on the terminal; --json has all."""
 SHOWN = 12
 """Grids that a table on the terminal has; --json has all."""
+MOST_OF_SEVERAL = 3
+"""The same for each of several numbers of ranks."""
 
 
 class StencilCase(MessageCosts):
@@ -44,11 +51,14 @@ class StencilCase(MessageCosts):
     grids: Annotated[
         list[str],
         Option(
-            "Processes along x, y and z, such as 4x3x2; repeat for several; `all` with --ranks.",
+            "Processes along x, y and z, such as 4x3x2; repeat for several, also of several numbers of ranks; "
+            "`all` with --ranks.",
             flags=("--grid",),
         ),
     ] = Field(default_factory=list)
-    ranks: Annotated[int | None, Option("Number of ranks.")] = None
+    ranks: Annotated[list[int], Option("Number of ranks, or several: 1,2,4.", read=parse_ranks)] = Field(
+        default_factory=list
+    )
     halo: Annotated[str, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
     iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 10
     cell_s: Annotated[
@@ -64,9 +74,20 @@ class StencilCase(MessageCosts):
         Option("Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
     ] = None
 
-    def surroundings(self) -> Surroundings:
-        """Costs of messages, and where the system's mapping puts so many ranks."""
+    def surroundings(self, ranks: int) -> Surroundings:
+        """Costs of messages, and where the system's mapping, or the topology, puts ranks.
+
+        `ranks` fill the topology where nothing says how many a node has.
+        """
         costs, system = costs_of(self, both_ways=True)
+        if (linked := on_topology(self, ranks)) is not None:
+            if not linked.is_torus:
+                raise RequestError(
+                    f"applications share the links of a torus, and {self.topology} is none",
+                    "describe the network in a system file: --system",
+                )
+            costs = replace(costs, warnings=[*costs.warnings, linked.words])
+            return Surroundings(costs, linked.place, Tuned(network_s_per_B=linked.costs_per_link))
 
         def place(ranks: int) -> Place | None:
             if system is None:
@@ -76,8 +97,13 @@ class StencilCase(MessageCosts):
         return Surroundings(costs, place)
 
 
-def predict_stencil(case: StencilCase, *, as_json: bool) -> None:
-    """Print every grid asked for, the fastest first, and where communication matters."""
+def predict_stencil(
+    case: StencilCase, *, as_json: bool, solution: Callable[[MeasuredRuns], Solution | None] | None = None
+) -> None:
+    """Print every grid asked for, the fastest of each number of ranks first, and where communication matters.
+
+    `solution` says of the runs how many iterations a whole solution takes.
+    """
     if case.cells is not None and case.subdomain is not None:
         raise RequestError(
             f"{'--size' if case.formulation else '--cells'} and --subdomain both say how many cells there are",
@@ -88,78 +114,126 @@ def predict_stencil(case: StencilCase, *, as_json: bool) -> None:
     grids = parse_grids(case.grids, case.ranks)
     program = StencilProgram.checked(case.operation, case.cells, case.subdomain, case.halo, case.formulation)
     runs = None if case.runs is None else measured_runs(case.runs)
+    solved = None if solution is None or runs is None else solution(runs)
+    iterations = case.iterations
+    if solved is not None and "iterations" not in case.model_fields_set:
+        iterations = max(1, round(solved.iterations.value))
     with say.progress(quiet=as_json or runs is None) as progress:
-        ranked = predict_grids(program, grids, case.surroundings(), case.iterations, case.cell_s, runs, progress)
+        surroundings = case.surroundings(grids[0].ranks)
+        predicted = predict_grids(program, grids, surroundings, iterations, case.cell_s, runs, progress)
     if as_json:
-        say.json(_data(program, ranked))
+        say.json(_data(program, predicted, solved))
         return
-    _show(program, ranked)
+    _show(program, predicted, solved)
     how = (
-        f"calibrated on {ranked.calibrated_on} runs"
-        if ranked.calibrated_on
+        f"calibrated on {predicted.calibrated_on} runs"
+        if predicted.calibrated_on
         else "no run of the program was used for them"
     )
-    say.line(f"communication: simulated with {ranked.origin}; {how}")
-    for name, why in islice(ranked.refused.items(), MOST_REFUSED):
+    say.line(f"communication: simulated with {predicted.origin}; {how}")
+    for name, why in islice(predicted.refused.items(), MOST_REFUSED):
         say.line(f"{name}: {why}")
-    if len(ranked.refused) > MOST_REFUSED:
-        say.line(f"{len(ranked.refused) - MOST_REFUSED} more grids do not fit either")
-    for text in ranked.warnings:
+    if len(predicted.refused) > MOST_REFUSED:
+        say.line(f"{len(predicted.refused) - MOST_REFUSED} more grids do not fit either")
+    for text in [*predicted.warnings, *(solved.warnings if solved else [])]:
         say.warn(text)
 
 
-def _data(program: StencilProgram, ranked: RankedGrids) -> dict[str, Any]:
-    fastest = ranked.ordered[0]
+def _data(program: StencilProgram, predicted: StencilPrediction, solved: Solution | None) -> dict[str, Any]:
+    of_ranks = [_ranked_data(ranked, predicted, solved) for ranked in predicted.ranked]
     return {
         "operation": program.operation,
         "model": "simulated",
-        "ranks": fastest.grid.ranks,
-        "cells": list(ranked.cells),
+        "scaling": "strong" if program.subdomain is None else "weak",
         "halo": program.halo,
-        **_grid_data(fastest),
-        "told_apart": not ranked.rivals,
-        "not_told_apart_from": [str(rival.grid) for rival in ranked.rivals],
-        "grids": [_grid_data(prediction) for prediction in ranked.ordered],
-        "refused": ranked.refused,
-        "growth": [{**vars(growth), "grid": str(growth.grid)} for growth in ranked.growth],
+        **(of_ranks[0] if len(of_ranks) == 1 else {"predictions": of_ranks}),
+        "solution": None if solved is None else solved.as_data(),
+        "refused": predicted.refused,
+        "growth": [{**vars(growth), "grid": str(growth.grid)} for growth in predicted.growth],
         "communication_exceeds": [
             {"share": share, "ranks": growth and growth.ranks, "grid": str(growth.grid) if growth else None}
-            for share, growth in ranked.exceeds.items()
+            for share, growth in predicted.exceeds.items()
         ],
-        "origin": ranked.origin,
-        "calibrated_on": ranked.calibrated_on,
-        "tuned": vars(ranked.tuned),
-        "warnings": ranked.warnings,
+        "origin": predicted.origin,
+        "calibrated_on": predicted.calibrated_on,
+        "tuned": vars(predicted.tuned),
+        "warnings": [*predicted.warnings, *(solved.warnings if solved else [])],
     }
 
 
-def _grid_data(prediction: GridPrediction) -> dict[str, Any]:
+def _ranked_data(ranked: RankedGrids, predicted: StencilPrediction, solved: Solution | None) -> dict[str, Any]:
+    return {
+        "ranks": ranked.fastest.grid.ranks,
+        "cells": list(ranked.cells),
+        **_grid_data(ranked.fastest, predicted, solved),
+        "told_apart": not ranked.rivals,
+        "not_told_apart_from": [str(rival.grid) for rival in ranked.rivals],
+        "grids": [_grid_data(prediction, predicted, solved) for prediction in ranked.ordered],
+    }
+
+
+def _grid_data(
+    prediction: GridPrediction, predicted: StencilPrediction, solved: Solution | None
+) -> dict[str, Any]:
+    speedup = predicted.speedup(prediction)
     return {
         **vars(prediction),
         "grid": str(prediction.grid),
         "communication_s": prediction.communication_s,
         "communication_share": prediction.communication_share,
         "mlups": prediction.updates_per_s / 1e6,
+        "speedup": speedup,
+        "efficiency": None if speedup is None else speedup / prediction.grid.ranks,
+        **({} if solved is None else {"solution_s": solved.time_s(prediction).model_dump()}),
     }
 
 
-def _show(program: StencilProgram, ranked: RankedGrids) -> None:
-    fastest, *slower = ranked.ordered
-    table = Table(title=f"{program.operation} on {fastest.grid.ranks} ranks, an iteration", box=None)
-    for heading in ("grid", "time", "95 % interval", "MLUP/s", "communication"):
+def _show(program: StencilProgram, predicted: StencilPrediction, solved: Solution | None) -> None:
+    several = len(predicted.ranked) > 1
+    shown = [
+        (place, prediction)
+        for ranked in predicted.ranked
+        for place, prediction in enumerate(ranked.ordered)
+        if place < (MOST_OF_SEVERAL if several else SHOWN)
+    ]
+    on = "" if several else f" on {predicted.ranked[0].fastest.grid.ranks} ranks"
+    table = Table(title=f"{program.operation}{on}, an iteration", box=None)
+    headings = ["ranks"] if several else []
+    headings += ["grid", "time", "95 % interval", "MLUP/s", "communication", "speed-up", "efficiency"]
+    headings += ["solution", "95 % interval"] if solved else []
+    for heading in headings:
         table.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=True)
-    for prediction in ranked.ordered[:SHOWN]:
-        bounds = prediction.interval
-        table.add_row(
+    for place, prediction in shown:
+        speedup = predicted.speedup(prediction)
+        cells = [str(prediction.grid.ranks) if place == 0 else ""] if several else []
+        cells += [
             str(prediction.grid),
             format_time(prediction.time_s),
-            "–" if bounds is None else f"{format_time(bounds[0])} to {format_time(bounds[1])}",
+            _interval(prediction.low_s, prediction.high_s),
             f"{prediction.updates_per_s / 1e6:.4g}",
             f"{prediction.communication_share:.1%}",
-        )
+            "–" if speedup is None else f"{speedup:.4g}",
+            "–" if speedup is None else f"{speedup / prediction.grid.ranks:.1%}",
+        ]
+        if solved:
+            whole = solved.time_s(prediction)
+            cells += [format_time(whole.value), _interval(whole.low, whole.high)]
+        table.add_row(*cells)
     say.table(table)
-    if len(ranked.ordered) > SHOWN:
-        say.line(f"and {len(ranked.ordered) - SHOWN} slower grids (--json has all)")
+    if (left := sum(len(ranked.ordered) for ranked in predicted.ranked) - len(shown)) > 0:
+        say.line(f"and {left} slower grids (--json has all)")
+    for ranked in predicted.ranked:
+        _show_choice(ranked)
+    if solved:
+        say.line(solved.in_words())
+    scanned = predicted.growth[-1].ranks if predicted.growth else 0
+    for share, growth in predicted.exceeds.items():
+        where = f"from {growth.ranks} ranks on ({growth.grid})" if growth else f"on none of up to {scanned} ranks"
+        say.line(f"communication exceeds {share:.0%} of the time {where}")
+
+
+def _show_choice(ranked: RankedGrids) -> None:
+    fastest, *slower = ranked.ordered
     if ranked.rivals:
         names = ", ".join(str(rival.grid) for rival in ranked.rivals[:SHOWN])
         others = " and others" if len(ranked.rivals) > SHOWN else ""
@@ -167,7 +241,7 @@ def _show(program: StencilProgram, ranked: RankedGrids) -> None:
     elif slower:
         margin = slower[0].time_s / fastest.time_s - 1
         say.line(f"{fastest.grid} is fastest, by {margin:.1%} over {slower[0].grid}")
-    scanned = ranked.growth[-1].ranks if ranked.growth else 0
-    for share, growth in ranked.exceeds.items():
-        where = f"from {growth.ranks} ranks on ({growth.grid})" if growth else f"on none of up to {scanned} ranks"
-        say.line(f"communication exceeds {share:.0%} of the time {where}")
+
+
+def _interval(low_s: float | None, high_s: float | None) -> str:
+    return "–" if low_s is None or high_s is None else f"{format_time(low_s)} to {format_time(high_s)}"

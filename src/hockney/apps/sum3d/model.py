@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.loads import loads
+from hockney.apps.sum3d.collectives import MeasuredCollectives
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.predict.collective import predict_one
@@ -15,7 +16,7 @@ from hockney.predict.scenario import LOCALITIES, Place
 from hockney.schedule.catalogue import algorithms, ask
 from hockney.units import Extents
 
-PARTS = ("scatter_s", "compute_s", "gather_s", "pack_s")
+PARTS = ("generate_s", "scatter_s", "compute_s", "gather_s", "pack_s")
 ELEMENT_B = 8
 READ_AND_WRITTEN_B = {False: 3 * ELEMENT_B, True: 4 * ELEMENT_B}
 """Of each sum: two elements read, one written, which is read before where the cache allocates on writes."""
@@ -25,7 +26,10 @@ COPIED_B = 2 * ELEMENT_B
 
 @dataclass(frozen=True)
 class Sum3dPrediction:
-    """Seconds of one cycle by part; `block_B` is the largest process's part of one matrix."""
+    """Seconds of one cycle by part; `block_B` is the largest process's part of one matrix.
+
+    `low_s`, `high_s`: the 95 % interval, as far as scatter and gather were measured with one; else None.
+    """
 
     ranks: int
     block_B: int
@@ -36,57 +40,90 @@ class Sum3dPrediction:
     gather_s: float
     pack_s: float
     warnings: tuple[str, ...]
+    generate_s: float = 0.0
+    low_s: float | None = None
+    high_s: float | None = None
 
     @property
     def time_s(self) -> float:
         """The parts follow each other."""
-        return self.scatter_s + self.compute_s + self.gather_s + self.pack_s
+        return self.generate_s + self.scatter_s + self.compute_s + self.gather_s + self.pack_s
 
 
 def predict_sum3d(
     size: Extents,
     grid: Grid,
     split: str,
-    costs: MachineCosts,
+    costs: MachineCosts | None,
     bandwidth_B_per_s: float,
     *,
     sum_bandwidth_B_per_s: float | None = None,
     place: Place | None = None,
     write_allocate: bool = False,
     algorithm: str = "linear",
+    measured: MeasuredCollectives | None = None,
+    cache: str = "warm",
+    generation_s: float = 0.0,
+    fresh_s: float = 0.0,
 ) -> Sum3dPrediction:
-    """Two scatters, the sum, a gather.
+    """Making the elements, two scatters, the sum, a gather.
 
     `bandwidth_B_per_s` is the memory's, for one of the ranks that use it; `sum_bandwidth_B_per_s` is the sum's,
     where others' caches hold what it writes: the memory's where it is not given.
 
     Scatter and gather are schedules of that name for blocks of the largest load, and rank 0's copy of its own
-    part. For `blocks` rank 0 also puts the elements of three matrices in order, by hand or in the datatype.
-    RequestError for what cannot be split, and for an algorithm that only one of the two has.
+    part; where they were `measured` (with `cache`), those times, which hold that copy. `generation_s`: what rank
+    0 needs to make both matrices, where each cycle does; all wait for it. `fresh_s`: what the first write into a
+    new part takes more, where each cycle has new memory for three. For `blocks` rank 0 also puts the elements of
+    three matrices in order, by hand or in the datatype.
+    RequestError for what cannot be split, for an algorithm that only one of the two has, and without either costs
+    or measured collectives.
     """
     of_ranks = loads(size, grid, split)
     summing_B_per_s = bandwidth_B_per_s if sum_bandwidth_B_per_s is None else sum_bandwidth_B_per_s
     if not min(bandwidth_B_per_s, summing_B_per_s) > 0:
         raise RequestError("a memory without bandwidth holds nothing", "for example 10GB/s")
+    block_B = ELEMENT_B * max(of_ranks)
+    own_s = COPIED_B * of_ranks[0] / bandwidth_B_per_s
+    compute_s = READ_AND_WRITTEN_B[write_allocate] * max(of_ranks) / summing_B_per_s + fresh_s
+    pack_s = 3 * COPIED_B * size.product / bandwidth_B_per_s if split == "blocks" else 0.0
+    made = Sum3dPrediction(
+        ranks=grid.ranks,
+        block_B=block_B,
+        algorithm="measured",
+        origin="" if measured is None else str(measured.path),
+        scatter_s=0.0,
+        compute_s=compute_s,
+        gather_s=0.0,
+        pack_s=pack_s,
+        warnings=(),
+        generate_s=generation_s,
+    )
+    if measured is not None and grid.ranks > 1:
+        scatter, gather = (
+            measured.time_s(collective, grid.ranks, block_B, cache) for collective in ("scatter", "gather")
+        )
+        low_s, high_s = (made.time_s + 2 * (scatter[end] + fresh_s) + gather[end] for end in (1, 2))
+        made = replace(made, scatter_s=2 * (scatter[0] + fresh_s), gather_s=gather[0])
+        return replace(made, low_s=low_s, high_s=high_s) if low_s < high_s else made
+    if costs is None and grid.ranks == 1:
+        return replace(made, scatter_s=2 * (own_s + fresh_s), gather_s=own_s)
+    if costs is None:
+        raise RequestError("nothing says what messages take", "name a --machine, or a --table")
     gathering = {schedule.name for schedule in algorithms("gather")}
     known = [schedule.name for schedule in algorithms("scatter") if schedule.name in gathering]
     if algorithm not in known:
         raise RequestError(f"scatter and gather have no algorithm {algorithm!r}", f"known: {', '.join(known)}")
-    block_B = ELEMENT_B * max(of_ranks)
-    own_s = COPIED_B * of_ranks[0] / bandwidth_B_per_s
     scatter_s, gather_s = (
         _collective_s(collective, algorithm, grid.ranks, block_B, costs, place)
         for collective in ("scatter", "gather")
     )
-    return Sum3dPrediction(
-        ranks=grid.ranks,
-        block_B=block_B,
+    return replace(
+        made,
         algorithm=algorithm,
         origin=costs.origin,
-        scatter_s=2 * (scatter_s + own_s),
-        compute_s=READ_AND_WRITTEN_B[write_allocate] * max(of_ranks) / summing_B_per_s,
+        scatter_s=2 * (scatter_s + own_s + fresh_s),
         gather_s=gather_s + own_s,
-        pack_s=3 * COPIED_B * size.product / bandwidth_B_per_s if split == "blocks" else 0.0,
         warnings=(*costs.warnings, *costs.assumptions(place, grid.ranks), *costs.beyond(block_B)),
     )
 

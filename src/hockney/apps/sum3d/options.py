@@ -7,7 +7,10 @@ from typing import Annotated
 from pydantic import BaseModel
 
 from hockney.options import Argument, Option
-from hockney.units import Extents
+from hockney.units import Extents, parse_extents
+
+MOST = 2**31 - 1
+"""Elements along a direction."""
 
 
 class Size(BaseModel):
@@ -21,6 +24,15 @@ class Size(BaseModel):
     def size(self) -> Extents:
         """Along all three."""
         return Extents(self.nx, self.ny, self.nz)
+
+
+def parse_sizes(texts: list[str]) -> list[Extents]:
+    """`2400x100x100`, each once. RequestError for anything else."""
+    sizes = (
+        parse_extents(text, "a size", "elements", dimensions=(3,), at_most=MOST, example="2400x100x100")
+        for text in texts
+    )
+    return [Extents(*size) for size in dict.fromkeys(sizes)]
 
 
 class Sum3dCosts(BaseModel):

@@ -15,12 +15,13 @@ from hockney.options import Option
 from hockney.predict.verb import MACHINE, NetworkOptions, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_time, parse_rate
+from hockney.units import format_time, parse_rate, parse_time
 from hockney.words import listed
 
 with later():
     from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
-    from hockney.apps.sum3d.model import PARTS, Sum3dPrediction, costs_of, predict_sum3d
+    from hockney.apps.sum3d.collectives import MeasuredCollectives
+    from hockney.apps.sum3d.model import PARTS, Sum3dPrediction, costs_of, predict_sum3d, usual_cache
     from hockney.machine.file import load
     from hockney.predict.network_figures import figures_of
 
@@ -48,6 +49,19 @@ class Sum3dCase(Size):
             read=parse_rate,
         ),
     ] = None
+    table: Annotated[
+        Path | None,
+        Option("Campaign or tidy table with scatter and gather on as many ranks, in place of simulated ones."),
+    ] = None
+    element_time_s: Annotated[
+        float,
+        Option(
+            "Where each cycle makes its elements: the time of one, such as 8ns; `hockney run sum3d` says it. "
+            "[default: made before]",
+            flags=("--element-time",),
+            read=parse_time,
+        ),
+    ] = 0.0
 
 
 @verb(
@@ -75,9 +89,13 @@ def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: 
             f"--locality {costs.locality} says that no message goes between nodes",
             "leave out --network-latency and --network-bandwidth",
         )
-    messages = costs_of(
-        load(case.machine), str(case.machine), case.size, costs.locality, costs.cache, figures_of(between)
-    )
+    machine = None if case.table and "machine" not in case.model_fields_set else load(case.machine)
+    messages = None
+    if machine is not None:
+        messages = costs_of(
+            machine, str(case.machine), case.size, costs.locality, costs.cache, figures_of(between)
+        )
+    usual = "warm" if machine is None else usual_cache(machine, case.size)
     summing_B_per_s = memory_B_per_s if case.sum_bandwidth_B_per_s is None else case.sum_bandwidth_B_per_s
     predicted = predict_sum3d(
         case.size,
@@ -88,6 +106,9 @@ def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: 
         sum_bandwidth_B_per_s=summing_B_per_s,
         write_allocate=costs.write_allocate,
         algorithm=costs.algorithm,
+        measured=MeasuredCollectives.of(case.table) if case.table else None,
+        cache=costs.cache or usual,
+        generation_s=2 * case.size.product * case.element_time_s,
     )
     if as_json:
         say.json(
@@ -118,7 +139,11 @@ def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: 
 
 def shares(predicted: Sum3dPrediction) -> dict[str, float]:
     """Of the time, by part."""
-    return {name.removesuffix("_s"): getattr(predicted, name) / predicted.time_s for name in PARTS}
+    return {
+        name.removesuffix("_s"): part_s / predicted.time_s
+        for name in PARTS
+        if (part_s := getattr(predicted, name)) or name != "generate_s"
+    }
 
 
 def _show(predicted: Sum3dPrediction) -> None:
@@ -129,3 +154,5 @@ def _show(predicted: Sum3dPrediction) -> None:
         shown.add_row(name, format_time(getattr(predicted, f"{name}_s")), f"{share:.1%}")
     shown.add_row("all", format_time(predicted.time_s), "")
     say.table(shown)
+    if predicted.low_s is not None and predicted.high_s is not None:
+        say.line(f"95 % of scatter and gather: {format_time(predicted.low_s)} to {format_time(predicted.high_s)}")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
-from hockney.options import Option, named
+from hockney.network.allocation import Allocation as Allocation
+from hockney.network.allocation import allocated as allocated
+from hockney.options import Option
 from hockney.registry import unit_files
 from hockney.terminal import group
 from hockney.terminal.loading import later
 from hockney.units import parse_bytes
-from hockney.words import listed, wholes
+from hockney.words import listed
 
 with later():
-    import numpy as np
-
     from hockney.network.topologies.base import Network, parse_spec
     from hockney.network.traffic.base import check_bytes
     from hockney.network.traffic.study import default_routing
@@ -66,34 +66,6 @@ def message_size(text: str) -> int:
         raise RequestError("a message of 0 B loads no link", "for example --bytes 64KiB")
     check_bytes(size_B, text)
     return size_B
-
-
-class Allocation(BaseModel):
-    """The nodes that take part."""
-
-    allocation: Annotated[
-        int | None, Option("Only the first so many nodes, in leaf order. [default: all]"), Field(ge=1)
-    ] = None
-    allocation_nodes: Annotated[str | None, Option("Only these nodes: 0-15,32.")] = None
-
-
-def allocated(graph: Network, options: Allocation) -> Any:
-    """Node numbers (n,) in leaf order; RequestError where the network does not have them."""
-    count, listed = options.allocation, options.allocation_nodes
-    if count is not None and listed is not None:
-        raise RequestError("--allocation and --allocation-nodes are both given", "give one of them")
-    if count is not None and count > graph.nodes:
-        raise RequestError(f"--allocation: {count} nodes of {graph.nodes}", "give fewer")
-    if listed is not None:
-        with named("--allocation-nodes"):
-            nodes, times = np.unique(wholes(listed, range(graph.nodes)), return_counts=True)
-        if times.max() > 1:
-            raise RequestError(
-                f"--allocation-nodes {listed!r} names node {nodes[times.argmax()]} more than once",
-                "name every node once",
-            )
-        return nodes
-    return np.arange(graph.nodes if count is None else count)
 
 
 def counted(number: float, what: str, form: str = "", *, plural: str = "") -> str:

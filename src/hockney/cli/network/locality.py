@@ -86,5 +86,9 @@ def locality(options: LocalityOptions, on: OnTopology, json: JsonOption = False)
             value, low, high = (line[name][key] for key in ("value", "low", "high"))
             interval = "" if low is None else f" ({format_time(low)} to {format_time(high)})"
             say.line(f"{word}: {format_time(value)}{interval}")
+        far = line["largest"]
+        say.line(
+            f"L, between the farthest hosts ({far['hops']} hops): {format_time(far['latency_s'])} by this line"
+        )
     if reason := line.get("reason"):
         say.line(reason)

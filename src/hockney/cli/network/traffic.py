@@ -16,6 +16,7 @@ from hockney.words import written
 
 with later():
     from hockney.network.traffic.base import Allocated, Links
+    from hockney.network.traffic.effective import effective_bisection
     from hockney.network.traffic.study import TrafficStudy, spread_of_samples, study
 
 
@@ -74,14 +75,26 @@ def traffic(routed: Routed, options: TrafficOptions, allocation: Allocation, jso
         streams=options.streams,
         seed=options.seed,
     )
-    spread = None
+    spread = effective = None
     if options.samples > 1:
         with say.progress(quiet=json) as progress:
             spread = spread_of_samples(result, options.samples, progress)
+    if result.traffic == "random_bisection":
+        with say.progress(quiet=json) as progress:
+            effective = effective_bisection(result.among, result.routing, options.samples, options.seed, progress)
     if json:
-        say.json({**result.as_data(links), **({"samples": spread} if spread else {})})
+        further = {"samples": spread} if spread else {}
+        further |= {"effective_bisection": effective.as_data()} if effective else {}
+        say.json({**result.as_data(links), **further})
         return
     _show(result, links)
+    if effective:
+        ends = effective.interval
+        within = f" (95 % {ends[0]:.3g} to {ends[1]:.3g})" if ends else ""
+        drawn = counted(options.samples, "bisection")
+        say.line(
+            f"effective bisection bandwidth: {effective.mean:.4g} of full{within}, mean over pairs of {drawn}"
+        )
     if spread:
         for name, what in (("worst", "congestion"), ("fraction_of_a_link", "bandwidth per node, of a link,")):
             over = spread[name]

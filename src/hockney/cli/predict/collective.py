@@ -30,6 +30,8 @@ def _enter(operation: str) -> Callable[..., None]:
 hockney predict {operation} --ranks 1048576 --algorithm all --machine orfeo_thin
 hockney predict {operation} --ranks 128 --bytes 8 --bytes 1MiB --system orfeo-epyc --mapping core
 hockney predict {operation} --ranks 200 --bytes 64KiB --table table.csv.gz --system orfeo-epyc --mapping core
+hockney predict {operation} --ranks 512 --bytes 64KiB --machine bluegene_p --topology torus:8x8x8
+hockney predict {operation} --ranks 64 --bytes 64MiB --machine orfeo_thin --segment best
 """,
         of=predict,
     )
@@ -72,7 +74,7 @@ def _show(case: CollectiveCase, answer: dict[str, Any]) -> None:
             low, high = format_time(row["low_s"]), row["high_s"]
             interval = f"{low} to {format_time(high)}" if high else f"≥ {low}"
         table.add_row(
-            row["algorithm"],
+            row["algorithm"] + _segment(row),
             format_time(row["time_s"]) if known else "–",
             interval,
             row["method"],
@@ -89,8 +91,19 @@ def _show(case: CollectiveCase, answer: dict[str, Any]) -> None:
         say.line(f"no algorithm is faster than {latency} (latency) or {volume} (bytes)")
     for name, why in answer["refused"].items():
         say.line(f"{name}: {why}")
+    if any(row["flat_B"] for row in answer["algorithms"]):
+        say.line("segments: the best of those simulated; in brackets, those that are slower by 5 % at most")
     for warning in answer["warnings"]:
         say.warn(warning)
+
+
+def _segment(row: dict[str, Any]) -> str:
+    """The best segment that was searched for, and the sizes that do as well within 5 %."""
+    if row["segment_B"] is None:
+        return ""
+    best = f"segments of {format_bytes(row['segment_B'])}" if row["segment_B"] else "whole"
+    low_B, high_B = row["flat_B"]
+    return f", {best}" + (f" ({format_bytes(low_B)} to {format_bytes(high_B)})" if low_B < high_B else "")
 
 
 def _corrections(rows: Sequence[dict[str, Any]]) -> str:

@@ -10,7 +10,7 @@ from rich.table import Table
 from hockney.errors import RequestError
 from hockney.options import Option, flag, flags_written
 from hockney.options import options as options_of
-from hockney.predict.verb import MachineFile, predict
+from hockney.predict.verb import MachineFile, Strided, predict
 from hockney.records.record import LOCALITIES
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
@@ -32,23 +32,10 @@ MOST_ELEMENTS = 10**15
 """Elements along one direction; more than any memory has bytes."""
 
 
-class BlockLayout(BaseModel):
+class BlockLayout(Strided):
     """A layout by its blocks."""
 
-    layout: Annotated[str | None, Option("vector, indexed (the same as a list) or irregular.")] = None
     blocks: Annotated[int | None, Option("With --layout: how many blocks.")] = None
-    block_B: Annotated[
-        int | None,
-        Option("With --layout: length of a block, such as 8B.", flags=("--block",), read=parse_bytes),
-    ] = None
-    stride_B: Annotated[
-        int | None,
-        Option(
-            "With --layout: distance from block to block, such as 64B; the mean distance of irregular ones.",
-            flags=("--stride",),
-            read=parse_bytes,
-        ),
-    ] = None
 
 
 class BlockFace(BaseModel):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models.over_ranks.boundaries import Boundary
-from hockney.models.over_ranks.jumps import Examined, at_boundaries, jumps
+from hockney.models.over_ranks.jumps import Examined, Jump, at_boundaries, jumps
 from hockney.models.over_ranks.regression import Regression, regressions
 from hockney.records.record import Locality
 from hockney.statistics import t_reach
@@ -25,7 +25,8 @@ Array = NDArray[np.float64]
 class Segment:
     """T(P) ≈ c₀ + c₁P for `first` ≤ P ≤ `last`, by least squares of relative residuals; no fit: too few points.
 
-    `begins`: what begins to be used at `first`, None at the start of the curve and at a break where nothing does.
+    `absolute` is the fit to the residuals themselves, as numpy's `polyfit` makes it. `begins`: what begins to be
+    used at `first`, None at the start of the curve and at a break where nothing does.
     """
 
     first: int
@@ -33,26 +34,33 @@ class Segment:
     points: int
     begins: Locality | None
     fit: Regression | None
+    absolute: Regression | None = None
 
-    def slope_s(self) -> tuple[float, float, float] | None:
-        """Seconds per further rank and its 95 % interval (Student's t)."""
-        if self.fit is None:
+    def slope_s(self, *, absolute: bool = False) -> tuple[float, float, float] | None:
+        """Seconds per further rank and its 95 % interval (Student's t), of the fit or of the absolute one."""
+        fit = self.absolute if absolute else self.fit
+        if fit is None:
             return None
-        slope_s = self.fit.coefficients[1]
-        wide_s = t_reach(self.fit.standard_errors[1], self.points - 2)
+        slope_s = fit.coefficients[1]
+        wide_s = t_reach(fit.standard_errors[1], self.points - 2)
         return slope_s, slope_s - wide_s, slope_s + wide_s
 
-    def at(self, ranks: Array) -> Array | None:
-        """The line, shape of `ranks`, in seconds."""
-        return None if self.fit is None else self.fit.coefficients[0] + self.fit.coefficients[1] * ranks
+    def at(self, ranks: Array, *, absolute: bool = False) -> Array | None:
+        """The line, shape of `ranks`, in seconds; that of the absolute fit where asked for."""
+        fit = self.absolute if absolute else self.fit
+        return None if fit is None else fit.coefficients[0] + fit.coefficients[1] * ranks
 
 
 @dataclass(frozen=True)
 class Segments:
-    """`segments` in the order of P. `examined`: each boundary inside the curve and whether time breaks there."""
+    """`segments` in the order of P. `examined`: each boundary inside the curve and whether time breaks there.
+
+    `breaks`: where a further segment begins, in the order of P.
+    """
 
     segments: list[Segment]
     examined: list[Examined]
+    breaks: list[Jump]
 
 
 def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segments:
@@ -70,14 +78,15 @@ def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segme
         if end == start:
             continue
         fits = regressions(at[start:end], time[start:end])
-        line = next((fit for fit in fits if fit.degree == 1 and fit.weights == "relative"), None)
+        lines = {fit.weights: fit for fit in fits if fit.degree == 1}
         stretches.append(
             Segment(
                 int(at[start]),
                 int(at[end - 1]),
                 end - start,
                 breaks[index - 1].boundary if index else None,
-                line,
+                lines.get("relative"),
+                lines.get("absolute"),
             )
         )
-    return Segments(stretches, examined)
+    return Segments(stretches, examined, breaks)

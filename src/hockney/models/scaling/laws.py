@@ -113,6 +113,34 @@ class Gustafson(Law):
 laws.register("gustafson")(Gustafson())
 
 
+class GrowingOverhead(Law):
+    """Each further process adds the same share c to the time: T(p) = T(1)(1 + c(p − 1)), S = p/(1 + c(p − 1)).
+
+    Weak scaling. The efficiency is that of Amdahl's law with s = c, without a floor: Gunther (2007) calls it
+    contention. Where Gustafson's time levels off, this one goes on to grow.
+    """
+
+    title = "overhead that grows with the processes"
+    formula = "S(p) = p / (1 + c (p − 1))"
+    upper: ClassVar[Mapping[str, float]] = {"overhead_per_process": 1.0}
+    is_weak = True
+
+    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
+        """S = p/(1 + c(p − 1))."""
+        return processes / (1 + theta[0] * (processes - 1))
+
+    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> Fraction | None:
+        """p ≤ 1 + (1/E − 1)/c."""
+        return 1 + (1 / efficiency - 1) / theta[0] if theta[0] else None
+
+    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
+        """S < 1/c, however much work there is; the efficiency falls to 0."""
+        return {"speedup_limit": 1 / theta[0] if theta[0] else None}
+
+
+laws.register("growing_overhead")(GrowingOverhead())
+
+
 class UniversalScalability(Law):
     """Gunther (2007): Amdahl's law with a cost for each pair of processes that must agree.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.models.scaling.fit import MISFIT, TELLING, LawFit, fit_law
+from hockney.models.scaling.fit import MISFIT, TELLING, Break, LawFit, find_break, fit_law
 from hockney.models.scaling.laws import laws
 from hockney.models.scaling.times import Times
 
@@ -19,6 +19,7 @@ class Study:
     """`fits` by law, `skipped` the laws that cannot be fitted and why, `preferred` None where none stands out.
 
     `baseline_s` is the time of one process: the median of those measured, or the best fit's where there is none.
+    `broken`: where the time steps, so that laws have a factor from there on.
     """
 
     times: Times
@@ -30,6 +31,7 @@ class Study:
     preferred: str | None
     comparison: str
     notes: list[str]
+    broken: Break | None = None
 
     def speedups(self, processes: NDArray[np.float64], time_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """T(1)/T(p), with weak scaling p·T(1)/T(p); shapes (N,)."""
@@ -65,6 +67,7 @@ class Study:
             "preferred": self.preferred,
             "comparison": self.comparison,
             "notes": self.notes,
+            "break": None if self.broken is None else self.broken.model_dump(),
         }
 
 
@@ -98,9 +101,11 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
         )
     fits: dict[str, LawFit] = {}
     skipped: dict[str, str] = {}
-    for name in known if law == "all" else [law]:
+    asked = known if law == "all" else [law]
+    broken = find_break(asked, times)
+    for name in asked:
         try:
-            fits[name] = fit_law(name, times)
+            fits[name] = fit_law(name, times, None if broken is None else broken.after)
         except RequestError as error:
             if law != "all":
                 raise
@@ -115,7 +120,19 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
         notes.append(
             f"more than the ideal speed-up at {', '.join(beyond)} processes (more cache?): no law here has that"
         )
-    return Study(times, is_weak, fits, skipped, baseline_s, not measured, preferred, comparison, notes)
+    if broken is not None:
+        notes.append(in_words(broken))
+    return Study(times, is_weak, fits, skipped, baseline_s, not measured, preferred, comparison, notes, broken)
+
+
+def in_words(broken: Break) -> str:
+    """The break with its interval."""
+    ratio = broken.ratio
+    reach = "" if ratio.low is None or ratio.high is None else f" ({ratio.low:.3g} to {ratio.high:.3g})"
+    return (
+        f"between {broken.before} and {broken.after} processes the time steps by a factor of {ratio.value:.3g}"
+        f"{reach}: no law goes through that, and those here have that factor from {broken.after} processes on"
+    )
 
 
 def _prefer(fits: dict[str, LawFit], skipped: dict[str, str]) -> tuple[str | None, str]:

@@ -1,4 +1,4 @@
-"""Minimum bisections that are known: of whole tori and hypercubes."""
+"""Minimum bisections that are known: of whole tori, hypercubes and complete graphs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from hockney.network.topologies.base import Network
 def known_bisection(network: Network) -> tuple[int, NDArray[np.bool_]] | None:
     """Links and sides (vertices,) of a minimum bisection of all nodes; None where no theorem says it.
 
-    Hypercube of n dimensions: 2ⁿ⁻¹. Torus of extents k₁ ≥ k₂ ≥ … : 2·Σᵢ₌₁..α Πⱼ₌ᵢ₊₁..d kⱼ, where k_α is the first
-    even extent, or the last one if all are odd (Aroca, Fernández Anta, "Bisection (band)width of product networks
-    with application to data centers", IEEE TPDS 25(3), 2014). For a torus of the same even k everywhere that is
-    2kⁿ⁻¹ (Dally 1990). Extents of 2, which have single links here, are covered by it only where a larger even
-    extent comes first.
+    Hypercube of n dimensions: 2ⁿ⁻¹. Complete graph of n nodes: ⌊n/2⌋·⌈n/2⌉, whatever the split. Torus of
+    extents k₁ ≥ k₂ ≥ … : 2·Σᵢ₌₁..α Πⱼ₌ᵢ₊₁..d kⱼ, where k_α is the first even extent, or the last one if all are
+    odd (Aroca, Fernández Anta, "Bisection (band)width of product networks with application to data centers",
+    IEEE TPDS 25(3), 2014). For a torus of the same even k everywhere that is 2kⁿ⁻¹ (Dally 1990). Extents of 2,
+    which have single links here, are covered by it only where a larger even extent comes first.
     """
     if network.kind == "hypercube":
         return network.nodes // 2, np.arange(network.nodes) >= network.nodes // 2
+    if network.kind == "complete":
+        half = network.nodes // 2
+        return half * (network.nodes - half), np.arange(network.nodes) >= half
     if network.kind != "torus":
         return None
     extents = sorted((extent for extent in network.shape if extent > 1), reverse=True)

@@ -52,7 +52,7 @@ class Network:
     """
 
     kind: str
-    """The topology: fat_tree, torus, dragonfly, hypercube, single_switch or edge_list."""
+    """The topology: fat_tree, torus, dragonfly, hypercube, complete, single_switch or edge_list."""
     nodes: int
     switches: int
     ends: NDArray[np.int64]

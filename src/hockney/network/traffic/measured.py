@@ -114,10 +114,11 @@ def read_nodes(path: Path, pairs: Sequence[Pair], network: Network) -> dict[str,
 
 @dataclass(frozen=True, eq=False)
 class ByHops:
-    """Latencies (pairs,) in seconds against hops (pairs,)."""
+    """Latencies (pairs,) in seconds against hops (pairs,); `farthest`: the most hops between any two hosts."""
 
     pairs: Sequence[Pair]
     hops: NDArray[np.int64]
+    farthest: int
 
     @property
     def latency_s(self) -> Floats:
@@ -143,6 +144,7 @@ class ByHops:
     def fit(self) -> dict[str, Any]:
         """latency = base + per_hop · hops by least squares, with 95 % intervals where the pairs support any.
 
+        `largest` is the latency between the farthest hosts by this line: L of LogP is the largest of all pairs.
         All times are of one size and of one magnitude, so residuals are absolute. Where all pairs are equally far
         apart, nothing is fitted, and `reason` says why.
         """
@@ -165,6 +167,10 @@ class ByHops:
                 "low": None if half is None else float(value) - half,
                 "high": None if half is None else float(value) + half,
             }
+        fitted["largest"] = {
+            "hops": self.farthest,
+            "latency_s": float(line.intercept + line.slope * self.farthest),
+        }
         if not freedom:
             fitted["reason"] = "two pairs make a line and no interval"
         elif fitted["per_hop_s"]["low"] <= 0 <= fitted["per_hop_s"]["high"]:
@@ -177,4 +183,5 @@ def by_hops(network: Network, pairs: Sequence[Pair], node_of: Mapping[str, int])
     nodes = np.unique(list(node_of.values()))
     apart = hops(Links.of(network), nodes)
     at = {host: int(np.searchsorted(nodes, node)) for host, node in node_of.items()}
-    return ByHops(pairs, np.array([apart[at[a], at[b]] for a, b in (pair.hosts for pair in pairs)], np.int64))
+    between = np.array([apart[at[a], at[b]] for a, b in (pair.hosts for pair in pairs)], np.int64)
+    return ByHops(pairs, between, int(apart.max()))

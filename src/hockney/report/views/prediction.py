@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from hockney.machine.file import Entry
@@ -10,6 +11,7 @@ from hockney.machine.levels import level_remark
 from hockney.machine.marks import MARKS, of_point
 from hockney.machine.select import words
 from hockney.machine.summary import OVERSUBSCRIBED, published
+from hockney.predict.added import AddedTime
 from hockney.predict.message import MessagePrediction
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -83,6 +85,20 @@ def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) 
             for prediction in predictions
         ],
         "warnings": warnings(entry, predictions),
+    }
+
+
+def added_data(sum_of: AddedTime) -> dict[str, Any]:
+    """The data of a message with its effects; an end of the interval is None where a term has none."""
+    low_s, high_s = sum_of.interval_s or (None, None)
+    return {
+        "size_B": sum_of.size_B,
+        "time_s": sum_of.time_s,
+        "low_s": low_s,
+        "high_s": high_s,
+        "is_bound": sum_of.is_bound,
+        "least_s": sum_of.least_s,
+        "terms": [asdict(term) for term in sum_of.terms],
     }
 
 

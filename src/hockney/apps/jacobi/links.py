@@ -1,0 +1,100 @@
+"""Latency and bandwidth for the formulas of Jacobi, from a machine file, by the locality of neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.stencil import Stencil
+from hockney.errors import RequestError
+from hockney.machine.file import Machine
+from hockney.machine.placement import Placement
+from hockney.machine.select import select_entry, title
+from hockney.machine.summary import bandwidth, latency
+from hockney.models.base import Parameter, preferred_model
+from hockney.records.record import LOCALITIES, Locality
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Of messages between neighbours: λ in s and B in B/s with their intervals; `origin` in words."""
+
+    latency_s: Parameter
+    bandwidth_B_per_s: Parameter
+    origin: str
+
+    @classmethod
+    def given(cls, latency_s: float, bandwidth_B_per_s: float, origin: str) -> Links:
+        """Numbers that are taken as exact."""
+        return cls(Parameter(value=latency_s, unit="s"), Parameter(value=bandwidth_B_per_s, unit="B/s"), origin)
+
+
+NO_MESSAGES = Links.given(0.0, 1.0, "no messages")
+"""Of one rank."""
+
+
+def links_of(machine: Machine, locality: str, where: Mapping[str, str]) -> Links:
+    """λ = T(0) and B = lim n/T(n) of the file's ping-pong at a locality, by its preferred model.
+
+    RequestError where the file has no such message, or one whose time does not grow with its size.
+    """
+    filters = {**where, "operation": "pingpong", **({"locality": locality} if locality else {})}
+    entry = select_entry(machine, filters)
+    name = preferred_model(entry.fits)
+    rate = None if name is None else bandwidth(entry, entry.fits[name])
+    if name is None or rate is None:
+        raise RequestError(
+            f"{title(entry)} has no bandwidth in this machine file", "measure larger messages, and fit again"
+        )
+    return Links(latency(entry.fits[name]), rate, f"{title(entry)}, by {name}")
+
+
+class MachineLinks:
+    """λ and B of each grid from a machine file: at the locality that is named, else where its ranks are."""
+
+    def __init__(self, machine: Machine, named: str = "", where: Mapping[str, str] | None = None) -> None:
+        self._machine, self._named, self._where = machine, named, dict(where or {})
+        self._found: dict[str, Links] = {}
+
+    def __call__(self, grid: Grid, place: Placement | None) -> Links:
+        """RequestError where neither a place nor the file tells the locality. One rank sends no messages."""
+        if grid.ranks == 1:
+            return NO_MESSAGES
+        locality = self._named or self._measured(place, grid)
+        if locality not in self._found:
+            self._found[locality] = links_of(self._machine, locality, self._where)
+        return self._found[locality]
+
+    def _measured(self, place: Placement | None, grid: Grid) -> str:
+        """Where neighbours are; inside a node else the nearest measured farther out, else farther in.
+
+        Without a place the only locality of the file; empty where it names none.
+        """
+        known = {entry.locality for entry in self._machine.point_to_point if entry.operation == "pingpong"}
+        words = [word for word in LOCALITIES if word in known]
+        apart = None if place is None else farthest(place, grid)
+        inside = [LOCALITIES.index(word) for word in words if word != "network"]
+        if apart is not None and (apart in words or apart == "network"):
+            return apart
+        if apart is not None and inside:
+            at = LOCALITIES.index(apart)
+            return LOCALITIES[min(inside, key=lambda index: (index < at, abs(index - at)))]
+        if len(known) < 2:
+            return words[0] if words else ""
+        raise RequestError(
+            f"neighbours may be {', '.join(words)} apart: each has a latency and a bandwidth of its own",
+            f"say which with --locality {words[0]}, or where ranks are with --system",
+        )
+
+
+def farthest(placement: Placement, grid: Grid) -> Locality | None:
+    """The farthest locality between neighbours on a grid, which every rank waits for; None for one rank."""
+    neighbours = Stencil((grid.x, grid.y, grid.z), grid).neighbours()
+    apart = {
+        placement.locality(rank, int(other))
+        for rank in range(grid.ranks)
+        for other in neighbours[rank]
+        if other > rank
+    }
+    return max(apart, key=LOCALITIES.index) if apart else None

@@ -1,0 +1,94 @@
+"""Where the vectors of a rank leave a cache: steps in what a cell takes, from runs on boxes of several sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from hockney.apps.stencil.measured import Computation
+from hockney.units import format_bytes_rounded
+
+NOTABLE = 1.2
+"""Ratio of what a cell takes on neighbouring sizes from which there is a step."""
+NEAR = 1.5
+"""A cache may let go somewhat before or after its size: other data are in it, and not every line is used."""
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A data cache of a processor: `size_B`, for `cpus` processors together."""
+
+    level: int
+    size_B: float
+    cpus: int
+
+    def share_B(self, busy: int) -> float:
+        """What a rank has of it with so many ranks on the node, at most one a processor."""
+        return self.size_B / max(1, min(self.cpus, busy))
+
+
+@dataclass(frozen=True)
+class CacheStep:
+    """A cell takes `ratio` times as long with `above_B` of vectors in a rank as with `below_B`.
+
+    `busy`: ranks on the node. `cache`: the one that the vectors leave in between; None where none is known to.
+    """
+
+    busy: int
+    below_B: float
+    above_B: float
+    ratio: float
+    cache: Cache | None
+
+    def in_words(self, cell: str) -> str:
+        """One sentence without its full stop; `cell` is what the program calls it."""
+        sizes = f"{format_bytes_rounded(self.above_B)} of vectors as with {format_bytes_rounded(self.below_B)}"
+        why = (
+            f"they leave the L{self.cache.level} cache, of which a rank has "
+            f"{format_bytes_rounded(self.cache.share_B(self.busy))}"
+            if self.cache
+            else "no cache of that size is known"
+        )
+        ranks = f"{self.busy} rank{'s' if self.busy > 1 else ''} on a node"
+        return f"with {ranks}, {cell} takes {self.ratio:.2g} times as long with {sizes}: {why}"
+
+
+def caches_of(launches: Sequence[Mapping[str, Any]]) -> list[Cache]:
+    """Data caches that the first rank of the launches reports; none where no launch does."""
+    for launch in launches:
+        for place in launch.get("ranks") or []:
+            kept = [each for each in place.get("caches") or [] if each.get("type") != "Instruction"]
+            if kept:
+                return [
+                    Cache(each["level"], each["size_B"], max(1, len(each.get("shared") or []))) for each in kept
+                ]
+    return []
+
+
+def steps(computation: Computation, vectors: int, caches: Sequence[Cache]) -> list[CacheStep]:
+    """Steps between neighbouring sizes, of each number of ranks on a node; those in a row are one.
+
+    `vectors`: doubles that an iteration sweeps over for each cell.
+    """
+    found = []
+    for busy, curve in sorted(computation.cell_s.items()):
+        rising: list[tuple[float, float]] = []
+        for below_B, above_B in [*pairwise(sorted(curve)), (0.0, 0.0)]:
+            if above_B and curve[above_B] >= NOTABLE * curve[below_B]:
+                rising.append((below_B, above_B))
+                continue
+            if rising:
+                first_B, last_B = rising[0][0], rising[-1][1]
+                ends_B = (first_B * vectors, last_B * vectors)
+                ratio = curve[last_B] / curve[first_B]
+                found.append(CacheStep(busy, *ends_B, ratio, _left(caches, busy, *ends_B)))
+            rising = []
+    return found
+
+
+def _left(caches: Sequence[Cache], busy: int, below_B: float, above_B: float) -> Cache | None:
+    """The largest cache whose share lies between the two, or near them."""
+    between = [each for each in caches if below_B / NEAR <= each.share_B(busy) <= above_B * NEAR]
+    return max(between, key=lambda each: each.share_B(busy), default=None)

@@ -1,0 +1,131 @@
+"""A whole solution of an iterative solver: how many iterations it takes, and how long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hockney.apps.stencil.choice import GridPrediction
+from hockney.errors import RequestError
+from hockney.models.base import Parameter
+from hockney.statistics import LeastSquares, least_squares, t_reach
+
+
+@dataclass(frozen=True)
+class IterationsLaw:
+    """Iterations = `coefficient` · n^`exponent`, by least squares of logarithms.
+
+    n is the side of the square or cube with the same condition number (`equal_side`); `smallest` and `largest`
+    of the `sizes` that were measured. With two sizes the law passes through both, and there is no interval.
+    """
+
+    coefficient: Parameter
+    exponent: Parameter
+    smallest: float
+    largest: float
+    sizes: int
+    fitted: LeastSquares
+
+    def at(self, side: float) -> Parameter:
+        """Iterations for n = `side`, with the interval of one further size (Student's t)."""
+        value = self.coefficient.value * side**self.exponent.value
+        leverage = float(self.fitted.leverage(np.array([[1.0, math.log(side)]]))[0])
+        return _factor(value, _reach(self.fitted, 1 + leverage))
+
+
+def equal_side(unknowns: Sequence[int]) -> float:
+    """The side of the square or cube whose Laplacian has the condition number of this one's.
+
+    Its smallest eigenvalue is about Σ (π/(n_d + 1))² over the directions d, its largest does not depend on n.
+    """
+    inverse = sum(1 / (count + 1) ** 2 for count in unknowns)
+    return math.sqrt(len(unknowns) / inverse) - 1
+
+
+def fit_iterations(sides: Sequence[float], iterations: Sequence[float]) -> IterationsLaw:
+    """RequestError with fewer than two different sizes."""
+    if len(set(sides)) < 2:
+        raise RequestError(
+            "iterations of one size say nothing of another", "run at least two sizes, better four: --size …"
+        )
+    x, y = np.log(np.asarray(sides, dtype=np.float64)), np.log(np.asarray(iterations, dtype=np.float64))
+    design = np.column_stack([np.ones_like(x), x])
+    fitted = least_squares(design, y)
+    first, exponent = (float(value) for value in fitted.value)
+    of_first, of_exponent = (_reach(fitted, float(variance)) for variance in np.diag(fitted.covariance))
+    return IterationsLaw(
+        _factor(math.exp(first), of_first),
+        Parameter(
+            value=exponent,
+            low=None if of_exponent is None else exponent - of_exponent,
+            high=None if of_exponent is None else exponent + of_exponent,
+            unit="1",
+        ),
+        float(min(sides)),
+        float(max(sides)),
+        len(x),
+        fitted,
+    )
+
+
+def _reach(fitted: LeastSquares, variance: float) -> float | None:
+    """Half the width of a 95 % interval; `variance` in units of a residual's. None without freedom."""
+    return t_reach(fitted.noise * math.sqrt(variance), fitted.freedom) if fitted.freedom > 0 else None
+
+
+def _factor(value: float, reach: float | None) -> Parameter:
+    if reach is None:
+        return Parameter(value=value, unit="1")
+    return Parameter(value=value, low=value * math.exp(-reach), high=value * math.exp(reach), unit="1")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """`iterations` of a whole solution by `law`, to a residual of `eps` times the first."""
+
+    iterations: Parameter
+    law: IterationsLaw
+    eps: float
+    warnings: list[str]
+
+    def time_s(self, iteration: GridPrediction) -> Parameter:
+        """Of the whole: iterations times the time of one; intervals on logarithmic scales, as independent."""
+        value = self.iterations.value * iteration.time_s
+        of_one = Parameter(value=iteration.time_s, low=iteration.low_s, high=iteration.high_s, unit="s")
+        both = (self.iterations, of_one)
+        if any(one.low is None or one.high is None or one.low <= 0 for one in both):
+            return Parameter(value=value, unit="s")
+        below = math.hypot(*(math.log(one.value / (one.low or 1)) for one in both))
+        above = math.hypot(*(math.log((one.high or 1) / one.value) for one in both))
+        return Parameter(value=value, low=value * math.exp(-below), high=value * math.exp(above), unit="s")
+
+    def in_words(self) -> str:
+        """How many iterations, and by which law."""
+        law, count, power = self.law, self.iterations, self.law.exponent
+        return (
+            f"a solution to {self.eps:g}: {count.value:.0f} iterations{_bounds(count, '.0f')}, by "
+            f"{law.coefficient.value:.3g} n^{power.value:.3g}{_bounds(power, '.3g')} over {law.sizes} sizes, n "
+            f"from {law.smallest:.4g} to {law.largest:.4g}"
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """For --json."""
+        return {
+            "iterations": self.iterations.model_dump(),
+            "eps": self.eps,
+            "coefficient": self.law.coefficient.model_dump(),
+            "exponent": self.law.exponent.model_dump(),
+            "sizes": self.law.sizes,
+            "smallest_n": self.law.smallest,
+            "largest_n": self.law.largest,
+        }
+
+
+def _bounds(parameter: Parameter, digits: str) -> str:
+    """Its interval in parentheses; empty without one."""
+    low, high = parameter.low, parameter.high
+    return "" if low is None or high is None else f" ({low:{digits}} to {high:{digits}})"

@@ -1,0 +1,195 @@
+"""`hockney predict fft`: slabs or pencils, and from how many ranks on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from rich.table import Table
+
+from hockney.options import Option
+from hockney.predict.verb import MachineFile, MessageCosts, NetworkOptions, OnTopology, predict
+from hockney.schedule.catalogue import algorithm_names
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
+from hockney.units import format_bytes, format_bytes_rounded, format_time
+from hockney.words import wholes
+
+with later():
+    from hockney.predict.every_algorithm import UNSHARED_LINKS
+    from hockney.predict.fft import PENCILS, SLABS, Division, FftDecision, crossover, decide
+    from hockney.predict.network_figures import costs_of
+    from hockney.predict.on_topology import on_topology
+
+MOST_RANKS = 2**24
+
+
+def _ranks(text: str) -> list[int]:
+    """`256-65536`: the powers of two in it, and its ends; or a list."""
+    numbers = []
+    for word in text.split(","):
+        low, dash, high = word.partition("-")
+        allowed = range(1, MOST_RANKS + 1)
+        if not dash:
+            numbers += wholes(word, allowed)
+            continue
+        (first,), (last,) = wholes(low, allowed), wholes(high, allowed)
+        powers = (1 << exponent for exponent in range(MOST_RANKS.bit_length()))
+        numbers += [first, *(power for power in powers if first < power < last), last]
+    return sorted(set(numbers))
+
+
+class FftCase(OnTopology, NetworkOptions, MachineFile):
+    """Which FFT is divided, on how many ranks, and what messages cost there."""
+
+    size: Annotated[int, Option("Numbers along each side of the cube, complex and of double precision.")]
+    ranks: Annotated[
+        list[int],
+        Option("64,100 or 256-65536: of a range its ends and the powers of two between them.", read=_ranks),
+    ]
+    algorithm: Annotated[
+        str, Option("Of the all-to-alls; best: the fastest of each.", known=lambda: ("best", *algorithm_names()))
+    ] = "best"
+    ppn: Annotated[int | None, Option("With --topology: the most ranks on a node.")] = None
+    where: Annotated[
+        list[str], Option("NAME=WORD, where the file holds several: variant, mpi, mapping, system, pairs.")
+    ] = Field(default_factory=list)
+
+    @property
+    def costs(self) -> MessageCosts:
+        """Where costs of messages come from."""
+        return MessageCosts(
+            **{name: getattr(self, name) for name in MessageCosts.model_fields if hasattr(self, name)}
+        )
+
+
+@verb(
+    "fft",
+    examples="hockney predict fft --size 1024 --ranks 256-65536 --machine bluegene_p\n"
+    "hockney predict fft --size 512 --ranks 64-4096 --machine bluegene_p --topology torus:16x16x16 --json\n"
+    "hockney predict fft --size 1024 --ranks 96,960 --machine orfeo_thin --algorithm pairwise",
+    of=predict,
+)
+def fft(case: FftCase, as_json: JsonOption = False) -> None:
+    """Slabs (1-D) or pencils (2-D) for a three-dimensional FFT: what the transpositions of each take.
+
+    One all-to-all of all ranks against two of groups at once, simulated from the costs of messages. Arithmetic,
+    which is the same in both, and copies are left out. All pairs of ranks are as far apart as the farthest
+    measured.
+    """
+    options = case.costs
+    costs, _ = costs_of(options)
+    most = max(case.ranks)
+    decisions = decide(case.size, case.ranks, costs, case.algorithm, lambda ranks: on_topology(options, ranks))
+    linked = on_topology(options, most)
+    largest_B = max(
+        (part.block_B for each in decisions for way in each.divisions for part in way.transpositions), default=0
+    )
+    warnings = [*costs.warnings, *costs.assumptions(None, most), *costs.beyond(largest_B)]
+    warnings.append(UNSHARED_LINKS if linked is None else linked.words)
+    begins = crossover(decisions)
+    if as_json:
+        say.json(
+            {
+                "size": case.size,
+                "origin": costs.origin,
+                "decisions": [_data(decision) for decision in decisions],
+                "pencils_from_ranks": begins,
+                "why": _why(decisions, begins),
+                "warnings": warnings,
+            }
+        )
+        return
+    _show(case.size, decisions, costs.origin)
+    say.line(_why(decisions, begins))
+    for warning in dict.fromkeys(warnings):
+        say.warn(warning)
+
+
+def _data(decision: FftDecision) -> dict[str, Any]:
+    return {
+        "ranks": decision.ranks,
+        "divisions": [
+            {
+                "division": way.name,
+                "grid": list(way.grid),
+                "time_s": way.row.time_s,
+                "low_s": way.row.low_s,
+                "high_s": way.row.high_s,
+                "messages": way.messages,
+                "sent_B": way.sent_B,
+                "terms_s": way.row.terms_s,
+                "transpositions": [vars(part) for part in way.transpositions],
+            }
+            for way in decision.divisions
+        ],
+        "refused": decision.refused,
+        **(decision.verdict if decision.divisions else {"best": None}),
+    }
+
+
+def _show(size: int, decisions: list[FftDecision], origin: str) -> None:
+    table = Table(title=f"transpositions of an FFT of {size}³, from {origin}", box=None)
+    for heading in (
+        "ranks",
+        "division",
+        "time",
+        "95 % interval",
+        "messages",
+        "bytes sent",
+        "all-to-all",
+        "dominant",
+    ):
+        table.add_column(
+            heading, justify="right" if heading in ("ranks", "time", "messages") else "left", no_wrap=True
+        )
+    table.add_column("")
+    for decision in decisions:
+        judged = decision.verdict if decision.divisions else {"best": None, "told_apart": None}
+        for number, way in enumerate(decision.divisions):
+            row, parts = way.row, way.transpositions
+            best = judged["best"] == way.name and len(decision.divisions) > 1
+            said = ("faster" if judged["told_apart"] else "faster, not told apart") if best else ""
+            table.add_row(
+                f"{decision.ranks:,}" if number == 0 else "",
+                way.name + ("" if len(way.grid) == 1 else f", {way.grid[0]} × {way.grid[1]}"),
+                format_time(row.time_s or 0.0),
+                "–"
+                if row.low_s is None or row.high_s is None
+                else f"{format_time(row.low_s)} to {format_time(row.high_s)}",
+                f"{way.messages:,}",
+                format_bytes_rounded(way.sent_B),
+                ", ".join(f"{part.algorithm} of {format_bytes(part.block_B)}" for part in parts),
+                row.dominant,
+                said,
+            )
+        for name, why in decision.refused.items():
+            table.add_row("" if decision.divisions else f"{decision.ranks:,}", name, "–", "", "", "", why, "", "")
+    say.table(table)
+
+
+def _why(decisions: list[FftDecision], begins: int | None) -> str:
+    """Which division from where on, with the counts that decide it."""
+    if begins is None:
+        last = decisions[-1]
+        judged = last.verdict if last.divisions else {"best": None}
+        if judged["best"] is None:
+            return f"on {last.ranks:,} ranks neither division is possible"
+        if judged["best"] == PENCILS:
+            return f"on up to {last.ranks:,} ranks nothing tells 2-D from 1-D apart"
+        return f"1-D is predicted fastest on up to {last.ranks:,} ranks" + (
+            "" if judged["told_apart"] else ", not told apart from 2-D"
+        )
+    decision = next(each for each in decisions if each.ranks == begins)
+    ways = {way.name: way for way in decision.divisions}
+    if SLABS not in ways:
+        return f"2-D from {begins:,} ranks on: {decision.refused[SLABS]}"
+    slabs, pencils = ways[SLABS], ways[PENCILS]
+    return f"2-D from {begins:,} ranks on: there {_counts(pencils)}, and 1-D {_counts(slabs)}"
+
+
+def _counts(way: Division) -> str:
+    return (
+        f"a rank sends {way.messages:,} blocks, {format_bytes_rounded(way.sent_B)}, in "
+        f"{format_time(way.row.time_s or 0.0)} ({way.row.dominant or 'nothing is sent'})"
+    )

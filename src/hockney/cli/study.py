@@ -1,0 +1,331 @@
+"""`hockney study`: a question, measured, modelled and answered on one page by one command."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import Field
+
+from hockney.campaign.plan import LAUNCH, AppLaunching
+from hockney.cli._collective_times import CollectiveTimes
+from hockney.cli._watching import Terminal
+from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.options import Argument, Option, flags_written
+from hockney.runner.launchers.base import MapBy
+from hockney.studies.files import FOLDER
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
+from hockney.terminal.options import Without
+from hockney.terminal.signals import Interrupted, interruptible, undisturbed
+from hockney.words import names as words_of
+
+with later():
+    from rich.table import Table
+
+    from hockney.campaign.options import lasting
+    from hockney.campaign.prepare import default_ranks
+    from hockney.importers.base import Given
+    from hockney.records.contents import read
+    from hockney.report.make import Report
+    from hockney.runner.build import is_built
+    from hockney.runner.find import find as find_mpi
+    from hockney.studies.files import Study, find, names
+    from hockney.studies.page import CAMPAIGN, PAGE, check_needs, imported, joined, unfinished, write
+    from hockney.studies.perform import STEPS, Folder, as_data, perform
+    from hockney.studies.steps import Asked, Step, check_ranks, page_s, steps
+
+SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
+COMPILE_S = 60.0
+"""What compiling the runner takes, the first time on a machine."""
+LIST, SHOW = "list", "show"
+SHOWN = ("statistic", "sizes_B")
+"""Options of the page, which are not kept."""
+RESUMED = ("output", "resume", "trust", "dry_run", *SHOWN)
+
+
+class StudyOptions(CollectiveTimes):
+    """Which study, into which folder, and how much of it."""
+
+    name: Annotated[
+        str,
+        Argument(
+            f"{SHIPPED}; a TOML file of your own; `list`; or `show` and a name.",
+            metavar="NAME",
+            known=lambda: [LIST, SHOW, *SHIPPED.split(", ")],
+        ),
+    ]
+    shown: Annotated[str, Argument("The study that `show` prints.", metavar="[NAME]", show=None)] = ""
+    output: Annotated[
+        Path | None, Option("Folder of the study. [default: the name of the study]", flags=("--output", "-o"))
+    ] = None
+    quick: Annotated[bool, Option("A first answer in minutes.", flags=("--quick",))] = False
+    resume: Annotated[bool, Option("Go on with a study; what is done is kept.", flags=("--resume",))] = False
+    trust: Annotated[
+        bool, Option("Resume a study that you did not begin: run what it names.", flags=("--trust",))
+    ] = False
+    dry_run: Annotated[bool, Option("Only print the plan and what it would take.", flags=("--dry-run",))] = False
+    source: Annotated[
+        Path | None,
+        Option(
+            "Measure nothing: a campaign, a tidy table, or a folder of OSU, IMB or other results.",
+            flags=("--from",),
+            metavar="FOLDER|TABLE",
+        ),
+    ] = None
+    ranks: Annotated[
+        int | None, Option("Ranks to launch. [default: the cores of the hosts]", panel=LAUNCH), Field(ge=1)
+    ] = None
+    map_by: Annotated[
+        list[MapBy],
+        Option("core, socket, node, …, or several. [default: as the study says]", read=words_of, panel=LAUNCH),
+    ] = Field(default_factory=list)
+
+
+@verb(
+    "study",
+    examples="""hockney study list
+hockney study show ring
+hockney study point_to_point --quick -o p2p
+hockney study collectives --ranks 8 --map-by core,socket,node -o collectives
+hockney study jacobi --dry-run
+hockney study ring -o ring --resume
+hockney study collectives --from tidy.csv.gz -o published
+hockney study collectives --from orfeo/ --statistic mean_over_ranks --sizes 2,1KiB -o orfeo
+hockney study my.toml -o mine --json""",
+)
+@interruptible()
+def study(
+    options: StudyOptions,
+    launching: Annotated[AppLaunching, Without("ranks", "map_by", "output")],
+    json: JsonOption = False,
+) -> None:
+    """Measure, model and compare what a question needs, and write one page that begins with the answers.
+
+    A study is a TOML file: its steps are commands of `measure` and `run`. It prints what it will take, keeps each
+    step on disk, and ends with a machine file, a page and the findings as JSON, all in one folder.
+    """
+    began_s = time.monotonic()
+    if options.name in (LIST, SHOW):
+        _tell(options, json)
+        return
+    if options.source is not None:
+        _elsewhere(options, launching, json)
+        return
+    found = None if options.resume else find(options.name)
+    output = options.output or Path(options.name if found is None else found.name)
+    folder: Folder | None = None
+    if options.resume:
+        _refuse_other_choices(options, launching)
+        folder = Folder.open(output)
+        chosen, asked = folder.study, folder.state.asked
+        if Path(options.name).stem != chosen.name:
+            raise RequestError(f"{output} holds the study {chosen.name}, not {options.name}", "name that one")
+    else:
+        assert found is not None
+        chosen = found
+        asked = Asked(
+            name=chosen.name,
+            quick=options.quick,
+            ranks=options.ranks or default_ranks(launching.hosts),
+            placements=list(options.map_by or chosen.file.placements),
+            launching={
+                name: lasting(value) if name in ("mpi", "hostfile", "platform") else value
+                for name, value in launching.model_dump(include=launching.model_fields_set, mode="json").items()
+            },
+        )
+    check_ranks(asked)
+    made = steps(chosen, asked, output / STEPS)
+    left = [step for step in made if folder is None or not folder.is_done(step)]
+    estimate_s = sum(step.estimate_s for step in left) + page_s(made) + _compile_s(asked)
+    if options.dry_run:
+        _plan(chosen, asked, made, estimate_s, json)
+        return
+    if folder is not None and not options.trust and (reason := folder.doubt(made)):
+        raise RequestError(reason, "look at its study.toml and study.json; --trust resumes it all the same")
+    if folder is None:
+        folder = Folder.create(output, chosen, asked)
+    if not json:
+        say.line(f"{chosen.name}: {chosen.file.question}")
+        count = f"{len(left)} step{'s' * (len(left) != 1)}"
+        say.line(f"{count} on {asked.ranks} ranks, about {_duration(estimate_s)} → {output}")
+    ended: Interrupted | Incomplete | None = None
+    try:
+        perform(folder, made, lambda step: _watching(step, json))
+    except (Interrupted, Incomplete) as error:
+        if not folder.campaigns(made):
+            if isinstance(error, Incomplete):
+                raise
+            raise Incomplete("interrupted before anything was measured", _resume(options, output)) from error
+        ended = error
+    with undisturbed(), say.status("making the page …") as status:
+        remarks = unfinished(made, folder.state.steps)
+        page = write(
+            chosen,
+            output,
+            joined(folder, made),
+            remarks,
+            lambda name: status(name),
+            statistic=options.statistic,
+            sizes_B=options.sizes_B,
+        )
+    took_s = time.monotonic() - began_s
+    said = {"study": chosen.name, "estimate_s": estimate_s, "took_s": took_s, "steps": as_data(folder, made)}
+    _finish(page, output, said, json)
+    if ended is not None or not all(map(folder.is_done, made)):
+        why = next((text for text in remarks if text.startswith("Half")), "interrupted")
+        if json:
+            raise typer.Exit(Incomplete.exit_code)
+        raise Incomplete(why, _resume(options, output))
+
+
+@contextmanager
+def _watching(step: Step, quiet: bool) -> Iterator[Terminal]:
+    """Says what a step is, and draws how far a campaign has come."""
+    if not quiet:
+        say.note(f"{step.name}: {step.command}, about {_duration(step.estimate_s)}")
+    # An application draws its own.
+    bar = say.PointsBar(quiet=quiet or step.plan is None)
+    with nullcontext() if step.plan is None else bar.bar:
+        yield Terminal(bar)
+
+
+def _resume(options: StudyOptions, output: Path) -> str:
+    return f"`hockney study {options.name} -o {output} --resume` goes on"
+
+
+def _compile_s(asked: Asked) -> float:
+    """What compiling the runner will take; 0 where it is there, or nobody can say."""
+    try:
+        return 0.0 if is_built(find_mpi(asked.launching.get("mpi", "auto"))) else COMPILE_S
+    except HockneyError:
+        return 0.0
+
+
+def _finish(page: Report, output: Path, said: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        say.json(
+            {
+                **said,
+                "folder": str(output),
+                "report": str(output / PAGE),
+                "findings": [asdict(finding) for finding in page.findings],
+                "warnings": page.warnings,
+            }
+        )
+        return
+    for warning in page.warnings:
+        say.warn(warning)
+    for number, finding in enumerate(page.findings, 1):
+        say.line(f"{number}. {finding.text}")
+    if not page.findings:
+        say.line("what was measured gives no answer in a sentence; the page shows it")
+    if "took_s" in said:
+        say.line(f"estimated {_duration(said['estimate_s'])}, took {_duration(said['took_s'])}")
+    say.line(f"wrote {output / PAGE}")
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _tell(options: StudyOptions, as_json: bool) -> None:
+    if options.name == SHOW:
+        if not options.shown:
+            raise RequestError("`hockney study show` needs the name of a study", f"known: {SHIPPED}")
+        shown = find(options.shown)
+        if as_json:
+            say.json({"name": shown.name, **shown.file.model_dump()})
+            return
+        say.line(shown.text.rstrip())
+        return
+    if options.shown:
+        raise RequestError(f"`list` takes no name, {options.shown!r} was given", "leave it out, or write `show`")
+    every = [find(name) for name in names()]
+    if as_json:
+        say.json(
+            {
+                "studies": [
+                    {"name": one.name, **one.file.model_dump(include={"question", "needs"})} for one in every
+                ]
+            }
+        )
+        return
+    shown_table = Table("study", "question", box=None)
+    for one in every:
+        shown_table.add_row(one.name, one.file.question)
+    say.table(shown_table)
+
+
+def _plan(chosen: Study, asked: Asked, made: list[Step], estimate_s: float, as_json: bool) -> None:
+    if as_json:
+        say.json(
+            {
+                "study": chosen.name,
+                **chosen.file.model_dump(include={"question", "compares", "shows"}),
+                "asked": asked.model_dump(),
+                "estimate_s": estimate_s,
+                "steps": [
+                    {"name": step.name, "command": step.command, "why": step.why, "estimate_s": step.estimate_s}
+                    for step in made
+                ],
+            }
+        )
+        return
+    say.line(f"{chosen.name}: {chosen.file.question}")
+    say.line(chosen.file.compares)
+    say.line(chosen.file.shows)
+    for step in made:
+        say.line(f"{step.name}: {step.command} ({_duration(step.estimate_s)})")
+        if step.why:
+            say.line(f"  {step.why}")
+    say.line(f"on {asked.ranks} ranks, about {_duration(estimate_s)} with the page")
+
+
+def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) -> None:
+    """The page of what was measured elsewhere."""
+    assert options.source is not None
+    unfit = [
+        called
+        for model in (options, launching)
+        for name, called in flags_written(model).items()
+        if name not in ("name", "output", "source", "ranks", "map_by", "system", "mpi", *SHOWN)
+    ]
+    if unfit:
+        raise RequestError(f"--from measures nothing, and does not take {', '.join(unfit)}", "leave them out")
+    if len(options.map_by) > 1:
+        raise RequestError("--from takes one --map-by, that of what was measured", "import each folder by itself")
+    chosen = find(options.name)
+    output = options.output or Path(chosen.name)
+    said = launching.model_dump(include=launching.model_fields_set & {"system", "mpi"})
+    given = Given(**said, ranks=options.ranks, mapping=options.map_by[0] if options.map_by else "")
+    with undisturbed(), say.status("reading …") as status:
+        campaign = imported(options.source, output / CAMPAIGN, given)
+        remarks = check_needs(chosen, read(campaign), options.source)
+        page = write(
+            chosen,
+            output,
+            campaign,
+            remarks,
+            lambda name: status(name),
+            statistic=options.statistic,
+            sizes_B=options.sizes_B,
+        )
+    _finish(page, output, {"study": chosen.name, "from": str(options.source)}, as_json)
+
+
+def _refuse_other_choices(options: StudyOptions, launching: AppLaunching) -> None:
+    """A resumed study keeps what it was asked for: another choice beside --resume would be ignored."""
+    for model in (options, launching):
+        for name, called in flags_written(model).items():
+            if name not in ("name", *RESUMED):
+                raise RequestError(
+                    f"{called} cannot be changed with --resume: the study's folder says it",
+                    "leave it out, or start a new study",
+                )

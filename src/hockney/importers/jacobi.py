@@ -1,0 +1,199 @@
+"""Runs of a Jacobi solver that were measured elsewhere: a table with ranks, grid and lattice updates per second.
+
+Two forms. A CSV file with a header: `ranks`, `grid` (4x3x2), the size as `subdomain` (cells along each side of
+every rank's cube) or `cells` (of the whole, 400x400x400), and `mlups` or the time of a sweep as `time_s`,
+`time_ms` or `time_us`; `system`, `mpi`, `mapping`, `variant`, `nodes`, `latency_us` and `bandwidth_MB_per_s`
+where known. Rows that are alike are repetitions. Or tables as reports print them, in text: a title, a line with
+T_s, T_l and B, and rows of N, (Nx, Ny, Nz), k, c in MB, P and N P₁/P by the formula, P and N P₁/P as measured.
+There the cube's side follows from c = 16 k L², and the time on one rank is T_s.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from hockney.errors import RequestError
+from hockney.importers._csv import count, header, rows, time_s
+from hockney.importers.base import Given, Imported, Importer, importers
+from hockney.records.app_record import AppRecord
+from hockney.statistics import mean_reach
+
+UNITS_S = {"time_s": 1.0, "time_ms": 1e-3, "time_us": 1e-6}
+SIZES = ("subdomain", "cells")
+LEAST_BOUNDED = 6
+"""Repetitions from which a run has an interval, as those of `hockney run`."""
+_WHOLE, _NUMBER = r"([0-9]{1,9})", r"([0-9]{1,15}(?:\.[0-9]{1,15})?)"
+ROW = re.compile(
+    rf"^\s*\|?\s*{_WHOLE}[\s|]+\(\s*{_WHOLE}\s*,\s*{_WHOLE}\s*,\s*{_WHOLE}\s*\)"
+    rf"[\s|]+{_WHOLE}" + rf"[\s|]+{_NUMBER}" * 5 + r"\s*\|?\s*$"
+)
+"""N, grid, k, c in MB, P and N P₁/P by the formula, the same as measured."""
+TITLE = re.compile(r"^\s*TABLE\s+\S+\s*:\s*(.+?)\s*$", re.IGNORECASE)
+SERIAL = re.compile(rf"T_s(?:\^\{{?([A-Za-z0-9_-]+)\}}?)?\s*=\s*{_NUMBER}\s*\\?\s*(?:\\?text\{{)?\s*s\b")
+LATENCY = re.compile(rf"T_\\?(?:ell|l|ℓ)\s*=\s*{_NUMBER}")
+BANDWIDTH = re.compile(rf"\bB\s*=\s*{_NUMBER}\s*\\?\s*(?:\\?text\{{)?\s*MB/s")
+
+
+def recognises(path: Path, text: str) -> bool:
+    """Whether a header has a grid and a rate or time of runs, or a row is one of a printed table."""
+    names = set(header(text))
+    if "grid" in names and "ranks" in names:
+        return bool(names & set(SIZES)) and bool(names & {"mlups", *UNITS_S})
+    return not path.name.endswith((".csv", ".csv.gz")) and any(ROW.match(line) for line in text.splitlines())
+
+
+def read(path: Path, text: str, given: Given) -> Imported:
+    """Runs of all rows; RequestError names the row that is wrong: a table is taken whole or not at all."""
+    names = header(text)
+    apps = _of_csv(path, text, names, given) if "grid" in names else _of_print(path, text, given)
+    return Imported(tool="Jacobi solver", apps=apps)
+
+
+def _of_csv(path: Path, text: str, names: list[str], given: Given) -> list[AppRecord]:
+    sizes = [name for name in SIZES if name in names]
+    values = [name for name in ("mlups", *UNITS_S) if name in names]
+    for what, found in (("size", sizes), ("rate or time", values)):
+        if len(found) != 1:
+            raise RequestError(
+                f"{path}: {' and '.join(found) or 'no column'} for the {what}", "keep one column that says it"
+            )
+    (size,), (value,) = sizes, values
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    stated: dict[tuple[Any, ...], Mapping[str, float]] = {}
+    for where, row in rows(path, text, ("ranks", "grid", size, value)):
+        ranks, grid = count(row, "ranks", where), _extents(row, "grid", where)
+        if math.prod(grid) != ranks:
+            raise RequestError(f"{where}: grid {row['grid']} is not one of {ranks} ranks", "correct that row")
+        sides = _extents(row, size, where)
+        if size == "subdomain":
+            sides = tuple(side * along for side, along in zip(sides, grid, strict=True))
+        if value == "mlups":
+            sweep_s = math.prod(sides) / 1e6 / _positive(row, value, where)
+        else:
+            sweep_s = time_s(row, value, where, UNITS_S[value])
+        words = {name: row.get(name, "") for name in ("system", "mpi", "mapping", "variant", "nodes")}
+        key = (sides, grid, *words.items())
+        groups.setdefault(key, []).append(sweep_s)
+        stated[key] = {
+            field: _positive(row, name, where) * unit
+            for name, field, unit in (
+                ("latency_us", "stated_latency_s", 1e-6),
+                ("bandwidth_MB_per_s", "stated_bandwidth_B_per_s", 1e6),
+            )
+            if row.get(name)
+        }
+    return [
+        _run(sides, grid, samples_s, stated[key], given, dict(words))
+        for key, samples_s in groups.items()
+        for sides, grid, *words in [key]
+    ]
+
+
+def _of_print(path: Path, text: str, given: Given) -> list[AppRecord]:
+    """Tables in the order of the text. A title or a line with T_s begins the next."""
+    apps: list[AppRecord] = []
+    alone: dict[tuple[str, int], AppRecord] = {}
+    title, system = "", ""
+    serial_s: float | None = None
+    stated: dict[str, float] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{path}:{number}"
+        if found := TITLE.match(line):
+            title, system, serial_s, stated = found[1].rstrip("."), "", None, {}
+        if found := SERIAL.search(line):
+            system, serial_s, stated = found[1] or "", float(found[2]), {}
+        if (latency := LATENCY.search(line)) and (rate := BANDWIDTH.search(line)):
+            stated = {
+                "stated_latency_s": float(latency[1]) * 1e-6,
+                "stated_bandwidth_B_per_s": float(rate[1]) * 1e6,
+            }
+        if not (found := ROW.match(line)):
+            continue
+        ranks, *grid, k = (int(found[place]) for place in range(1, 6))
+        c_B, mlups = float(found[6]) * 1e6, float(found[9])
+        if math.prod(grid) != ranks:
+            raise RequestError(f"{where}: grid {tuple(grid)} is not one of {ranks} ranks", "correct that row")
+        if ranks == 1:
+            continue
+        side = round(math.sqrt(c_B / (16 * k))) if k else 0
+        if not side or not mlups > 0:
+            raise RequestError(
+                f"{where}: neither k nor c tells the side of a cube, or P is 0", "correct that row"
+            )
+        words = {"system": system, "mapping": "", "variant": title, "mpi": "", "nodes": ""}
+        sides = tuple(side * along for along in grid)
+        apps.append(_run(sides, tuple(grid), [math.prod(sides) / mlups / 1e6], stated, given, words))
+        if serial_s and (system, side) not in alone:
+            alone[system, side] = _run((side,) * 3, (1, 1, 1), [serial_s], {}, given, words | {"variant": ""})
+    return [*alone.values(), *apps]
+
+
+def _run(
+    sides: tuple[int, ...],
+    grid: tuple[int, ...],
+    samples_s: list[float],
+    stated: Mapping[str, float],
+    given: Given,
+    words: Mapping[str, str],
+) -> AppRecord:
+    """One sweep. With enough repetitions the interval is that of their mean, about the median."""
+    middle_s = median(samples_s)
+    low_s = high_s = None
+    if len(samples_s) >= LEAST_BOUNDED:
+        reach_s = mean_reach(np.asarray(samples_s))
+        # Times that scatter by more than their size say nothing of a rate.
+        low_s, high_s = (middle_s - reach_s, middle_s + reach_s) if reach_s < middle_s else (None, None)
+    nodes = words["nodes"]
+    return AppRecord.model_validate(
+        {
+            "operation": "jacobi",
+            "ranks": math.prod(grid),
+            "parameters": {
+                **dict(zip(("nx", "ny", "nz"), sides, strict=True)),
+                **dict(zip(("px", "py", "pz"), grid, strict=True)),
+                "iterations": 1,
+                "halo": "",
+                "faces": "",
+            },
+            "time_s": middle_s,
+            "low_s": low_s,
+            "high_s": high_s,
+            "samples_s": samples_s,
+            "answer": {"mlups": math.prod(sides) / middle_s / 1e6, **stated},
+            "system": words["system"] or given.system,
+            "mpi": words["mpi"] or given.mpi,
+            "mapping": words["mapping"] or given.mapping,
+            "variant": words["variant"] or given.variant,
+            "nodes": int(nodes) if re.fullmatch("[0-9]{1,9}", nodes) else given.nodes,
+            "ppn": given.ppn,
+        }
+    )
+
+
+def _extents(row: Mapping[str, str], name: str, where: str) -> tuple[int, ...]:
+    """`4x3x2` → (4, 3, 2); of one number a cube, of two z is 1."""
+    words = row[name].split("x")
+    if not 1 <= len(words) <= 3 or not all(re.fullmatch("0*[1-9][0-9]{0,8}", word) for word in words):
+        raise RequestError(f"{where}: {name} {row[name]!r} is no size of three directions", "write 4x3x2")
+    sides = tuple(map(int, words))
+    return sides * 3 if len(sides) == 1 else (*sides, 1)[:3]
+
+
+def _positive(row: Mapping[str, str], name: str, where: str) -> float:
+    try:
+        value = float(row[name])
+    except ValueError:
+        value = math.nan
+    if not (value > 0 and math.isfinite(value)):
+        raise RequestError(f"{where}: {name} {row[name]!r} is no positive number", "correct that row")
+    return value
+
+
+importers.register("jacobi")(Importer("runs of a Jacobi solver (table as .csv or printed)", recognises, read))

@@ -1,0 +1,51 @@
+"""What a link on the way costs: latencies between nodes by hops, as an effect of the machine file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from hockney.errors import RequestError
+from hockney.models.base import Parameter
+from hockney.models.effects._wording import latex, time
+from hockney.models.effects.base import Effect
+from hockney.models.views import Statement
+from hockney.network.topologies.base import Network
+from hockney.network.traffic.measured import by_hops, hosts_of, measured_pairs, nodes_by_name
+from hockney.records.folder import Campaign
+
+HOPS = "hops"
+"""The name of the effect; `per_hop_s` is the latency of a link, `mean_hops` the links that its pairs crossed."""
+
+
+def hops_effects(measured: Path, network: Network) -> list[Effect]:
+    """Latency by hops on `network`, hosts in the order of their names; none without ping-pongs between nodes.
+
+    An effect without parameters says why none was identified.
+    """
+    if not measured.is_dir():
+        return []
+    campaign = Campaign.open(measured)
+    try:
+        size_B, pairs = measured_pairs(campaign, None, "default")
+    except RequestError:
+        return []
+    latencies = by_hops(network, pairs, nodes_by_name(hosts_of(campaign), network))
+    effect = Effect(
+        effect=HOPS, locality="network", variant="default", points=[{**row} for row in latencies.classes()]
+    )
+    effect.notes = [f"pairs of {size_B} B on {network.spec}, hosts in the order of their names"]
+    line = latencies.fit()
+    if not line["identifiable"]:
+        effect.not_identified["per_hop_s"] = line["reason"]
+        return [effect]
+    effect.notes += filter(None, [line.get("reason", "")])
+    for name in ("base_s", "per_hop_s"):
+        effect.parameters[name] = Parameter(**line[name], unit="s")
+    effect.parameters["mean_hops"] = Parameter(value=float(np.mean(latencies.hops)), unit="links")
+    base, each = (line[name]["value"] for name in ("base_s", "per_hop_s"))
+    where = f"{int(latencies.hops.min())} ≤ h ≤ {int(latencies.hops.max())}"
+    formula = rf"T(h) = {latex(base)} + {latex(each)} \cdot h"
+    effect.views.exact = [Statement(text=f"T(h) = {time(base)} + {time(each)} · h", latex=formula, where=where)]
+    return [effect]

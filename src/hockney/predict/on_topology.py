@@ -1,0 +1,173 @@
+"""Ranks on the nodes of a network: the links that their messages share, and what they take at least.
+
+The bound is that of any algorithm: what must cross the network's bisection, over its rate (for the alltoall on a
+torus, C of Hoefler et al. 2010, section 4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from hockney.errors import RequestError
+from hockney.machine.file import Machine, load
+from hockney.network.allocation import allocated
+from hockney.network.bisection.bisection import bisection
+from hockney.network.topologies.base import parse_spec
+from hockney.network.traffic.base import Allocated, Links
+from hockney.predict.collective import Row, predict_one
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import COMMAND_LINE
+from hockney.predict.scenario import LOCALITIES, Place
+from hockney.predict.simulation import expected_messages
+from hockney.predict.verb import MessageCosts
+from hockney.schedule.catalogue import ScheduleRequest
+from hockney.units import format_bytes_rounded, format_rate, format_time
+
+MOST_LINKED = 2e4
+"""Messages that are simulated one by one on shared links: seconds."""
+SEARCH_S = 5.0
+"""For a bisection that no theorem gives; whatever even split is found bounds the time."""
+
+Crossing = Callable[[int, int, int], float]
+CROSSING: Mapping[str, Crossing] = {
+    "bcast": lambda _few, _many, size_B: size_B,
+    "reduce": lambda _few, _many, size_B: size_B,
+    "allreduce": lambda _few, _many, size_B: size_B,
+    "scatter": lambda few, _many, size_B: few * size_B,
+    "gather": lambda few, _many, size_B: few * size_B,
+    "allgather": lambda few, _many, size_B: few * size_B,
+    "reduce_scatter": lambda few, _many, size_B: few * size_B,
+    "alltoall": lambda few, many, size_B: few * many * size_B,
+    "barrier": lambda _few, _many, _size_B: 0.0,
+}
+"""Bytes that must go from one part of the ranks to the other, at least: of `few` and `many` ranks, and the size
+as the tidy table has it. What is the same for all, or has been summed, crosses once."""
+
+
+@dataclass(frozen=True, eq=False)
+class RanksOnTopology:
+    """`ppn` consecutive ranks on each node of `among`, whose links carry `link_B_per_s` as `source` says."""
+
+    among: Allocated
+    ppn: int
+    link_B_per_s: float
+    source: str
+    _bisections: dict[int, float] = field(default_factory=dict)
+    """Rates by the number of nodes."""
+
+    def place(self, ranks: int) -> Place:
+        """Where so many ranks are; they share nothing smaller than a node. RequestError where they do not fit."""
+        needed = -(-ranks // self.ppn)
+        if needed > len(self.among.nodes):
+            raise RequestError(
+                f"{ranks} ranks, {self.ppn} on a node, need {needed} nodes, not {len(self.among.nodes)}",
+                "give a larger --topology or --allocation, or --ppn",
+            )
+        node = self.among.nodes[np.arange(ranks) // self.ppn].astype(np.int32)
+        alone = -1 - np.arange(ranks, dtype=np.int32)
+        levels = np.stack([*[alone] * (len(LOCALITIES) - 2), node])
+        return Place(levels, tuple(node.tolist()), min(self.ppn, ranks), torus=self.among.links.network.shape)
+
+    @property
+    def costs_per_link(self) -> float:
+        """Seconds of a byte on a link."""
+        return 1 / self.link_B_per_s
+
+    def bisection_B_per_s(self, ranks: int) -> float:
+        """Of the best even split that was found of the nodes of so many ranks, one way; infinite on one node."""
+        nodes = self.among.nodes[: -(-ranks // self.ppn)]
+        if len(nodes) < 2:
+            return math.inf
+        if len(nodes) not in self._bisections:
+            network = self.among.links.network
+            rates = network.bandwidth_bit_per_s / 8
+            weight = network.parallel * (
+                np.full_like(rates, self.link_B_per_s) if np.isnan(rates).any() else rates
+            )
+            found = bisection(network, nodes, weight, time_limit_s=SEARCH_S, seed=0)
+            self._bisections[len(nodes)] = found.high
+        return self._bisections[len(nodes)]
+
+    def crossing_B(self, collective: str, ranks: int, size_B: int) -> float:
+        """Bytes that must cross any even split of the nodes in one direction, at least."""
+        nodes = -(-ranks // self.ppn)
+        # The last node may have fewer ranks than the others.
+        few = ranks - (nodes - nodes // 2) * self.ppn
+        return CROSSING[collective](few, ranks - few, size_B) if few > 0 else 0.0
+
+    def predict(self, request: ScheduleRequest, costs: MachineCosts) -> Row:
+        """One algorithm with its messages on the links, where they are few and the network is a torus.
+
+        Otherwise without links, and no quicker than the bisection allows.
+        """
+        ranks = request.problem.ranks
+        place = self.place(ranks)
+        if self.is_simulated(request):
+            row = predict_one(request, replace(costs, link_s_per_B=self.costs_per_link), place)
+        else:
+            row = predict_one(request, costs, None)
+        moved_B = self.crossing_B(request.algorithm.collective, ranks, request.problem.bytes)
+        rate_B_per_s = self.bisection_B_per_s(ranks)
+        least_s = moved_B / rate_B_per_s
+        if row.time_s is None or row.time_s >= least_s:
+            return row
+        how = f"{format_bytes_rounded(moved_B)} over a bisection of {format_rate(rate_B_per_s)}"
+        note = f"{format_time(row.time_s)} without shared links"
+        return replace(
+            row, time_s=least_s, method="bisection", terms_s={"links": least_s}, formula=how, note=note
+        )
+
+    @property
+    def is_torus(self) -> bool:
+        """Whether messages are simulated on its links; other networks only bound them."""
+        return bool(self.among.links.network.shape)
+
+    def is_simulated(self, request: ScheduleRequest) -> bool:
+        """Whether each message of the algorithm goes over its links."""
+        return self.is_torus and expected_messages(request) <= MOST_LINKED
+
+    @property
+    def words(self) -> str:
+        """What is taken of the network, as the text of a warning."""
+        return (
+            f"{len(self.among.nodes)} nodes of {self.among.links.network.spec}, up to {self.ppn} ranks on each, "
+            f"links of {format_rate(self.link_B_per_s)} ({self.source}); up to {MOST_LINKED:,.0f} messages on a "
+            "torus share each link, others are bounded by the bisection alone"
+        )
+
+
+def on_topology(case: MessageCosts, ranks: int) -> RanksOnTopology | None:
+    """What the options say of the network; None where they say nothing.
+
+    RequestError where they contradict a system, or where nothing says what a link carries.
+    """
+    if not case.topology:
+        if case.allocation is not None or case.allocation_nodes is not None:
+            raise RequestError("--allocation needs --topology", "for example --topology torus:8x8x8")
+        return None
+    if case.system:
+        raise RequestError("--system and --topology both say where ranks are", "leave one of them out")
+    if case.mapping or case.nodes is not None:
+        raise RequestError(
+            "--mapping and --nodes mean nothing with --topology", "say --allocation, --allocation-nodes or --ppn"
+        )
+    network = parse_spec(case.topology)
+    among = Allocated(Links.of(network), allocated(network, case))
+    ppn = case.ppn or -(-ranks // len(among.nodes))
+    if (rate := among.links.node_link_B_per_s) is not None:
+        return RanksOnTopology(among, ppn, rate, COMMAND_LINE)
+    return RanksOnTopology(among, ppn, *_link_of(load(case.machine) if case.is_there else None))
+
+
+def _link_of(machine: Machine | None) -> tuple[float, str]:
+    for effect in machine.effects if machine is not None else ():
+        if (rate := effect.parameters.get("link_bandwidth_B_per_s")) is not None:
+            return rate.value, effect.source or "measured"
+    raise RequestError(
+        "what a link of the network carries is neither in the machine file nor in --topology",
+        "say it: --topology torus:8x8x8,link=10Gbit/s",
+    )

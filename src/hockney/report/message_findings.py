@@ -1,0 +1,87 @@
+"""Answers about messages between two ranks: latency, bandwidth, the protocol's step, the preferred model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hockney.models.base import Fit, Parameter, predict
+from hockney.report.curves import MessageCurve
+from hockney.report.facts import Headline
+from hockney.report.figures import HeldOut
+from hockney.report.findings import Finding
+from hockney.report.marks import percent
+from hockney.report.tables import value_and_interval
+from hockney.units import format_bytes, format_time
+
+MOST_CURVES = 3
+"""Configurations of an operation of which latency and bandwidth are said."""
+NEAR = 1.5
+"""A break of the fit within this ratio of the library's limit is that of the limit."""
+STEP = 1.1
+"""Ratio of the times after and before a break from which it is called a step, up or down."""
+
+
+def of_headlines(headlines: Sequence[Headline]) -> list[Finding]:
+    """Latency and bandwidth of the first configurations, and what becomes of a message at the eager limit."""
+    found = []
+    for place, head in enumerate(headlines[:MOST_CURVES]):
+        curve = head.curve
+        anchor = _anchor(curve, len(headlines))
+        where = f"{curve.operation}, {curve.label}"
+        text = f"{where}: an empty message takes {_said(head.latency_s)}"
+        if head.bandwidth_B_per_s is not None:
+            text += f", and long ones approach {_said(head.bandwidth_B_per_s)}"
+        found.append(Finding(f"{text}, by the model {head.model}.", anchor, 0.95 - 0.1 * place))
+        if place == 0 and (step := _eager(curve, curve.fits[head.model])):
+            found.append(Finding(f"{where}: {step}", anchor, 0.75))
+    return found
+
+
+def of_models(operation: str, held_out: Mapping[str, HeldOut], model: str) -> list[Finding]:
+    """How far the preferred model is off on sizes that it has not seen, beside the strongest baseline."""
+    if model not in held_out:
+        return []
+    ours = held_out[model]
+    others = {name: result.median for name, result in held_out.items() if name != model}
+    others["lines between the neighbouring sizes"] = ours.between
+    baseline = min(others, key=lambda name: others[name])
+    verdict = "less than" if ours.median < others[baseline] else "no less than"
+    return [
+        Finding(
+            f"{operation}: on sizes that it has not seen, {model} is off by {percent(ours.median)} in the "
+            f"median (95 % of them by less than {percent(ours.p95)}), {verdict} the strongest baseline, "
+            f"{baseline}, with {percent(others[baseline])}.",
+            f"figure-{operation}-held-out",
+            0.8,
+        )
+    ]
+
+
+def _said(parameter: Parameter) -> str:
+    value, interval = value_and_interval(parameter)
+    return f"{value} (95 %: {interval})" if interval else f"{value} (no interval)"
+
+
+def _anchor(curve: MessageCurve, curves: int) -> str:
+    """The figure of the curve's fits where the page draws it, else its operation."""
+    return f"figure-{curve.name}-fits" if curves <= MOST_CURVES else curve.operation
+
+
+def _eager(curve: MessageCurve, fit: Fit) -> str:
+    """What the fit does at the limit that the library reports; empty where it reports none."""
+    limit_B = curve.entry.eager_limit_B
+    if not limit_B:
+        return ""
+    said = f"the library sends messages of up to {format_bytes(limit_B)} eagerly"
+    ends = [regime.max_B for regime in fit.regimes if regime.max_B]
+    near = [end for end in ends if limit_B / NEAR <= end <= limit_B * NEAR]
+    if not near:
+        return f"{said}; the fit has no break there."
+    at_B = min(near, key=lambda end: abs(np.log(end / limit_B)))
+    before_s, after_s = predict(fit, [at_B, np.nextafter(at_B, np.inf)])
+    ratio = float(after_s / before_s)
+    if 1 / STEP < ratio < STEP:
+        return f"{said}; the fit changes there without a step (× {ratio:.2f})."
+    return f"{said}; there the time steps from {format_time(before_s)} to {format_time(after_s)} (× {ratio:.2f})."

@@ -1,0 +1,114 @@
+"""A study is a TOML file: one of this folder by its name, or a user's own by its path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from hockney import reading
+from hockney.errors import RequestError
+from hockney.registry import did_you_mean, unit_files
+from hockney.runner.launchers.base import MapBy
+from hockney.units import parse_time
+
+FOLDER = Path(__file__).parent
+HINT = "`hockney study show NAME` prints the file of a study; the documentation has a page on them"
+MEASURE = "measure"
+RUN = "run "
+
+
+class StepFile(BaseModel):
+    """One command of a study: `measure`, or `run APP`, with the options that would be written after it.
+
+    Words in braces stand for what is known when a study begins: {ranks}, {powers} (1, 2, 4 … ranks) and
+    {placement}. A list makes a command of each of its values, unless the option may be repeated.
+    `quick` has the options that are different with --quick. `a_run_s` is what a run of an application takes, in
+    seconds or as `3s`, for the estimate; `a_quick_run_s` with --quick.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    verb: str
+    why: str = ""
+    options: dict[str, Any] = Field(default_factory=dict)
+    quick: dict[str, Any] = Field(default_factory=dict)
+    a_run_s: Annotated[float, Field(gt=0)] = 3.0
+    a_quick_run_s: float | None = None
+
+    @field_validator("a_run_s", "a_quick_run_s", mode="before")
+    @classmethod
+    def _read(cls, given: Any) -> Any:
+        return parse_time(given) if isinstance(given, str) else given
+
+    @field_validator("verb")
+    @classmethod
+    def _is_known(cls, given: str) -> str:
+        known = [MEASURE, *(RUN + name for name in unit_files("hockney.apps.{}.run"))]
+        if given not in known:
+            raise ValueError(f"{did_you_mean(given, known)}known: {', '.join(known)}")
+        return given
+
+
+class StudyFile(BaseModel):
+    """A study: what it asks, what is measured for it, what is compared, and what its page shows.
+
+    `needs`: operations of which a folder measured elsewhere must hold one at least.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str
+    compares: str
+    shows: str
+    needs: Annotated[list[str], Field(min_length=1)]
+    placements: Annotated[list[MapBy], Field(min_length=1)] = ["core"]
+    card: bool = False
+    steps: Annotated[list[StepFile], Field(min_length=1)]
+
+
+class Study(BaseModel):
+    """A study with its name and the text of its file."""
+
+    name: str
+    text: str
+    file: StudyFile
+
+
+def names() -> list[str]:
+    """The studies of this folder."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def find(name_or_path: str) -> Study:
+    """A study by its name, or by the path of a file.
+
+    RequestError where there is neither, or the file is no study: what is wrong in it, and where.
+    """
+    if name_or_path in names():
+        return load(FOLDER / f"{name_or_path}.toml")
+    path = Path(name_or_path)
+    if path.suffix == ".toml" or "/" in name_or_path:
+        return load(path)
+    raise RequestError(
+        f"there is no study {name_or_path!r}",
+        f"{did_you_mean(name_or_path, names())}known: {', '.join(names())}; or the path of a file of your own",
+    )
+
+
+def load(path: Path) -> Study:
+    """The study of a file; RequestError as of `find`."""
+    text = reading.text(path, HINT)
+    return Study(name=path.stem, text=text, file=parse(text, str(path)))
+
+
+def parse(text: str, name: str) -> StudyFile:
+    """The study of a text that was read from `name`; RequestError as of `find`."""
+    try:
+        return StudyFile.model_validate(reading.toml(text, name, HINT))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+        said = first["msg"].removeprefix("Value error, ")
+        raise RequestError(f"{reading.printable(name)}: {place}: {said}", HINT) from error

@@ -1,0 +1,141 @@
+"""What a study's folder ends with: one campaign of all steps, the machine file, the page and the findings."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from hockney import writing
+from hockney.errors import RequestError
+from hockney.importers import _collect
+from hockney.importers.base import Given
+from hockney.machine.build import fitted
+from hockney.machine.file import Machine, save
+from hockney.machine.system import find_system, known_systems
+from hockney.records.contents import Contents, read
+from hockney.records.folder import APPS, EFFECTS, RECORDS, UNFINISHED
+from hockney.records.merge import merge
+from hockney.report.card.content import content
+from hockney.report.card.page import render
+from hockney.report.make import Report, make, write_html
+from hockney.report.page import Subject
+from hockney.studies.files import Study
+from hockney.studies.perform import Done, Folder
+from hockney.studies.steps import Step
+
+CAMPAIGN, MACHINE, PAGE, FINDINGS, CARD = "campaign", "machine.json", "report.html", "findings.json", "card.html"
+
+
+def joined(folder: Folder, steps: Sequence[Step]) -> Path:
+    """One campaign of what all steps measured, made anew; RequestError where nothing was."""
+    campaigns = folder.campaigns(steps)
+    target = folder.path / CAMPAIGN
+    if not campaigns:
+        raise RequestError(f"{folder.path} holds no measurement yet", "add --resume to measure")
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    merge(campaigns, target)
+    return target
+
+
+def imported(source: Path, target: Path, given: Given) -> Path:
+    """A campaign as it is, that of a study's folder, or one made of benchmark results and tables.
+
+    RequestError where nothing of it can be read.
+    """
+    for place in (source, source / CAMPAIGN):
+        if place.is_dir() and any((place / name).is_file() for name in (RECORDS, APPS, EFFECTS, UNFINISHED)):
+            return place
+    _collect.write(_collect.collect([source], given), target, given)
+    return target
+
+
+def check_needs(study: Study, contents: Contents, source: Path) -> list[str]:
+    """A sentence on what a folder measured elsewhere lacks; RequestError where that is all the study needs."""
+    there = operations_in(contents)
+    lacking = [name for name in study.file.needs if name not in there]
+    if len(lacking) == len(study.file.needs):
+        raise RequestError(
+            f"{source} holds nothing that the study {study.name} is about ({', '.join(lacking)}); "
+            f"it holds {', '.join(sorted(there)) or 'no operation'}",
+            "a tidy table has them in its column `operation`, with `ranks`, `bytes` and `time_us` beside; the "
+            "output of programs is imported in the formats that `hockney import --help` lists",
+        )
+    return [f"Half a study: {source} holds no {', '.join(lacking)}."] if lacking else []
+
+
+def operations_in(contents: Contents) -> Collection[str]:
+    """Names of the operations, applications and effects of a campaign or table."""
+    return {
+        *map(str, contents.frame["operation"].unique()),
+        *(record.operation for record in contents.apps),
+        *(record.effect for record in contents.effects),
+    }
+
+
+def unfinished(steps: Sequence[Step], done: dict[str, Done]) -> list[str]:
+    """Sentences on the steps that were not done, or not wholly."""
+    said = []
+    for name, one in done.items():
+        if one.left_out:
+            said.append(f"The time of {name} was spent; about {one.left_out} visits of points were left out.")
+    for step in steps:
+        of_step = done.get(step.name)
+        if of_step is None:
+            said.append(f"Half a study: {step.name} is not done; --resume does it.")
+        elif of_step.state != "done":
+            state = "failed" if of_step.state == "failed" else "is not whole"
+            said.append(f"Half a study: {step.name} {state}: {of_step.why}.")
+    return said
+
+
+def write(
+    study: Study,
+    folder: Path,
+    campaign: Path,
+    remarks: Sequence[str],
+    progress: Callable[[str], None],
+    *,
+    statistic: str = "",
+    sizes_B: Sequence[int] = (),
+) -> Report:
+    """The machine file where there is something to fit, the page, the findings, and the card of a study of it.
+
+    `statistic` and `sizes_B` as of `make`, whose errors are those of what was asked for and is not there.
+    """
+    contents = read(campaign)
+    machine = _machine(contents, progress)
+    if machine is not None:
+        save(machine, folder / MACHINE)
+    systems = [find_system(name) for name in sorted(set(contents.frame["system"])) if name in known_systems()]
+    page = make(
+        campaign,
+        machine=machine,
+        progress=progress,
+        systems=systems,
+        statistic=statistic,
+        sizes_B=sizes_B,
+        subject=Subject(
+            study.file.question,
+            tuple(study.file.needs),
+            f"{study.file.compares} {study.file.shows}",
+            tuple(remarks),
+        ),
+    )
+    write_html(page, folder / PAGE)
+    findings = [asdict(finding) for finding in page.findings]
+    writing.replace(folder / FINDINGS, json.dumps(findings, indent=2, ensure_ascii=False) + "\n")
+    if study.file.card and machine is not None and machine.point_to_point:
+        writing.replace(folder / CARD, render(machine, content(machine)))
+    return page
+
+
+def _machine(contents: Contents, progress: Callable[[str], None]) -> Machine | None:
+    try:
+        return fitted(contents, progress)
+    except RequestError:
+        # Applications and collectives alone have nothing that is fitted.
+        return None

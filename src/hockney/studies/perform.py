@@ -1,0 +1,239 @@
+"""Performing a study: its steps one after another, each in a folder of its own, and what came of each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hockney import reading, writing
+from hockney.campaign.events import Watcher
+from hockney.campaign.loop import Outcome
+from hockney.campaign.measure import run
+from hockney.campaign.plan import Launching, Plan
+from hockney.campaign.prepare import launches
+from hockney.campaign.trust import doubt, in_words, is_ordinary, is_sealed, seal
+from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
+from hockney.predict.adaptive import Adaptive
+from hockney.records import table
+from hockney.records.folder import PLAN, Campaign
+from hockney.records.visits import CHOICES
+from hockney.studies.files import Study, parse
+from hockney.studies.steps import Asked, Step, function_of
+from hockney.terminal import say
+from hockney.terminal.signals import Interrupted
+
+STUDY = "study.toml"
+STATE = "study.json"
+STEPS = "steps"
+
+
+class Done(BaseModel):
+    """What came of a step: `why` it failed, or is not whole."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    state: Literal["done", "partly", "failed"]
+    took_s: float
+    estimate_s: float
+    why: str = ""
+    hint: str = ""
+    left_out: int = 0
+    """Visits of points that its time did not allow."""
+
+
+class State(BaseModel):
+    """`study.json`: what the study was asked for, and what came of its steps so far."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal[1] = 1
+    asked: Asked
+    study_sha256: str = Field(description="of study.toml as it was used")
+    steps: dict[str, Done] = Field(default_factory=dict)
+
+
+class Folder:
+    """A study's folder: `study.toml` as used, `study.json`, and below `steps` a campaign for each step."""
+
+    def __init__(self, path: Path, study: Study, state: State) -> None:
+        self.path = path
+        self.study = study
+        self.state = state
+
+    @classmethod
+    def create(cls, path: Path, study: Study, asked: Asked) -> Folder:
+        """A new one; RequestError where something is there."""
+        if (path / STATE).exists():
+            raise RequestError(
+                f"{path} already holds a study", "add --resume to go on with it, or choose another folder"
+            )
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise RequestError(f"{path} is not empty", "choose another folder; nothing in it was changed")
+        writing.make_folder(path, "choose another folder")
+        writing.replace(path / STUDY, study.text)
+        made = cls(path, study, State(asked=asked, study_sha256=_digest(study.text)))
+        made.save()
+        return made
+
+    @classmethod
+    def open(cls, path: Path) -> Folder:
+        """One that is there; RequestError where it is no study's, or damaged."""
+        hint = "give the folder of a study, or begin one without --resume"
+        try:
+            state = State.model_validate(reading.json_file(path / STATE, hint, within=path))
+        except reading.Absent:
+            raise RequestError(f"{path} holds no study ({STATE} is not there)", hint) from None
+        except ValidationError as error:
+            raise RequestError(f"{path / STATE} is damaged: {error.errors()[0]['msg']}", hint) from error
+        text = reading.text(path / STUDY, hint, within=path)
+        return cls(path, Study(name=state.asked.name, text=text, file=parse(text, str(path / STUDY))), state)
+
+    @property
+    def steps(self) -> Path:
+        """Where the campaigns of the steps are."""
+        return self.path / STEPS
+
+    def save(self) -> None:
+        """Write what came of the steps so far."""
+        writing.replace(
+            self.path / STATE, json.dumps(self.state.model_dump(), indent=2, ensure_ascii=False) + "\n"
+        )
+        seal(self.path, STATE)
+
+    def doubt(self, steps: Sequence[Step]) -> str:
+        """Why going on must be allowed first, and what it would run; empty where it needs no permission.
+
+        As of campaigns: a study that this user began here, or that runs what any new one would, needs none.
+        """
+        launched = [model for step in steps for model in step.models.values() if isinstance(model, Launching)]
+        if is_sealed(self.path, STATE) and self.state.study_sha256 == _digest(self.study.text):
+            return ""
+        unusual = list(dict.fromkeys(in_words(one) for one in launched if not is_ordinary(one)))
+        if not unusual:
+            return ""
+        return f"{self.path} is no study that you began on this machine; --resume would run: {unusual[0]}"
+
+    def is_done(self, step: Step) -> bool:
+        """Whether a step needs no more."""
+        done = self.state.steps.get(step.name)
+        return done is not None and done.state == "done"
+
+    def campaigns(self, steps: Sequence[Step]) -> list[Path]:
+        """The campaigns of these steps that hold anything."""
+        return [path for step in steps if _holds_anything(path := self.steps / step.name)]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _holds_anything(path: Path) -> bool:
+    try:
+        campaign = Campaign.open(path)
+    except RequestError:
+        return False
+    return bool(campaign.records() or campaign.apps() or campaign.effects())
+
+
+def perform(
+    folder: Folder, steps: Sequence[Step], watching: Callable[[Step], AbstractContextManager[Watcher]]
+) -> None:
+    """Do each step that is not done; what came of each is on disk before the next begins.
+
+    A step that fails leaves the others alone. EnvironmentLack, or RequestError, where that is why no step can be
+    done; an interrupt passes through.
+    """
+    first: HockneyError | None = None
+    writing.make_folder(folder.steps)
+    for step in steps:
+        if folder.is_done(step):
+            continue
+        began_s = time.monotonic()
+        why, hint, left_out = "", "", 0
+        state: Literal["done", "partly", "failed"] = "done"
+        try:
+            with watching(step) as watcher:
+                outcome = _do(folder.steps / step.name, step, watcher)
+            if outcome is not None:
+                left_out = outcome.left_out
+            if outcome is not None and outcome.failures:
+                state, why = "partly", outcome.failures[0]
+        except HockneyError as error:
+            if isinstance(error.__context__, Interrupted):
+                raise  # An application's run was ended.
+            first = first or error
+            state, why, hint = "failed", error.message, error.hint
+            say.warn(f"{step.name}: {why}" + (f" ({hint})" if hint else ""))
+        except typer.Exit:
+            state, why = "partly", "a result is not what it must be"
+        took_s = time.monotonic() - began_s
+        folder.state.steps[step.name] = Done(
+            state=state, took_s=took_s, estimate_s=step.estimate_s, why=why, hint=hint, left_out=left_out
+        )
+        folder.save()
+        if isinstance(first, EnvironmentLack):
+            break
+    if not folder.campaigns(steps):
+        done = next(folder.state.steps[step.name] for step in steps if step.name in folder.state.steps)
+        kind = type(first) if isinstance(first, EnvironmentLack | RequestError) else Incomplete
+        raise kind(f"nothing could be measured: {done.why}", done.hint or "run `hockney doctor --run`")
+
+
+def _do(path: Path, step: Step, watcher: Watcher) -> Outcome | None:
+    if step.plan is not None:
+        return _measure(path, step.plan, watcher)
+    if path.exists():
+        # A run that was ended in the middle is made again: runs are short, and half of them would count twice.
+        shutil.rmtree(path)
+    with say.silent():
+        function_of(step.verb)(**step.models, json=False)
+    return None
+
+
+def _measure(path: Path, options: Plan, watcher: Watcher) -> Outcome:
+    """A campaign from its beginning, or from where it was ended."""
+    if (path / PLAN).is_file():
+        campaign = Campaign.open(path)
+        plan = Plan.stored(campaign.plan(), path)
+        if reason := doubt(path, plan):
+            raise RequestError(
+                reason, f"look at {path / PLAN}; `hockney measure -o {path} --resume --trust` allows it"
+            )
+        prepared = launches(plan)
+    else:
+        plan = Plan.model_validate(options.model_dump())
+        prepared = launches(plan)
+        campaign = Campaign.create(path, plan.model_dump())
+        seal(path)
+    outcome = run(campaign, plan, prepared, watcher, Adaptive)
+    if records := campaign.records():
+        table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
+    return outcome
+
+
+def as_data(folder: Folder, steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """The steps and what came of them."""
+    return [
+        {
+            "name": step.name,
+            "command": step.command,
+            "placement": step.placement,
+            "why": step.why,
+            "estimate_s": step.estimate_s,
+            **(
+                folder.state.steps[step.name].model_dump()
+                if step.name in folder.state.steps
+                else {"state": "not done"}
+            ),
+        }
+        for step in steps
+    ]

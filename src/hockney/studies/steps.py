@@ -1,0 +1,264 @@
+"""From a study's file and what was asked for to its steps: commands with checked options, and their estimates."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hockney.campaign import collectives
+from hockney.campaign.options import MeasureOptions
+from hockney.campaign.plan import Launching, Plan
+from hockney.campaign.prepare import refuse_far_too_many
+from hockney.campaign.visits_so_far import VisitsSoFar, visits_of
+from hockney.campaign.work import Work
+from hockney.errors import RequestError
+from hockney.options import Argument, named, options
+from hockney.records.answers import Candidate
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, Key, PairKey
+from hockney.records.record import Locality
+from hockney.runner.inventory import inventory
+from hockney.runner.launchers.base import MapBy
+from hockney.schedule.catalogue import algorithms
+from hockney.studies.files import MEASURE, RUN, Study
+from hockney.terminal.loading import load
+from hockney.terminal.options import from_table, words_of
+
+LAUNCH_S = 1.5
+"""What a launch takes until it says hello, on one host."""
+EFFECT_S = 5.0
+"""What an effect takes of a campaign without a time."""
+LIBRARY_ALGORITHMS = 5
+"""Of a collective, where the library has not been asked yet."""
+VISIT_SHARE = 3.5
+"""A visit with the references around it and the further ones that follow, over its budget, on two busy cores."""
+FIT_S, DRAW_S, JUDGE_S, PAGE_S = 0.3, 0.7, 2.0, 2.0
+"""What a page takes: for each operation that is fitted, drawn, or predicted from others, and the rest."""
+
+_BRACED = re.compile(r"\{(\w+)\}")
+
+
+class Asked(BaseModel):
+    """What a study is made for; kept in the study's folder, so that a resumed one is the same."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    quick: bool = False
+    ranks: int = Field(ge=1)
+    placements: list[MapBy]
+    launching: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command of a study at one placement. `name` is its folder's; `options` are as they would be written."""
+
+    name: str
+    verb: str
+    why: str
+    placement: MapBy
+    options: Mapping[str, Any]
+    models: Mapping[str, BaseModel]
+    a_run_s: float
+
+    @property
+    def estimate_s(self) -> float:
+        """What it takes, in seconds, without the page."""
+        return LAUNCH_S + self.a_run_s * runs(self) if self.plan is None else measure_s(self.plan)
+
+    @property
+    def command(self) -> str:
+        """The same as a command line, without its output."""
+        words = ["hockney", *self.verb.split()]
+        for word, value in self.options.items():
+            option = words_of(function_of(self.verb))[word][-1]
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(option, Argument):
+                    words.append(str(one))
+                elif isinstance(one, bool):
+                    words.append(f"--{word}" if one else f"--no-{word}")
+                else:
+                    words += [f"--{word}", str(one)]
+        return shlex.join(words)
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan of `measure`; None for applications."""
+        return next((model for model in self.models.values() if isinstance(model, Plan)), None)
+
+    def operations(self) -> list[str]:
+        """What it measures, by the names of operations and applications."""
+        plan = self.plan
+        if plan is None:
+            return [self.verb.removeprefix(RUN)]
+        return [*plan.operations, *plan.effects] or list(POINT_TO_POINT)
+
+
+def check_ranks(asked: Asked) -> None:
+    """RequestError for more ranks than the hosts have slots, or this one can run, with the number that fits."""
+    slots = [host.partition(":")[2] for host in asked.launching.get("hosts", [])]
+    if slots and all(slot.isdigit() for slot in slots) and asked.ranks > (most := sum(map(int, slots))):
+        raise RequestError(f"{asked.ranks} ranks on hosts with {most} slots", f"--ranks {most} fits")
+    refuse_far_too_many(Launching.model_validate({**asked.launching, "ranks": asked.ranks}))
+
+
+def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
+    """The commands of a study, in the order of its file, at each placement.
+
+    RequestError for options that no command takes, or that their models refuse: which, and in which step.
+    """
+    made: list[Step] = []
+    for number, of_file in enumerate(study.file.steps, 1):
+        given = {**of_file.options, **(of_file.quick if asked.quick else {})}
+        for placement in asked.placements:
+            for nth, table in enumerate(_each(of_file.verb, given), 1):
+                words = {key: _filled(value, asked.ranks, placement) for key, value in table.items()}
+                name = "-".join(
+                    [str(number), of_file.verb.split()[-1], placement, *([str(nth)] if nth > 1 else [])]
+                )
+                known = {**asked.launching, "ranks": asked.ranks, "map_by": placement, "output": folder / name}
+                with named(f"{study.name}, step {number}"):
+                    models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
+                a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
+                made.append(Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s))
+    return made
+
+
+def function_of(verb: str) -> Callable[..., Any]:
+    """The function of an application's verb; of `measure`, one that takes the same options."""
+    function: Callable[..., Any] = _measure
+    if verb != MEASURE:
+        name = verb.removeprefix(RUN)
+        function = getattr(importlib.import_module(f"hockney.apps.{name}.run"), name)
+    # What its models need to read options.
+    load()
+    return function
+
+
+def _measure(options: MeasureOptions) -> MeasureOptions:
+    return options
+
+
+def _each(verb: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The table for each value of its lists, the last list fastest."""
+    repeated = {
+        word
+        for word, (_, _, info, option) in words_of(function_of(verb)).items()
+        if option.repeat or (option.read is None and info.annotation == list[str])
+    }
+    several = {word: value for word, value in table.items() if isinstance(value, list) and word not in repeated}
+    for chosen in itertools.product(*several.values()):
+        yield {**table, **dict(zip(several, chosen, strict=True))}
+
+
+def _filled(value: Any, ranks: int, placement: str) -> Any:
+    """The value with its words in braces replaced."""
+    if isinstance(value, list):
+        return [_filled(one, ranks, placement) for one in value]
+    if not isinstance(value, str):
+        return value
+    powers = sorted({2**power for power in range(ranks.bit_length()) if 2**power <= ranks} | {ranks})
+    known = {
+        "ranks": str(ranks),
+        "powers": ",".join(map(str, powers)),
+        "placement": placement,
+    }
+
+    def fill(found: re.Match[str]) -> str:
+        if found[1] not in known:
+            raise RequestError(
+                f"{value!r}: unknown word {found[0]}", f"known: {', '.join(f'{{{k}}}' for k in known)}"
+            )
+        return known[found[1]]
+
+    return _BRACED.sub(fill, value)
+
+
+# Estimates
+
+
+def runs(step: Step) -> int:
+    """How many runs an application's command makes: one for each of what its options list."""
+    count = 1
+    for model in step.models.values():
+        if isinstance(model, Launching):
+            count *= max(1, len(model.variants))
+            continue
+        for field, _, _ in options(type(model)):
+            value = getattr(model, field)
+            # Grids and extents are tuples, too, with names of their own.
+            if type(value) in (list, tuple) and field != "map_by":
+                count *= max(1, len(value))
+    return count
+
+
+def measure_s(plan: Plan) -> float:
+    """What a campaign takes, in seconds: its visits at their budget, or its time where that is shorter."""
+    visits_s = 0.0
+    for key in _series(plan) if plan.points else ():
+        work = Work(plan, {}, VisitsSoFar(plan.level), largest_B={key: 0})
+        visits_s += VISIT_SHARE * work.expected_points() * plan.budget_s / visits_of(key, plan)
+    effects_s = EFFECT_S * len(plan.effects)
+    launched = plan.launches * max(1, len(plan.variants))
+    return launched * LAUNCH_S + min(plan.time_s or math.inf, launched * (visits_s + effects_s))
+
+
+def page_s(made: Sequence[Step]) -> float:
+    """What fitting and drawing what the steps measure take, in seconds."""
+    series = {(op, step.placement) for step in made for op in step.operations() if op in POINT_TO_POINT}
+    drawn = {operation for step in made for operation in step.operations()}
+    judged = drawn & set(COLLECTIVES)
+    return PAGE_S + FIT_S * len(series) + DRAW_S * len(drawn) + JUDGE_S * len(judged)
+
+
+def _series(plan: Plan) -> list[Key]:
+    """The series of a plan as far as they are known before a launch."""
+    places: list[Locality] = list(inventory().localities[: max(1, plan.ranks - 1)]) or ["package"]
+    places += ["network"] if len(plan.hosts) > 1 else []
+    kernels = [name for name in plan.operations if name not in COLLECTIVES] or (
+        [] if plan.operations else list(POINT_TO_POINT)
+    )
+    pairs: list[Key] = [
+        PairKey(name, place, pair, pair + 1, cache)
+        for name in kernels
+        for place in (place for place in places if not plan.localities or place in plan.localities)
+        for pair in range(plan.pairs)
+        for cache in plan.caches
+    ]
+    return [*pairs, *collectives.keys(_candidates(plan), plan)]
+
+
+def _candidates(plan: Plan) -> list[Candidate]:
+    """The algorithms that a plan asks for; of the library's, which only a launch knows, a usual number."""
+    found = []
+    for operation in (name for name in plan.operations if name in COLLECTIVES):
+        ours = [one for one in algorithms() if one.collective == operation]
+        for word in plan.algorithms:
+            if word in ("default", "all"):
+                found.append(_candidate(operation, "default"))
+            if word in ("ours", "all"):
+                found += [_candidate(operation, one.name, one.is_segmented, one.default_radix) for one in ours]
+            if word in ("library", "all"):
+                found += [_candidate(operation, f"library:{number}") for number in range(LIBRARY_ALGORITHMS)]
+            if word not in ("default", "ours", "library", "all"):
+                known = next((one for one in ours if one.name == word), None)
+                found += [
+                    _candidate(operation, word)
+                    if known is None
+                    else _candidate(operation, word, known.is_segmented, known.default_radix)
+                ]
+    return found
+
+
+def _candidate(operation: str, name: str, segmented: bool = False, radix: int = 0) -> Candidate:
+    kind: Literal["default", "library"] = "default" if name == "default" else "library"
+    return Candidate(operation=operation, algorithm=name, kind=kind, segmented=segmented, radix=radix)

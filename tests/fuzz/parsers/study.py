@@ -1,0 +1,36 @@
+"""Study files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.fuzz.mutation import Text
+from tests.fuzz.parser import Parser, parsers
+
+from hockney.studies.files import FOLDER, load
+
+
+def seeds() -> Sequence[bytes]:
+    """The studies that come with the package."""
+    return [path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))]
+
+
+def read(data: bytes, folder: Path) -> str:
+    """The study, checked."""
+    path = folder / "s.toml"
+    path.write_bytes(data)
+    load(path)
+    return path.name
+
+
+parsers.register("study")(
+    Parser(
+        seeds,
+        Text(),
+        read,
+        ("study FILE --dry-run --ranks 2 --json", "study FILE --dry-run --ranks 3 --quick --map-by core,node"),
+        each=4,
+        turn=5,
+    )
+)

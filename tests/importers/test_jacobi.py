@@ -1,0 +1,129 @@
+"""Runs of a Jacobi solver that were measured elsewhere: a table as CSV, and as reports print it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.command_line import outcome
+
+from hockney.errors import RequestError
+from hockney.importers import _collect
+from hockney.importers.base import Given
+from hockney.importers.jacobi import read, recognises
+from hockney.records.app_record import AppRecord
+
+# Two tables as a report prints them; 4.608 MB = 16 · 2 · 379.47² is not a cube, 0.32 MB = 16 · 2 · 100² is.
+PRINTED = """
+TABLE IV: Two nodes of one kind
+
+$$T_s^{THIN} = 0.01 \\text{ s}, T_\\ell = 0.98 \\text{ } \\mu\\text{s}, B = 12185 \\text{ MB/s}$$
+
+N\t(N_x, N_y, N_z)\tk\tc [MB]\tP^{com}\tratio\tP^{Jac}\tratio
+12\t(12, 1, 1)\t2\t0.32\t1199.1\t1.000\t1150.5\t1.043
+12\t(3, 2, 2)\t6\t0.96\t1197.2\t1.002\t1100.25\t1.090
+
+| 24 | (24, 1, 1) | 2 | 0.32 | 2398.2 | 1.000 | 2201 | 1.090 |
+"""
+
+
+def of_print(text: str, path: Path = Path("table.txt")) -> list[AppRecord]:
+    assert recognises(path, text)
+    return read(path, text, Given()).apps
+
+
+def test_printed_tables_give_the_run_on_one_rank_too() -> None:
+    runs = of_print(PRINTED)
+    assert [(run.ranks, tuple(int(run.parameters[f"p{axis}"]) for axis in "xyz")) for run in runs] == [
+        (1, (1, 1, 1)),
+        (12, (12, 1, 1)),
+        (12, (3, 2, 2)),
+        (24, (24, 1, 1)),
+    ]
+    assert [tuple(int(run.parameters[f"n{axis}"]) for axis in "xyz") for run in runs][2] == (300, 200, 200)
+    assert runs[0].time_s == pytest.approx(0.01)
+    # 12 cubes of 100³ cells at 1150.5 MLUP/s
+    assert runs[1].time_s == pytest.approx(12 / 1150.5)
+    assert {run.system for run in runs} == {"THIN"}
+    assert [run.variant for run in runs] == ["", *["Two nodes of one kind"] * 3]
+    said = runs[1].answer.as_said()
+    assert (said["stated_latency_s"], said["stated_bandwidth_B_per_s"]) == pytest.approx((0.98e-6, 12185e6))
+
+
+CSV = """\
+system,ranks,grid,subdomain,mlups
+a,1,1x1x1,100,100
+a,2,2x1x1,100,190
+a,2,2x1x1,100,180
+a,2,2x1x1,100,200
+b,2,2x1x1,100,150
+"""
+
+
+def test_rows_that_are_alike_are_repetitions(tmp_path: Path) -> None:
+    path = tmp_path / "jacobi.csv"
+    path.write_text(CSV, encoding="utf-8")
+    collection = _collect.collect([path], Given())
+    assert [file.format for file in collection.files] == ["jacobi"]
+    folder = _collect.write(collection, tmp_path / "made", Given())
+    one, two, other = folder.apps()
+    assert (one.ranks, two.ranks, other.system) == (1, 2, "b")
+    # Two cubes of 10⁶ cells at 190 MLUP/s, the rate in the middle.
+    assert two.time_s == pytest.approx(2 / 190)
+    assert len(two.samples_s) == 3
+    assert two.low_s is None
+    assert folder.launches()[0]["records"] == 3
+    assert {run.launch for run in folder.apps()} == {folder.launches()[0]["id"]}
+
+
+def test_six_repetitions_have_the_interval_of_their_mean() -> None:
+    rates = [90, 95, 98, 102, 105, 110]
+    rows = "".join(f"2,2x1x1,100x50x50,{0.5 / rate}\n" for rate in rates)
+    (run,) = read(Path("t.csv"), "ranks,grid,cells,time_s\n" + rows, Given()).apps
+    assert run.low_s is not None
+    assert run.high_s is not None
+    # Student's t with 5 degrees of freedom is 2.571.
+    times = [0.5 / rate for rate in rates]
+    mean = sum(times) / 6
+    deviation = (sum((time - mean) ** 2 for time in times) / 5) ** 0.5
+    assert (run.high_s - run.low_s) / 2 == pytest.approx(2.571 * deviation / 6**0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ranks,grid,subdomain,mlups\n4,2x1x1,100,9\n", "is not one of 4 ranks"),
+        ("ranks,grid,subdomain,mlups\n2,2x1x1,100,fast\n", "no positive number"),
+        ("ranks,grid,subdomain,mlups\n2,2x1x1,0,9\n", "no size"),
+        ("ranks,grid,subdomain,mlups\n2,two,100,9\n", "no size"),
+        ("ranks,grid,subdomain,cells,mlups\n2,2x1x1,100,100,9\n", "subdomain and cells for the size"),
+        ("ranks,grid,cells,time_s\n2,2x1x1,100,0\n", "is no time"),
+        (PRINTED.replace("(3, 2, 2)", "(3, 2, 1)"), "is not one of 12 ranks"),
+        (PRINTED.replace("1150.5", "0"), "P is 0"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_row(text: str, message: str) -> None:
+    path = Path("t.csv" if text.startswith("ranks") else "t.txt")
+    with pytest.raises(RequestError, match=message) as caught:
+        read(path, text, Given())
+    assert "t." in caught.value.message
+
+
+def test_it_is_imported_compared_and_fitted_as_a_user_does_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("table.txt").write_text(PRINTED, encoding="utf-8")
+    assert outcome("import", "table.txt", "-o", "made")[0] == 0
+    code, out, _ = outcome("predict", "jacobi", "--model", "weak_scaling_jacobi", "--runs", "made")
+    assert code == 0
+    rows = [" ".join(line.split()) for line in out.splitlines()]
+    # T_c = 0.32 MB / 12185 MB/s + 2 · 0.98 µs = 28.22 µs beside 10 ms.
+    assert any(row.startswith("12 12x1x1 2 0.32 MB 1196.623 1.003 1150.500 – 1.043 – +4.0%") for row in rows)
+    code, out, _ = outcome("scaling", "fit", "made", "--weak", "--json")
+    assert code == 0
+    fitted = json.loads(out)
+    # The run on one rank serves the table, whose title it does not bear; of 12 ranks the faster grid counts.
+    assert [point["processes"] for point in fitted["points"]] == [1, 12, 24]
+    assert fitted["points"][2]["efficiency"] == pytest.approx(2201 / 24 / 100)

@@ -1,0 +1,85 @@
+"""Effective bisection bandwidth, against networks on which every pair can be counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.command_line import outcome
+
+from hockney.errors import RequestError
+from hockney.machine.congestion import MeasuredShare
+from hockney.network.topologies.base import parse_spec
+from hockney.network.traffic.base import Allocated, Links
+from hockney.network.traffic.effective import Effective, effective_bisection, pair_fractions
+from hockney.network.traffic.study import study
+from hockney.report.effective import findings
+
+
+def whole(spec: str) -> Allocated:
+    network = parse_spec(spec)
+    return Allocated(Links.of(network), np.arange(network.nodes))
+
+
+@pytest.mark.parametrize(("spec", "routing"), [("single-switch:16", "up_down"), ("complete:9", "shortest")])
+def test_without_shared_links_every_pair_has_its_own(spec: str, routing: str) -> None:
+    found = effective_bisection(whole(spec), routing, samples=4)
+    assert found.mean == 1.0
+    assert found.interval == (1.0, 1.0)
+
+
+def test_one_link_between_two_leaves() -> None:
+    """Of n pairs across the only link each gets 1/n; pairs below one leaf have theirs to themselves."""
+    among = whole("fat-tree:nodes=8,leaf-ports=4:1,spines=1,spine-ports=2")
+    for seed in range(5):
+        drawn = study(among, traffic="random_bisection", routing="up_down", size_B=1.0, seed=seed)
+        across = (drawn.demand.source < 4) != (drawn.demand.target < 4)
+        # Both ways: half of those that cross go up out of the first leaf.
+        share = np.where(across, 1 / max(1, across.sum() / 2), 1.0)
+        assert pair_fractions(drawn) == pytest.approx(share)
+
+
+def test_the_mean_over_pairs_is_more_than_the_worst_link_leaves() -> None:
+    """A full fat tree with fixed routes: the worst pair of a bisection gets less than the mean of all."""
+    among = whole("fat-tree:nodes=16,leaf-ports=4:4,spines=4,spine-ports=4")
+    found = effective_bisection(among, "d_mod_k", samples=10)
+    worst = [
+        study(among, traffic="random_bisection", routing="d_mod_k", size_B=1.0, seed=seed).fraction
+        for seed in range(10)
+    ]
+    assert found.mean > np.mean(worst)
+    assert found.mean < 1.0
+    low, high = found.interval or (0, 0)
+    assert low < found.mean < high
+
+
+def test_too_many_pairs_are_refused() -> None:
+    with pytest.raises(RequestError, match="pairs"):
+        effective_bisection(whole("torus:16x16x16"), "shortest", samples=1000)
+
+
+def test_the_curve_and_its_figure(tmp_path: Path) -> None:
+    figure = tmp_path / "e.svg"
+    words = ("--topology", "torus:4x4", "--nodes", "4,16", "--samples", "3", "--figure", str(figure), "--json")
+    code, out, err = outcome("network", "effective-bisection", *words)
+    assert code == 0, err
+    told = json.loads(out)
+    few, many = told["computed"]
+    # Of a torus 4 × 4, 8 links for 8 pairs; a ring of its first row among them has itself.
+    assert (few["nodes"], many["nodes"]) == (4, 16)
+    assert many["bisection_share"] == 1.0
+    assert 0 < many["worst_permutation_share"] <= many["fraction"] <= 1
+    assert "full bisection" in figure.read_text()
+
+
+def test_findings_have_their_number_and_interval() -> None:
+    computed = Effective(64, np.array([0.8, 0.9, 1.0]))
+    measured, alone = findings([computed], [MeasuredShare(32, 0.5, 0.4, 0.6)]), findings([], [])
+    assert [finding.weight for finding in measured] == [0.6, 0.4]
+    assert "32 ranks" in measured[0].text
+    assert "50.0% (95 %: 40.0% to 60.0%)" in measured[0].text
+    # Student's t with two degrees of freedom: 4.303 · 0.1/√3, and no more than all.
+    assert "90.0% (95 %: 65.2% to 100.0%)" in measured[1].text
+    assert alone == []

@@ -1,0 +1,122 @@
+"""A message with what a ping-pong hides, against the figures of Hoefler et al. 2010 and planted effects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.machine.file import Machine, load
+from hockney.models.base import Parameter
+from hockney.models.effects.base import Effect
+from hockney.predict.added import AddedTime, added
+from hockney.predict.added_options import AddedEffects
+from hockney.predict.message import predict_message
+
+SIZE_B = 16384
+MESSAGE_S = 9.8e-6 + 2.67e-9 * SIZE_B
+"""Equation (1), n > 1024 B."""
+
+
+def sum_of(machine: Machine, **asked: Any) -> AddedTime:
+    (entry,) = machine.point_to_point
+    return added(machine, entry, predict_message(entry, SIZE_B, "piecewise"), AddedEffects(**asked))
+
+
+@pytest.fixture
+def blue() -> Machine:
+    return load(Path("bluegene_p"))
+
+
+def with_effects(machine: Machine, *effects: Effect) -> Machine:
+    """The machine with these, measured, instead of its published ones."""
+    return machine.model_copy(update={"effects": list(effects)})
+
+
+def measured(name: str, **parameters: tuple[float, float, float]) -> Effect:
+    values = {
+        key: Parameter(value=value, low=low, high=high, unit="s")
+        for key, (value, low, high) in parameters.items()
+    }
+    return Effect(effect=name, locality="network", parameters=values)
+
+
+def test_published_figures_add_up(blue: Machine) -> None:
+    """T_match(13) ≤ 1.3 µs; a stride of 1 takes 1292 µs where contiguous memory takes 53 µs; 4 more links."""
+    answer = sum_of(
+        blue, hops=5, hop_latency_s=5e-8, queue=13, layout="vector", block_B=1, stride_B=1, congestion="2.1"
+    )
+    times = {term.effect: term.time_s for term in answer.terms}
+    assert times == pytest.approx(
+        {
+            "message": MESSAGE_S,
+            "hops": 4 * 5e-8,
+            "queue": 1.3e-6,
+            "layout": 1239e-6,
+            "congestion": 1.1 * 2.67e-9 * SIZE_B,
+        }
+    )
+    origins = {term.effect: term.origin for term in answer.terms}
+    assert origins == {
+        "message": "published",
+        "hops": "given",
+        "queue": "published",
+        "layout": "published",
+        "congestion": "given",
+    }
+    assert answer.time_s == pytest.approx(sum(times.values()))
+    # The queue is a bound, and nothing published has an interval.
+    assert (answer.is_bound, answer.interval_s) == (True, None)
+    assert answer.least_s == pytest.approx(answer.time_s - 1.3e-6)
+
+
+def test_an_unknown_stride_is_a_bound(blue: Machine) -> None:
+    """At most 2090 µs, whatever the stride; other sizes are not known at all."""
+    answer = sum_of(blue, layout="vector", block_B=1, stride_B=7)
+    assert answer.terms[1].time_s == pytest.approx(2090e-6 - 53e-6)
+    assert answer.terms[1].is_bound
+    with pytest.raises(RequestError, match="16 KiB alone"):
+        sum_of(blue, layout="vector", block_B=8, stride_B=64)
+
+
+def test_nothing_is_assumed(blue: Machine) -> None:
+    with pytest.raises(RequestError) as error:
+        sum_of(blue, hops=5, busy_sender=True, congestion="worst")
+    for what in ("hops was not measured", "overlap is not known", "formula alone"):
+        assert what in error.value.message
+    assert "--hop-latency" in error.value.hint
+
+
+def test_intervals_are_added(blue: Machine) -> None:
+    """The mean of the measured pairs is 2 links; beyond 8 entries a longer queue costs more; 3 of 4 is hidden."""
+    machine = with_effects(
+        blue,
+        measured("hops", per_hop_s=(1e-7, 0.8e-7, 1.3e-7), mean_hops=(2, 2, 2)),
+        measured(
+            "matching",
+            posted_entry_s=(2e-9, 1e-9, 3e-9),
+            posted_long_entry_s=(5e-9, 4e-9, 6e-9),
+            posted_break_entries=(8, 8, 8),
+        ),
+        measured("overlap", overlap_send_rendezvous=(0.75, 0.5, 1.5)),
+        measured("synchronisation", S_B=(4096, 4096, 4096)),
+    )
+    answer = sum_of(machine, hops=5, queue=10, busy_sender=True)
+    message, hops, queue, busy = answer.terms
+    assert (hops.time_s, hops.low_s, hops.high_s) == pytest.approx((3e-7, 2.4e-7, 3.9e-7))
+    assert (queue.time_s, queue.low_s, queue.high_s) == pytest.approx((26e-9, 16e-9, 36e-9))
+    assert busy.time_s == pytest.approx(-0.75 * (MESSAGE_S + 3e-7))
+    assert message.low_s is None
+    assert answer.interval_s is None
+    assert {term.origin for term in (hops, queue, busy)} == {"measured"}
+    # More than all of a transfer cannot be hidden.
+    given = sum_of(machine, hops=5, busy_sender=True, overlap=1.0)
+    assert given.time_s == pytest.approx(0.0)
+
+
+def test_effects_of_another_locality_do_not_count(blue: Machine) -> None:
+    inside = measured("matching", posted_entry_s=(2e-9, 1e-9, 3e-9)).model_copy(update={"locality": "cache"})
+    with pytest.raises(RequestError, match="matching was not measured"):
+        sum_of(with_effects(blue, inside), queue=3)

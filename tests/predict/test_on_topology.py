@@ -1,0 +1,100 @@
+"""Collectives on a network's links: never below what its bisection allows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.command_line import outcome
+
+LINK_B_PER_S = 374.5e6
+"""Of Blue Gene/P's torus."""
+
+
+def told(*words: str) -> Any:
+    code, out, err = outcome("predict", *words, "--machine", "bluegene_p", "--json")
+    assert code == 0, out + err
+    return json.loads(out)
+
+
+def answer(*words: str) -> dict[str, Any]:
+    (prediction,) = told(*words)["predictions"]
+    return {row["algorithm"]: row for row in prediction["algorithms"]} | {"warnings": prediction["warnings"]}
+
+
+def test_an_alltoall_is_no_quicker_than_its_torus() -> None:
+    """C = k⁴/8 messages on each link of a torus k × k × k with even k (Hoefler et al. 2010)."""
+    size_B = 240 * 1024
+    rows = answer("alltoall", "--ranks", "4096", "--bytes", "240KiB", "--topology", "torus:16x16x16")
+    bound_s = 16**4 / 8 * size_B / LINK_B_PER_S
+    times = [row["time_s"] for name, row in rows.items() if name != "warnings" and row["time_s"]]
+    assert min(times) == pytest.approx(bound_s, rel=1e-9)
+    assert rows["linear"]["method"] == "bisection"
+    assert any("374" in text and "torus:16x16x16" in text for text in rows["warnings"])
+
+
+def test_what_is_below_a_published_bound_is_named() -> None:
+    rows = answer("alltoall", "--ranks", "4096", "--bytes", "240KiB", "--algorithm", "linear,library")
+    assert any(text.startswith("linear: predicted below") for text in rows["warnings"])
+
+
+def test_half_the_links_take_twice_as_long() -> None:
+    """128 links between the halves of 8 × 8 × 8, 64 of 16 × 8 × 4."""
+    times = [
+        answer("alltoall", "--ranks", "512", "--bytes", "64KiB", "--algorithm", "linear", "--topology", topology)
+        for topology in ("torus:8x8x8", "torus:16x8x4")
+    ]
+    cube, slab = (each["linear"]["time_s"] for each in times)
+    bound_s = 8**4 / 8 * 65536 / LINK_B_PER_S
+    # As many bytes leave a node by itself, so that the cube's links hardly count.
+    assert bound_s <= cube < 1.1 * bound_s
+    assert slab == pytest.approx(2 * bound_s)
+
+
+def test_few_messages_share_each_link() -> None:
+    """Simulated one by one, an alltoall on a ring of 64 takes what C = P·⌊64²/4⌋/(2·64) says, not twice that."""
+    rows = answer(
+        "alltoall", "--ranks", "64", "--bytes", "64KiB", "--algorithm", "linear", "--topology", "torus:64"
+    )
+    bound_s = 512 * 65536 / LINK_B_PER_S
+    assert rows["linear"]["method"] == "simulated"
+    assert bound_s <= rows["linear"]["time_s"] < 2 * bound_s
+
+
+def test_other_networks_bound() -> None:
+    """16 nodes below two leaves with two links up each: 8 · 8 blocks of 1 MB over 2 links of 0.1 GB/s."""
+    topology = "fat-tree:nodes=16,leaf-ports=8:2,spines=1,spine-ports=4,link=800Mbit/s"
+    rows = answer("alltoall", "--ranks", "16", "--bytes", "1MB", "--algorithm", "linear", "--topology", topology)
+    assert rows["linear"]["time_s"] == pytest.approx(64e6 / 2e8)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["bcast", "--ranks", "8", "--allocation", "4"], "--allocation needs --topology"),
+        (["bcast", "--ranks", "8", "--topology", "torus:4", "--ppn", "1"], "need 8 nodes"),
+        (
+            ["bcast", "--ranks", "8", "--topology", "torus:8", "--system", "orfeo-epyc", "--mapping", "core"],
+            "both say where",
+        ),
+        (["jacobi", "--ranks", "8", "--grid", "2x2x2", "--topology", "hypercube:3"], "links of a torus"),
+    ],
+)
+def test_refused(words: list[str], said: str) -> None:
+    code, _, err = outcome("predict", *words, "--machine", "bluegene_p")
+    assert code == 2
+    assert said in err
+
+
+def test_a_link_of_unknown_rate_is_refused() -> None:
+    code, _, err = outcome("predict", "bcast", "--ranks", "8", "--machine", "orfeo_thin", "--topology", "torus:8")
+    assert code == 2
+    assert "link=10Gbit/s" in err
+
+
+def test_an_application_shares_the_links() -> None:
+    """Faces of a cube of blocks cross far on a ring of nodes: longer than where links are free."""
+    words = ["jacobi", "--subdomain", "32", "--grid", "4x4x4", "--cell-time", "1ns"]
+    free, shared = told(*words), told(*words, "--topology", "torus:64,link=1Gbit/s")
+    assert shared["time_s"] > 1.2 * free["time_s"]

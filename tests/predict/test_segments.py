@@ -1,0 +1,82 @@
+"""The best segment of an algorithm, against every power of two and against the pipeline's own formula."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from hockney.predict.collective import Row, predict_one
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
+from hockney.predict.scenario import NETWORK
+from hockney.predict.segments import best_segment, in_segments
+from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
+
+ALPHA_S, BETA_S_PER_B = 1e-5, 1e-9
+HOCKNEY = MachineCosts(
+    {NETWORK: Messages(ALPHA_S + BETA_S_PER_B * SIZES_B, 0.0, 0.0, ALPHA_S + BETA_S_PER_B * SIZES_B)}, "planted"
+)
+"""Messages that take α + βn, one after another."""
+
+
+def predict(request: ScheduleRequest) -> Row:
+    return predict_one(request, HOCKNEY, None)
+
+
+@pytest.mark.parametrize("algorithm", ["pipeline", "binary", "circulant", "chain"])
+def test_as_good_as_any_power_of_two(algorithm: str) -> None:
+    asked = partial(ask, "bcast", algorithm, ranks=16, size_B=2**20)
+    found = best_segment(asked, predict, HOCKNEY)
+    sizes_B = [0, *(2**k for k in range(12, 20))]
+    every = {size_B: predict(asked(segment_B=size_B)).time_s or math.inf for size_B in sizes_B}
+    assert found.time_s == pytest.approx(min(every.values()))
+    assert found.segment_B is not None
+    assert every[found.segment_B] == pytest.approx(min(every.values()))
+    low_B, high_B = found.flat_B or (0, 0)
+    assert low_B <= found.segment_B <= high_B
+    for size_B, time_s in every.items():
+        if low_B <= size_B <= high_B:
+            assert time_s <= 1.05 * min(every.values()) * (1 + 1e-12)
+
+
+def test_the_pipeline_has_the_segment_of_its_formula() -> None:
+    """T(s) = (P − 2 + n/s)(α + βs) is least at s = √(nα/((P − 2)β)): a power of two lies near it."""
+    ranks, size_B = 18, 2**24
+    found = best_segment(
+        partial(ask, "bcast", "pipeline", ranks=ranks, size_B=size_B),
+        predict,
+        HOCKNEY,
+    )
+    best_B = math.sqrt(size_B * ALPHA_S / ((ranks - 2) * BETA_S_PER_B))
+    assert found.segment_B is not None
+    assert abs(math.log2(found.segment_B / best_B)) <= 1
+
+
+@pytest.mark.parametrize("algorithm", ["pipeline", "binary", "circulant"])
+def test_many_segments_lie_on_a_line(algorithm: str) -> None:
+    request = ask("bcast", algorithm, ranks=9, size_B=2**20, segment_B=512)
+    along, whole = in_segments(request, predict), predict(request)
+    assert whole.method != along.method == "closed_form"
+    assert along.time_s == pytest.approx(whole.time_s, rel=1e-9)
+    assert along.messages == whole.messages
+
+
+def test_without_segments_there_is_nothing_to_choose() -> None:
+    name = next(each.name for each in algorithms("bcast") if not each.is_segmented)
+    row = best_segment(partial(ask, "bcast", name, ranks=8, size_B=4096), predict, HOCKNEY)
+    assert row.segment_B is None
+    assert np.isfinite(row.time_s or math.inf)
+
+
+def test_a_line_with_an_unknown_end_gives_no_time() -> None:
+    """Segments whose simulation would be too long are no candidates, however quick a part of them was."""
+
+    def few_alone(request: ScheduleRequest) -> Row:
+        known = predict(request)
+        return known if request.problem.bytes <= 32 * 512 else Row(known.algorithm, "none", None)
+
+    request = ask("bcast", "binary", ranks=9, size_B=2**20, segment_B=512)
+    assert in_segments(request, few_alone).time_s is None

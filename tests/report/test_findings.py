@@ -1,0 +1,112 @@
+"""The answers that a page begins with: their order, and what is said of messages and of collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hockney.models.base import Fit, Parameter, Regime
+from hockney.models.over_ranks.choice import AlgorithmChoice
+from hockney.models.over_ranks.points import Configuration
+from hockney.report.answers import MOST, weightiest
+from hockney.report.collective_findings import fastest_by_size, of_choices
+from hockney.report.curves import MessageCurve
+from hockney.report.facts import headline
+from hockney.report.figures import HeldOut
+from hockney.report.findings import Finding
+from hockney.report.message_findings import of_headlines, of_models
+
+PLACE = Configuration(())
+
+
+def choice(size_B: int, best: str, *ties: str, default_s: float | None = None, ranks: int = 8) -> AlgorithmChoice:
+    default = None if default_s is None else "default"
+    return AlgorithmChoice(PLACE, ranks, size_B, best, 1.0, ties, 3, default, default_s)
+
+
+def stepped(before_s: float, after_s: float, at_B: float = 4096.0) -> Fit:
+    """Two levels with a step between."""
+
+    def level(low_B: float, high_B: float | None, time_s: float) -> Regime:
+        constant = Parameter(value=time_s, unit="s")
+        return Regime(min_B=low_B, max_B=high_B, alpha_s=constant, beta_s_per_B=Parameter(value=0.0, unit="s/B"))
+
+    return Fit(model="piecewise", regimes=[level(0, at_B, before_s), level(at_B, None, after_s)])
+
+
+def test_the_weightiest_come_first_those_about_the_subject_before_all() -> None:
+    many = [Finding(str(number), "pingpong", number / 20) for number in range(12)]
+    assert [finding.text for finding in weightiest(many)] == [str(number) for number in range(11, 11 - MOST, -1)]
+    about = [Finding("light", "app-ring", 0.01), Finding("drawn", "figure-app-ring-core", 0.02)]
+    assert [finding.text for finding in weightiest([*many, *about], ["ring"])][:3] == ["drawn", "light", "11"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"), [(1.5, "steps from 1 µs to 1.5 µs (× 1.50)"), (1.02, "without a step (× 1.02)")]
+)
+def test_the_step_at_the_eager_limit(ratio: float, said: str, curve: Callable[..., MessageCurve]) -> None:
+    points = [(size, 1e-6) for size in (8, 64, 4096, 65536)]
+    made = curve(points, {"piecewise": stepped(1e-6, ratio * 1e-6)}, eager_limit_B=4096)
+    head = headline(made, [])
+    assert head is not None
+    texts = [finding.text for finding in of_headlines([head])]
+    assert "empty message takes 1 µs (no interval)" in texts[0]
+    assert said in texts[1]
+
+
+def test_a_break_far_from_the_limit_is_not_that_of_the_limit(curve: Callable[..., MessageCurve]) -> None:
+    made = curve([(8, 1e-6), (65536, 2e-6)], {"piecewise": stepped(1e-6, 2e-6, 256.0)}, eager_limit_B=4096)
+    head = headline(made, [])
+    assert head is not None
+    assert "no break there" in of_headlines([head])[1].text
+
+
+def test_the_model_stands_beside_the_strongest_baseline() -> None:
+    nothing = np.array([1e-6])
+
+    def result(median: float) -> HeldOut:
+        return HeldOut(nothing, nothing, median, 2 * median, 0.02)
+
+    (said,) = of_models("pingpong", {"piecewise": result(0.03), "hockney": result(0.1)}, "piecewise")
+    assert "off by 3 %" in said.text
+    assert "no less than the strongest baseline, lines between the neighbouring sizes, with 2 %" in said.text
+    (said,) = of_models("pingpong", {"piecewise": result(0.03), "hockney": result(0.01)}, "piecewise")
+    assert "no less than the strongest baseline, hockney, with 1 %" in said.text
+    (said,) = of_models("pingpong", {"piecewise": result(0.005)}, "piecewise")
+    assert ", less than the strongest baseline" in said.text
+    assert of_models("pingpong", {}, "piecewise") == []
+
+
+def test_ranges_of_sizes_end_where_no_algorithm_is_unbeaten_in_all() -> None:
+    sizes = [choice(8, "chain"), choice(64, "chain"), choice(512, "binary", "chain"), choice(4096, "linear")]
+    # The chain ties at 512 B, so its range goes on; nothing is unbeaten both there and at 4 KiB.
+    assert fastest_by_size(sizes) == "chain is not beaten from 8 B to 512 B, linear is fastest at 4 KiB"
+    assert fastest_by_size([choice(8, "chain", "binary")]) == (
+        "chain is not beaten at 8 B (and cannot be told from binary)"
+    )
+
+
+def test_the_default_is_set_against_the_fastest() -> None:
+    told = [
+        choice(8, "chain", default_s=1.2),
+        choice(64, "chain", default_s=1.4),
+        choice(512, "chain", default_s=3.0),
+    ]
+    (cost, by_size) = of_choices("bcast", told)
+    assert "takes × 1.40 of the fastest algorithm's time in the median of 3 points" in cost.text
+    assert "at worst × 3.00, at 512 B on 8 ranks, where chain is fastest" in cost.text
+    assert by_size.text == "bcast on 8 ranks: chain is fastest from 8 B to 512 B."
+    (cost, *_, open_) = of_choices("bcast", [choice(8, "chain", "default", default_s=1.01)])
+    assert "at no point can it be told from the fastest" in cost.text
+    assert "at 1 of 1 points the fastest cannot be told" in open_.text
+    assert of_choices("bcast", []) == []
+
+
+def test_of_several_allocations_the_sentence_says_which() -> None:
+    placed = replace(choice(8, "chain", default_s=2.0), configuration=Configuration((("mapping", "node"),)))
+    (cost, by_size) = of_choices("bcast", [placed], ["mapping"])
+    assert "on 8 ranks (allocation node), where chain is fastest" in cost.text
+    assert by_size.text.startswith("bcast on 8 ranks (allocation node): ")

@@ -1,0 +1,141 @@
+"""Study files: each one that comes with the package is whole; a user's own is read, or refused by its place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.command_line import outcome
+
+from hockney.campaign.plan import Plan
+from hockney.errors import RequestError
+from hockney.studies.files import FOLDER, find, names, parse
+from hockney.studies.steps import VISIT_SHARE, Asked, Step, measure_s, runs, steps
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "studies.md"
+OWN = """
+question = "How long does it take?"
+compares = "Nothing."
+shows = "Times."
+needs = ["ring"]
+
+[[steps]]
+verb = "run ring"
+options = { ranks = "1-{ranks}", exchange = "sendrecv,nonblocking", topology = ["world", "cartesian"] }
+quick = { ranks = "{ranks}" }
+a_run_s = "2s"
+"""
+
+
+def planned(text: str, tmp_path: Path, ranks: int = 4, **other: object) -> list[Step]:
+    asked = Asked.model_validate({"name": "own", "ranks": ranks, "placements": ["core"], **other})
+    path = tmp_path / "own.toml"
+    path.write_text(text, encoding="utf-8")
+    return steps(find(str(path)), asked, tmp_path / "steps")
+
+
+def test_there_is_a_file_for_each_study_that_was_promised() -> None:
+    assert set(names()) == {
+        *("point_to_point", "ring", "sum3d", "jacobi", "cg", "collectives", "pinning", "scaling", "machine")
+    }
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_study_is_documented(name: str) -> None:
+    assert f"### {name}\n" in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("ranks", [2, 8])
+@pytest.mark.parametrize("name", names())
+def test_the_plan_of_a_study_is_accepted_by_the_models_of_its_options(
+    name: str, ranks: int, quick: bool, tmp_path: Path
+) -> None:
+    asked = Asked(name=name, quick=quick, ranks=ranks, placements=["core", "node"])
+    made = steps(find(name), asked, tmp_path)
+    assert len({step.name for step in made}) == len(made)
+    assert {step.placement for step in made} == {"core", "node"}
+    # What a study needs of a folder from elsewhere is something that it measures itself.
+    assert set(find(name).file.needs) & {operation for step in made for operation in step.operations()}
+    # Without a time of its own a campaign takes as long as the machine has series.
+    assert all(step.plan.time_s is not None for step in made if step.plan is not None)
+
+
+@pytest.mark.parametrize("name", names())
+def test_quick_takes_less(name: str, tmp_path: Path) -> None:
+    def takes_s(quick: bool) -> float:
+        asked = Asked(name=name, quick=quick, ranks=2, placements=["core"])
+        return sum(step.estimate_s for step in steps(find(name), asked, tmp_path))
+
+    assert takes_s(True) < takes_s(False)
+
+
+def test_a_list_makes_a_command_of_each_value_and_words_are_filled(tmp_path: Path) -> None:
+    made = planned(OWN, tmp_path)
+    assert [step.options["topology"] for step in made] == ["world", "cartesian"]
+    assert made[0].command == ("hockney run ring --ranks 1-4 --exchange sendrecv,nonblocking --topology world")
+    # Four numbers of processes in two ways, of two seconds each.
+    assert runs(made[0]) == 8
+    assert made[0].estimate_s - 16 == pytest.approx(planned(OWN, tmp_path, quick=True)[0].estimate_s - 4)
+
+
+def test_powers_end_at_all_ranks(tmp_path: Path) -> None:
+    (step, _) = planned(OWN.replace("1-{ranks}", "{powers}"), tmp_path, ranks=6)
+    assert step.options["ranks"] == "1,2,4,6"
+
+
+def test_the_estimate_of_a_campaign_is_its_visits_at_their_budget_or_its_time() -> None:
+    plan = Plan(ranks=2, operations=["pingpong"], sizes_B=[8, 64, 512], budget_s=0.5, time_s=None)
+    shorter = plan.model_copy(update={"time_s": 0.1})
+    longer = plan.model_copy(update={"budget_s": 1.0})
+    # Three sizes in one locality: half a second each.
+    assert measure_s(plan) - measure_s(shorter) == pytest.approx(VISIT_SHARE * 3 * 0.5 - 0.1)
+    assert measure_s(longer) - measure_s(plan) == pytest.approx(VISIT_SHARE * 3 * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        (("run ring", "run rings"), r"steps\.1\.verb: did you mean 'run ring'", "hockney study show"),
+        (
+            ('exchange = "sendrecv', 'exchanges = "sendrecv'),
+            r"own, step 1: hockney run ring has no option",
+            "exchange",
+        ),
+        (('ranks = "1-{ranks}"', 'ranks = "1-{rank}"'), r"unknown word \{rank\}", r"\{ranks\}"),
+        (('ranks = "1-{ranks}"', 'ranks = "many"'), r"own, step 1: --ranks: 'many'", ""),
+        (("question =", "questions ="), r"question: Field required", ""),
+        (("[[steps]]", "[[steps"), r"own.toml is no TOML", ""),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(
+    change: tuple[str, str], message: str, hint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RequestError) as refused:
+        planned(OWN.replace(*change), tmp_path)
+    assert re.search(message, refused.value.message)
+    assert re.search(hint, refused.value.hint)
+
+
+def test_an_unknown_study_names_the_nearest() -> None:
+    code, _, err = outcome("study", "jacoby", "-o", "nowhere")
+    assert code == 2
+    assert "did you mean 'jacobi'?" in err
+
+
+def test_a_study_is_listed_shown_and_planned_without_an_mpi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, _ = outcome("study", "list")
+    assert code == 0
+    assert all(name in out for name in names())
+    code, out, _ = outcome("study", "show", "ring")
+    assert code == 0
+    assert parse(out, "shown") == parse((FOLDER / "ring.toml").read_text(encoding="utf-8"), "kept")
+    code, out, _ = outcome("study", "ring", "--dry-run", "--ranks", "3", "--mpi", tmp_path, "-o", tmp_path / "s")
+    assert code == 0
+    assert "hockney run ring --ranks 1-3" in out
+    assert re.search(r"on 3 ranks, about \d+", out)
+    assert not (tmp_path / "s").exists()

@@ -1,0 +1,229 @@
+"""A study from its steps to its page: on a runner that answers by a known law, interrupted, resumed, failing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.campaign.fake_campaign import fake_launch
+from tests.command_line import outcome
+
+from hockney.campaign.loop import Outcome
+from hockney.errors import EnvironmentLack
+from hockney.records.folder import Campaign
+from hockney.runner.inventory import inventory
+from hockney.runner.mpi import Mpi
+from hockney.runner.session import Refused
+from hockney.studies import perform
+
+TWO = """
+question = "What does a message cost?"
+compares = "Models."
+shows = "Times."
+needs = ["pingpong", "bandwidth"]
+
+[[steps]]
+verb = "measure"
+options = { operations = "pingpong", sizes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
+
+[[steps]]
+verb = "measure"
+options = { operations = "bandwidth", sizes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
+"""
+IMPORTED = Path(__file__).parents[1] / "importers" / "data"
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study of two campaigns, on a runner that needs no MPI."""
+    monkeypatch.setattr(perform, "launches", lambda _: [fake_launch("good")])
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    path = tmp_path / "two.toml"
+    path.write_text(TWO, encoding="utf-8")
+    return path
+
+
+def anchors(html: str) -> set[str]:
+    return set(re.findall(r' id="([^"]+)"', html))
+
+
+def test_a_study_leaves_a_campaign_a_machine_a_page_and_its_answers(two: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    code, out, err = outcome("study", two, "--ranks", "2", "-o", folder, "--json")
+    assert code == 0, err
+    said = json.loads(out)
+    assert [step["state"] for step in said["steps"]] == ["done", "done"]
+    assert {record.operation for record in Campaign.open(folder / "campaign").records()} == {
+        "pingpong",
+        "bandwidth",
+    }
+    html = (folder / "report.html").read_text(encoding="utf-8")
+    assert "What does a message cost?" in html
+    assert "Half a study" not in html
+    findings = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
+    assert said["findings"] == findings
+    assert 0 < len(findings) <= 10
+    assert [finding["weight"] for finding in findings] == sorted((f["weight"] for f in findings), reverse=True)
+    for finding in findings:
+        assert finding["anchor"] in anchors(html)
+        assert re.search(r"\d", finding["text"])
+    assert (folder / "machine.json").is_file()
+    assert (folder / "study.toml").read_text(encoding="utf-8") == TWO
+
+
+def test_an_interrupted_study_has_half_a_page_and_goes_on(
+    two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, asked = tmp_path / "s", []
+    measure = perform._measure
+
+    def interrupted(path: Path, *given: Any) -> Outcome:
+        asked.append(path.name)
+        if "2-measure" in path.name and len(asked) == 2:
+            from hockney.terminal.signals import Interrupted
+
+            raise Interrupted("SIGTERM")
+        return measure(path, *given)
+
+    monkeypatch.setattr(perform, "_measure", interrupted)
+    code, _, err = outcome("study", two, "--ranks", "2", "-o", folder)
+    assert code == 4
+    assert "--resume" in err
+    html = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Half a study: 2-measure-core is not done" in html
+    code, _, err = outcome("study", two, "-o", folder, "--resume")
+    assert code == 0, err
+    # The first step was not measured again.
+    assert asked == ["1-measure-core", "2-measure-core", "2-measure-core"]
+    assert "Half a study" not in (folder / "report.html").read_text(encoding="utf-8")
+    code, _, err = outcome("study", two, "-o", folder, "--resume", "--ranks", "3")
+    assert code == 2
+    assert "--ranks cannot be changed with --resume" in err
+    code, _, err = outcome("study", two, "-o", folder)
+    assert code == 2
+    assert "already holds a study" in err
+
+
+def test_a_study_of_somebody_else_is_trusted_first(two: Path, tmp_path: Path) -> None:
+    folder, mpi = tmp_path / "s", tmp_path / "mpicc"
+    mpi.write_text("#!/bin/sh\n", encoding="utf-8")
+    code, _, err = outcome("study", two, "--ranks", "2", "--mpi", mpi, "-o", folder)
+    assert code == 0, err
+    # This user's own, until somebody changes what it would run.
+    assert outcome("study", two, "-o", folder, "--resume")[0] == 0
+    changed = (folder / "study.json").read_text(encoding="utf-8").replace(str(mpi), "/elsewhere/mpicc")
+    (folder / "study.json").write_text(changed, encoding="utf-8")
+    code, _, err = outcome("study", two, "-o", folder, "--resume")
+    assert code == 2
+    assert "/elsewhere/mpicc" in err
+    assert outcome("study", two, "-o", folder, "--resume", "--trust")[0] == 0
+
+
+def test_a_step_that_fails_leaves_the_others_alone(
+    two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure = perform._measure
+
+    def failing(path: Path, *given: Any) -> Outcome:
+        if "1-measure" in path.name:
+            raise Refused("it needs 8 GiB", "--cells 228 fits")
+        return measure(path, *given)
+
+    monkeypatch.setattr(perform, "_measure", failing)
+    code, _, err = outcome("study", two, "--ranks", "2", "-o", tmp_path / "s")
+    assert code == 4
+    html = (tmp_path / "s" / "report.html").read_text(encoding="utf-8")
+    assert "Half a study: 1-measure-core failed: it needs 8 GiB" in html
+    assert "--cells 228 fits" in err
+    assert 'id="bandwidth"' in html
+
+
+def test_without_an_mpi_nothing_is_tried_twice(
+    two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def lacking(path: Path, *_: Any) -> Outcome:
+        tried.append(path.name)
+        raise EnvironmentLack("there is no MPI", "install one")
+
+    monkeypatch.setattr(perform, "_measure", lacking)
+    code, _, err = outcome("study", two, "--ranks", "2", "-o", tmp_path / "s")
+    assert code == 3
+    assert "there is no MPI" in err
+    assert tried == ["1-measure-core"]
+
+
+def test_more_ranks_than_slots_names_the_number_that_fits(two: Path, tmp_path: Path) -> None:
+    code, _, err = outcome("study", two, "--hosts", "n1:2,n2:2", "--ranks", "8", "-o", tmp_path / "s")
+    assert code == 2
+    assert "--ranks 4 fits" in err
+    code, _, err = outcome("study", two, "--ranks", "100000", "-o", tmp_path / "s")
+    assert code == 2
+    assert f"--ranks {inventory().cores} has a core for each" in err
+    assert not (tmp_path / "s").exists()
+
+
+def test_results_of_osu_make_the_same_page(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    source = IMPORTED / "osu_latency_7.4_percentiles.txt"
+    code, out, err = outcome("study", "point_to_point", "--from", source, "-o", folder, "--json")
+    assert code == 0, err
+    html = (folder / "report.html").read_text(encoding="utf-8")
+    said = json.loads(out)
+    assert any("Half a study" in warning and "bandwidth" in warning for warning in said["warnings"])
+    assert said["findings"]
+    assert all(finding["anchor"] in anchors(html) for finding in said["findings"])
+
+
+def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path) -> None:
+    rows = ["system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"]
+    # Of three algorithms the chain is best up to 64 B, the binary tree from 4 KiB; the default takes 1.5 times.
+    for size in (8, 64, 4096, 32768):
+        best = {"chain": 1.0, "binary": 2.0} if size < 100 else {"chain": 2.0, "binary": 1.0}
+        for name, factor in {**best, "linear": 3.0, "default": 1.5}.items():
+            rows.append(f"s,m,bcast,{name},core,1,8,8,{size},max_over_ranks,{factor * (10 + size / 1000)},0")
+    table = tmp_path / "tidy.csv"
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    shown = ("--statistic", "max_over_ranks", "--sizes", "64")
+    code, out, err = outcome("study", "collectives", "--from", table, *shown, "-o", tmp_path / "s", "--json")
+    assert code == 0, err
+    texts = [finding["text"] for finding in json.loads(out)["findings"]]
+    assert any("own choice takes × 1.50" in text and "median of 4 points" in text for text in texts)
+    assert any(
+        "chain is fastest from 8 B to 64 B, binary is fastest from 4 KiB to 32 KiB" in text for text in texts
+    )
+
+
+def test_a_folder_that_lacks_all_that_a_study_needs_says_what(tmp_path: Path) -> None:
+    source = IMPORTED / "osu_latency_7.4_percentiles.txt"
+    code, _, err = outcome("study", "ring", "--from", source, "-o", tmp_path / "s")
+    assert code == 2
+    assert "holds nothing that the study ring is about (ring); it holds pingpong" in err
+    assert "column `operation`" in err
+    assert not (tmp_path / "s" / "report.html").exists()
+
+
+def test_from_measures_nothing(tmp_path: Path) -> None:
+    source = IMPORTED / "osu_latency_7.4_percentiles.txt"
+    code, _, err = outcome("study", "ring", "--from", source, "--quick", "-o", tmp_path / "s")
+    assert code == 2
+    assert "--quick" in err
+
+
+@pytest.mark.thorough
+@pytest.mark.one_mpi
+def test_a_quick_ring_on_a_real_mpi(mpi: Mpi, tmp_path: Path) -> None:
+    code, out, err = outcome(
+        "study", "ring", "--quick", "--ranks", "2", "--mpi", mpi.wrapper, "-o", tmp_path / "s", "--json"
+    )
+    # A machine that leaves its level for long ends a campaign with 4.
+    assert code in (0, 4), err
+    said = json.loads(out)
+    assert {step["state"] for step in said["steps"] if "ring" in step["name"]} == {"done"}
+    html = (tmp_path / "s" / "report.html").read_text(encoding="utf-8")
+    assert 'id="app-ring"' in html
+    assert len({run.ranks for run in Campaign.open(tmp_path / "s" / "campaign").apps()}) == 2
