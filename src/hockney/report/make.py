@@ -28,6 +28,7 @@ from hockney.report import (
     effects,
     figures,
     marked,
+    node_figure,
     points_csv,
     provenance,
     tables,
@@ -41,7 +42,7 @@ from hockney.report.facts import Headline, headline, in_turn, left_out, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
 from hockney.report.judged import judged
-from hockney.report.marks import Peak, SizeMark, cache_marks, percent
+from hockney.report.marks import Peak, SizeMark, cache_marks, found_peaks, percent, placed
 from hockney.report.page import MEANING, Section, SectionPart, render
 from hockney.report.places import Places
 from hockney.report.style import Looks, drawing_style, model_styles
@@ -147,6 +148,7 @@ def make(
         every, marks = curves(machine), _sizes(machine)
     else:
         caveats = [*reservations([], contents), *contents.warnings]
+    peaks = placed(peaks, {curve.entry.locality for curve in every}) or found_peaks(launches)
     context = Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
     measured = machine.effects if machine is not None else []
     page_warnings = [*warnings(every, launches, caveats), *effects.warnings(measured)]
@@ -198,6 +200,7 @@ def make(
             warnings=page_warnings,
             sections=sections,
             provenance=provenance.tables(launches),
+            nodes=node_figure.of_launches(launches),
             origin=origin,
             of_messages=bool(len(frame) or measured),
         )

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hockney.machine.file import Machine
+from hockney.records.nodes import cpu_ranges, described, node_facts
 from hockney.report.points_csv import command_line
 from hockney.report.tables import NONE, Table
 from hockney.units import format_bytes, format_time
@@ -21,6 +22,7 @@ def tables(launches: Sequence[Launch]) -> list[Table]:
     result = [
         _libraries(measured),
         _hosts(measured),
+        *_nodes(measured),
         _launches(measured),
         *_placements(measured),
         *_settings(measured),
@@ -92,6 +94,16 @@ def _hosts(launches: Sequence[Launch]) -> Table:
     return Table("Hosts", columns, list(rows), frozenset({0, 1, 4, 5, 6}))
 
 
+def _nodes(launches: Sequence[Launch]) -> list[Table]:
+    """Each description once, with all hosts that it is of."""
+    hosts: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
+    for launch in launches:
+        for node in described(launch):
+            hosts.setdefault(tuple(node_facts(node)), {}).update(dict.fromkeys(node.hosts))
+    columns = ["part", "as the kernel's files say"]
+    return [Table(f"Node {', '.join(of)}", columns, rows, frozenset({0, 1})) for rows, of in hosts.items()]
+
+
 def _caches(launch: Launch, host: object) -> str:
     sizes: dict[str, None] = {}
     for rank in launch.get("ranks") or ():
@@ -147,17 +159,6 @@ def _rank(rank: Mapping[str, Any]) -> tuple[str, ...]:
     cells = {name: _text(rank.get(name)) for name in ("rank", "host", "cpu", "core", "numa", "package")}
     cells |= {name: cpu_ranges(rank.get(name) or ()) or NONE for name in ("affinity", "siblings")}
     return tuple(cells[n] for n in ("rank", "host", "cpu", "affinity", "core", "siblings", "numa", "package"))
-
-
-def cpu_ranges(cpus: Sequence[int]) -> str:
-    """CPU numbers as Linux writes them: [0, 1, 2, 8] → `0-2,8`."""
-    runs: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if runs and cpu == runs[-1][-1] + 1:
-            runs[-1].append(cpu)
-        else:
-            runs.append([cpu])
-    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def _settings(launches: Sequence[Launch]) -> list[Table]:
