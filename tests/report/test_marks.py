@@ -76,9 +76,17 @@ def _launch(root: Path, machines: Sequence[str]) -> dict[str, Any]:
 
 def test_links_of_nodes_are_peaks_of_messages_between_them(tmp_path: Path) -> None:
     assert found_peaks([_launch(tmp_path, ("a", "b"))]) == [
-        Peak("InfiniBand", 12.5e9, ("network",)),
-        Peak("Ethernet", 3.125e9, ("network",)),
+        Peak("InfiniBand", 12.5e9, ("network",), is_found=True),
+        Peak("Ethernet", 3.125e9, ("network",), is_found=True),
     ]
+
+
+def test_what_exceeds_a_link_that_was_found_did_not_use_it() -> None:
+    found = Peak("Ethernet", 3e9, ("network",), is_found=True)
+    assert found.may_carry(2.9e9, 1)
+    assert not found.may_carry(3.1e9, 1)
+    assert found.may_carry(5.9e9, 2), "both directions at once"
+    assert Peak("Ethernet", 3e9).may_carry(12e9, 1), "who gives a peak wants the share"
 
 
 def test_ranks_of_one_machine_use_no_link(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,6 +98,15 @@ def test_what_the_tools_list(open_mpi: Mpi) -> None:
     assert [Path(tool).name for tool in said.tools] == ["ompi_info", "fi_info", "ucx_info"]
 
 
+def test_what_a_launch_keeps_is_read_back(open_mpi: Mpi) -> None:
+    said = offered(open_mpi)
+    assert Offered.read(json.loads(json.dumps(said.as_dict()))) == said
+    assert "btl: openib, self, tcp, vader" in said.lines
+    for damaged in ({"components": 3}, {"ucx": [1]}, {"providers": 3}):
+        with pytest.raises((TypeError, ValueError)):
+            Offered.read(damaged)
+
+
 def test_tools_that_are_absent_or_fail(
     tmp_path: Path, script: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,7 +126,7 @@ def test_the_exercises_combinations_are_among_the_variants(open_mpi: Mpi, thin: 
     # UCX_NET_DEVICES=ib0, br0, mlx5_0:1; ob1 with openib, tcp and vader.
     devices = {v.environment["UCX_NET_DEVICES"] for v in variants.values() if "UCX_NET_DEVICES" in v.environment}
     assert {"ib0", "br0", "mlx5_0:1"} <= devices
-    btls = {v.arguments[-1] for name, v in variants.items() if name.startswith("ob1-") and len(v.arguments) == 4}
+    btls = {v.arguments[-1] for name, v in variants.items() if name.startswith("ob1-") and len(v.arguments) == 6}
     assert btls == {"vader,self", "tcp,self", "openib,self"}
     assert variants["cm-ofi-verbs-ofi_rxm"].arguments[-1] == "verbs;ofi_rxm"
     # A port of the bridge has no address, and nothing goes to another node by the loopback.
@@ -148,12 +158,18 @@ def test_mpich_and_intel(tmp_path: Path, script: Callable[..., Path], thin: Node
     ]
     assert intel[1].environment == {"I_MPI_FABRICS": "shm"}
     assert {"tcp", "mlx", "psm3"} <= {one.environment.get("FI_PROVIDER") for one in intel}, "tried by name"
+    script(tmp_path / "both/mpichversion", MPICHVERSION.replace("ch4:ofi", "ch4:ucx ofi"))
+    assert offered(_mpi("mpich", tmp_path / "both")).device == "ch4:ucx,ofi", "as the wheel of 5.0 prints it"
     of_ucx = candidates(mpich, Offered(device="ch4:ucx"), thin, between_nodes=True)
     assert any("UCX_NET_DEVICES=mlx5_0:1" in text and "NETMOD=ucx" in text for text in of_ucx)
 
 
 def test_what_starts_is_told_from_what_does_not(mpi: Mpi) -> None:
-    broken = "none: --mca pml moon" if mpi.kind == "openmpi" else "none: FI_PROVIDER=moon MPIR_CVAR_NOLOCAL=1"
+    broken = (
+        "none: --mca pml moon"
+        if mpi.kind == "openmpi"
+        else "none: MPIR_CVAR_NOLOCAL=1 FI_PROVIDER=moon UCX_TLS=moon"
+    )
     good, bad = tried(mpi, LaunchRequest(ranks=2, oversubscribe=True), ["default:", broken])
     assert (good.name, good.why_not) == ("default", "")
     assert bad.name == "none"

@@ -114,7 +114,7 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
         peaks=[
             (peak, peak.share(float(rate[fastest]), curve.directions))
             for peak in peaks
-            if peak.limits(curve.entry.locality)
+            if peak.limits(curve.entry.locality) and peak.may_carry(float(rate[fastest]), curve.directions)
         ],
     )
 

@@ -20,11 +20,15 @@ from hockney.units import format_rate, parse_rate
 
 @dataclass(frozen=True)
 class Peak:
-    """The nominal rate of the hardware in one direction, and the localities that it limits (none named: all)."""
+    """The nominal rate of the hardware in one direction, and the localities that it limits (none named: all).
+
+    `is_found`: nobody said that messages go this way, the nodes only have such a link.
+    """
 
     name: str
     rate_B_per_s: float
     localities: tuple[str, ...] = ()
+    is_found: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Peak:
@@ -49,6 +53,10 @@ class Peak:
         if not value > 0:
             raise RequestError(f"--peak {text!r}: the rate is not positive", hint)
         return cls(name.strip(), value, localities)
+
+    def may_carry(self, rate_B_per_s: float, directions: int) -> bool:
+        """Whether messages of that rate may have gone this way: nothing exceeds a link that it uses."""
+        return not self.is_found or self.share(rate_B_per_s, directions) <= 1
 
     def limits(self, locality: str | None) -> bool:
         """Whether messages of this locality go this way."""
@@ -83,7 +91,7 @@ def found_peaks(launches: Iterable[Mapping[str, Any]]) -> list[Peak]:
         if len(machines) > 1:
             for link in (link for node in described(launch) for link in links(node)):
                 rates.setdefault(link.name, set()).add(link.rate_bit_per_s / 8)
-    found = [Peak(name, rate, ("network",)) for name, of in rates.items() for rate in of]
+    found = [Peak(name, rate, ("network",), is_found=True) for name, of in rates.items() for rate in of]
     return sorted(found, key=lambda peak: (-peak.rate_B_per_s, peak.name))
 
 
@@ -121,10 +129,10 @@ def draw_peaks(axes: Axes, reached_B_per_s: Mapping[Peak, float], directions: in
         level = directions * peak.rate_B_per_s / unit_B_per_s
         if level > axes.get_ylim()[1]:
             continue
-        share = peak.share(reached, directions)
+        share = f": {percent(peak.share(reached, directions))} reached"
         axes.axhline(level, color=QUIET, linewidth=1.0, linestyle=(0, (7, 2)), zorder=1)
         axes.text(
-            0.01, level, f"{peak.label(directions)}: {percent(share)} reached",
+            0.01, level, peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
             transform=axes.get_yaxis_transform(), ha="left", va="bottom", fontsize=7.5, color="#333333",
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ from hockney.machine.file import Machine
 from hockney.records.nodes import cpu_ranges, described, node_facts
 from hockney.report.points_csv import command_line
 from hockney.report.tables import NONE, Table
+from hockney.runner.transports import Offered
 from hockney.units import format_bytes, format_time
 
 Launch = Mapping[str, Any]
@@ -21,6 +22,7 @@ def tables(launches: Sequence[Launch]) -> list[Table]:
     imported = [launch for launch in launches if launch.get("imported")]
     result = [
         _libraries(measured),
+        _transports(measured),
         _hosts(measured),
         *_nodes(measured),
         _launches(measured),
@@ -76,6 +78,19 @@ def _libraries(launches: Sequence[Launch]) -> Table:
     headings = ["MPI", "version", "standard", "library", "wrapper", "launcher", "compiler"]
     known = [row for row in rows if any(cell != NONE for cell in row)]
     return Table("MPI library", headings, known, frozenset(range(7)))
+
+
+def _transports(launches: Sequence[Launch]) -> Table:
+    """What the library's tools list, as `hockney doctor` prints it; each library once."""
+    rows: dict[tuple[str, str], None] = {}
+    for launch in launches:
+        try:
+            said = Offered.read(launch.get("transports") or {})
+        except (TypeError, ValueError):
+            continue
+        library = " ".join(_text((launch.get("mpi") or {}).get(name)) for name in ("kind", "version"))
+        rows |= dict.fromkeys((library, line) for line in said.lines)
+    return Table("Transports that the library's tools list", ["MPI", "transports"], list(rows), frozenset({0, 1}))
 
 
 def _hosts(launches: Sequence[Launch]) -> Table:

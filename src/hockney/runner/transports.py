@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -51,6 +52,19 @@ class Offered:
     def as_dict(self) -> dict[str, Any]:
         """Plain data, without what is empty."""
         return {name: value for name, value in asdict(self).items() if value}
+
+    @classmethod
+    def read(cls, said: Mapping[str, Any]) -> Offered:
+        """From `as_dict`, by way of JSON; TypeError or ValueError for anything else."""
+        return cls(
+            components={
+                str(name): tuple(map(str, names)) for name, names in dict(said.get("components", {})).items()
+            },
+            device=str(said.get("device", "")),
+            providers=tuple(map(str, said.get("providers", ()))),
+            ucx=tuple((str(transport), str(device)) for transport, device in said.get("ucx", ())),
+            tools=tuple(map(str, said.get("tools", ()))),
+        )
 
     @property
     def lines(self) -> list[str]:
@@ -101,7 +115,7 @@ def _offered(kind: str, launcher: Path, environment: tuple[tuple[str, str], ...]
 
     components = said("ompi_info", "--parsable", of="openmpi")
     listed = re.findall(r"^mca:(\w+):(\w+):version:", components, re.MULTILINE)
-    device = re.search(r"^MPICH Device:\s*(\S+)", said("mpichversion", of="mpich"), re.MULTILINE)
+    device = re.search(r"^MPICH Device:[ \t]*(\S.*)", said("mpichversion", of="mpich"), re.MULTILINE)
     providers = re.findall(r"^provider: (\S+)", said("fi_info"), re.MULTILINE)
     ucx = re.findall(r"^#\s+Transport: (\S+)\s*\n#\s+Device: (\S+)", said("ucx_info", "-d"), re.MULTILINE)
     return Offered(
@@ -110,7 +124,7 @@ def _offered(kind: str, launcher: Path, environment: tuple[tuple[str, str], ...]
             for framework in _FRAMEWORKS
             if any(of == framework for of, _ in listed)
         },
-        device=device[1] if device else "",
+        device=",".join(device[1].split()) if device else "",
         providers=tuple(dict.fromkeys(providers)),
         ucx=tuple(dict.fromkeys(ucx)),
         tools=tuple(tools),
@@ -158,7 +172,7 @@ def _of_open_mpi(offer: Offered, node: NodeDescription, between_nodes: bool) -> 
                 yield _named(f"cm-{mtl}", f"--mca pml cm --mca mtl {mtl}")
                 continue
             for provider in offer.providers or _PROVIDERS:
-                words = f"--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include '{provider}'"
+                words = f"--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include {shlex.quote(provider)}"
                 yield _named(f"cm-ofi-{provider}", words)
 
 
@@ -182,7 +196,9 @@ def _of_mpich(offer: Offered, node: NodeDescription, between_nodes: bool) -> Ite
     network = "MPIR_CVAR_NOLOCAL=1"
     if "ofi" in offer.device:
         for provider in offer.providers or _PROVIDERS:
-            yield _named(f"ofi-{provider}", f"{network} MPIR_CVAR_CH4_NETMOD=ofi FI_PROVIDER='{provider}'")
+            yield _named(
+                f"ofi-{provider}", f"{network} MPIR_CVAR_CH4_NETMOD=ofi FI_PROVIDER={shlex.quote(provider)}"
+            )
     if "ucx" in offer.device:
         for name, settings in _of_ucx(offer, node, between_nodes):
             yield _named(name, f"{network} MPIR_CVAR_CH4_NETMOD=ucx {settings}".strip())
@@ -193,7 +209,7 @@ def _of_mpich(offer: Offered, node: NodeDescription, between_nodes: bool) -> Ite
 def _of_intel(offer: Offered, _node: NodeDescription, _between_nodes: bool) -> Iterator[str]:
     yield _named("shm", "I_MPI_FABRICS=shm")
     for provider in offer.providers or _PROVIDERS:
-        yield _named(f"ofi-{provider}", f"I_MPI_FABRICS=ofi FI_PROVIDER='{provider}'")
+        yield _named(f"ofi-{provider}", f"I_MPI_FABRICS=ofi FI_PROVIDER={shlex.quote(provider)}")
 
 
 def tried(

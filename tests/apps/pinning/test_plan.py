@@ -179,7 +179,7 @@ def test_nodes() -> None:
         ("4 cores", (2, 1, "0,0"), "names a CPU twice", "its own"),
         ("4 cores", (2, 1, "0,1,2"), "3 CPUs for 2 ranks x 1 threads", "name 2"),
         ("4 cores", (2, 1, "0,9"), "CPU 9 is not one of the 4", "0-3"),
-        ("4 cores", (2, 1, "0,x"), "is not understood", "0"),
+        ("4 cores", (2, 1, "0,x"), "is not understood", "8,16"),
         ("4 cores", (2, 1, "0,1", 2), "CPUs of one node", "one host"),
         ("4 cores", (2, 1, "0,1", 1, "spread"), "means nothing where", "leave it out"),
         ("4 cores", (1, 1, "core", 2), "cannot be on 2 nodes", "fewer hosts"),
