@@ -29,10 +29,12 @@ def test_every_cpu_is_drawn_and_ranks_stand_on_theirs(tmp_path: Path) -> None:
     for title in ("n1 (and 1 alike)", "package 0", "package 1", "NUMA 0", "NUMA 1", "cache 0", "cache 1"):
         assert texts.count(title) == 1, title
     # CPUs 0 and 24 are one core: its cell has the second thread below the first.
-    cells = [text for text in drawing.figure.axes[0].texts if text.get_ha() == "left"]
+    cells = [text for text in drawing.figure.axes[0].texts if text.get_horizontalalignment() == "left"]
     at = {text.get_text(): text.get_position() for text in cells}
     assert at["0"][0] == at["24"][0] != at["2"][0]
-    ranks = [text.get_text() for text in drawing.figure.axes[0].texts if text.get_ha() == "center"]
+    ranks = [
+        text.get_text() for text in drawing.figure.axes[0].texts if text.get_horizontalalignment() == "center"
+    ]
     assert sorted(filter(None, ranks)) == ["0", "1", "2"]
 
 

@@ -28,6 +28,8 @@ _COLOURS = ("#9ecae9", "#f9c79a", "#a5d8b0", "#e6b8d0", "#d9d08f", "#c7c0e8", "#
 SHARED = "#d62728"
 MOST_NODES, MOST_DRAWN = 2, 512
 """Nodes in a figure of a report, and CPUs of one."""
+PAGE_WIDTH = 22.0
+"""Of a figure of a report in widths of a CPU, so that small nodes are not drawn large."""
 Occupants = Mapping[int, Sequence[str]]
 
 
@@ -74,15 +76,18 @@ def _grid(boxes: Sequence[_Box], level: Level) -> _Box:
     return whole
 
 
-def drawing(nodes: Mapping[str, tuple[NodeTopology, Occupants]]) -> Figure:
-    """One node below the other by name, each with the threads (`rank.thread`) on its CPUs; two on one are red."""
+def drawing(nodes: Mapping[str, tuple[NodeTopology, Occupants]], least_width: float = 0.0) -> Figure:
+    """One node below the other by name, each with the threads (`rank.thread`) on its CPUs; two on one are red.
+
+    `least_width`, in widths of a CPU: narrower nodes leave the rest free.
+    """
     boxes = {
         name: _grid(
             [_unit(node.within(unit), "package", node.cache_numbers) for unit in node.units("package")], "package"
         )
         for name, (node, _) in nodes.items()
     }
-    width = max(box.width for box in boxes.values())
+    width = max(least_width, *(box.width for box in boxes.values()))
     height = sum(box.height + GAP for box in boxes.values())
     with drawing_style():
         figure = Figure(figsize=(INCH * width, INCH * height))
@@ -143,7 +148,7 @@ def of_launches(launches: Sequence[Mapping[str, Any]]) -> Drawing | None:
                 f"Packages, NUMA domains, last-level caches and cores of {', '.join(nodes)}; "
                 "in a CPU its number and the ranks that began on it."
             )
-            return Drawing("nodes", "Nodes", caption, caption, drawing(nodes))
+            return Drawing("nodes", "Nodes", caption, caption, drawing(nodes, PAGE_WIDTH))
     return None
 
 
