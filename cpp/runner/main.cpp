@@ -94,7 +94,32 @@ const char* thread_level() {
     return level == MPI_THREAD_FUNNELED ? "funneled" : "single";
 }
 
-std::string hello(const std::vector<std::string>& placements, const std::string& settings) {
+// The first rank of each host describes it, the others say nothing.
+std::string described_node(MPI_Comm comm) {
+    MPI_Comm host;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int rank = 0;
+    MPI_Comm_rank(host, &rank);
+    MPI_Comm_free(&host);
+    return rank == 0 ? node_json() : "";
+}
+
+// Hosts that are alike stand together: each description once, with the ranks that gave it.
+std::string nodes_json(const std::vector<std::string>& descriptions) {
+    std::map<std::string, std::vector<long>> ranks;
+    for (std::size_t rank = 0; rank < descriptions.size(); ++rank)
+        if (!descriptions[rank].empty()) ranks[descriptions[rank]].push_back(static_cast<long>(rank));
+    std::string list;
+    for (const auto& [description, of] : ranks) {
+        JsonObject node;
+        node.add("ranks", of).raw("node", description);
+        list += (list.empty() ? "" : ",") + node.str();
+    }
+    return "[" + list + "]";
+}
+
+std::string hello(const std::vector<std::string>& placements, const std::vector<std::string>& nodes,
+                  const std::string& settings) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0, version = 0, subversion = 0;
     MPI_Get_library_version(library, &length);
@@ -126,6 +151,7 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
 #else
     object.add("mpi_t", true);
 #endif
+    object.raw("nodes", nodes_json(nodes));
     object.raw("ranks", "[" + ranks + "]").add("clock_granularity_s", clock_granularity_s());
     return object.str();
 }
@@ -323,10 +349,11 @@ int run() {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     const std::vector<std::string> placements =
         gather_texts(placement_json(rank, progress_switches()), rank, ranks, comm);
+    const std::vector<std::string> nodes = gather_texts(described_node(comm), rank, ranks, comm);
     {
         Groups groups(comm);
         if (rank == 0) {
-            answer(hello(placements, settings_json()));
+            answer(hello(placements, nodes, settings_json()));
             serve(ranks, comm, groups);
         } else {
             follow_orders(rank, ranks, comm, groups);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "devices.hpp"
 #include "json.hpp"
 
 namespace hockney {
@@ -21,13 +22,6 @@ namespace {
 
 // Without /sys a cache larger than most is assumed, so that "off cache" stays true.
 constexpr double default_cache_B = 256.0 * 1024 * 1024;
-
-std::string first_line(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
 
 // "0-3,8" → 0 1 2 3 8
 std::vector<long> parse_list(const std::string& text) {
@@ -162,7 +156,20 @@ std::string list_of(const std::vector<std::string>& words) {
     return "[" + list + "]";
 }
 
+std::string cache_json(const Cache& cache) {
+    JsonObject one;
+    one.add("level", cache.level).add("type", cache.type).add("size_B", static_cast<long>(cache.size_B));
+    return one.add("shared", cache.shared).str();
+}
+
 }  // namespace
+
+std::string first_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
 
 std::vector<long> affinity() {
     cpu_set_t set;
@@ -205,6 +212,8 @@ std::string placement_json(int rank, const std::vector<std::string>& progress_th
 
 std::string processors_json() { return "[]"; }
 
+std::string node_json() { return ""; }
+
 #else
 
 std::string processors_json() {
@@ -227,6 +236,18 @@ std::string processors_json() {
         list += (list.empty() ? "" : ",") + one.str();
     }
     return "[" + list + "]";
+}
+
+std::string node_json() {
+    std::string list;
+    for (const long cpu : parse_list(first_line("/sys/devices/system/cpu/online")))
+        for (const Cache& cache : caches(static_cast<int>(cpu)))
+            // Each cache once.
+            if (!cache.shared.empty() && cache.shared.front() == cpu)
+                list += (list.empty() ? "" : ",") + cache_json(cache);
+    JsonObject node;
+    node.raw("processors", processors_json()).raw("caches", "[" + list + "]");
+    return node.raw("files", device_files_json()).str();
 }
 
 std::string placement_json(int rank, const std::vector<std::string>& progress_threads) {
@@ -256,14 +277,7 @@ std::string placement_json(int rank, const std::vector<std::string>& progress_th
         place.add("siblings", parse_list(first_line(topology + "thread_siblings_list")));
         place.add("governor", first_line(cpu_folder(cpu) + "/cpufreq/scaling_governor"));
         std::string list;
-        for (const Cache& cache : caches(cpu)) {
-            JsonObject one;
-            one.add("level", cache.level)
-                .add("type", cache.type)
-                .add("size_B", static_cast<long>(cache.size_B));
-            one.add("shared", cache.shared);
-            list += (list.empty() ? "" : ",") + one.str();
-        }
+        for (const Cache& cache : caches(cpu)) list += (list.empty() ? "" : ",") + cache_json(cache);
         place.raw("caches", "[" + list + "]");
     }
     return place.str();

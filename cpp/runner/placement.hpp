@@ -25,6 +25,13 @@ std::vector<long> launched_affinity();
 // the lowest processor that shares the last-level cache or the core. Empty on a simulated host.
 std::string processors_json();
 
+// This host as one JSON object: `processors`, each of its `caches` once, and `files` of its devices. Empty on
+// a simulated host.
+std::string node_json();
+
+// Of a file; empty where there is none.
+std::string first_line(const std::string& path);
+
 // Bytes of memory that can still be used on this host; 0 where unknown.
 double available_memory_B();
 

@@ -74,10 +74,14 @@ def content(path: Path, hint: str = _HINT, *, most_B: int = MOST_B, within: Path
             raise Absent(f"{printable(archive)} holds no file {name}", hint)
         return data_of[name]
     with _opened(path, hint, most_B, within) as file:
-        data: bytes = file.read(os.fstat(file.fileno()).st_size + 1) or b""
-        # The files of /proc and /sys say that they are empty.
-        while len(data) <= most_B and (more := file.read(_CHUNK_B)):
-            data += more
+        try:
+            data: bytes = file.read(os.fstat(file.fileno()).st_size + 1) or b""
+            # The files of /proc and /sys say that they are empty.
+            while len(data) <= most_B and (more := file.read(_CHUNK_B)):
+                data += more
+        except OSError as error:
+            # Drivers refuse what their device does not have: the speed of a link that is down.
+            raise RequestError(f"cannot read {_short(printable(path))}: {reason(error)}", hint) from error
     if len(data) > most_B:
         raise _too_large(path, most_B, hint)
     return data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import pytest
 
 from hockney.campaign import prepare
 from hockney.campaign.plan import Launching, Plan
-from hockney.errors import RequestError
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.answers import Hello, RankPlace
 from hockney.runner.inventory import inventory
+from hockney.runner.launchers.base import LaunchRequest
 from hockney.runner.mpi import Broken, Mpi
+from hockney.runner.transports import Offered, Tried
 
 
 @pytest.fixture(autouse=True)
@@ -152,3 +155,31 @@ def test_the_environment_is_recorded_as_text(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("OMPI_X", os.fsdecode(b"a\xff"))
     (launch,) = prepare.launches(Plan(ranks=2))
     assert launch.provenance["environment"]["OMPI_X"] == "a\\udcff"
+
+
+def test_all_transports_become_variants_that_the_plan_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that start; a variant that was named besides comes first, and a stored plan names none to try."""
+    asked: list[LaunchRequest] = []
+
+    def tried(_: Mpi, request: LaunchRequest, variants: Sequence[str], *__: object) -> list[Tried]:
+        asked.append(request)
+        return [Tried(text, "" if "tcp" in text or text == "default:" else "no device") for text in variants]
+
+    monkeypatch.setattr(prepare, "tried", tried)
+    monkeypatch.setattr(prepare, "offered", lambda _: Offered({"pml": ("ob1", "ucx"), "btl": ("sm", "tcp")}))
+    plan, results = prepare.with_transports(
+        Plan(ranks=2, variants=["mine: A=1", "all-transports"], hosts=["a:1", "b:1"]), lambda _: None
+    )
+    assert plan.variants[0] == "mine: A=1"
+    assert "all-transports" not in plan.variants
+    assert {"default:", "ob1-tcp: --mca pml ob1 --mca btl tcp,self"} <= set(plan.variants)
+    assert not [text for text in plan.variants if "btl sm" in text]
+    assert {one.name for one in results if one.why_not} >= {"ob1-sm", "ucx"}
+    assert (asked[0].ranks, asked[0].map_by, asked[0].hosts) == (2, "node", ("a:1", "b:1"))
+
+
+def test_where_no_transport_starts_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "tried", lambda *_: [Tried("default:", "no MPI runs here")])
+    monkeypatch.setattr(prepare, "offered", lambda _: Offered())
+    with pytest.raises(EnvironmentLack, match=r"no transport of .* starts: no MPI runs here"):
+        prepare.with_transports(Plan(ranks=2, variants=["all-transports"]), lambda _: None)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from hockney.runner.mpi import Mpi
 
@@ -65,10 +68,39 @@ def test_each_mpi_here_runs(mpi: Mpi) -> None:
     assert found["works"] is True
     assert (found["kind"], found["version"]) == (mpi.kind, mpi.version)
     assert found["trial"].startswith("2 ranks started")
+    said = found["transports"]
+    assert "ob1" in said["components"]["pml"] if mpi.kind == "openmpi" else mpi.kind != "mpich" or said["device"]
+    assert found["variants"] == []
+
+
+@pytest.mark.thorough
+def test_variants_are_ready_to_measure(mpi: Mpi) -> None:
+    done = _doctor("--mpi", str(mpi.wrapper), "--variants", "--json")
+    (found,) = json.loads(done.stdout)["mpis"]
+    starts = [one["variant"] for one in found["variants"] if not one["why_not"]]
+    assert "default:" in starts
+    assert len(starts) > 1
+    lines = _doctor("--mpi", str(mpi.wrapper), "--variants").stdout
+    assert f"--variant {shlex.quote(starts[1])}" in lines
+
+
+def test_hosts_are_for_variants() -> None:
+    done = _doctor("--hosts", "n1,n2")
+    assert done.returncode == 2
+    assert "--hosts means nothing without --variants" in done.stderr
 
 
 def test_text_shows_the_order_of_the_search() -> None:
     done = _doctor()
-    for word in ("Python environment", "MPI_HOME", "PATH", "well-known prefixes", "This machine", "C++ compiler"):
+    for word in (
+        "The node, all of it",
+        "interface lo: loopback",
+        "Python environment",
+        "MPI_HOME",
+        "PATH",
+        "well-known prefixes",
+        "This machine",
+        "C++ compiler",
+    ):
         assert word in done.stdout
     assert ("ready to measure" in done.stdout) == (done.returncode == 0)

@@ -192,6 +192,7 @@ def test_every_shipped_mapping_places_ranks_on_cores_of_their_own(name: str) -> 
     system = find_system(name)
     for mapping, rule in system.mappings.items():
         most = 4 if rule.to_core == 3 else 64 if rule.to_core is None else 61
+        most = min(most, (rule.nodes or most) * system.node.cores)
         for ranks in (1, 2, 3, most):
             placed = placement(system, mapping, ranks)
             assert nests(placed)
@@ -280,3 +281,16 @@ def test_a_wrong_channel_or_core_is_refused(channel: str, receiver: int) -> None
 def test_more_cores_than_can_be_numbered() -> None:
     with pytest.raises(RequestError, match="more cores than can be numbered"):
         placement(small(list(LEVELS), first_cores=[0], from_core=2**31), "m", 2)
+
+
+@pytest.mark.parametrize("name", ["orfeo-thin", "orfeo-gpu"])
+def test_nodes_of_the_exercises(name: str) -> None:
+    """Breaks of their rings lie behind 12 and 24 ranks: a socket with one L3 is full, then a node."""
+    system = find_system(name)
+    by_core = placement(system, "", 48)
+    assert [by_core.locality(rank, rank + 1) for rank in (0, 10, 11, 12, 23)] == [
+        *("cache", "cache", "node", "cache", "network")
+    ]
+    assert placement(system, "socket", 2).locality(0, 1) == "node"
+    assert placement(system, "node", 2).locality(0, 1) == "network"
+    assert system.network.bandwidth_B_per_s == 100e9 / 8

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.planted_node import plant_node
 
 from hockney.errors import RequestError
-from hockney.report.marks import Peak, cache_marks, percent
+from hockney.report.marks import Peak, cache_marks, found_peaks, percent, placed
+from hockney.runner.inventory import node
 
 
 @pytest.mark.parametrize(
@@ -24,13 +30,69 @@ def test_parse(text: str, name: str, rate: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "InfiniBand", "=12GB/s", "InfiniBand=", "InfiniBand=fast", "x=12", "x=0GB/s"]
+    "text",
+    [
+        "",
+        "InfiniBand",
+        "=12GB/s",
+        "@node=12GB/s",
+        "x@=1GB/s",
+        "InfiniBand=",
+        "InfiniBand=fast",
+        "x=12",
+        "x=0GB/s",
+    ],
 )
 def test_a_bad_peak_says_the_form(text: str) -> None:
     with pytest.raises(RequestError) as error:
         Peak.parse(text)
     assert "--peak" in error.value.message
     assert "NAME=RATE" in error.value.hint
+
+
+def test_a_peak_may_say_what_it_limits() -> None:
+    peak = Peak.parse("memory@cache,numa=20GB/s")
+    assert peak == Peak("memory", 20e9, ("cache", "numa"))
+    assert peak.limits("cache")
+    assert not peak.limits("network")
+    assert not peak.limits(None)
+    with pytest.raises(RequestError, match="'moon' is no locality") as error:
+        Peak.parse("memory@moon=20GB/s")
+    assert "network" in error.value.hint
+
+
+def test_a_peak_without_a_locality_is_a_links_where_there_are_messages_between_nodes() -> None:
+    link, memory = Peak("IB", 12.5e9), Peak("memory", 20e9, ("node",))
+    assert placed([link, memory], {"cache", "network"}) == [Peak("IB", 12.5e9, ("network",)), memory]
+    assert placed([link, memory], {"cache", "node"}) == [link, memory]
+    assert placed([link], {None}) == [link]
+
+
+def _launch(root: Path, machines: Sequence[str]) -> dict[str, Any]:
+    of_node = node(plant_node(root)).model_copy(update={"hosts": ["n1", "n2"]})
+    ranks = [{"rank": rank, "host": f"n{rank + 1}", "machine": name} for rank, name in enumerate(machines)]
+    return {"nodes": [of_node.model_dump(exclude_defaults=True)], "ranks": ranks}
+
+
+def test_links_of_nodes_are_peaks_of_messages_between_them(tmp_path: Path) -> None:
+    assert found_peaks([_launch(tmp_path, ("a", "b"))]) == [
+        Peak("InfiniBand", 12.5e9, ("network",), is_found=True),
+        Peak("Ethernet", 3.125e9, ("network",), is_found=True),
+    ]
+
+
+def test_what_exceeds_a_link_that_was_found_did_not_use_it() -> None:
+    found = Peak("Ethernet", 3e9, ("network",), is_found=True)
+    assert found.may_carry(2.9e9, 1)
+    assert not found.may_carry(3.1e9, 1)
+    assert found.may_carry(5.9e9, 2), "both directions at once"
+    assert Peak("Ethernet", 3e9).may_carry(12e9, 1), "who gives a peak wants the share"
+
+
+def test_ranks_of_one_machine_use_no_link(tmp_path: Path) -> None:
+    """Two names, one boot id: namespaces, or containers."""
+    assert found_peaks([_launch(tmp_path, ("a", "a"))]) == []
+    assert found_peaks([{}]) == []
 
 
 @given(st.text(max_size=30))

@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hockney.report.provenance import cpu_ranges, tables
+from hockney.records.nodes import cpu_ranges
+from hockney.report.provenance import tables
 
 
 def expanded(text: str) -> set[int]:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hockney.runner.inventory import CacheKind, inventory, parse_cpu_list, placements
+from hockney.records.nodes import parse_cpu_list
+from hockney.runner.inventory import CacheKind, inventory, placements
 
 
 def _write(path: Path, text: str) -> None:

@@ -63,6 +63,15 @@ class MeasureOptions(Plan):
         Option("Measure with buffers outside the caches, too.", flags=("--off-cache",), panel=WHAT),
         Field(exclude=True),
     ] = False
+    variants: Annotated[
+        list[str],
+        Option(
+            "'NAME: launcher arguments and NAME=VALUE settings'; repeat to compare transports. "
+            "all-transports: each combination of the library's that starts.",
+            flags=("--variant",),
+            panel=LAUNCH,
+        ),
+    ] = Field(default_factory=list)
     # Both depend on what else is asked for: _completed sets them.
     ranks: Annotated[
         int, Option("Ranks to launch; default the cores of this host.", show=None, panel=LAUNCH), Field(ge=2)

@@ -7,7 +7,7 @@ import os
 import platform
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -18,19 +18,21 @@ from hockney.campaign.collectives import KINDS
 from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.plan import Launching, Plan
-from hockney.errors import RequestError
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.answers import Hello, RankPlace
 from hockney.records.keys import COLLECTIVES
+from hockney.records.nodes import describe as described_node
 from hockney.records.record import Locality
 from hockney.runner.breaks import breaks_B, eager_limits_B, largest_plain_copy_B
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
-from hockney.runner.inventory import inventory
+from hockney.runner.inventory import inventory, node
 from hockney.runner.launchers import smpi
 from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command
 from hockney.runner.library import Counting, counting, launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
+from hockney.runner.transports import ALL, Tried, candidates, offered, trial_request, tried
 from hockney.runner.variants import Variant, parse_variant
 
 MOST_RANKS_PER_CPU = 32
@@ -131,6 +133,26 @@ def counting_launches(plan: Launching) -> list[tuple[Counting, list[Launch]]]:
         launches = [_launch(plan, mpi, binary, one, {**needed, **one.environment}) for one in variants]
         found.append((how, launches))
     return found
+
+
+def with_transports(plan: Plan, progress: Callable[[str], None]) -> tuple[Plan, list[Tried]]:
+    """The plan with a variant for each combination of transports that starts, in place of `all-transports`.
+
+    They are tried with two ranks, on two of the hosts of the plan if it names any. EnvironmentLack where the MPI
+    or its compiler is missing, or no combination starts.
+    """
+    check_hosts(plan.hosts)
+    mpi = find(plan.mpi, plan.launcher or None)
+    request = trial_request(plan.hosts, Path(plan.hostfile) if plan.hostfile else None)
+    offers = candidates(mpi, offered(mpi), node(), between_nodes=_is_elsewhere(plan))
+    results = tried(mpi, request, offers, progress)
+    usable = [one.variant for one in results if not one.why_not]
+    if not usable:
+        raise EnvironmentLack(
+            f"no transport of {mpi.describe()} starts: {results[0].why_not}", "run `hockney doctor --run`"
+        )
+    named = [text for text in plan.variants if text != ALL]
+    return plan.model_copy(update={"variants": [*named, *usable]}), results
 
 
 def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
@@ -264,6 +286,8 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
     is_here = set(per_host) == {platform.node()}
     copy_B = largest_plain_copy_B(environment.get("GLIBC_TUNABLES", "")) if is_here else None
     hosts = {place.host: _host(place) for place in ranks}
+    host_of = {place.rank: place.host for place in ranks}
+    nodes = [described_node([host_of[rank] for rank in one.ranks], one.node) for one in hello.nodes]
     return Described(
         localities=localities,
         oversubscribed=bool(reasons),
@@ -286,6 +310,8 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
             ),
             "breaks_B": breaks_B(mpi.kind, hello.settings, variant.arguments, environment, copy_B),
             "hosts": list(hosts.values()),
+            "transports": {} if mpi.kind == "smpi" else offered(mpi).as_dict(),
+            "nodes": [one.model_dump(exclude_defaults=True) for one in nodes],
         },
         warnings=warnings,
     )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from hockney.errors import EnvironmentLack
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.options import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes
+from hockney.words import words
 
 with later():
+    from hockney.records.nodes import format_bits, links, node_facts
     from hockney.runner.doctor import Diagnosis, MpiFinding, diagnose
+    from hockney.runner.launchers.base import check_hosts
 
 
 class DoctorOptions(BaseModel):
@@ -27,6 +31,16 @@ class DoctorOptions(BaseModel):
     run: Annotated[bool, Option("Also build the runner and start two ranks with each MPI.", flags=("--run",))] = (
         False
     )
+    variants: Annotated[
+        bool,
+        Option(
+            "Also try each combination of a library's transports, and print those that start as --variant lines.",
+            flags=("--variants",),
+        ),
+    ] = False
+    hosts: Annotated[
+        list[str], Option("With --variants: try them between two of these hosts, NAME or NAME:SLOTS.", read=words)
+    ] = Field(default_factory=list)
 
 
 @verb(
@@ -34,6 +48,8 @@ class DoctorOptions(BaseModel):
     examples="""hockney doctor
 hockney doctor --run
 hockney doctor --mpi mpicc.mpich --run
+hockney doctor --variants
+hockney doctor --variants --hosts n1:1,n2:1
 hockney doctor --json""",
 )
 def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
@@ -41,7 +57,17 @@ def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
 
     Ends with 0 when at least one MPI and a compiler work, else with 3.
     """
-    diagnosis = diagnose(options.mpi, run=options.run)
+    if options.hosts and not options.variants:
+        raise RequestError("--hosts means nothing without --variants", "add --variants, or leave it out")
+    check_hosts(options.hosts)
+    with say.status("looking …") as status:
+        diagnosis = diagnose(
+            options.mpi,
+            run=options.run,
+            variants=options.variants,
+            hosts=options.hosts,
+            progress=lambda name: status(f"trying {name}"),
+        )
     if json:
         say.json(diagnosis.as_dict())
     else:
@@ -62,6 +88,11 @@ def _print(diagnosis: Diagnosis) -> None:
     say.line("\n", ("This machine", "bold"))
     for text in _machine(diagnosis):
         say.line(f"  {text}")
+    say.line("\n", ("The node", "bold"), ", all of it")
+    for part, text in node_facts(diagnosis.node):
+        say.line(f"  {part}: {text}")
+    for link in links(diagnosis.node):
+        say.line(f"  link to other nodes: {link.name}, {format_bits(link.rate_bit_per_s)}")
     if diagnosis.advice:
         say.line("\n", ("To do", "bold"))
         for text in diagnosis.advice:
@@ -83,6 +114,13 @@ def _print_finding(finding: MpiFinding) -> None:
     ):
         if value:
             say.line(f"      {label:9}{value}")
+    for line in finding.transports.lines:
+        say.line(f"      {line}")
+    for one in finding.variants:
+        if one.why_not:
+            say.line("      ", ("✗", "red"), f" {one.name}: {one.why_not}")
+        else:
+            say.line("      ", ("✓", "green"), f" --variant {shlex.quote(one.variant)}")
 
 
 def _machine(diagnosis: Diagnosis) -> list[str]:

@@ -27,6 +27,7 @@ with later():
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
     from hockney.campaign.prepare import launches as prepare
+    from hockney.campaign.prepare import with_transports
     from hockney.campaign.trust import doubt, seal
     from hockney.network.topologies.base import parse_spec
     from hockney.predict.adaptive import Adaptive
@@ -34,6 +35,7 @@ with later():
     from hockney.records.folder import Campaign
     from hockney.records.record import Record
     from hockney.records.visits import CHOICES
+    from hockney.runner.transports import ALL
 
 NOT_OF_EFFECTS = (
     *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments_B", "radices"),
@@ -47,6 +49,7 @@ WITH_SIZES = ("congestion", "injection")
     examples="""hockney measure --quick -o demo
 hockney measure -o campaign --operations pingpong --largest 64MiB --launches 5
 hockney measure -o tcp --variant 'sm: --mca btl sm,self' --variant 'tcp: --mca pml ob1 --mca btl tcp,self'
+hockney measure -o transports --quick --variant all-transports
 hockney measure -o nodes --hosts n1:4,n2:4 --ranks 8 --map-by node --mpi /opt/openmpi
 hockney measure --operations bcast,scatter,allreduce --algorithms all --ranks 2 -o c
 hockney measure --operations collectives --algorithms ours,default --time 10min -o c2
@@ -70,7 +73,7 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
         _expect_trusted(output, plan, trust=options.trust, ask=sys.stdin.isatty() and not json)
         prepared = prepare(plan)
     else:
-        plan = _plan(options, context)
+        plan = _with_transports(_plan(options, context), quiet=json)
         prepared = prepare(plan)
         campaign = Campaign.create(output, plan.model_dump())
         seal(output)
@@ -247,6 +250,17 @@ def _plan(options: MeasureOptions, context: typer.Context) -> Plan:
                     f"{flag(name, option)} means nothing for {', '.join(plan.effects)}",
                     "leave it out, or measure points, too: --operations pingpong,…",
                 )
+    return plan
+
+
+def _with_transports(plan: Plan, *, quiet: bool) -> Plan:
+    """The plan with its variants; those that do not start are told, and left out."""
+    if ALL not in plan.variants:
+        return plan
+    with say.status("trying transports …") as status:
+        plan, results = with_transports(plan, lambda name: status(f"trying {name}"))
+    for one in results if not quiet else ():
+        say.line(f"{one.name}: {one.why_not or 'starts'}")
     return plan
 
 

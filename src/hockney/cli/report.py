@@ -46,9 +46,10 @@ class ReportOptions(CollectiveTimes, MeasuredData):
     peaks: Annotated[
         list[str],
         Option(
-            "NAME=RATE in one direction, drawn as a line; repeat for several.",
+            "NAME=RATE or NAME@LOCALITY=RATE in one direction, drawn as a line; repeat for several. Without a "
+            "locality it limits messages between nodes where there are any. [default: the links of the nodes]",
             flags=("--peak",),
-            metavar="NAME=RATE",
+            metavar="NAME[@LOCALITY]=RATE",
         ),
     ] = Field(default_factory=list)
     machine: Annotated[Path | None, Option("Machine file with the fits. [default: fitted anew]")] = None
@@ -75,6 +76,7 @@ NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures"
     examples="""
 hockney report demo
 hockney report demo -o report.html --peak 'InfiniBand=12.5GB/s'
+hockney report demo --peak 'InfiniBand=100Gbit/s' --peak 'memory@cache,numa=12GB/s'
 hockney report demo --machine machine.json --figures figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
 hockney report tidy.csv.gz --system orfeo-epyc

@@ -83,6 +83,34 @@ class RankPlace(Kept):
     caches: list[ProcessorCache] = Field(default_factory=list)
 
 
+class NodeProcessor(Kept):
+    """A processor of a node; `cache` (the last level) and `core` by the lowest processor that shares them."""
+
+    cpu: Whole
+    package: Whole = -1
+    numa: Whole = -1
+    cache: Whole = -1
+    core: Whole = -1
+
+
+class ReportedNode(Kept):
+    """A node's processors, each of its caches once, and files of the kernel by their path below /sys.
+
+    A link has the name that it leads to for its text, a folder none.
+    """
+
+    processors: list[NodeProcessor] = Field(default_factory=list)
+    caches: list[ProcessorCache] = Field(default_factory=list)
+    files: dict[str, str] = Field(default_factory=dict)
+
+
+class NodeOfRanks(Kept):
+    """What the first ranks of nodes that are alike said of them."""
+
+    ranks: list[Whole]
+    node: ReportedNode
+
+
 class Kernel(BaseModel):
     """A kernel between two ranks, its largest sensible size (0: any), and whether it uses a window."""
 
@@ -124,6 +152,7 @@ class Hello(Said):
     effects: list[str] = Field(default_factory=list)
     settings: dict[str, str]
     mpi_t: bool = True
+    nodes: list[NodeOfRanks] = Field(default_factory=list)
     ranks: list[RankPlace]
     clock_granularity_s: float
 

@@ -114,7 +114,11 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
         formulas=formulas(fit),
         fastest_B_per_s=float(rate[fastest]),
         fastest_at_B=float(curve.size_B[fastest]),
-        peaks=[(peak, peak.share(float(rate[fastest]), curve.directions)) for peak in peaks],
+        peaks=[
+            (peak, peak.share(float(rate[fastest]), curve.directions))
+            for peak in peaks
+            if peak.limits(curve.entry.locality) and peak.may_carry(float(rate[fastest]), curve.directions)
+        ],
     )
 
 

@@ -44,6 +44,11 @@ class Context:
     size_marks: Sequence[SizeMark] = ()
     peaks: Sequence[Peak] = ()
 
+    def marks_of(self, curves: Sequence[MessageCurve]) -> list[SizeMark]:
+        """The sizes to mark in a figure of these curves: caches where one of them is inside of a node."""
+        between_nodes = all(curve.entry.locality == "network" for curve in curves)
+        return [mark for mark in self.size_marks if not (mark.inside and between_nodes)]
+
 
 def with_fits(curve: MessageCurve, context: Context) -> Drawing:
     """Time and throughput of one curve, with intervals and all fits."""
@@ -67,7 +72,8 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
             ends = size_axis.zero_at + 0.018 * size_axis.span * np.array([-1, 1])
             time_axes.plot(ends, np.full(2, fit.regimes[0].alpha_s.value * 1e6), **line)
         time_axes.plot([], [], label=model, **line)
-    marks = [*context.size_marks]
+    marks = context.marks_of([curve])
+    note = _marks_note(size_axis, marks)
     if curve.entry.eager_limit_B:
         marks.append(SizeMark(curve.entry.eager_limit_B, "eager limit"))
     _finish([curve], time_axes, rate_axes, size_axis, marks, context.peaks)
@@ -81,7 +87,7 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
         "Measured and fitted.",
         f"{curve.operation}, {curve.label}: time and throughput against message size, measured and fitted. "
         + in_words(curve),
-        " ".join(text for text in (_marks_note(size_axis, context), _negative_note(curve, size_axis)) if text),
+        " ".join(text for text in (note, _negative_note(curve, size_axis)) if text),
         figure,
     )
 
@@ -106,14 +112,14 @@ def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Con
                 elinewidth=0.9, zorder=4,
             )  # fmt: skip
         time_axes.plot([], [], label=label, marker=style.marker, **style.line)
-    _finish(curves, time_axes, rate_axes, size_axis, context.size_marks, context.peaks)
+    _finish(curves, time_axes, rate_axes, size_axis, context.marks_of(curves), context.peaks)
     figure.legend(*time_axes.get_legend_handles_labels(), loc="lower center", ncols=columns, handlelength=3.2)
     words = " ".join(f"{label}: {in_words(curve)}" for curve, label in zip(curves, names, strict=True))
     return Drawing(
         f"{name}-measured",
         f"Measured: {title}.",
         f"{title}: measured time and throughput against message size. {words}",
-        " ".join(filter(None, [_bars_note(curves), _marks_note(size_axis, context)])),
+        " ".join(filter(None, [_bars_note(curves), _marks_note(size_axis, context.marks_of(curves))])),
         figure,
     )
 
@@ -273,12 +279,17 @@ def _finish(
     reached = _fastest(curves)
     unit, name = rate_unit(reached)
     directions = max(curve.directions for curve in curves)
-    levels = [directions * peak.rate_B_per_s / unit for peak in peaks]
+    reached_of = {
+        peak: _fastest(limited)
+        for peak in peaks
+        if (limited := [curve for curve in curves if peak.limits(curve.entry.locality)])
+    }
+    levels = [directions * peak.rate_B_per_s / unit for peak in reached_of]
     # A peak far above the data would flatten them; the text then has its share.
     top = max([reached / unit, *(level for level in levels if level <= 5 * reached / unit)])
     rate_axes.set_ylim(0, 1.12 * top if top > 0 else 1.0)
     rate_axes.set_ylabel(f"throughput, both directions ({name})" if both else f"throughput ({name})")
-    draw_peaks(rate_axes, peaks, directions, reached, unit)
+    draw_peaks(rate_axes, reached_of, directions, unit)
 
 
 def _fastest(curves: Sequence[MessageCurve]) -> float:
@@ -315,12 +326,12 @@ def _bars_note(curves: Sequence[MessageCurve]) -> str:
     return "Bars are 95 % intervals of the median" + (f"; {bare} curves have none." if bare else ".")
 
 
-def _marks_note(size_axis: SizeAxis, context: Context) -> str:
+def _marks_note(size_axis: SizeAxis, marks: Sequence[SizeMark]) -> str:
     """The sizes of the marks, and which of them lie outside the plot."""
-    inside = {m for m in context.size_marks if size_axis.smallest_B <= m.size_B <= size_axis.largest_B}
+    inside = {m for m in marks if size_axis.smallest_B <= m.size_B <= size_axis.largest_B}
     texts = [
         f"{mark.label} {format_bytes(mark.size_B)}{'' if mark in inside else ' (outside the plot)'}"
-        for mark in context.size_marks
+        for mark in marks
     ]
     return f"Caches: {', '.join(texts)}." if texts else ""
 

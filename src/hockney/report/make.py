@@ -34,6 +34,7 @@ from hockney.report import (
     figures,
     marked,
     message_findings,
+    node_figure,
     points_csv,
     provenance,
     tables,
@@ -49,7 +50,7 @@ from hockney.report.figures import Context, Drawing
 from hockney.report.findings import Finding
 from hockney.report.held_out import check
 from hockney.report.judged import judged
-from hockney.report.marks import Peak, SizeMark, cache_marks, percent
+from hockney.report.marks import Peak, SizeMark, cache_marks, found_peaks, percent, placed
 from hockney.report.page import MEANING, Section, SectionPart, Subject, render
 from hockney.report.places import Places
 from hockney.report.style import Looks, drawing_style, model_styles
@@ -160,6 +161,7 @@ def make(
         caveats = [*reservations([], contents), *contents.warnings]
     of_collectives = [model for model in (machine.collectives if machine is not None else []) if model.is_fitted]
     of_collectives = of_collectives or collectives_of(contents)
+    peaks = placed(peaks, {curve.entry.locality for curve in every}) or found_peaks(launches)
     context = Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
     measured = machine.effects if machine is not None else []
     page_warnings = [
@@ -228,6 +230,7 @@ def make(
             warnings=page_warnings,
             sections=sections,
             provenance=provenance.tables(launches),
+            nodes=node_figure.of_launches(launches),
             origin=origin,
             of_messages=bool(len(frame) or measured),
         )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from hockney.errors import RequestError
 from hockney.machine.reservations import percent as percent
+from hockney.records.nodes import described, links
+from hockney.records.record import LOCALITIES
 from hockney.report.axes import SizeAxis, spread_labels
 from hockney.report.style import QUIET
 from hockney.units import format_rate, parse_rate
@@ -17,25 +20,47 @@ from hockney.units import format_rate, parse_rate
 
 @dataclass(frozen=True)
 class Peak:
-    """The nominal rate of the hardware in one direction."""
+    """The nominal rate of the hardware in one direction, and the localities that it limits (none named: all).
+
+    `is_found`: nobody said that messages go this way, the nodes only have such a link.
+    """
 
     name: str
     rate_B_per_s: float
+    localities: tuple[str, ...] = ()
+    is_found: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Peak:
-        """`InfiniBand=12.5GB/s`; RequestError where it has another form."""
-        name, equals, rate = text.rpartition("=")
-        hint = "write NAME=RATE, for example --peak 'InfiniBand=12.5GB/s' or --peak 'HDR=100Gbit/s'"
+        """`InfiniBand=12.5GB/s`, `memory@cache,numa=20GB/s`; RequestError where it has another form."""
+        named, equals, rate = text.rpartition("=")
+        hint = (
+            "write NAME=RATE or NAME@LOCALITY=RATE, for example --peak 'HDR=100Gbit/s' or "
+            "--peak 'memory@cache,numa=20GB/s'"
+        )
+        name, at, where = named.partition("@")
         if not equals or not name.strip() or not rate.strip():
             raise RequestError(f"--peak {text!r} is not of the form NAME=RATE", hint)
+        localities = tuple(word.strip() for word in where.split(",")) if at else ()
+        if unknown := [word for word in localities if word not in LOCALITIES]:
+            raise RequestError(
+                f"--peak {text!r}: {unknown[0]!r} is no locality", f"known: {', '.join(LOCALITIES)}; {hint}"
+            )
         try:
             value = parse_rate(rate)
         except RequestError as error:
             raise RequestError(f"--peak {text!r}: {error.message}", hint) from error
         if not value > 0:
             raise RequestError(f"--peak {text!r}: the rate is not positive", hint)
-        return cls(name.strip(), value)
+        return cls(name.strip(), value, localities)
+
+    def may_carry(self, rate_B_per_s: float, directions: int) -> bool:
+        """Whether messages of that rate may have gone this way: nothing exceeds a link that it uses."""
+        return not self.is_found or self.share(rate_B_per_s, directions) <= 1
+
+    def limits(self, locality: str | None) -> bool:
+        """Whether messages of this locality go this way."""
+        return not self.localities or locality in self.localities
 
     def label(self, directions: int) -> str:
         """Name and rate; twice the rate if both directions count, for a full-duplex link."""
@@ -47,12 +72,36 @@ class Peak:
         return rate_B_per_s / (directions * self.rate_B_per_s)
 
 
+def placed(peaks: Sequence[Peak], localities: Collection[str | None]) -> list[Peak]:
+    """Peaks without a locality are of links: where a page has messages between nodes, they limit those alone."""
+    return [
+        replace(peak, localities=("network",)) if "network" in localities and not peak.localities else peak
+        for peak in peaks
+    ]
+
+
+def found_peaks(launches: Iterable[Mapping[str, Any]]) -> list[Peak]:
+    """The links of the nodes between which ranks sent messages, as far as their kernels tell; the fastest first.
+
+    None where all ranks were on one machine, even under several names: nothing then goes over its links.
+    """
+    rates: dict[str, set[float]] = {}
+    for launch in launches:
+        machines = {str(rank.get("machine") or rank.get("host")) for rank in launch.get("ranks") or ()}
+        if len(machines) > 1:
+            for link in (link for node in described(launch) for link in links(node)):
+                rates.setdefault(link.name, set()).add(link.rate_bit_per_s / 8)
+    found = [Peak(name, rate, ("network",), is_found=True) for name, of in rates.items() for rate in of]
+    return sorted(found, key=lambda peak: (-peak.rate_B_per_s, peak.name))
+
+
 @dataclass(frozen=True)
 class SizeMark:
-    """A size worth a vertical line; `label` is a word or two."""
+    """A size worth a vertical line; `label` is a word or two. `inside`: of messages inside of a node only."""
 
     size_B: float
     label: str
+    inside: bool = False
 
 
 def draw_sizes(axes: Axes, size_axis: SizeAxis, marks: Sequence[SizeMark]) -> None:
@@ -74,18 +123,16 @@ def draw_sizes(axes: Axes, size_axis: SizeAxis, marks: Sequence[SizeMark]) -> No
         )  # fmt: skip
 
 
-def draw_peaks(
-    axes: Axes, peaks: Sequence[Peak], directions: int, reached_B_per_s: float, unit_B_per_s: float
-) -> None:
+def draw_peaks(axes: Axes, reached_B_per_s: Mapping[Peak, float], directions: int, unit_B_per_s: float) -> None:
     """Draw horizontal lines with the share of each peak that the throughput reaches."""
-    for peak in peaks:
+    for peak, reached in reached_B_per_s.items():
         level = directions * peak.rate_B_per_s / unit_B_per_s
         if level > axes.get_ylim()[1]:
             continue
-        share = peak.share(reached_B_per_s, directions)
+        share = f": {percent(peak.share(reached, directions))} reached"
         axes.axhline(level, color=QUIET, linewidth=1.0, linestyle=(0, (7, 2)), zorder=1)
         axes.text(
-            0.01, level, f"{peak.label(directions)}: {percent(share)} reached",
+            0.01, level, peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
             transform=axes.get_yaxis_transform(), ha="left", va="bottom", fontsize=7.5, color="#333333",
         )  # fmt: skip
 
@@ -97,5 +144,5 @@ def cache_marks(caches: Mapping[tuple[int, str], Sequence[int]]) -> list[SizeMar
         if kind.lower().startswith("instr"):
             continue
         name = f"L{level}d" if kind.lower() == "data" and level == 1 else f"L{level}"
-        marks += [SizeMark(float(size), name) for size in sorted(np.unique(np.asarray(sizes)))]
+        marks += [SizeMark(float(size), name, inside=True) for size in sorted(np.unique(np.asarray(sizes)))]
     return marks

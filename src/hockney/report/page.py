@@ -35,8 +35,8 @@ READING = (
     "Points are medians with their 95 % interval; a bar that is not visible is shorter than the dot. "
     "Sizes are on a logarithmic axis to base 2; messages of 0 B stand at the left of the "
     "break. Dotted vertical lines mark the cache sizes of the ranks' cores and the library's eager "
-    "limit; dashed horizontal lines mark the peaks given with --peak, with the share that the highest "
-    "measured throughput reaches.",
+    "limit; dashed horizontal lines mark peaks, the nodes' links or those given with --peak, with the share that "
+    "the highest measured throughput of messages which go that way reaches.",
     "Every model is drawn, good or bad: least_squares is the plain straight line of the literature, "
     "which the largest messages dominate, and may be negative for small ones; asymptotic takes the latency "
     "from the smallest and the bandwidth from the largest messages; hockney is one line that minimises "
@@ -129,6 +129,7 @@ def render(
     warnings: Sequence[str],
     sections: Iterable[Section],
     provenance: Sequence[Table],
+    nodes: Drawing | None,
     origin: str,
     of_messages: bool,
 ) -> str:
@@ -141,6 +142,7 @@ def render(
     with_apps = any(section.is_application for section in sections)
     inliner = Inliner()
     rendered = [_section(section, inliner) for section in sections]
+    node_picture = _picture(nodes, inliner) if nodes else None
     model = ", ".join(dict.fromkeys(head.model for head in headlines))
     page, css = template("hockney.report", "page")
     return page.render(
@@ -159,6 +161,7 @@ def render(
         calm=CALM if of_messages else CALM_APPLICATIONS,
         sections=rendered,
         provenance=provenance,
+        nodes=node_picture,
         origin=origin,
         reading=[*(READING if of_messages else ()), *(READING_APPLICATIONS if with_apps else ())],
     )

@@ -6,8 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hockney.machine.file import Machine
+from hockney.records.nodes import cpu_ranges, described, node_facts
 from hockney.report.points_csv import command_line
 from hockney.report.tables import NONE, Table
+from hockney.runner.transports import Offered
 from hockney.units import format_bytes, format_time
 
 Launch = Mapping[str, Any]
@@ -20,7 +22,9 @@ def tables(launches: Sequence[Launch]) -> list[Table]:
     imported = [launch for launch in launches if launch.get("imported")]
     result = [
         _libraries(measured),
+        _transports(measured),
         _hosts(measured),
+        *_nodes(measured),
         _launches(measured),
         *_placements(measured),
         *_settings(measured),
@@ -76,6 +80,19 @@ def _libraries(launches: Sequence[Launch]) -> Table:
     return Table("MPI library", headings, known, frozenset(range(7)))
 
 
+def _transports(launches: Sequence[Launch]) -> Table:
+    """What the library's tools list, as `hockney doctor` prints it; each library once."""
+    rows: dict[tuple[str, str], None] = {}
+    for launch in launches:
+        try:
+            said = Offered.read(launch.get("transports") or {})
+        except (TypeError, ValueError):
+            continue
+        library = " ".join(_text((launch.get("mpi") or {}).get(name)) for name in ("kind", "version"))
+        rows |= dict.fromkeys((library, line) for line in said.lines)
+    return Table("Transports that the library's tools list", ["MPI", "transports"], list(rows), frozenset({0, 1}))
+
+
 def _hosts(launches: Sequence[Launch]) -> Table:
     rows: dict[tuple[str, ...], None] = {}
     for launch in launches:
@@ -90,6 +107,16 @@ def _hosts(launches: Sequence[Launch]) -> Table:
             rows[tuple(row)] = None
     columns = ["host", "CPU", "CPUs", "memory", "kernel", "governor", "caches"]
     return Table("Hosts", columns, list(rows), frozenset({0, 1, 4, 5, 6}))
+
+
+def _nodes(launches: Sequence[Launch]) -> list[Table]:
+    """Each description once, with all hosts that it is of."""
+    hosts: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
+    for launch in launches:
+        for node in described(launch):
+            hosts.setdefault(tuple(node_facts(node)), {}).update(dict.fromkeys(node.hosts))
+    columns = ["part", "as the kernel's files say"]
+    return [Table(f"Node {', '.join(of)}", columns, rows, frozenset({0, 1})) for rows, of in hosts.items()]
 
 
 def _caches(launch: Launch, host: object) -> str:
@@ -147,17 +174,6 @@ def _rank(rank: Mapping[str, Any]) -> tuple[str, ...]:
     cells = {name: _text(rank.get(name)) for name in ("rank", "host", "cpu", "core", "numa", "package")}
     cells |= {name: cpu_ranges(rank.get(name) or ()) or NONE for name in ("affinity", "siblings")}
     return tuple(cells[n] for n in ("rank", "host", "cpu", "affinity", "core", "siblings", "numa", "package"))
-
-
-def cpu_ranges(cpus: Sequence[int]) -> str:
-    """CPU numbers as Linux writes them: [0, 1, 2, 8] → `0-2,8`."""
-    runs: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if runs and cpu == runs[-1][-1] + 1:
-            runs[-1].append(cpu)
-        else:
-            runs.append([cpu])
-    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def _settings(launches: Sequence[Launch]) -> list[Table]:

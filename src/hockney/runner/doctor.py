@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hockney.errors import HockneyError
+from hockney.records.nodes import NodeDescription
 from hockney.runner.build import compiler_version, cxx_wrapper, runner_binary
 from hockney.runner.find import INSTALL_HINT, SearchStep, find, find_all, search_order
-from hockney.runner.inventory import Inventory, inventory
+from hockney.runner.inventory import Inventory, inventory, node
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Broken, Mpi
 from hockney.runner.probe import COMPILER_HINT
 from hockney.runner.session import Session
 from hockney.runner.topology import localities
+from hockney.runner.transports import Offered, Tried, candidates, offered, trial_request, tried
 
 TRIAL_LIMIT_S = 60.0
 COMPILERS = ("c++", "g++", "clang++", "icpx")
@@ -37,6 +39,10 @@ class MpiFinding:
     standard: str = ""
     compiler: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    transports: Offered = field(default_factory=Offered)
+    """What its tools list."""
+    variants: Sequence[Tried] = ()
+    """Each usable combination of transports, and those that do not start; empty where none was tried."""
     trial: str = ""
     """The result of a launch of two ranks; empty where none was made."""
     message: str = ""
@@ -52,28 +58,47 @@ class Diagnosis:
     search: list[SearchStep]
     compiler: str
     machine: Inventory
+    node: NodeDescription
     advice: list[str]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         search = [{"where": s.where, "wrappers": [str(w) for w in s.wrappers]} for s in self.search]
-        return {**asdict(self), "search": search}
+        return {**asdict(self), "node": self.node.model_dump(), "search": search}
 
 
-def diagnose(request: str | None = None, *, run: bool = False) -> Diagnosis:
+def diagnose(
+    request: str | None = None,
+    *,
+    run: bool = False,
+    variants: bool = False,
+    hosts: Sequence[str] = (),
+    progress: Callable[[str], None] = lambda _: None,
+) -> Diagnosis:
     """Look at every MPI, or at the one `--mpi` names; with `run`, build the runner and launch two ranks of each.
 
+    With `variants`, launch two ranks for each combination of its transports, on two of the `hosts` if there are.
     RequestError for a request that names nothing.
     """
-    candidates: list[Mpi | Broken] = find_all() if request is None else [find(request)]
-    findings = [_examine(mpi, run) for mpi in candidates]
+    here = node()
+
+    def try_out(mpi: Mpi) -> list[Tried]:
+        if not variants:
+            return []
+        return tried(
+            mpi, trial_request(hosts), candidates(mpi, offered(mpi), here, between_nodes=bool(hosts)), progress
+        )
+
+    found: list[Mpi | Broken] = find_all() if request is None else [find(request)]
+    findings = [_examine(mpi, run, try_out) for mpi in found]
     machine = inventory()
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), "")
     ok = any(finding.works for finding in findings)
-    return Diagnosis(ok, findings, search_order(), compiler, machine, _advice(findings, compiler, machine))
+    advice = _advice(findings, compiler, machine)
+    return Diagnosis(ok, findings, search_order(), compiler, machine, here, advice)
 
 
-def _examine(mpi: Mpi | Broken, run: bool) -> MpiFinding:
+def _examine(mpi: Mpi | Broken, run: bool, try_out: Callable[[Mpi], list[Tried]]) -> MpiFinding:
     if isinstance(mpi, Broken):
         return MpiFinding(False, "unusable", mpi.where, str(mpi.wrapper), message=mpi.message, hint=mpi.hint)
     facts: dict[str, Any] = {
@@ -86,11 +111,13 @@ def _examine(mpi: Mpi | Broken, run: bool) -> MpiFinding:
         "launcher_kind": mpi.launcher_kind,
         "standard": mpi.standard,
         "environment": dict(mpi.environment),
+        "transports": offered(mpi),
     }
     try:
         facts["compiler"] = f"{compiler_version(mpi)} by {cxx_wrapper(mpi.wrapper)}"
         if run:
             facts["trial"] = trial(mpi)
+        facts["variants"] = try_out(mpi)
     except HockneyError as error:
         return MpiFinding(False, **facts, message=error.message, hint=error.hint)
     return MpiFinding(True, **facts)

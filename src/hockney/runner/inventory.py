@@ -10,7 +10,8 @@ from pathlib import Path
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.records import answers
-from hockney.records.answers import RankPlace
+from hockney.records.answers import NodeProcessor, RankPlace, ReportedNode
+from hockney.records.nodes import NodeDescription, describe, parse_cpu_list
 from hockney.records.record import LOCALITIES, Locality
 from hockney.runner.topology import localities
 
@@ -47,16 +48,6 @@ class Inventory:
     governor: str
     cpu_quota: float | None
     """CPUs that a container may use in the long run; None: no limit."""
-
-
-def parse_cpu_list(text: str) -> frozenset[int]:
-    """`0-3,8` → {0, 1, 2, 3, 8}, as the files of /sys write it."""
-    cpus: set[int] = set()
-    for part in text.strip().split(","):
-        low, _, high = part.partition("-")
-        if low.strip():
-            cpus.update(range(int(low), int(high or low) + 1))
-    return frozenset(cpus)
 
 
 def _text(path: Path) -> str:
@@ -111,6 +102,74 @@ def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Ra
             )
         )
     return places
+
+
+def node(root: Path = ROOT) -> NodeDescription:
+    """The whole machine with its network devices, whatever this process may use of it."""
+    cpus = parse_cpu_list(_text(root / "sys/devices/system/cpu/online")) or frozenset(os.sched_getaffinity(0))
+    places = placements(root, cpus)
+    caches = {(one.level, one.type, *one.shared): one for place in places for one in place.caches}
+    processors = [
+        NodeProcessor(
+            cpu=place.cpu, package=place.package, numa=place.numa, cache=last_cache(place), core=place.siblings[0]
+        )
+        for place in places
+        if place.cpu is not None
+    ]
+    reported = ReportedNode(processors=processors, caches=list(caches.values()), files=device_files(root))
+    return describe([platform.node()], reported)
+
+
+def last_cache(place: RankPlace) -> int:
+    """The lowest CPU that shares the last-level cache; the NUMA domain where no cache is known."""
+    data = [cache for cache in place.caches if cache.type != "Instruction" and cache.shared]
+    return min(max(data, key=lambda cache: cache.level).shared) if data else place.numa
+
+
+def device_files(root: Path = ROOT) -> dict[str, str]:
+    """Files of network devices and frequencies by their path below /sys, as cpp/runner/devices.cpp reads them."""
+    top = root / "sys"
+    files: dict[str, str] = {}
+    for name, texts, links, folders in _DEVICES:
+        for device in _entries(top / name):
+            ports = [f"ports/{port.name}/{text}" for port in _entries(device / "ports") for text in _PORT]
+            for text in (*texts, *ports):
+                _add(files, top, device / text)
+            for link in links:
+                if (device / link).is_symlink():
+                    files[f"{name}/{device.name}/{link}"] = (device / link).readlink().name
+            files |= {f"{name}/{device.name}/{one}": "" for one in folders if (device / one).is_dir()}
+    for text in ("cpuinfo_min_freq", "cpuinfo_max_freq"):
+        # Hundreds of processors have one or two frequencies.
+        distinct = {_text(policy / text): policy / text for policy in _entries(top / _POLICIES)[::-1]}
+        for path in distinct.values():
+            _add(files, top, path)
+    return files
+
+
+_DEVICES = (
+    (
+        "class/net",
+        ("type", "speed", "mtu", "operstate", "device/numa_node"),
+        ("device", "device/driver", "master"),
+        ("bridge", "bonding", "wireless"),
+    ),
+    ("class/infiniband", ("hca_type", "device/numa_node"), ("device", "device/driver"), ()),
+)
+_PORT = ("rate", "link_layer", "state")
+_POLICIES = "devices/system/cpu/cpufreq"
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _add(files: dict[str, str], top: Path, path: Path) -> None:
+    if text := _text(path).partition("\n")[0]:
+        files[path.relative_to(top).as_posix()] = text
 
 
 def _caches(ranks: list[RankPlace]) -> tuple[CacheKind, ...]:

@@ -227,12 +227,13 @@ def operations(hello: Hello, names: Sequence[str]) -> dict[str, Kernel]:
     return {name: known[name] for name in names or known}
 
 
+_TELLING = ("error", "not enough slots", "no components", "fatal", "abort", "killed", "signal")
+
+
 def _telling_line(stderr: str) -> str:
     """The most informative line of a launcher's messages: the first that names an error, else the last."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip(" \t-=*|")]
     for line in lines:
-        if any(
-            word in line.lower() for word in ("error", "not enough slots", "fatal", "abort", "killed", "signal")
-        ):
+        if any(word in line.lower() for word in _TELLING):
             return line
     return lines[-1] if lines else ""

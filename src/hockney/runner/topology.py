@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 from hockney.records.answers import RankPlace
+from hockney.records.nodes import cpu_ranges
 from hockney.records.record import Locality
 
 
@@ -67,7 +68,7 @@ def oversubscribed(ranks: Sequence[RankPlace]) -> list[str]:
             inside = [r for r in group if r.affinity and cpus.issuperset(r.affinity)]
             if len(inside) > len(cpus):
                 which = ", ".join(str(r.rank) for r in sorted(inside, key=lambda r: r.rank))
-                reasons.append(f"ranks {which} pinned to CPU {_ranges(cpus)} of {_names(inside)}")
+                reasons.append(f"ranks {which} pinned to CPU {cpu_ranges(cpus)} of {_names(inside)}")
     return reasons
 
 
@@ -76,7 +77,7 @@ def notes(ranks: Sequence[RankPlace]) -> list[str]:
     texts: list[str] = []
     loose = [r for r in ranks if not set(r.affinity) <= {r.cpu, *r.siblings}]
     if loose:
-        which = _ranges(r.rank for r in loose)
+        which = cpu_ranges(r.rank for r in loose)
         texts.append(f"ranks {which} are not pinned to a core: their locality is as seen at the start")
     for group in _machines(ranks).values():
         hosts = {r.host for r in group}
@@ -85,14 +86,3 @@ def notes(ranks: Sequence[RankPlace]) -> list[str]:
                 f"hosts {_names(group)} are one machine: their network is not a network between machines"
             )
     return texts
-
-
-def _ranges(numbers: Iterable[int]) -> str:
-    """`0-3,8`."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenHost
-from hockney.apps.pinning.figure import drawing
 from hockney.apps.pinning.judge import findings, line, sight
 from hockney.apps.pinning.picture import picture
 from hockney.apps.pinning.plan import plan, wish
 from hockney.apps.pinning.topology import regular
+from hockney.report.node_figure import drawing
 
 NODE = regular(1, 1, 1, 2, 2)  # CPUs 0, 1 are core 0; 2, 3 are core 1
 

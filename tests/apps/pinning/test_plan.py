@@ -8,9 +8,10 @@ from itertools import product
 import pytest
 
 from hockney.apps.pinning.plan import SPREADS, PinningPlan, plan, wish
-from hockney.apps.pinning.recipes import recipes
-from hockney.apps.pinning.topology import NodeTopology, parse, regular
+from hockney.apps.pinning.recipes import kmp_affinity, recipes
+from hockney.apps.pinning.topology import parse, regular
 from hockney.errors import RequestError
+from hockney.machine.node_topology import NodeTopology
 
 NODES = [
     regular(1, 1, 1, 2),
@@ -103,6 +104,53 @@ def test_numbers_of_the_operating_system_need_not_be_in_order() -> None:
     assert [made.slots(rank) for rank in range(2)] == [(0,), (2,)]
 
 
+def test_task_2_threads_apart_in_each_domain() -> None:
+    """4 ranks of 2 threads on 4 domains of 7 cores: 0,6 / 7,13 / 14,20 / 21,27."""
+    made = plan(parse("2 packages x 2 numa x 7 cores"), wish(4, 2, "numa", thread_spread="spread"))
+    assert sorted(made.cpus(rank) for rank in range(4)) == [(0, 6), (7, 13), (14, 20), (21, 27)]
+    # Dealt to the domains in turn, as without threads apart.
+    assert [made.cpus(rank)[0] for rank in range(4)] == [0, 7, 14, 21]
+
+
+def test_threads_apart_share_a_domain_with_other_ranks() -> None:
+    """Two ranks of 2 in each package of 8: halves of 4 cores; of three threads the third is in the middle."""
+    made = plan(parse("2 packages x 8 cores"), wish(4, 2, "socket", thread_spread="spread"))
+    assert [made.cpus(rank) for rank in range(4)] == [(0, 3), (8, 11), (4, 7), (12, 15)]
+    three = plan(parse("1 package x 9 cores"), wish(1, 3, "socket", thread_spread="spread"))
+    assert three.cpus(0) == (0, 4, 8)
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 4), (2, 2), (3, 1), (4, 2), (5, 3)])
+def test_threads_apart_are_in_one_domain_and_no_cpu_is_taken_twice(ranks: int, threads: int) -> None:
+    for node in (parse("2 packages x 2 numa x 6 cores x 2 threads"), parse("3 packages x 7 cores")):
+        made = plan(node, wish(ranks, threads, "numa", thread_spread="spread"))
+        used = [cpu for rank in range(ranks) for cpu in made.cpus(rank)]
+        assert len(set(used)) == len(used)
+        domains = [{node.by_number[cpu].numa for cpu in made.cpus(rank)} for rank in range(ranks)]
+        assert all(len(one) == 1 for one in domains)
+
+
+def test_cpus_that_are_listed() -> None:
+    """A proclist: two threads of each rank in order; the operating system's numbers, whatever hwloc's are."""
+    node = parse("2 packages x 14 cores")
+    made = plan(node, wish(4, 2, "0,6,7,13,14,20,21,27"))
+    assert [made.cpus(rank) for rank in range(4)] == [(0, 6), (7, 13), (14, 20), (21, 27)]
+    assert kmp_affinity(made) == "granularity=fine,nowarnings,explicit,proclist=[0,6,7,13,14,20,21,27]"
+    smt = plan(parse("2 cores x 2 threads"), wish(2, 1, "3,0"))
+    assert [smt.cpus(rank) for rank in range(2)] == [(3,), (0,)]
+    assert [smt.slots(rank) for rank in range(2)] == [(3,), (0,)]
+
+
+def test_slurm_maps_single_cpus_as_its_users_write_it() -> None:
+    by_target = {
+        one.target: one for one in recipes(plan(parse("2 packages x 14 cores"), wish(4, 1, "0,7,14,21")))
+    }
+    assert "--cpu-bind=map_cpu:0,7,14,21" in by_target["srun"].line
+    assert "--mpi=pmi2" in by_target["srun"].note
+    assert "--hint=nomultithread" in by_target["srun"].note
+    assert "-bind-to user:0,7,14,21" in by_target["mpich"].line
+
+
 def test_nodes() -> None:
     node = regular(1, 1, 1, 4)
     assert plan(node, wish(5, 1, "core", 2)).nodes == (0, 0, 0, 1, 1)
@@ -125,6 +173,15 @@ def test_nodes() -> None:
         ("4 cores", (0, 1, "core"), "0 ranks", "at least one"),
         ("4 cores", (1, 0, "core"), "0 threads", "at least one"),
         ("4 cores", (1, 1, "moon"), "unknown spread 'moon'", "socket"),
+        ("4 cores", (1, 1, "core", 1, "far"), "unknown spread of threads 'far'", "close"),
+        ("4 cores", (1, 2, "core", 1, "spread"), "no domain to spread", "--spread socket"),
+        ("2 packages x 3 cores", (3, 2, "socket", 1, "spread"), "leave room for 1 only", ""),
+        ("4 cores", (2, 1, "0,0"), "names a CPU twice", "its own"),
+        ("4 cores", (2, 1, "0,1,2"), "3 CPUs for 2 ranks x 1 threads", "name 2"),
+        ("4 cores", (2, 1, "0,9"), "CPU 9 is not one of the 4", "0-3"),
+        ("4 cores", (2, 1, "0,x"), "is not understood", "8,16"),
+        ("4 cores", (2, 1, "0,1", 2), "CPUs of one node", "one host"),
+        ("4 cores", (2, 1, "0,1", 1, "spread"), "means nothing where", "leave it out"),
         ("4 cores", (1, 1, "core", 2), "cannot be on 2 nodes", "fewer hosts"),
     ],
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,15 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.runner.launchers import srun as srun_module
-from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command, launchers
+from hockney.runner.launchers.base import (
+    BindTo,
+    LaunchRequest,
+    MapBy,
+    check_hostfile,
+    check_hosts,
+    command,
+    launchers,
+)
 from hockney.runner.mpi import Mpi
 from hockney.runner.platform import host_names
 
@@ -217,6 +227,12 @@ OPENMP = {"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores", "OMP_PROC_BIND": "close
         ),
         (
             _mpi("mpich", "4.2", "srun"),
+            {"cpus": ((0,), (14,)), "threads": 1},
+            "--cpus-per-task=1 --cpu-bind=map_cpu:0,14",
+            {**OPENMP, "OMP_NUM_THREADS": "1"},
+        ),
+        (
+            _mpi("mpich", "4.2", "srun"),
             {"cpus": ((0, 1), (4, 5))},
             "--cpus-per-task=2 --cpu-bind=mask_cpu:0x3,0x30",
             OPENMP,
@@ -357,3 +373,23 @@ def test_a_cluster_of_absurdly_many_hosts_is_refused(tmp_path: Path, radical: st
     with pytest.raises(RequestError, match="the radical") as caught:
         host_names(platform)
     assert len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize(
+    ("map_by", "bind_to", "hint"),
+    [
+        ("hwthread", "core", "add --map-by core, or --bind-to hwthread"),
+        ("core", "socket", "add --map-by socket, or --bind-to core"),
+        ("cache", "numa", "add --map-by numa, or --bind-to core"),
+    ],
+)
+def test_the_way_out_of_a_binding_that_is_too_wide_is_one(map_by: MapBy, bind_to: BindTo, hint: str) -> None:
+    with pytest.raises(RequestError, match="the binding is wider") as caught:
+        command(OMPI5, LaunchRequest(ranks=2, map_by=map_by, bind_to=bind_to))
+    assert caught.value.hint == hint
+    found = re.findall(r"--(map-by|bind-to) (\w+)", hint)
+    for option, word in found:
+        command(
+            OMPI5,
+            replace(LaunchRequest(ranks=2, map_by=map_by, bind_to=bind_to), **{option.replace("-", "_"): word}),
+        )

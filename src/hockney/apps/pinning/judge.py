@@ -10,8 +10,9 @@ from typing import Literal
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenRank, SeenThread
 from hockney.apps.pinning.plan import PinningPlan
-from hockney.apps.pinning.topology import NodeTopology, of_report
-from hockney.report.provenance import cpu_ranges
+from hockney.apps.pinning.topology import of_report
+from hockney.machine.node_topology import NodeTopology
+from hockney.records.nodes import cpu_ranges
 
 Kind = Literal["shared_cpu", "shared_core", "oversubscribed", "floating", "moved", "threads", "misplaced"]
 MOST_NAMED = 8

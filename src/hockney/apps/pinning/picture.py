@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hockney.apps.pinning.topology import LEVELS, Level, NodeTopology
+from hockney.machine.node_topology import LEVELS, Level, NodeTopology
 
 WIDTH = 110
 _TITLES: dict[Level, str] = {"package": "package", "numa": "NUMA", "cache": "cache", "core": "core"}

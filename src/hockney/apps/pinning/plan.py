@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, get_args
 
-from hockney.apps.pinning.topology import LEVELS, Level, NodeTopology
+from hockney.apps.pinning.topology import MOST_CPUS
 from hockney.errors import RequestError
+from hockney.machine.node_topology import LEVELS, Level, NodeTopology
+from hockney.records.nodes import cpu_ranges
 from hockney.runner.launchers.base import MapBy
+from hockney.words import wholes
 
-Spread = Literal["socket", "numa", "cache", "core", "node", "compact", "scatter"]
-SPREADS: tuple[Spread, ...] = get_args(Spread)
+Spread = Literal["socket", "numa", "cache", "core", "node", "compact", "scatter", "list"]
+SPREADS: tuple[Spread, ...] = get_args(Spread)[:-1]
+"""The words of a wish; `list` is one that names CPUs."""
+ThreadSpread = Literal["close", "spread"]
+THREAD_SPREADS: tuple[ThreadSpread, ...] = get_args(ThreadSpread)
 Block = tuple[tuple[int, ...], ...]
 """A rank's places: one for each of its threads, each the CPUs of a core, or a single CPU."""
 
@@ -25,6 +31,7 @@ _MAP_BY: dict[Spread, MapBy] = {
     "node": "node",
     "compact": "hwthread",
     "scatter": "core",
+    "list": "core",
 }
 _UNIT = {"package": "package", "numa": "NUMA domain", "cache": "last-level cache", "core": "core"}
 
@@ -35,13 +42,18 @@ class PinningWish:
 
     `core` puts them on consecutive cores, `compact` on consecutive hardware threads, `node` on the nodes in turn
     and there on consecutive cores. `scatter` keeps successive ranks as far from each other as can be: on
-    different packages, then NUMA domains, then caches. A rank's threads are always on consecutive cores.
+    different packages, then NUMA domains, then caches. `list` puts thread t of rank r on CPU `cpus[r T + t]`.
+
+    A rank's threads are on consecutive cores (`close`), or as far apart as its share of its unit allows
+    (`spread`): on the first and the last core of it, the others at equal distances between.
     """
 
     ranks: int
     threads: int
     spread: Spread
     nodes: int = 1
+    thread_spread: ThreadSpread = "close"
+    cpus: tuple[int, ...] = ()
 
     @property
     def map_by(self) -> MapBy:
@@ -51,7 +63,12 @@ class PinningWish:
     @property
     def bind_to(self) -> Literal["core", "hwthread"]:
         """What a thread has for itself."""
-        return "hwthread" if self.spread == "compact" else "core"
+        return "hwthread" if self.by_cpu else "core"
+
+    @property
+    def by_cpu(self) -> bool:
+        """Whether a thread needs a CPU, not a core."""
+        return self.spread in ("compact", "list")
 
 
 @dataclass(frozen=True)
@@ -83,14 +100,43 @@ class PinningPlan:
         return max(self.nodes.count(node) for node in set(self.nodes))
 
 
-def wish(ranks: int, threads: int, spread: str, nodes: int = 1) -> PinningWish:
-    """A checked wish; RequestError for numbers below one and unknown words."""
+def wish(ranks: int, threads: int, spread: str, nodes: int = 1, thread_spread: str = "close") -> PinningWish:
+    """A checked wish; `spread` is a word, or CPUs such as `0,14`.
+
+    RequestError for numbers below one and unknown words.
+    """
     for number, what in ((ranks, "ranks"), (threads, "threads"), (nodes, "nodes")):
         if number < 1:
             raise RequestError(f"{number} {what} cannot be placed", "ask for at least one")
+    if thread_spread not in THREAD_SPREADS:
+        raise RequestError(f"unknown spread of threads {thread_spread!r}", f"known: {', '.join(THREAD_SPREADS)}")
+    if spread[:1].isdecimal():
+        return _listed(ranks, threads, spread, nodes, thread_spread)
     if spread not in SPREADS:
-        raise RequestError(f"unknown spread {spread!r}", f"known: {', '.join(SPREADS)}")
-    return PinningWish(ranks, threads, spread, nodes)
+        raise RequestError(f"unknown spread {spread!r}", f"known: {', '.join(SPREADS)}, or CPUs such as 0,14")
+    if thread_spread == "spread" and spread not in _DEALT:
+        raise RequestError(
+            f"--thread-spread spread has no domain to spread the threads of a rank in with --spread {spread}",
+            f"choose --spread {', '.join(_DEALT)}, or list the CPUs",
+        )
+    return PinningWish(ranks, threads, spread, nodes, thread_spread)
+
+
+def _listed(ranks: int, threads: int, text: str, nodes: int, thread_spread: ThreadSpread) -> PinningWish:
+    """A wish that names its CPUs; RequestError where they are not one for each thread, or of several nodes."""
+    cpus = tuple(wholes(text, range(MOST_CPUS)))
+    if thread_spread != "close":
+        raise RequestError("--thread-spread means nothing where the CPUs are listed", "leave it out")
+    if nodes > 1:
+        raise RequestError(f"--spread {text} names CPUs of one node, not of {nodes}", "name one host")
+    if len(set(cpus)) < len(cpus):
+        raise RequestError(f"--spread {text} names a CPU twice", "give each thread a CPU of its own")
+    if len(cpus) != ranks * threads:
+        raise RequestError(
+            f"--spread {text} names {len(cpus)} CPUs for {ranks} ranks x {threads} threads",
+            f"name {ranks * threads}: those of the threads of rank 0 first",
+        )
+    return PinningWish(ranks, threads, "list", nodes, cpus=cpus)
 
 
 def plan(topology: NodeTopology, wanted: PinningWish) -> PinningPlan:
@@ -101,6 +147,11 @@ def plan(topology: NodeTopology, wanted: PinningWish) -> PinningPlan:
         )
     nodes = _nodes(wanted)
     fullest = max(nodes.count(node) for node in set(nodes))
+    if absent := [cpu for cpu in wanted.cpus if cpu not in topology.by_number]:
+        raise RequestError(
+            f"CPU {absent[0]} is not one of the {len(topology.cpus)} that may be used here",
+            f"they are {cpu_ranges(topology.by_number)}",
+        )
     blocks = _blocks(topology, wanted, fullest)
     if len(blocks) < fullest:
         raise RequestError(_refusal(topology, wanted, fullest, len(blocks)), _advice(topology, wanted, fullest))
@@ -122,7 +173,7 @@ def _nodes(wish: PinningWish) -> tuple[int, ...]:
 
 def _slots(topology: NodeTopology, wish: PinningWish) -> list[tuple[int, ...]]:
     """What one thread needs, in the order of nearness."""
-    return [(cpu,) for core in topology.cores for cpu in core] if wish.spread == "compact" else topology.cores
+    return [(cpu,) for core in topology.cores for cpu in core] if wish.by_cpu else topology.cores
 
 
 def _cut(slots: Sequence[tuple[int, ...]], threads: int) -> list[Block]:
@@ -133,6 +184,10 @@ def _cut(slots: Sequence[tuple[int, ...]], threads: int) -> list[Block]:
 def _blocks(topology: NodeTopology, wish: PinningWish, ranks: int) -> list[Block]:
     """Places for ranks of one node, in the order of the ranks; possibly fewer than asked for."""
     threads = wish.threads
+    if wish.spread == "list":
+        return _cut([(cpu,) for cpu in wish.cpus], threads)
+    if wish.thread_spread == "spread":
+        return _apart(topology, wish, ranks)
     if level := _DEALT.get(wish.spread):
         units = [_slots(topology.within(unit), wish) for unit in topology.units(level)]
         return list(_dealt([_cut(unit, threads) for unit in units]))[:ranks]
@@ -146,6 +201,23 @@ def _blocks(topology: NodeTopology, wish: PinningWish, ranks: int) -> list[Block
     inside = [block for package in packages for block in _cut(package, threads)]
     # A rank in two packages is better than none.
     return (inside if len(inside) >= ranks else _cut(_slots(topology, wish), threads))[:ranks]
+
+
+def _apart(topology: NodeTopology, wish: PinningWish, ranks: int) -> list[Block]:
+    """Each unit in equal parts for the ranks that are dealt to it; in its part a rank's threads are far apart."""
+    units = [_slots(topology.within(unit), wish) for unit in topology.units(_DEALT[wish.spread])]
+    hands = []
+    for number, unit in enumerate(units):
+        share = -(-(ranks - number) // len(units))
+        size = len(unit) // share if share > 0 else 0
+        parts = [unit[size * part : size * (part + 1)] for part in range(max(share, 0))]
+        hands.append([_far(part, wish.threads) for part in parts if size >= wish.threads])
+    return list(_dealt(hands))
+
+
+def _far(part: Sequence[tuple[int, ...]], threads: int) -> Block:
+    """The first and the last of the part and, between them, slots at equal distances."""
+    return tuple(part[round(thread * (len(part) - 1) / max(1, threads - 1))] for thread in range(threads))
 
 
 def _dealt(hands: Sequence[Sequence[Block]]) -> Iterator[Block]:
@@ -165,7 +237,7 @@ def _scattered(topology: NodeTopology, wish: PinningWish, levels: Sequence[Level
 
 
 def _is_in_words(topology: NodeTopology, wish: PinningWish) -> bool:
-    if wish.spread == "scatter":
+    if wish.spread in ("scatter", "list") or (wish.thread_spread == "spread" and wish.threads > 1):
         return False
     level = _DEALT.get(wish.spread, "package")
     sizes = {len(_slots(topology.within(unit), wish)) for unit in topology.units(level)}
@@ -174,7 +246,7 @@ def _is_in_words(topology: NodeTopology, wish: PinningWish) -> bool:
 
 
 def _refusal(topology: NodeTopology, wish: PinningWish, ranks: int, fit: int) -> str:
-    what = "hardware thread" if wish.spread == "compact" else "core"
+    what = "hardware thread" if wish.by_cpu else "core"
     have = len(_slots(topology, wish))
     need = ranks * wish.threads
     where = f" on each of {wish.nodes} nodes" if wish.nodes > 1 else ""

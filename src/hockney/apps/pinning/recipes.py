@@ -19,6 +19,21 @@ _BY_SRUN_TO_US = ("--input=", "--kill-on-bad-exit=", "--export=")
 """What `hockney` needs of srun, not the user."""
 
 
+_OF_SLURM = (
+    "add --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH and Intel MPI, if `srun --mpi=list` has it; instead of "
+    "--cpu-bind, --hint=nomultithread keeps to one hardware thread of each core"
+)
+
+
+def kmp_affinity(plan: PinningPlan) -> str:
+    """The value for Intel's and LLVM's OpenMP that puts thread t of each rank on the plan's CPU.
+
+    Of the CPUs of all ranks each takes those that it was launched with (Intel, "Thread Affinity Interface").
+    """
+    cpus = [min(place) for block in plan.places for place in block]
+    return f"granularity=fine,nowarnings,explicit,proclist=[{','.join(map(str, cpus))}]"
+
+
 @dataclass(frozen=True)
 class Target:
     """A launcher that recipes are written for. `in_words`: the spreads that its own words bring about exactly."""
@@ -57,6 +72,7 @@ class Recipe:
     environment: dict[str, str]
     refused: str = ""
     file: str = ""
+    note: str = ""
 
     @property
     def line(self) -> str:
@@ -114,6 +130,7 @@ def recipe(plan: PinningPlan, target: str, hosts: Sequence[str] = ()) -> Recipe:
     kept = [word for word in argv if word != _FOR_ROOT and not word.startswith(_BY_SRUN_TO_US)]
     if target == "srun":
         kept.remove("--mpi=pmi2")
+        return Recipe(target, which.title, tuple(kept), environment, note=_OF_SLURM)
     if is_listed(plan, target) and target.startswith("openmpi"):
         return _with_file(target, which.title, kept, environment)
     return Recipe(target, which.title, tuple(kept), environment)

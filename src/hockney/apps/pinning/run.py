@@ -15,17 +15,16 @@ from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
-from hockney.words import listed
+from hockney.words import listed, wholes
 
 with later():
     from hockney.apps.launched import Launched
     from hockney.apps.launched import repetitions as repeated
     from hockney.apps.pinning.answer import PinningAnswer
-    from hockney.apps.pinning.figure import write_figure
     from hockney.apps.pinning.judge import findings, sight
     from hockney.apps.pinning.plan import PinningPlan, plan
     from hockney.apps.pinning.plan import wish as checked_wish
-    from hockney.apps.pinning.recipes import recipe, recipes, request, target_of
+    from hockney.apps.pinning.recipes import kmp_affinity, recipe, recipes, request, target_of
     from hockney.apps.pinning.show import (
         pictures,
         plan_data,
@@ -36,10 +35,11 @@ with later():
         sight_data,
         sight_text,
     )
-    from hockney.apps.pinning.topology import here, read
+    from hockney.apps.pinning.topology import MOST_CPUS, here, read
     from hockney.campaign.loop import Asking
     from hockney.records.app_record import AppRecord
     from hockney.report.drawn import checked_ending
+    from hockney.report.node_figure import write_figure
     from hockney.runner.find import find
 
 
@@ -53,8 +53,18 @@ class WishOptions(BaseModel):
 
     spread: Annotated[
         str,
-        Option(f"The wish: {listed(SPREADS)}. The run is compared with it."),
+        Option(
+            f"The wish: {listed(SPREADS)}, or CPUs such as 0,6,7,13, one for each thread, rank by rank. "
+            "The run is compared with it."
+        ),
     ] = ""
+    thread_spread: Annotated[
+        str,
+        Option(
+            "Threads of a rank on consecutive cores (close), or far apart in its share of the --spread's unit "
+            "(spread)."
+        ),
+    ] = "close"
     plan: Annotated[bool, Option("Only print the plan and each launcher's options.", flags=("--plan",))] = False
     topology: Annotated[
         str,
@@ -81,6 +91,9 @@ class PinningLaunching(AppLaunching):
     examples=(
         "hockney run pinning --ranks 2\n"
         "hockney run pinning --ranks 4 --threads 2 --spread socket --figure node.svg\n"
+        "hockney run pinning --spread 0,14 --plan --topology '2 packages x 14 cores'\n"
+        "hockney run pinning --ranks 4 --threads 2 --spread numa --thread-spread spread --plan "
+        "--topology '2 packages x 2 numa x 7 cores'\n"
         "hockney run pinning --ranks 4 --threads 2 --spread socket --plan "
         "--topology '2 packages x 2 numa x 4 cores x 2 threads'"
     ),
@@ -149,6 +162,8 @@ def _check(wish: WishOptions, launching: PinningLaunching) -> None:
         raise RequestError("--plan needs a wish", f"add --spread with {listed(SPREADS)}")
     if wish.topology and not wish.plan:
         raise RequestError("--topology is for plans; a run takes the machine as it is", "add --plan")
+    if wish.thread_spread != "close" and not wish.spread:
+        raise RequestError("--thread-spread needs a wish for the ranks", "add --spread socket, numa or cache")
     if wish.spread and (launching.map_by, launching.bind_to) != ("core", "core"):
         raise RequestError("--spread says where ranks go, --map-by and --bind-to too", "leave one of them out")
     if wish.figure:
@@ -160,9 +175,12 @@ def _plan(wish: WishOptions, launching: PinningLaunching) -> PinningPlan:
     nodes, threads = max(1, len(launching.hosts)), launching.threads or 1
     ranks = launching.ranks
     if "ranks" not in launching.model_fields_set:
-        slots = node.cpus if wish.spread == "compact" else node.cores
-        ranks = max(1, len(slots) // threads) * nodes
-    return plan(node, checked_wish(ranks, threads, wish.spread, nodes))
+        if wish.spread[:1].isdecimal():
+            room = len(wholes(wish.spread, range(MOST_CPUS)))
+        else:
+            room = len(node.cpus if wish.spread == "compact" else node.cores)
+        ranks = max(1, room // threads) * nodes
+    return plan(node, checked_wish(ranks, threads, wish.spread, nodes, wish.thread_spread))
 
 
 def _show_plan(plan: PinningPlan, hosts: list[str], figure: Path | None, json: bool) -> None:
@@ -170,7 +188,14 @@ def _show_plan(plan: PinningPlan, hosts: list[str], figure: Path | None, json: b
     if figure:
         write_figure(figure, nodes)
     if json:
-        say.json({"plan": plan_data(plan), "recipes": [recipe_data(launch) for launch in launches]})
+        say.json(
+            {
+                "plan": plan_data(plan),
+                "recipes": [recipe_data(launch) for launch in launches],
+                "kmp_affinity": kmp_affinity(plan),
+            }
+        )
         return
     say.line(pictures(nodes))
     say.line(recipe_text(launches))
+    say.line(f"Intel's OpenMP, in place of OMP_PLACES and OMP_PROC_BIND:\n  KMP_AFFINITY='{kmp_affinity(plan)}'")

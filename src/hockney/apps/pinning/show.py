@@ -10,8 +10,8 @@ from hockney.apps.pinning.judge import PinningFinding, Seen, Sight, line
 from hockney.apps.pinning.picture import picture
 from hockney.apps.pinning.plan import PinningPlan
 from hockney.apps.pinning.recipes import Recipe
-from hockney.apps.pinning.topology import NodeTopology
-from hockney.report.provenance import cpu_ranges
+from hockney.machine.node_topology import NodeTopology
+from hockney.records.nodes import cpu_ranges
 
 Nodes = dict[str, tuple[NodeTopology, dict[int, list[str]]]]
 """By name, each with the threads on its CPUs."""
@@ -48,7 +48,14 @@ def plan_data(plan: PinningPlan) -> dict[str, Any]:
     """Of a plan."""
     wish = plan.wish
     return {
-        "wish": {"ranks": wish.ranks, "threads": wish.threads, "spread": wish.spread, "nodes": wish.nodes},
+        "wish": {
+            "ranks": wish.ranks,
+            "threads": wish.threads,
+            "spread": wish.spread,
+            "nodes": wish.nodes,
+            "thread_spread": wish.thread_spread,
+            "cpus": list(wish.cpus),
+        },
         "topology": plan.topology.describe(),
         "ranks": [
             {"rank": rank, "node": plan.nodes[rank], "threads": [list(place) for place in plan.places[rank]]}
@@ -66,6 +73,7 @@ def recipe_data(recipe: Recipe) -> dict[str, Any]:
         "environment": recipe.environment,
         "file": recipe.file,
         "refused": recipe.refused,
+        "note": recipe.note,
     }
 
 
@@ -76,6 +84,8 @@ def recipe_text(recipes: Sequence[Recipe]) -> str:
         text = f"  cannot: {recipe.refused}" if recipe.refused else f"  {recipe.line}"
         if recipe.file:
             text += "\n  with the file ranks.txt:\n" + "\n".join(f"    {row}" for row in recipe.file.splitlines())
+        if recipe.note:
+            text += f"\n  note: {recipe.note}"
         parts.append(f"{recipe.title}:\n{text}")
     return "\n".join(parts)
 

@@ -1,24 +1,20 @@
-"""The CPUs of one node and what they share: from this machine, a text, a file, or what the runner reports."""
+"""The topology of a node from this machine, a text, a file, or what the runner reports."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from hockney import reading
 from hockney.apps.pinning.answer import SeenHost
 from hockney.errors import RequestError
+from hockney.machine.node_topology import LEVELS, Level, NodeCpu, NodeTopology
 from hockney.machine.system import load_system
 from hockney.records.answers import RankPlace
-from hockney.runner.inventory import placements
+from hockney.runner.inventory import last_cache, placements
 
-Level = Literal["package", "numa", "cache", "core"]
-LEVELS: tuple[Level, ...] = ("package", "numa", "cache", "core")
-"""Outermost first."""
 MOST_CPUS = 1 << 16
 
 _LEVEL_OF_WORD: dict[str, Level | Literal["thread"]] = {
@@ -36,67 +32,6 @@ _PART = re.compile(r"(\d{1,6})\s*([a-z]+[0-9]?)|([a-z]+[0-9]?)\s*:\s*(\d{1,6})")
 _HINT = "write for example '2 packages x 2 numa x 4 cores x 2 threads', or give a file of `lscpu -p`"
 
 
-@dataclass(frozen=True)
-class NodeCpu:
-    """A hardware thread by the operating system's number; `core` and the others tell whether two share one."""
-
-    cpu: int
-    core: int
-    cache: int
-    numa: int
-    package: int
-
-
-@dataclass(frozen=True)
-class NodeTopology:
-    """The CPUs of one node that may be used."""
-
-    cpus: tuple[NodeCpu, ...]
-
-    @cached_property
-    def by_number(self) -> dict[int, NodeCpu]:
-        """Each CPU by its number."""
-        return {cpu.cpu: cpu for cpu in self.cpus}
-
-    @cached_property
-    def cores(self) -> list[tuple[int, ...]]:
-        """CPUs of each core; cores that share more are nearer to each other in this order."""
-        return [tuple(sorted(cpu.cpu for cpu in members)) for members in self.units("core")]
-
-    def units(self, level: Level) -> list[list[NodeCpu]]:
-        """The CPUs of each unit of a level, in the order of packages, then NUMA domains, caches, cores."""
-        depth = LEVELS.index(level) + 1
-        members: dict[tuple[int, ...], list[NodeCpu]] = {}
-        first: dict[tuple[int, ...], int] = {}
-        for cpu in self.cpus:
-            key = tuple(getattr(cpu, name) for name in LEVELS[:depth])
-            members.setdefault(key, []).append(cpu)
-            for length in range(1, depth + 1):
-                first[key[:length]] = min(cpu.cpu, first.get(key[:length], cpu.cpu))
-        return [members[k] for k in sorted(members, key=lambda k: [first[k[: n + 1]] for n in range(depth)])]
-
-    @cached_property
-    def cache_numbers(self) -> dict[int, int]:
-        """The number of the cache of each CPU, counted over the whole node."""
-        return {cpu.cpu: number for number, unit in enumerate(self.units("cache")) for cpu in unit}
-
-    def within(self, members: Iterable[NodeCpu]) -> NodeTopology:
-        """Of these CPUs only."""
-        return NodeTopology(tuple(members))
-
-    def describe(self) -> str:
-        """`2 packages x 2 numa x 4 cores x 2 threads`, or the mere counts where it is not regular."""
-        counts = [len(self.units(level)) for level in LEVELS] + [len(self.cpus)]
-        words = ("packages", "numa", "caches", "cores", "threads")
-        ratios, before = [], 1
-        for count, word in zip(counts, words, strict=True):
-            if count % before:
-                return ", ".join(f"{n} {w}" for n, w in zip(counts, words, strict=True))
-            ratios.append(f"{count // before} {word}")
-            before = count
-        return " x ".join(ratios)
-
-
 def here() -> NodeTopology:
     """The CPUs of this machine that this process may use."""
     return of_placements(placements())
@@ -106,16 +41,11 @@ def of_placements(places: Iterable[RankPlace]) -> NodeTopology:
     """From what `hockney.runner.inventory` reads of a machine."""
     return NodeTopology(
         tuple(
-            NodeCpu(place.cpu, min(place.siblings), _last_cache(place), place.numa, place.package)
+            NodeCpu(place.cpu, min(place.siblings), last_cache(place), place.numa, place.package)
             for place in places
             if place.cpu is not None
         )
     )
-
-
-def _last_cache(place: RankPlace) -> int:
-    data = [cache for cache in place.caches if cache.type != "Instruction" and cache.shared]
-    return min(max(data, key=lambda cache: cache.level).shared) if data else place.numa
 
 
 def of_report(host: SeenHost) -> NodeTopology:

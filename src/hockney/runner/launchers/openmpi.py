@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from hockney import writing
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.cache import cache_root
-from hockney.runner.launchers.base import Launcher, LaunchRequest, host_slots, launchers, words_after
+from hockney.runner.launchers.base import BIND_TO, Launcher, LaunchRequest, host_slots, launchers, words_after
 from hockney.runner.mpi import Mpi
 
 _WIDTH = ("hwthread", "core", "cache", "numa", "socket", "node")
@@ -23,7 +23,7 @@ def _mapping(mpi: Mpi, request: LaunchRequest, five: bool) -> list[str]:
     if five and binding != "none" and _WIDTH.index(binding) > _WIDTH.index(mapping):
         raise RequestError(
             f"Open MPI {mpi.version} cannot bind to {binding} what it maps by {mapping}: the binding is wider",
-            f"add --map-by {binding}" if binding == "socket" else "choose --bind-to core or none",
+            f"add --map-by {binding}, or --bind-to {mapping if mapping in BIND_TO else 'core'}",
         )
     by = words.get(mapping, mapping)
     if several and mapping in ("core", "hwthread"):

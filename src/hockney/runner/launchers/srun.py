@@ -28,8 +28,11 @@ def _plugin(kind: str) -> str:
 def _pinning(request: LaunchRequest) -> list[str]:
     """RequestError for what srun cannot deal tasks to."""
     if request.cpus:
+        width = f"--cpus-per-task={request.threads or 1}"
+        if all(len(cpus) == 1 for cpus in request.cpus):
+            return [width, "--cpu-bind=map_cpu:" + ",".join(str(cpu) for (cpu,) in request.cpus)]
         masks = ",".join(f"{sum(1 << cpu for cpu in cpus):#x}" for cpus in request.cpus)
-        return [f"--cpus-per-task={request.threads or 1}", f"--cpu-bind=mask_cpu:{masks}"]
+        return [width, f"--cpu-bind=mask_cpu:{masks}"]
     if request.map_by not in _DISTRIBUTION:
         raise RequestError(
             f"srun cannot deal ranks to each {request.map_by}", f"known: {', '.join(sorted(_DISTRIBUTION))}"

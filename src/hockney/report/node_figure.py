@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from hockney.apps.pinning.topology import LEVELS, Level, NodeTopology
+from hockney.machine.node_topology import LEVELS, Level, NodeTopology, of_description
+from hockney.records.nodes import described
 from hockney.report.drawn import write_drawing
 from hockney.report.figures import Drawing
 from hockney.report.style import QUIET, drawing_style
@@ -24,6 +26,10 @@ INCH = 0.55
 _TITLES: dict[Level, str] = {"package": "package", "numa": "NUMA", "cache": "cache"}
 _COLOURS = ("#9ecae9", "#f9c79a", "#a5d8b0", "#e6b8d0", "#d9d08f", "#c7c0e8", "#c9c9c9")
 SHARED = "#d62728"
+MOST_NODES, MOST_DRAWN = 2, 512
+"""Nodes in a figure of a report, and CPUs of one."""
+PAGE_WIDTH = 22.0
+"""Of a figure of a report in widths of a CPU, so that small nodes are not drawn large."""
 Occupants = Mapping[int, Sequence[str]]
 
 
@@ -70,15 +76,18 @@ def _grid(boxes: Sequence[_Box], level: Level) -> _Box:
     return whole
 
 
-def drawing(nodes: Mapping[str, tuple[NodeTopology, Occupants]]) -> Figure:
-    """One node below the other by name, each with the threads (`rank.thread`) on its CPUs; two on one are red."""
+def drawing(nodes: Mapping[str, tuple[NodeTopology, Occupants]], least_width: float = 0.0) -> Figure:
+    """One node below the other by name, each with the threads (`rank.thread`) on its CPUs; two on one are red.
+
+    `least_width`, in widths of a CPU: narrower nodes leave the rest free.
+    """
     boxes = {
         name: _grid(
             [_unit(node.within(unit), "package", node.cache_numbers) for unit in node.units("package")], "package"
         )
         for name, (node, _) in nodes.items()
     }
-    width = max(box.width for box in boxes.values())
+    width = max(least_width, *(box.width for box in boxes.values()))
     height = sum(box.height + GAP for box in boxes.values())
     with drawing_style():
         figure = Figure(figsize=(INCH * width, INCH * height))
@@ -118,6 +127,29 @@ def _draw(axes: Axes, left: float, bottom: float, box: _Box, occupants: Occupant
     axes.text(left + 0.07, bottom + box.height - 0.07, str(box.cpu), va="top", fontsize=6, color=QUIET)
     shown = "\n".join(names[:3]) + (f"\n+{len(names) - 3}" if names[3:] else "")
     axes.text(left + box.width / 2, bottom + box.height / 2.4, shown, ha="center", va="center", fontsize=7)
+
+
+def of_launches(launches: Sequence[Mapping[str, Any]]) -> Drawing | None:
+    """The nodes of the first launch that describes any, its ranks on their CPUs; of those alike the first."""
+    for launch in launches:
+        nodes: dict[str, tuple[NodeTopology, Occupants]] = {}
+        for node in described(launch)[:MOST_NODES]:
+            host, *alike = node.hosts
+            on: dict[int, list[str]] = {}
+            for rank in launch.get("ranks") or ():
+                if rank.get("host") == host and rank.get("cpu") is not None:
+                    on.setdefault(rank["cpu"], []).append(str(rank["rank"]))
+            topology = of_description(node)
+            if 0 < len(topology.cpus) <= MOST_DRAWN:
+                more = f" (and {len(alike)} alike)" if alike else ""
+                nodes[f"{host}{more}"] = (topology, on)
+        if nodes:
+            caption = (
+                f"Packages, NUMA domains, last-level caches and cores of {', '.join(nodes)}; "
+                "in a CPU its number and the ranks that began on it."
+            )
+            return Drawing("nodes", "Nodes", caption, caption, drawing(nodes, PAGE_WIDTH))
+    return None
 
 
 def write_figure(path: Path, nodes: Mapping[str, tuple[NodeTopology, Occupants]]) -> None:

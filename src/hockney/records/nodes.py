@@ -1,0 +1,319 @@
+"""A node as the kernel's files describe it: processors, caches, NUMA domains, frequencies, network devices.
+
+The runner's first rank on each host reads these files (`cpp/runner/placement.cpp`, `devices.cpp`), and so does
+`hockney.runner.inventory` without MPI. What they mean is said here, once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hockney.records.answers import ReportedNode
+from hockney.units import format_bytes
+
+_KIND_OF_TYPE = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
+"""`ARPHRD_…` of Linux's if_arp.h."""
+_RATE = re.compile(r"([\d.]+) Gb/sec(?: \((\d+X?) ?(\w*)\))?")
+_DATA_SHARE = {"SDR": 0.8, "DDR": 0.8, "QDR": 0.8, "FDR": 14.0625 * 64 / 66 / 14}
+"""Data per bit that the kernel names: up to QDR 8 of 10 bits; a lane of FDR signals 14.0625 Gbit/s, 64 of 66 are
+data, and the kernel says 14. From EDR on the name is the rate of data (InfiniBand Architecture, vol. 2)."""
+
+
+class _Described(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Interface(_Described):
+    """A network interface. `kind`: Ethernet, InfiniBand (IP over it), bridge, bond, wireless, loopback, virtual.
+
+    `rate_bit_per_s` is None where the driver tells none, `master` the bridge or bond that it is a port of.
+    """
+
+    name: str
+    kind: str
+    state: str = ""
+    rate_bit_per_s: float | None = None
+    mtu_B: int | None = None
+    driver: str = ""
+    device: str = Field(default="", description="address on its bus")
+    numa: int | None = None
+    master: str = ""
+
+
+class AdapterPort(_Described):
+    """A port of an RDMA adapter. `rate` as the kernel names it, `rate_bit_per_s` what is left for data."""
+
+    adapter: str
+    port: int
+    link_layer: str = ""
+    state: str = ""
+    rate: str = ""
+    rate_bit_per_s: float | None = None
+    model: str = ""
+    driver: str = ""
+    device: str = Field(default="", description="address on its bus")
+    numa: int | None = None
+    interfaces: list[str] = Field(default_factory=list, description="network interfaces of the same device")
+
+
+class CacheGroups(_Described):
+    """The caches of one kind: for each the CPUs that share it, as `0-3,8`."""
+
+    level: int
+    type: str
+    size_B: int
+    cpus: list[str]
+
+
+class NodeDescription(_Described):
+    """One node, or several that are alike. CPUs are written as `0-3,8`."""
+
+    hosts: list[str]
+    packages: dict[str, str] = Field(default_factory=dict, description="package → its CPUs")
+    numa: dict[str, str] = Field(default_factory=dict, description="NUMA domain → its CPUs")
+    cores: list[str] = Field(default_factory=list, description="the hardware threads of each core")
+    caches: list[CacheGroups] = Field(default_factory=list)
+    min_MHz: float | None = None
+    max_MHz: float | None = None
+    interfaces: list[Interface] = Field(default_factory=list)
+    adapters: list[AdapterPort] = Field(default_factory=list)
+
+
+class Link(_Described):
+    """A link of a node that other nodes can be reached by, with its nominal rate in one direction."""
+
+    name: str
+    rate_bit_per_s: float
+
+
+def cpu_ranges(cpus: Iterable[int]) -> str:
+    """CPU numbers as Linux writes them: [0, 1, 2, 8] → `0-2,8`."""
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and cpu == runs[-1][-1] + 1:
+            runs[-1].append(cpu)
+        else:
+            runs.append([cpu])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def parse_cpu_list(text: str) -> frozenset[int]:
+    """`0-3,8` → {0, 1, 2, 3, 8}; parts that are no numbers are left out, as the files of /sys have none."""
+    cpus: set[int] = set()
+    for part in text.strip().split(","):
+        if match := re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part):
+            cpus.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return frozenset(cpus)
+
+
+def describe(hosts: Sequence[str], node: ReportedNode) -> NodeDescription:
+    """What the files of a node say; whatever is damaged in them is left out."""
+    caches: dict[tuple[int, str, int], list[str]] = {}
+    for cache in sorted(node.caches, key=lambda one: (one.level, one.type, one.shared)):
+        caches.setdefault((cache.level, cache.type, cache.size_B), []).append(cpu_ranges(cache.shared))
+    low, high = ([_number(text) for text in _values(node.files, name)] for name in _FREQUENCIES)
+    interfaces = list(_interfaces(node.files))
+    return NodeDescription(
+        hosts=list(hosts),
+        packages=_grouped((one.package, one.cpu) for one in node.processors),
+        numa=_grouped((one.numa, one.cpu) for one in node.processors),
+        cores=list(_grouped((one.core, one.cpu) for one in node.processors).values()),
+        caches=[
+            CacheGroups(level=level, type=kind, size_B=size_B, cpus=cpus)
+            for (level, kind, size_B), cpus in caches.items()
+        ],
+        # In kHz.
+        min_MHz=min((one / 1e3 for one in low if one), default=None),
+        max_MHz=max((one / 1e3 for one in high if one), default=None),
+        interfaces=interfaces,
+        adapters=list(_adapters(node.files, interfaces)),
+    )
+
+
+_FREQUENCIES = ("cpuinfo_min_freq", "cpuinfo_max_freq")
+
+
+def described(launch: Mapping[str, Any]) -> list[NodeDescription]:
+    """The nodes of a line of launches.jsonl; none where it has none, or where somebody damaged it."""
+    try:
+        return [NodeDescription.model_validate(one) for one in launch.get("nodes") or ()]
+    except (ValidationError, TypeError):
+        return []
+
+
+MOST_GROUPS = 8
+"""Lists of CPUs that are written out."""
+
+
+def groups_written(lists: Sequence[str]) -> str:
+    """`0-11 | 12-23`, of many the first."""
+    more = len(lists) - MOST_GROUPS
+    return " | ".join(lists[:MOST_GROUPS]) + (f" | and {more} more" if more > 0 else "")
+
+
+def node_facts(node: NodeDescription) -> list[tuple[str, str]]:
+    """The description in words: what part, and what is known of it."""
+    rows = [(f"package {name}", f"CPUs {cpus}") for name, cpus in node.packages.items()]
+    rows += [(f"NUMA domain {name}", f"CPUs {cpus}") for name, cpus in node.numa.items()]
+    rows += [
+        (
+            f"{cache_name(one.level, one.type)} cache, {format_bytes(one.size_B)}",
+            f"CPUs {groups_written(one.cpus)}",
+        )
+        for one in node.caches
+    ]
+    if node.cores:
+        rows.append(("cores", f"CPUs {groups_written(node.cores)}"))
+    if node.min_MHz or node.max_MHz:
+        rows.append(("frequency", f"{_known(node.min_MHz)} to {_known(node.max_MHz)} MHz"))
+    rows += [(f"interface {one.name}", _written_interface(one)) for one in node.interfaces]
+    return rows + [(f"adapter {one.adapter}, port {one.port}", _written_port(one)) for one in node.adapters]
+
+
+def cache_name(level: int, kind: str) -> str:
+    """`L1d`, `L1i`, `L3`."""
+    return f"L{level}" + {"Data": "d", "Instruction": "i"}.get(kind, "") * (level == 1)
+
+
+def format_bits(rate_bit_per_s: float) -> str:
+    """`100 Gbit/s`, as link rates are named."""
+    return f"{rate_bit_per_s / 1e9:.4g} Gbit/s"
+
+
+def _known(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"
+
+
+def _written_interface(one: Interface) -> str:
+    rate = "rate not told" if one.rate_bit_per_s is None else format_bits(one.rate_bit_per_s)
+    return ", ".join(
+        [one.kind, one.state or "state not told", rate]
+        + ([f"MTU {one.mtu_B}"] if one.mtu_B is not None else [])
+        + ([f"driver {one.driver}"] if one.driver else [])
+        + ([f"NUMA domain {one.numa}"] if one.numa is not None else [])
+        + ([f"port of {one.master}"] if one.master else [])
+    )
+
+
+def _written_port(one: AdapterPort) -> str:
+    return ", ".join(
+        [one.link_layer or "link layer not told", one.rate or "rate not told", one.state or "state not told"]
+        + [word for word in (one.model, f"driver {one.driver}" if one.driver else "") if word]
+        + ([f"NUMA domain {one.numa}"] if one.numa is not None else [])
+        + ([f"interfaces {', '.join(one.interfaces)}"] if one.interfaces else [])
+    )
+
+
+def links(node: NodeDescription) -> list[Link]:
+    """Links that are up and whose rate is known, the fastest first; of several that are alike one.
+
+    An interface on an adapter's device is the adapter's link; bridges and bonds are made of other interfaces.
+    """
+    found = [
+        Link(name=_link_name(port), rate_bit_per_s=port.rate_bit_per_s)
+        for port in node.adapters
+        if port.state == "active" and port.rate_bit_per_s
+    ]
+    of_adapters = {name for port in node.adapters if port.state == "active" for name in port.interfaces}
+    found += [
+        Link(name=one.kind, rate_bit_per_s=one.rate_bit_per_s)
+        for one in node.interfaces
+        if one.kind in ("Ethernet", "InfiniBand")
+        and one.device
+        and one.state == "up"
+        and one.rate_bit_per_s
+        and one.name not in of_adapters
+    ]
+    return list(dict.fromkeys(sorted(found, key=lambda link: -link.rate_bit_per_s)))
+
+
+def _link_name(port: AdapterPort) -> str:
+    """Omni-Path's driver says InfiniBand."""
+    return "Omni-Path" if port.driver == "hfi1" else port.link_layer or "RDMA"
+
+
+def _grouped(pairs: Iterable[tuple[int, int]]) -> dict[str, str]:
+    groups: dict[int, list[int]] = {}
+    for unit, cpu in pairs:
+        if unit >= 0:
+            groups.setdefault(unit, []).append(cpu)
+    return {str(unit): cpu_ranges(cpus) for unit, cpus in sorted(groups.items())}
+
+
+def _values(files: Mapping[str, str], name: str) -> Iterator[str]:
+    return (text for path, text in files.items() if path.endswith(f"/{name}"))
+
+
+def _number(text: str) -> int | None:
+    """A whole number from 0 on; -1 is how drivers say that they do not know."""
+    return int(text) if re.fullmatch(r"\d{1,15}", text.strip()) else None
+
+
+def _folders(files: Mapping[str, str], kind: str) -> dict[str, dict[str, str]]:
+    """`class/KIND/NAME/rest` → text, as NAME → rest → text."""
+    devices: dict[str, dict[str, str]] = {}
+    for path, text in sorted(files.items()):
+        if path.startswith(f"class/{kind}/"):
+            name, _, rest = path.removeprefix(f"class/{kind}/").partition("/")
+            devices.setdefault(name, {})[rest] = text
+    return devices
+
+
+def _interfaces(files: Mapping[str, str]) -> Iterator[Interface]:
+    for name, said in _folders(files, "net").items():
+        mbit_per_s = _number(said.get("speed", ""))
+        yield Interface(
+            name=name,
+            kind=_interface_kind(said),
+            state=said.get("operstate", ""),
+            # What is down says 2**32 - 1 on some drivers.
+            rate_bit_per_s=mbit_per_s * 1e6 if mbit_per_s and mbit_per_s < 2**32 - 1 else None,
+            mtu_B=_number(said.get("mtu", "")),
+            driver=said.get("device/driver", ""),
+            device=said.get("device", ""),
+            numa=_number(said.get("device/numa_node", "")),
+            master=said.get("master", ""),
+        )
+
+
+def _interface_kind(said: Mapping[str, str]) -> str:
+    for folder, kind in (("bridge", "bridge"), ("bonding", "bond"), ("wireless", "wireless")):
+        if folder in said:
+            return kind
+    kind = _KIND_OF_TYPE.get(said.get("type", ""), "virtual")
+    return kind if kind == "loopback" or "device" in said else "virtual"
+
+
+def _adapters(files: Mapping[str, str], interfaces: Sequence[Interface]) -> Iterator[AdapterPort]:
+    for name, said in _folders(files, "infiniband").items():
+        device = said.get("device", "")
+        ports = sorted({int(match[1]) for path in said if (match := re.match(r"ports/(\d{1,4})/", path))})
+        for port in ports:
+            here = {part: said.get(f"ports/{port}/{part}", "") for part in ("rate", "link_layer", "state")}
+            yield AdapterPort(
+                adapter=name,
+                port=port,
+                link_layer=here["link_layer"],
+                # `4: ACTIVE`
+                state=here["state"].rpartition(" ")[2].lower(),
+                rate=here["rate"],
+                rate_bit_per_s=_data_rate_bit_per_s(here["rate"]),
+                model=said.get("hca_type", ""),
+                driver=said.get("device/driver", ""),
+                device=device,
+                numa=_number(said.get("device/numa_node", "")),
+                interfaces=[one.name for one in interfaces if device and one.device == device],
+            )
+
+
+def _data_rate_bit_per_s(text: str) -> float | None:
+    """`100 Gb/sec (4X EDR)` → 100e9; None for what has another form, and for no rate."""
+    match = _RATE.match(text)
+    try:
+        return float(match[1]) * 1e9 * _DATA_SHARE.get(match[3] or "", 1.0) or None if match else None
+    except ValueError:
+        return None
