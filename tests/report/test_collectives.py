@@ -19,6 +19,7 @@ from hockney.report.make import make, write_csv
 from hockney.report.page import Section
 from hockney.report.places import Places
 from hockney.report.style import Looks, drawing_style
+from hockney.report.tables import Table
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_a_table_of_collectives_alone_makes_a_report(measured: Path, tmp_path: P
     report = make(measured)
     (section,) = report.sections
     assert section.id == "bcast"
-    captions = " ".join(one.caption for one in section.tables)
+    captions = " ".join(one.caption for one in tables_of(section))
     for what in ("Fastest bcast", "own choice costs", "Jumps", "Regressions", "Collective bandwidth"):
         assert what in captions
     assert {figure.name for figure in section.figures} >= {"bcast-against-size", "bcast-against-ranks-8"}
@@ -63,15 +64,22 @@ def test_a_table_of_collectives_alone_makes_a_report(measured: Path, tmp_path: P
     assert "ranks &lt;= 30" in report.html
     assert "another node begins" in report.html
     assert "× 1.30" in report.html
-    (path,) = write_csv(report, tmp_path)
-    assert len(pd.read_csv(path)) == 3 * 3 * 16
+    written = {path.name: path for path in write_csv(report, tmp_path)}
+    assert set(written) == {"bcast.csv", "bcast-models.csv", "bcast-steps.csv"}
+    assert len(pd.read_csv(written["bcast.csv"])) == 3 * 3 * 16
     assert any(text.startswith("Expect no interval at 144 of 144 measurements") for text in report.warnings)
-    assert pd.read_csv(path)["low_s"].isna().all()
+    assert pd.read_csv(written["bcast.csv"])["low_s"].isna().all()
+
+
+def tables_of(section: Section) -> list[Table]:
+    """The tables on the page, and those that are folded away."""
+    folded = [table for part in section.parts for table in (part.points, *part.tables)]
+    return [*section.tables, *folded]
 
 
 def table_of(section: Section, caption: str) -> list[dict[str, str]]:
     """Rows by column of the one table whose caption begins so."""
-    (found,) = [one for one in section.tables if one.caption.startswith(caption)]
+    (found,) = [one for one in tables_of(section) if one.caption.startswith(caption)]
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
 
@@ -100,6 +108,36 @@ def test_a_default_that_is_fastest_is_said_to_be(measured: Path, tmp_path: Path)
     ]
     assert rows[1]["cannot be told from it"] == "default"
     assert "intervals do not overlap" in section.note
+
+
+def test_each_algorithm_has_one_model_over_its_allocations(measured: Path, tmp_path: Path) -> None:
+    """Allocation `node` takes 1.5 times as long as `core`, and there is one row an algorithm and size."""
+    frame = table.load(measured)
+    noise = np.random.default_rng(1).normal(0, 0.01, 2 * len(frame))
+    both = pd.concat([frame, frame.assign(mapping="node", time_s=frame["time_s"] * 1.5)], ignore_index=True)
+    both["time_s"] = np.where(both["ranks"] > 32, 0.5, 1.0) * both["time_s"] * np.exp(noise)
+    table.write(both, tmp_path / "allocations.csv")
+    report = make(tmp_path / "allocations.csv")
+    (section,) = report.sections
+    rows = table_of(section, "One model for each algorithm")
+    assert {(row["algorithm"], row["size"]) for row in rows} == {
+        (name, size) for name in ("default", "binomial", "linear") for size in ("8 B", "1 KiB", "64 KiB")
+    }
+    chosen = [row for row in section.rows["models"] if row["preferred"]]
+    # Without the step at 32 ranks each is 1 + 0.1·P + size/10⁴: a line, with a factor of 1.5.
+    assert {row["form"] for row in chosen if row["bytes"] == 8} <= {"linear", "quadratic"}
+    for row in chosen:
+        factor, low, high = row["factors"]["node"]
+        assert low <= factor <= high
+        # 1 % noise on 2 × 16 points: good to 0.35 %; three of these.
+        assert factor == pytest.approx(1.5, rel=0.011)
+    (drawing,) = [one for one in section.figures if one.name == "bcast-by-algorithm-8"]
+    panel = drawing.figure.axes[0]
+    assert {"core", "node"} <= {line.get_label() for line in panel.get_lines()}
+    assert any("outperforms" in one.text for one in section.findings) == bool(section.rows["crossovers"])
+    assert sum(one.anchor == "bcast-models" for one in section.findings) == len(chosen)
+    for anchor in {one.anchor for one in section.findings}:
+        assert f'id="{anchor}"' in report.html
 
 
 @pytest.fixture

@@ -127,6 +127,7 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
                 "headline": [head.as_json() for head in page.headlines],
                 "left_out": page.omitted,
                 "evaluations": page.evaluations,
+                "collectives": {section.id: section.rows for section in page.sections if section.rows},
                 "applications": page.applications,
                 "findings": [asdict(finding) for finding in page.findings],
                 "warnings": page.warnings,

@@ -23,8 +23,18 @@ from hockney.models.over_ranks.points import (
 )
 from hockney.models.over_ranks.regression import Regression, regressions
 from hockney.report import bandwidths
+from hockney.report.collective_analysis import analyse
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_findings import of_choices
+from hockney.report.collective_growth import (
+    POOLING,
+    by_algorithm,
+    crossover_table,
+    every_model_table,
+    findings,
+    model_table,
+    step_table,
+)
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
 from hockney.report.figures import Drawing
 from hockney.report.page import Section, SectionPart
@@ -83,24 +93,42 @@ def section(
     result.figures += bandwidths.drawings(operation, measured, telling_placed(measured), costs)
     grown = measured[measured["ranks"].notna()]
     counts = grown.groupby([*CONFIGURATION, "label", "bytes"], dropna=False)["ranks"].nunique()
+    folded: list[SectionPart] = []
+    analysis_notes: list[str] = []
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
         names = telling_placed(grown)
         sizes = [size for size in sizes_B if size in set(grown["bytes"])] or representative_sizes(grown)
         broken = {size: breaks(grown, size, places) for size in sizes}
         chosen = _drawn(grown, sizes)
+        analysis = analyse(frame, measured, operation, statistic, sizes, places)
+        result.figures += by_algorithm(operation, analysis.growths, names)
         result.figures += [
             against_ranks(operation, grown[grown["label"].isin(chosen)], size, names, broken[size], looks, words)
             for size in sizes
         ]
+        result.findings = findings(analysis, measured, names)
+        result.rows = analysis.as_rows()
+        analysis_notes = [f"Not simulated: {note}." for note in analysis.notes]
         result.tables = [
-            jump_table(names, broken),
-            boundary_table(names, broken),
-            _regressions(grown, sizes, names),
+            model_table(operation, analysis, names),
+            step_table(operation, analysis, names),
+            crossover_table(operation, analysis, telling_placed(measured)),
+        ]
+        folded = [
+            SectionPart(f"{operation}-all-models", "All models", every_model_table(operation, analysis)),
+            SectionPart(
+                f"{operation}-jumps",
+                "Jumps found without looking for a reason",
+                jump_table(names, broken),
+                tables=[boundary_table(names, broken)],
+            ),
+            SectionPart(f"{operation}-regressions", "Regressions", _regressions(grown, sizes, names)),
         ]
     all_choices = choices(measured)
     chosen_tables = _choice_tables(measured, operation, all_choices)
     result.findings += of_choices(operation, all_choices, telling_placed(measured))
-    result.note = CRITERION if chosen_tables else ""
+    notes = [POOLING if result.rows else "", *analysis_notes, CRITERION if chosen_tables else ""]
+    result.note = " ".join(filter(None, notes))
     result.tables = [
         *chosen_tables,
         *[table for table in result.tables if table.rows],
@@ -110,7 +138,8 @@ def section(
     ]
     listed = measured.head(MOST_ROWS)
     title = f"Measured points ({len(listed)} of {len(measured)})"
-    result.parts = [SectionPart(f"{operation}-points", title, _points_table(listed, telling_placed(measured)))]
+    points_part = SectionPart(f"{operation}-points", title, _points_table(listed, telling_placed(measured)))
+    result.parts = [*(part for part in folded if part.points.rows), points_part]
     return result
 
 

@@ -274,21 +274,31 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
-    """Write a CSV file for each curve between pairs of ranks, each collective and each application."""
+    """Write a CSV file for each curve between pairs of ranks, each collective and each application.
+
+    Beside a collective's points stand its models, steps and crossover sizes.
+    """
     paths = []
     writing.make_folder(folder)
     for operation in collectives_in(report.table):
         path = folder / f"{operation}.csv"
         writing.replace(path, points(report.table, operation).to_csv(index=False, float_format="%.12g"))
         paths.append(path)
+    for section in report.sections:
+        for name, rows in section.rows.items():
+            if not rows:
+                continue
+            path = folder / f"{section.id}-{name}.csv"
+            writing.replace(path, pd.DataFrame(list(rows)).to_csv(index=False))
+            paths.append(path)
     for curve in report.curves:
         path = folder / f"{curve.name}.csv"
         writing.replace(path, points_csv.text(curve, report.launches))
         paths.append(path)
     for name in dict.fromkeys(run["operation"] for run in report.applications):
         path = folder / f"{page_id(name)}.csv"
-        rows = pd.DataFrame([run for run in report.applications if run["operation"] == name])
-        writing.replace(path, rows.to_csv(index=False))
+        runs = pd.DataFrame([run for run in report.applications if run["operation"] == name])
+        writing.replace(path, runs.to_csv(index=False))
         paths.append(path)
     return paths
 

@@ -97,6 +97,8 @@ class Section:
     is_application: bool = False
     findings: list[Finding] = field(default_factory=list)
     """The section's answers; a page begins with the weightiest of all sections."""
+    rows: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """What the section found, as rows of plain values by name, for JSON and a CSV file each."""
 
     @property
     def drawings(self) -> list[Drawing]:

@@ -22,12 +22,16 @@ _IN_REGIMES = ("latency_s", "bandwidth_B_per_s")
 
 @dataclass(frozen=True)
 class Table:
-    """Column headings, rows, and which columns are text (the others are numbers, set right)."""
+    """Column headings, rows, and which columns are text (the others are numbers, set right).
+
+    `id`: what links on the page lead to; empty where none does.
+    """
 
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     text: frozenset[int] = field(default_factory=lambda: frozenset({0}))
+    id: str = ""
 
 
 def headings(names: Sequence[str]) -> list[str]:

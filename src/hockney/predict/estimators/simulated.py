@@ -72,7 +72,7 @@ def calibrated(training: Training) -> Calibrated:
         points = training.points.iloc[index].reset_index(drop=True)
         words = dict(zip(APART, key, strict=True))  # type: ignore[call-overload]
         try:
-            system = _system_of(training, str(words["system"]))
+            system = system_of(training, str(words["system"]))
         except RequestError as error:
             if len(names) < 2:
                 raise
@@ -101,7 +101,7 @@ def calibrated(training: Training) -> Calibrated:
     return _Apart(fitted)
 
 
-def _system_of(training: Training, name: str) -> System:
+def system_of(training: Training, name: str) -> System:
     """The system that was described, or what the training points of that name say of theirs."""
     if isinstance(training.system, System):
         return training.system

@@ -1,0 +1,385 @@
+"""Models over all allocations, steps and crossover sizes of collectives: figure, tables, findings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from hockney.models.over_ranks.crossovers import Crossover, winners
+from hockney.models.over_ranks.growth import CONVINCING, SIMULATED, Choice, Coefficient, Model
+from hockney.predict.reproduced import PARTS
+from hockney.report.axes import count_axis, log_axis
+from hockney.report.collective_analysis import ALL, Analysis, ExplainedStep, Growth
+from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.findings import Finding
+from hockney.report.marks import percent
+from hockney.report.style import QUIET, Style
+from hockney.report.tables import NONE, Table, headings
+from hockney.units import format_bytes
+
+FORM_WORDS = {
+    "linear": "linear",
+    "quadratic": "quadratic, scaled",
+    "logarithmic": "logarithmic",
+    "log_quadratic": "exponential of a parabola",
+    "schedule": "rounds of the schedule",
+    "simulated": "simulation of the procedure",
+}
+BINARY = ("B", "KiB", "MiB", "GiB")
+MOST_CHANGES = 4
+"""Most changes of the fastest algorithm that one sentence names; more are in the table."""
+COLUMNS = 3
+"""Panels beside each other in the figure of the algorithms."""
+MOST_ALGORITHMS = 9
+CROWDED = 8
+"""As of the figures against ranks: powers of two crowd on a linear axis."""
+# Allocations are no algorithms: their colours, dark to light, are none of the algorithms'.
+ALLOCATIONS = (
+    Style("#3b0f70", (), "o"),
+    Style("#b5367a", (4, 1.5), "s"),
+    Style("#f1a340", (1.2, 1.2), "^"),
+    Style("#5a8f29", (5, 1.5, 1.2, 1.5), "D"),
+    Style("#8a8a8a", (2, 1), "v"),
+    Style("#1b7f79", (8, 1.4, 2.5, 1.4), "P"),
+    Style("#d95f02", (3, 1.2), "X"),
+)
+POOLING = (
+    "One model for all allocations of an algorithm assumes that an allocation multiplies the time by a constant "
+    "at most, and that the relative error is the same everywhere; the column of the allocations says where AICc "
+    "contradicts. A cause is what the simulation of the benchmark's procedure needs to have the step, too."
+)
+"""What the tables of models and steps rest on."""
+
+
+def by_algorithm(operation: str, growths: Sequence[Growth], names: Sequence[str]) -> list[Drawing]:
+    """A figure for each size and configuration: a panel for each algorithm, a line for each allocation.
+
+    Wide pale lines are the preferred model, dotted vertical lines the steps. `names` are the columns that name
+    the configuration.
+    """
+    together: dict[tuple[int, str], list[Growth]] = {}
+    for growth in growths:
+        words = growth.algorithm.held.words([name for name in names if name not in ("mapping", "nodes", "ppn")])
+        together.setdefault((growth.algorithm.size_B, words), []).append(growth)
+    return [
+        _figure(operation, size_B, words, own, number)
+        for number, ((size_B, words), own) in enumerate(together.items())
+    ]
+
+
+def _figure(operation: str, size_B: int, words: str, growths: Sequence[Growth], number: int) -> Drawing:
+    shown = growths[:MOST_ALGORITHMS]
+    allocations = list(dict.fromkeys(name for growth in shown for name in growth.algorithm.points))
+    look = {name: ALLOCATIONS[i % len(ALLOCATIONS)] for i, name in enumerate(allocations)}
+    columns = min(COLUMNS, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(WIDTH_IN, 0.8 + 2.9 * rows), layout="constrained")
+    panels = list(np.asarray(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)).flat)
+    every = [growth.algorithm.time_s(name) for growth in shown for name in growth.algorithm.points]
+    counts = np.unique(
+        np.concatenate([growth.algorithm.ranks(n) for growth in shown for n in growth.algorithm.points])
+    )
+    is_crowded = bool(np.median(counts) * CROWDED < counts[-1])
+    for axes, growth in zip(panels, shown, strict=False):
+        _panel(axes, growth, look)
+        if is_crowded:
+            count_axis(axes, counts, "ranks")
+        else:
+            axes.set_xlabel("ranks")
+        axes.tick_params(labelbottom=True)
+    for axes in panels[len(shown) :]:
+        axes.set_visible(False)
+    for axes in panels[::columns]:
+        axes.set_ylabel("time in µs")
+    log_axis(panels[0], *(1e6 * float(end(np.concatenate(every))) for end in (np.min, np.max)))
+    handles = {
+        str(line.get_label()): line for axes in panels for line in axes.get_lines() if line.get_label() in look
+    }
+    figure.legend([*handles.values()], [*handles], loc="outside lower center", ncols=5)
+    left = len(growths) - len(shown)
+    return Drawing(
+        f"{operation}-by-algorithm-{size_B}" + (f"-{number + 1}" if words else ""),
+        f"{operation} of {format_bytes(size_B)}: each algorithm, a line for each allocation.",
+        f"{operation} of {format_bytes(size_B)}{f', {words}' if words else ''}: time against ranks, a panel for "
+        f"each of {', '.join(growth.algorithm.label for growth in shown)}, a line for each of "
+        f"{', '.join(allocations)}",
+        "Wide and pale: the model of all allocations, each at its own level where they differ. Dotted: a step, "
+        "with what reproduces it." + (f" {left} more algorithms are in the tables." if left else ""),
+        figure,
+    )
+
+
+def _panel(axes: Any, growth: Growth, look: dict[str, Style]) -> None:
+    algorithm = growth.algorithm
+    for name in algorithm.points:
+        ranks, style = algorithm.ranks(name), look[name]
+        axes.plot(
+            ranks,
+            algorithm.time_s(name) * 1e6,
+            color=style.colour,
+            dashes=style.dashes or (None, None),
+            linewidth=1.0,
+            marker=style.marker if ranks.size <= 24 else "",
+            markersize=3,
+            label=name,
+        )
+        if growth.choice is not None:
+            time_s = growth.choice.preferred.at_s(growth.curves[name])
+            axes.plot(ranks, time_s * 1e6, color=style.colour, linewidth=4, alpha=0.25, zorder=1.5)
+    marked: dict[int, list[str]] = {}
+    for one in growth.steps:
+        marked.setdefault(one.candidate.after, []).append(cause_word(one))
+    for after, words in marked.items():
+        before = next(one.candidate.before for one in growth.steps if one.candidate.after == after)
+        at = math.sqrt(before * after) if axes.get_xscale() == "log" else (before + after) / 2
+        axes.axvline(at, color=QUIET, linestyle=":", linewidth=0.9, zorder=1)
+        axes.text(
+            at, 0.02, f"{before}: {', '.join(dict.fromkeys(words))}", transform=axes.get_xaxis_transform(),
+            rotation=90, fontsize=6, color=QUIET, va="bottom", ha="right",
+        )  # fmt: skip
+    title = algorithm.label
+    if growth.choice is not None:
+        best = growth.choice.preferred
+        title += f": {FORM_WORDS[best.form]}, off by {percent(best.deviation)}"
+    axes.set_title(title, fontsize=8)
+
+
+PART_WORDS = {
+    "barrier": "the benchmark's barrier",
+    "level": "the level of the machine that begins",
+    "protocol": "the library's protocol",
+    "schedule": "the algorithm's own messages",
+}
+WHY_WORDS = {
+    "power_of_two": "power of two",
+    "cache": "a cache is full",
+    "numa": "a NUMA domain is full",
+    "package": "another package begins",
+    "node": "another node begins",
+}
+NOT_EXPLAINED = "not explained"
+
+
+def cause_word(one: ExplainedStep) -> str:
+    """The cause of a step in a word or two."""
+    causes = one.explanation.causes
+    return " + ".join("own messages" if cause == "schedule" else cause for cause in causes) or NOT_EXPLAINED
+
+
+def cause(one: ExplainedStep) -> str:
+    """The cause of a step in words, with the ratios that tell it."""
+    made, without = one.explanation.simulated, one.explanation.without
+    if made is None:
+        return f"{NOT_EXPLAINED}: nothing simulates it"
+    ratios = f"simulated × {made:.2f}"
+    if not one.explanation.causes:
+        return f"{NOT_EXPLAINED} ({ratios})"
+    told = [
+        f"× {without[part]:.2f} without {'it' if len(one.explanation.causes) == 1 else PART_WORDS[part]}"
+        for part in PARTS
+        if part in one.explanation.causes and part in without
+    ]
+    words = " and ".join(PART_WORDS[name] for name in one.explanation.causes)
+    return f"{words} ({', '.join([ratios, *told])})"
+
+
+def step_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
+    """Each step with its cause."""
+    shown = [name for name in names if name not in ("mapping", "nodes", "ppn")]
+    rows = [
+        [
+            one.algorithm.label,
+            *(one.algorithm.held[name] or NONE for name in shown),
+            format_bytes(one.algorithm.size_B),
+            one.allocation,
+            f"{one.candidate.before} → {one.candidate.after}",
+            f"× {one.step.ratio:.2f} ({one.step.low:.2f} … {one.step.high:.2f})",
+            "; ".join(WHY_WORDS[word] for word in one.candidate.why),
+            cause(one),
+        ]
+        for growth in analysis.growths
+        for one in growth.steps
+    ]
+    columns = ["size", "allocation", "between ranks", "step (95 % interval)", "what is there", "cause"]
+    text = frozenset({*range(len(shown) + 1), *(len(shown) + at for at in (2, 5, 6))})
+    return Table(
+        f"Steps of {operation} against ranks, and their causes",
+        ["algorithm", *headings(shown), *columns],
+        rows,
+        text,
+        f"{operation}-steps",
+    )
+
+
+def model_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
+    """The preferred model of each algorithm."""
+    shown = [name for name in names if name not in ("mapping", "nodes", "ppn")]
+    rows = []
+    for growth in analysis.growths:
+        if growth.choice is None:
+            continue
+        best = growth.choice.preferred
+        second = next((model for model in growth.choice.models if model.form != best.form), None)
+        rows.append(
+            [
+                growth.algorithm.label,
+                *(growth.algorithm.held[name] or NONE for name in shown),
+                format_bytes(growth.algorithm.size_B),
+                FORM_WORDS[best.form],
+                best.formula,
+                f"{best.adjusted_r2:.4f}",
+                percent(best.deviation),
+                f"{best.first} … {best.last} ({best.points})",
+                allocations_told(growth.choice),
+                NONE if second is None else f"{FORM_WORDS[second.form]} (+{second.aicc - best.aicc:.1f})",
+            ]
+        )
+    columns = [
+        "size", "model", "T in µs, P = ranks", "adjusted R²", "typical error", "P (points)", "allocations",
+        "next best (AICc)",
+    ]  # fmt: skip
+    more = len(shown)
+    text = frozenset({*range(more + 1), more + 2, more + 3, more + 7, more + 8})
+    title = f"One model for each algorithm of {operation} over all allocations"
+    return Table(title, ["algorithm", *headings(shown), *columns], rows, text, f"{operation}-models")
+
+
+def allocations_told(choice: Choice) -> str:
+    """Whether the allocations differ, in words."""
+    if len(choice.allocations) < 2:
+        return f"{choice.allocations[0]} only"
+    factors = choice.preferred.factors
+    if not factors:
+        words = "one curve for all"
+    else:
+        words = f"beside {choice.allocations[0]}: " + ", ".join(map(_factor, factors.values()))
+    if choice.shape_gain is not None and choice.shape_gain > CONVINCING:
+        words += "; they differ in shape, too"
+    return words
+
+
+def _factor(one: Coefficient) -> str:
+    return f"{one.term} × {one.value:.2f} ({one.low:.2f} … {one.high:.2f})"
+
+
+def every_model_table(operation: str, analysis: Analysis) -> Table:
+    """All forms of all algorithms, for the folded part."""
+    rows = [
+        [
+            growth.algorithm.label,
+            format_bytes(growth.algorithm.size_B),
+            FORM_WORDS[model.form],
+            "one curve" if not model.factors else ", ".join(map(_factor, model.factors.values())),
+            model.formula,
+            f"{model.adjusted_r2:.4f}",
+            f"{model.adjusted_r2_ln:.4f}",
+            percent(model.deviation),
+            f"{model.aicc - growth.choice.preferred.aicc:.1f}",
+        ]
+        for growth in analysis.growths
+        if growth.choice is not None
+        for model in growth.choice.models
+    ]
+    columns = [
+        "algorithm", "size", "form", "allocations", "T in µs", "adjusted R²", "adjusted R² of ln T",
+        "typical error", "AICc above the best",
+    ]  # fmt: skip
+    return Table(f"All models of {operation}", columns, rows, frozenset({0, 2, 3, 4}))
+
+
+def crossover_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
+    """From which size on an algorithm is faster than another, of every two."""
+    rows = [
+        [
+            *(one.configuration[name] or NONE for name in names),
+            str(one.ranks),
+            one.larger,
+            one.smaller,
+            format_bytes(one.at_B),
+            f"{format_bytes(one.low_B)} … {format_bytes(one.high_B)}",
+            format_bytes(one.last_B),
+        ]
+        for one in analysis.crossovers
+    ]
+    columns = [*headings(names), "ranks", "this", "is faster than", "from", "between", "up to"]
+    more = len(names)
+    title = f"Crossover sizes of {operation} on the most ranks measured"
+    text = frozenset({*range(more), more + 1, more + 2})
+    return Table(title, columns, rows, text, f"{operation}-crossovers")
+
+
+def from_size(one: Crossover) -> str:
+    """`from about 5 KiB on (between 4 KiB and 8 KiB)`."""
+    between = f"between {format_bytes(one.low_B)} and {format_bytes(one.high_B)}"
+    return f"from about {_about(one.at_B)} on ({between})"
+
+
+def _about(size_B: float) -> str:
+    """Two digits, as sizes between those measured are known."""
+    power = min(int(math.log(max(size_B, 1.0), 1024)), 3)
+    number = size_B / 1024.0**power
+    return f"{number:.0f} {BINARY[power]}" if number >= 10 else f"{number:.1f} {BINARY[power]}"
+
+
+def findings(analysis: Analysis, measured: Any, names: Sequence[str]) -> list[Finding]:
+    """Who wins from which size, which model is preferred, what steps and why, and what could not be told."""
+    found: list[Finding] = []
+    for (configuration, ranks), changes in winners(measured, analysis.crossovers).items():
+        first = changes[0]
+        parts = [f"{one.larger} outperforms {one.smaller} {from_size(one)}" for one in changes[:MOST_CHANGES]]
+        if len(changes) > MOST_CHANGES:
+            parts.append(f"{len(changes) - MOST_CHANGES} more changes are in the table")
+        where = f"{ranks} ranks{f', {words}' if (words := configuration.words(names)) else ''}"
+        text = f"{analysis.operation} on {where}: {first.smaller} is fastest at small sizes; {'; '.join(parts)}."
+        found.append(Finding(text, f"{analysis.operation}-crossovers", 0.9))
+    for growth in analysis.growths:
+        if growth.choice is None:
+            continue
+        found.append(Finding(_model_sentence(growth, growth.choice), f"{analysis.operation}-models", 0.5))
+    for growth in analysis.growths:
+        for one in growth.steps:
+            if one.allocation != ALL and any(
+                other.allocation == ALL and other.candidate == one.candidate for other in growth.steps
+            ):
+                continue
+            weight = 0.7 if one.explanation.causes else 0.6
+            found.append(Finding(_step_sentence(one), f"{analysis.operation}-steps", weight))
+    untold = sorted({one.before for growth in analysis.growths for one in growth.searched.untested})
+    if untold:
+        text = f"{analysis.operation}: whether there is a step at {_listed(untold)} ranks could not be told, "
+        found.append(Finding(text + "for want of points beside it.", analysis.operation, 0.2))
+    return found
+
+
+def _model_sentence(growth: Growth, choice: Choice) -> str:
+    best, algorithm = choice.preferred, growth.algorithm
+    model: Model = best if best.form != SIMULATED else choice.without_one_by_hand()
+    simulated = (
+        f" (the simulation of the procedure is nearer still: {percent(best.deviation)})"
+        if model is not best
+        else ""
+    )
+    return (
+        f"{algorithm.operation} {algorithm.label}, {format_bytes(algorithm.size_B)}: {FORM_WORDS[model.form]}, "
+        f"T = {model.formula} µs, is off by {percent(model.deviation)} (adjusted R² {model.adjusted_r2:.3f})"
+        f"{simulated}; allocations: {allocations_told(choice)}."
+    )
+
+
+def _step_sentence(one: ExplainedStep) -> str:
+    algorithm = one.algorithm
+    where = "all allocations" if one.allocation == ALL else f"allocation {one.allocation}"
+    return (
+        f"{algorithm.operation} {algorithm.label}, {format_bytes(algorithm.size_B)}, {where}: from "
+        f"{one.candidate.before} to {one.candidate.after} ranks the time steps by × {one.step.ratio:.2f} "
+        f"({one.step.low:.2f} … {one.step.high:.2f}): {cause(one)}."
+    )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    words = [str(number) for number in numbers]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

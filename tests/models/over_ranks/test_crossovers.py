@@ -1,0 +1,67 @@
+"""Crossover sizes lie where two planted lines cross, and none is found where times cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import pytest
+
+from hockney.models.over_ranks.crossovers import crossovers, winners
+from hockney.models.over_ranks.points import points
+
+SIZES = [2**k for k in range(21)]
+
+
+def table(times_us: Mapping[str, tuple[float, float]], interval: float = 0.01) -> pd.DataFrame:
+    """α + βn of each algorithm, with intervals of ± `interval`."""
+    rows = []
+    for name, (alpha, beta) in times_us.items():
+        for size in SIZES:
+            time_s = 1e-6 * (alpha + beta * size)
+            rows.append(
+                {
+                    "system": "s", "mpi": "m", "operation": "bcast", "algorithm": name, "mapping": "core",
+                    "nodes": 1, "ppn": 8, "ranks": 8, "bytes": size, "statistic": "completion", "time_s": time_s,
+                    "low_s": time_s * (1 - interval), "high_s": time_s * (1 + interval), "repetition": 0,
+                }
+            )  # fmt: skip
+    return points(pd.DataFrame(rows), "bcast")
+
+
+def test_two_lines_cross_where_they_do() -> None:
+    measured = table({"linear": (1.0, 0.01), "chain": (11.0, 0.002)})
+    (one,) = crossovers(measured)
+    # 1 + 0.01n = 11 + 0.002n at n = 1250 B.
+    assert (one.smaller, one.larger, one.low_B, one.high_B, one.last_B) == ("linear", "chain", 1024, 2048, 2**20)
+    # Between 1 and 2 KiB both are close to straight in the logarithms.
+    assert one.at_B == pytest.approx(1250, rel=0.03)
+
+
+def test_wide_intervals_move_the_ends_apart() -> None:
+    (one,) = crossovers(table({"linear": (1.0, 0.01), "chain": (11.0, 0.002)}, interval=0.4))
+    # ± 40 % is told apart from a ratio of 1.4/0.6 on: up to 406 B, and from 4625 B.
+    assert (one.low_B, one.high_B) == (256, 8192)
+
+
+def test_one_that_is_always_faster_crosses_nobody() -> None:
+    assert crossovers(table({"linear": (2.0, 0.01), "chain": (1.0, 0.002)})) == []
+    assert crossovers(table({"linear": (1.0, 0.01), "chain": (1.01, 0.01)})) == []
+
+
+def test_the_fastest_of_three_follow_each_other() -> None:
+    """b beats a from 100 B, c beats b from 10 kB; c beats a in between, where b is faster than both."""
+    measured = table({"a": (1.0, 0.1), "b": (10.0, 0.01), "c": (100.0, 0.001)})
+    found = crossovers(measured)
+    assert {(one.smaller, one.larger) for one in found} == {("a", "b"), ("a", "c"), ("b", "c")}
+    ((_, changes),) = winners(measured, found).items()
+    assert [(one.smaller, one.larger, one.low_B, one.high_B) for one in changes] == [
+        ("a", "b", 64, 128),
+        ("b", "c", 8192, 16384),
+    ]
+
+
+def test_sizes_without_intervals_are_taken_as_ten_percent() -> None:
+    (one,) = crossovers(table({"linear": (1.0, 0.01), "chain": (11.0, 0.002)}, interval=0.0))
+    # At 1 KiB 11.24 against 13.05 µs: ± 10 % do not overlap from a ratio of 1.1/0.9 = 1.22 on.
+    assert (one.low_B, one.high_B) == (512, 2048)
