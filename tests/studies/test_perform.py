@@ -179,6 +179,18 @@ def test_results_of_osu_make_the_same_page(tmp_path: Path) -> None:
     assert all(finding["anchor"] in anchors(html) for finding in said["findings"])
 
 
+def test_a_campaign_elsewhere_stays_as_it_is(campaign: Path, tmp_path: Path) -> None:
+    before = {path.name: path.stat().st_mtime_ns for path in campaign.iterdir()}
+    code, out, err = outcome(
+        "study", "point_to_point", "--from", campaign, "-o", tmp_path / "new" / "s", "--json"
+    )
+    assert code == 0, err
+    # The truth of its pingpong is 2 µs + n / 1 GB/s.
+    assert any("takes 2 µs" in finding["text"] for finding in json.loads(out)["findings"])
+    assert (tmp_path / "new" / "s" / "report.html").is_file()
+    assert {path.name: path.stat().st_mtime_ns for path in campaign.iterdir()} == before
+
+
 def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path) -> None:
     rows = ["system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"]
     # Of three algorithms the chain is best up to 64 B, the binary tree from 4 KiB; the default takes 1.5 times.

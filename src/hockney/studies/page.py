@@ -107,6 +107,7 @@ def write(
     `statistic` and `sizes_B` as of `make`, whose errors are those of what was asked for and is not there.
     """
     contents = read(campaign)
+    writing.make_folder(folder, "choose another folder")
     machine = _machine(contents, progress)
     if machine is not None:
         save(machine, folder / MACHINE)
