@@ -18,11 +18,11 @@ from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.collectives import collectives_of
 from hockney.machine.file import Machine, load
-from hockney.machine.levels import level_remark, mixture
+from hockney.machine.levels import mixture
 from hockney.machine.marks import marks_of
 from hockney.machine.reservations import reservations
 from hockney.machine.system import System
-from hockney.models.base import models, preferred_model
+from hockney.models.base import models
 from hockney.models.over_ranks.points import collectives_in, points
 from hockney.records.contents import Contents, at_any_level, read
 from hockney.records.keys import POINT_TO_POINT
@@ -34,35 +34,30 @@ from hockney.report import (
     figures,
     marked,
     message_findings,
+    messages,
     node_figure,
     points_csv,
     provenance,
-    tables,
     topology,
     verified,
 )
 from hockney.report.answers import weightiest
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.asked import asked
-from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves, file_name
+from hockney.report.curves import MessageCurve, by_operation, curves
 from hockney.report.facts import Headline, headline, in_turn, left_out, not_shown, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.findings import Finding
-from hockney.report.held_out import check
 from hockney.report.judged import judged
 from hockney.report.marks import Peak, SizeMark, cache_marks, found_peaks, percent, placed
-from hockney.report.page import MEANING, Section, SectionPart, Subject, render
+from hockney.report.page import Section, Subject, render
 from hockney.report.places import Places
 from hockney.report.style import Looks, drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
 from hockney.report.views.collective_costs import costs_of
 
-DETAILED = 8
-"""Most curves of an operation that are each drawn with all fits; more are drawn without them."""
 MACHINE = "machine.json"
 """The file in the campaign folder from which applications are predicted."""
-CROWD = 8
-"""Most curves in one figure."""
 MOST_HEADLINES = 16
 
 
@@ -181,7 +176,7 @@ def make(
         sections = [one for one in [verified.section(find_verification(path))] if one is not None]
         for operation, group in by_operation(every).items():
             progress(f"drawing {operation}")
-            section = _section(operation, group, context)
+            section = messages.section(operation, group, context)
             if headlines and operation == headlines[0].curve.operation:
                 section.findings += message_findings.of_headlines(headlines)
                 section.findings += message_findings.of_models(operation, section.held_out, headlines[0].model)
@@ -379,46 +374,3 @@ def _sizes(machine: Machine) -> list[SizeMark]:
         for cache in host.caches:
             caches.setdefault((cache.level, cache.type), []).append(cache.size_B)
     return cache_marks(caches)
-
-
-def _section(operation: str, selection: Sequence[MessageCurve], context: Context) -> Section:
-    section = Section(
-        operation, operation.capitalize(), MEANING.get(operation, ""), folded=len(selection) > DETAILED
-    )
-    if len(selection) > 1:
-        for group, members in by_crowd(selection, CROWD).items():
-            for number, start in enumerate(range(0, len(members), CROWD)):
-                shown = members[start : start + CROWD]
-                name = file_name("-".join([operation, group, *([str(number + 1)] if start else [])]))
-                title = f"{operation}, {group}" if group else operation
-                if len(members) > CROWD:
-                    ends = "" if group else f": {shown[0].label} … {shown[-1].label}"
-                    title += f" ({number + 1} of {-(-len(members) // CROWD)}{ends})"
-                section.figures.append(figures.overview(name, title, shown, context))
-    section.held_out = check(selection)
-    if section.held_out:
-        section.check = figures.held_out(operation, operation, section.held_out, context)
-    if section.folded:
-        model = preferred_model(name for curve in selection for name in curve.fits) or ""
-        section.tables.append(tables.summary(selection, model))
-        section.note = (
-            f"{len(selection)} configurations are too many to draw each with every fit here; "
-            "`hockney report … --figures FOLDER` writes those figures."
-        )
-    section.parts = [_part(curve, context, drawn=not section.folded) for curve in selection]
-    return section
-
-
-def _part(curve: MessageCurve, context: Context, *, drawn: bool) -> SectionPart:
-    words = LOCALITY_WORDS.get(curve.entry.locality or "", "")
-    part = SectionPart(curve.name, f"{curve.label} — {words}" if words else curve.label, tables.points(curve))
-    if curve.fits:
-        if drawn:
-            part.figures = [figures.with_fits(curve, context), figures.residuals(curve, context)]
-        part.tables = [
-            table for table in (tables.regimes(curve), tables.quality(curve), tables.named(curve)) if table
-        ]
-    part.overheads = tables.overheads(curve)
-    fit_notes = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]
-    part.notes = [*filter(None, [level_remark(curve.entry)]), *curve.entry.notes, *fit_notes]
-    return part
