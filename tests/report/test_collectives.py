@@ -285,7 +285,7 @@ def section_of(path: Path, statistic: str = "", sizes_B: Sequence[int] = ()) -> 
 
 
 def points_of(section: Section) -> list[dict[str, str]]:
-    (part,) = section.parts
+    (part,) = [one for one in section.parts if one.id.endswith("-points")]
     return [dict(zip(part.points.columns, row, strict=True)) for row in part.points.rows]
 
 
