@@ -89,7 +89,8 @@ def checked(
     `further`: values of fields that nobody wrote, and that are not read.
     """
     called = {name: flag(name, option) for name, _, option in options(model)}
-    values = {**(further or {}), **written}
+    given = {**(further or {}), **written}
+    values = dict(given)
     for name, _, option in options(model):
         if option.read is None or name not in written:
             continue
@@ -111,4 +112,4 @@ def checked(
             raise RequestError(
                 f"unknown {what} {first['input']!r}", f"{near}known: {', '.join(known)}"
             ) from error
-        raise RequestError(f"{what} {values.get(name, first['input'])!r}: {first['msg']}", hint) from error
+        raise RequestError(f"{what} {given.get(name, first['input'])!r}: {first['msg']}", hint) from error

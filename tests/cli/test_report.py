@@ -127,7 +127,7 @@ def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None
     assert (code, err) == (0, "")
     said = json.loads(out)
     of_messages = {"report", "figures", "csv", "headline", "left_out"}
-    assert set(said) == of_messages | {"evaluations", "applications", "findings", "warnings"}
+    assert set(said) == of_messages | {"evaluations", "applications", "findings", "warnings", "collectives"}
     assert said["report"] == "page.html"
     for name in [said["report"], *said["figures"], *said["csv"]]:
         assert (tmp_path / name).stat().st_size > 0

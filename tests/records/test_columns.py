@@ -21,7 +21,7 @@ FIXED: dict[str, Any] = {
     "source": "hockney", "system": "s", "mpi": "m", "operation": "pingpong", "bytes": 8, "statistic": "one_way",
     "locality": "node", "cache": "warm", "pair": "0-1", "value": 2e-6,
 }  # fmt: skip
-VALUES = {"value", "low", "high", "quantiles", "samples", "elapsed_s", "core_seconds"}
+VALUES = {"value", "low", "high", "quantiles", "samples", "sample_roots", "elapsed_s", "core_seconds"}
 HOW = {
     *(
         "clock_error_s",

@@ -22,6 +22,12 @@ from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import Table
 
 
+@pytest.fixture(autouse=True)
+def _calibrated_on_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each page calibrates a simulation for its steps, which `tests/predict/test_reproduced.py` judges."""
+    monkeypatch.setattr("hockney.predict.reproduced.MOST_TRAINED", 40)
+
+
 @pytest.fixture
 def measured(tmp_path: Path) -> Path:
     """Two algorithms and the default, 2–64 ranks, a step at 32 ranks where the second node begins."""

@@ -69,7 +69,7 @@ class Collection:
         """Leave out all records but these, and files that have neither any nor a run."""
         with_runs = [number for number, file in enumerate(self.files) if file.content.apps]
         left = np.union1d(self.file[kept], np.array(with_runs, dtype=np.intp))
-        self.file = np.searchsorted(left, self.file[kept])
+        self.file, self.records = np.searchsorted(left, self.file[kept]), self.records.where(kept)
         self.files = [self.files[number] for number in left]
 
 

@@ -129,6 +129,9 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
         or (case.segment_B == 0 and "segments" not in row.algorithm)
     ]
     linked = on_topology(case, _ranks(case))
+    if linked is not None:
+        # A network that is too small is refused, whatever was measured.
+        linked.place(_ranks(case))
     try:
         costs, place = _costs(case)
     except RequestError as error:

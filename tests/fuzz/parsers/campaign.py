@@ -85,6 +85,6 @@ parsers.register("campaign")(
             "report c -o r.html --json",
         ),
         each=16,
-        turn=20,
+        turn=25,
     )
 )

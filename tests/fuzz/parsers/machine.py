@@ -71,6 +71,6 @@ parsers.register("machine")(
             *("diff FILE bluegene_p --json", "diff FILE FILE --points", "report --card FILE -o card.html"),
         ),
         each=2,
-        turn=20,
+        turn=25,
     )
 )

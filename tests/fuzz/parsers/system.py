@@ -42,6 +42,6 @@ parsers.register("system")(
             )
         ),
         each=4,
-        turn=20,
+        turn=25,
     )
 )

@@ -65,6 +65,6 @@ parsers.register("table")(
             "report FILE -o r.html --json",
         ),
         each=16,
-        turn=20,
+        turn=25,
     )
 )
