@@ -310,27 +310,6 @@ def test_shared_memory_of_a_launch_that_was_killed_before_its_hello_is_removed(t
     assert not name.exists()
 
 
-def test_a_reason_that_is_broken_into_lines_is_told_as_a_whole_sentence(tmp_path: Path) -> None:
-    message = tmp_path / "message"
-    message.write_text(
-        """--------------------------------------------------------------------------
-At least one pair of MPI processes are unable to reach each other for
-MPI communications.  This means that no Open MPI device has indicated
-that it can be used to communicate between these processes.  This is
-an error; Open MPI requires that all MPI processes be able to reach
-each other.  This can sometimes be the result of forgetting to
-specify the "self" BTL.
---------------------------------------------------------------------------
-[host:1] 2 more processes
-""",
-        encoding="utf-8",
-    )
-    whole = "This is an error; Open MPI requires that all MPI processes be able to reach each other."
-    with pytest.raises(LaunchFailed) as failed:
-        Session(["sh", "-c", f"cat {message} >&2; exit 1"], {"PATH": os.environ["PATH"]}, SOON_S)
-    assert failed.value.message.endswith(f": {whole}")
-
-
 @pytest.mark.parametrize("how", ENDINGS)
 def test_a_segment_that_another_program_has_mapped_is_left(launch: Marked, tmp_path: Path, how: str) -> None:
     name = Path(f"/dev/shm/hockney-test-{os.getpid()}-{tmp_path.name}")

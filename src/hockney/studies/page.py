@@ -60,11 +60,12 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[Path]:
         raise RequestError(f"{target} is there, and no --from made it", "choose another folder with -o")
     with tempfile.TemporaryDirectory(prefix="hockney-study-") as beside:
         made = Path(beside, CAMPAIGN)
-        _collect.write(_collect.collect([source], given), made, given)
+        collection = _collect.collect([source], given)
+        _collect.write(collection, made, given)
         yield made
         if target.exists():
             shutil.rmtree(target)
-        shutil.move(made, target)
+        _collect.write(collection, target, given)
 
 
 def _is_imported(campaign: Path) -> bool:
