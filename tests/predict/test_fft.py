@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.command_line import outcome
 
 from hockney.predict.fft import PENCILS, SLABS, crossover, decide
 from hockney.predict.machine_costs import MachineCosts
@@ -68,3 +69,12 @@ def test_intervals_are_those_of_messages() -> None:
 def test_nothing_is_told_apart_within_the_intervals() -> None:
     assert crossover(decide(64, [64], planted(0.01), "pairwise")) == 64
     assert crossover(decide(64, [64], planted(0.9), "pairwise")) is None
+
+
+def test_what_is_impossible_is_not_compared() -> None:
+    """One rank is no grid: 1-D alone is possible there, on four ranks both are."""
+    words = ("predict", "fft", "--size", "4", "--machine", "bluegene_p")
+    code, out, err = outcome(*words, "--ranks", "1")
+    assert code == 0, err
+    assert "1-D is predicted fastest on up to 1 ranks" in out
+    assert "2-D" not in out.splitlines()[-1]

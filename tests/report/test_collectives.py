@@ -353,6 +353,11 @@ def test_what_was_not_measured_is_refused_or_said(measured: Path, tmp_path: Path
     ) as refused:
         make(measured, statistic="min_over_ranks")
     assert "completion" in refused.value.hint
+    # A table need not name the statistic of all its rows.
+    unnamed = table.load(measured).assign(operation="reduce", statistic="")
+    with pytest.raises(RequestError) as refused:
+        asked(pd.concat([table.load(measured), unnamed]), "min_over_ranks", [])
+    assert "is ," not in refused.value.hint
     with pytest.raises(RequestError, match="no collective was measured at 2 B") as refused:
         make(measured, sizes_B=[2])
     assert "8 B, 1 KiB, 64 KiB" in refused.value.hint

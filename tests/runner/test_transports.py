@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hockney.records.nodes import NodeDescription
 from hockney.runner.inventory import node
 from hockney.runner.launchers.base import LaunchRequest
 from hockney.runner.mpi import Mpi
+from hockney.runner.session import LaunchFailed, Session
 from hockney.runner.transports import Offered, candidates, offered, tried
 from hockney.runner.variants import parse_variant
 
@@ -174,3 +176,24 @@ def test_what_starts_is_told_from_what_does_not(mpi: Mpi) -> None:
     assert (good.name, good.why_not) == ("default", "")
     assert bad.name == "none"
     assert "the launch ended" in bad.why_not
+
+
+def test_a_reason_that_is_broken_into_lines_is_told_as_a_whole_sentence(tmp_path: Path) -> None:
+    message = tmp_path / "message"
+    message.write_text(
+        """--------------------------------------------------------------------------
+At least one pair of MPI processes are unable to reach each other for
+MPI communications.  This means that no Open MPI device has indicated
+that it can be used to communicate between these processes.  This is
+an error; Open MPI requires that all MPI processes be able to reach
+each other.  This can sometimes be the result of forgetting to
+specify the "self" BTL.
+--------------------------------------------------------------------------
+[host:1] 2 more processes
+""",
+        encoding="utf-8",
+    )
+    whole = "This is an error; Open MPI requires that all MPI processes be able to reach each other."
+    with pytest.raises(LaunchFailed) as failed:
+        Session(["sh", "-c", f"cat {message} >&2; exit 1"], {"PATH": os.environ["PATH"]}, 30.0)
+    assert failed.value.message.endswith(f": {whole}")

@@ -106,6 +106,21 @@ def test_the_estimate_of_a_campaign_is_its_visits_at_their_budget_or_its_time() 
         (('ranks = "1-{ranks}"', 'ranks = "1-{rank}"'), r"unknown word \{rank\}", r"\{ranks\}"),
         (('ranks = "1-{ranks}"', 'ranks = "many"'), r"own, step 1: --ranks: 'many'", ""),
         (("question =", "questions ="), r"question: Field required", ""),
+        (
+            ('needs = ["ring"]', 'needs = ["rnig"]'),
+            r"own.toml: needs: no operation 'rnig': did you mean 'ring'",
+            "",
+        ),
+        (('a_run_s = "2s"', "a_run_s = inf"), r"own.toml: steps\.1\.a_run_s: .*finite", ""),
+        (('a_run_s = "2s"', 'a_run_s = "abc"'), r"own.toml: steps\.1\.a_run_s: 'abc'", ""),
+        (('a_run_s = "2s"', "a_quick_run_s = -100"), r"own.toml: steps\.1\.a_quick_run_s: .*greater than 0", ""),
+        (('["world", "cartesian"]', "[]"), r"own, step 1: topology = \[\]: a list without values", ""),
+        (('topology = ["world", "cartesian"]', 'output = "elsewhere"'), r"own, step 1: .* cannot set output", ""),
+        (
+            ('topology = ["world", "cartesian"]', 'variant = "all-transports"'),
+            r"own, step 1: a study takes no all-transports",
+            "hockney doctor --variants",
+        ),
         (("[[steps]]", "[[steps"), r"own.toml is no TOML", ""),
     ],
 )
@@ -116,6 +131,33 @@ def test_what_is_wrong_in_a_file_is_named(
         planned(OWN.replace(*change), tmp_path)
     assert re.search(message, refused.value.message)
     assert re.search(hint, refused.value.hint)
+
+
+def test_one_value_of_a_repeated_option_needs_no_list(tmp_path: Path) -> None:
+    variants = [
+        planned(OWN.replace('topology = ["world", "cartesian"]', f"variant = {given}"), tmp_path)[0].options[
+            "variant"
+        ]
+        for given in ('"tcp: --mca btl tcp,self"', '["tcp: --mca btl tcp,self"]')
+    ]
+    assert [variants[0]] == variants[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["list", "--quick", "--hosts", "a"], "list measures nothing, and does not take --quick, --hosts"),
+        (["list", "--from", "t.csv"], "does not take --from"),
+        (["show", "ring", "-o", "s"], "does not take --output"),
+        (["ring", "jacobi", "--dry-run"], "'jacobi'"),
+        (["ring", "--hosts", "a:x,b", "--dry-run"], "'a:x' is not a host"),
+        (["ring", "--variant", "all-transports", "--dry-run"], "a study takes no all-transports"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused(words: list[str], message: str) -> None:
+    code, _, err = outcome("study", *words)
+    assert code == 2
+    assert message in " ".join(err.split())
 
 
 def test_an_unknown_study_names_the_nearest() -> None:

@@ -9,6 +9,8 @@
 // `packed` is for blocks: rank 0 copies them together itself. The bandwidth is that of a simulated host; a
 // real one measures its own. `generate`: each cycle begins with rank 0 making the elements anew; `fresh`:
 // each cycle has new memory for every rank's parts. Programs that loop over all that they do have both.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -68,9 +70,18 @@ __attribute__((noinline)) void triad(const double* a, const double* b, double fa
     for (long i = 0; i < elements; ++i) c[i] = a[i] + factor * b[i];
 }
 
-// Memory that nobody has written to; null where there is none.
-std::unique_ptr<double[]> reserved(long elements) {
-    return std::unique_ptr<double[]>(new (std::nothrow) double[static_cast<std::size_t>(elements)]);
+struct Unmap {
+    std::size_t length_B = 0;
+    void operator()(double* begin) const { munmap(begin, length_B); }
+};
+using Memory = std::unique_ptr<double[], Unmap>;
+
+// Memory that nobody has written to; null where there is none. Its pages are the system's, for the C library
+// keeps what was freed, and would hand out pages again that were written to.
+Memory reserved(long elements) {
+    const std::size_t length_B = sizeof(double) * static_cast<std::size_t>(std::max(elements, 1L));
+    void* begin = mmap(nullptr, length_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return begin == MAP_FAILED ? Memory() : Memory(static_cast<double*>(begin), Unmap{length_B});
 }
 
 class Sum3d {
@@ -189,7 +200,7 @@ class Sum3d {
         std::vector<Sample> samples;
         for (int i = 0; i < fresh_tries; ++i) {
             MPI_Barrier(comm_);
-            const std::unique_ptr<double[]> part = reserved(mine_);
+            const Memory part = reserved(mine_);
             if (!part) continue;
             double seconds[2];
             for (double& pass_s : seconds) {
@@ -224,8 +235,8 @@ class Sum3d {
 
     // The old parts go first, as in a program that frees what it no longer needs.
     void renew() {
-        for (std::unique_ptr<double[]>* part : {&a_part_, &b_part_, &c_part_}) part->reset();
-        for (std::unique_ptr<double[]>* part : {&a_part_, &b_part_, &c_part_}) {
+        for (Memory* part : {&a_part_, &b_part_, &c_part_}) part->reset();
+        for (Memory* part : {&a_part_, &b_part_, &c_part_}) {
             *part = reserved(mine_);
             if (!*part) throw std::bad_alloc();
         }
@@ -330,7 +341,7 @@ class Sum3d {
     bool generates_ = false, is_fresh_ = false;
     int rank_ = 0;
     long mine_ = 0;
-    std::unique_ptr<double[]> a_, b_, c_, buffer_, a_part_, b_part_, c_part_;
+    Memory a_, b_, c_, buffer_, a_part_, b_part_, c_part_;
     std::unique_ptr<Transfer> transfer_;
     std::vector<Sample> seconds_[parts];
     std::vector<Sample> apart_[parts + 1];

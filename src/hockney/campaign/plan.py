@@ -28,9 +28,13 @@ MOST_B = 2**40
 """Larger than any buffer. The runner checks each point against the memory and what the library can count."""
 
 
+GROUPS = ("collectives", "effects")
+"""Words for all collectives, and for all effects."""
+
+
 def operation_words() -> list[str]:
     """What `--operations` takes."""
-    return [*POINT_TO_POINT, *COLLECTIVES, *unit_files("hockney.campaign.effects"), "collectives", "effects"]
+    return [*POINT_TO_POINT, *COLLECTIVES, *unit_files("hockney.campaign.effects"), *GROUPS]
 
 
 def message_size(text: str) -> int:

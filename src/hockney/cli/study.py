@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from hockney.campaign.plan import LAUNCH, AppLaunching
 from hockney.cli._collective_times import CollectiveTimes
@@ -36,7 +36,7 @@ with later():
     from hockney.runner.build import is_built
     from hockney.runner.find import find as find_mpi
     from hockney.studies.files import Study, find, names
-    from hockney.studies.page import CAMPAIGN, PAGE, check_needs, imported, joined, unfinished, write
+    from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
     from hockney.studies.perform import STEPS, Folder, as_data, perform
     from hockney.studies.steps import Asked, Step, check_ranks, page_s, steps
 
@@ -112,8 +112,11 @@ def study(
     """
     began_s = time.monotonic()
     if options.name in (LIST, SHOW):
+        _refuse_beside(options.name, ("shown",), options, launching)
         _tell(options, json)
         return
+    if options.shown:
+        raise RequestError(f"one study at a time: {options.shown!r} was given, too", "leave it out")
     if options.source is not None:
         _elsewhere(options, launching, json)
         return
@@ -291,23 +294,22 @@ def _plan(chosen: Study, asked: Asked, made: list[Step], estimate_s: float, as_j
 def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) -> None:
     """The page of what was measured elsewhere."""
     assert options.source is not None
-    unfit = [
-        called
-        for model in (options, launching)
-        for name, called in flags_written(model).items()
-        if name not in ("name", "output", "source", "ranks", "map_by", "system", "mpi", *SHOWN)
-    ]
-    if unfit:
-        raise RequestError(f"--from measures nothing, and does not take {', '.join(unfit)}", "leave them out")
+    fit = ("output", "source", "ranks", "map_by", "system", "mpi", *SHOWN)
+    _refuse_beside("--from", fit, options, launching)
     if len(options.map_by) > 1:
         raise RequestError("--from takes one --map-by, that of what was measured", "import each folder by itself")
     chosen = find(options.name)
     output = options.output or Path(chosen.name)
     said = launching.model_dump(include=launching.model_fields_set & {"system", "mpi"})
     given = Given(**said, ranks=options.ranks, mapping=options.map_by[0] if options.map_by else "")
-    with undisturbed(), say.status("reading …") as status:
-        campaign = imported(options.source, output / CAMPAIGN, given)
-        remarks = check_needs(chosen, read(campaign), options.source)
+    asked = Asked(name=chosen.name, ranks=default_ranks([]), placements=chosen.file.placements[:1])
+    measured = {name for step in steps(chosen, asked, output / STEPS) for name in step.operations()}
+    with (
+        undisturbed(),
+        say.status("reading …") as status,
+        imported(options.source, output, given) as campaign,
+    ):
+        remarks = check_needs(chosen, read(campaign), options.source, measured)
         page = write(
             chosen,
             output,
@@ -318,6 +320,15 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) ->
             sizes_B=options.sizes_B,
         )
     _finish(page, output, {"study": chosen.name, "from": str(options.source)}, as_json)
+
+
+def _refuse_beside(what: str, fit: Sequence[str], *models: BaseModel) -> None:
+    """RequestError for options other than `fit` beside what measures nothing."""
+    unfit = [
+        called for model in models for name, called in flags_written(model).items() if name not in ("name", *fit)
+    ]
+    if unfit:
+        raise RequestError(f"{what} measures nothing, and does not take {', '.join(unfit)}", "leave them out")
 
 
 def _refuse_other_choices(options: StudyOptions, launching: AppLaunching) -> None:

@@ -35,7 +35,7 @@ def asked(frame: pd.DataFrame, statistic: str, sizes_B: Sequence[int]) -> Asked:
     if statistic:
         held = {name: set(rows[name]["statistic"]) for name in names}
         if not any(statistic in known for known in held.values()):
-            there = ", ".join(sorted(set().union(*held.values()))) or "no collective"
+            there = ", ".join(sorted(set().union(*held.values()) - {""})) or "no collective"
             raise RequestError(f"no collective has times of the statistic {statistic!r}", f"there is {there}")
         lacking = [name for name in names if statistic not in held[name]]
         statistics |= dict.fromkeys([name for name in names if name not in lacking], statistic)

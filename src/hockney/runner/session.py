@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Self
@@ -229,11 +230,30 @@ def operations(hello: Hello, names: Sequence[str]) -> dict[str, Kernel]:
 
 _TELLING = ("error", "not enough slots", "no components", "fatal", "abort", "killed", "signal")
 
+_BROKEN_AT = 50
+"""Columns from which on a line of text may go on in the next; messages are broken at 65 to 80."""
+_SENTENCE_END = re.compile(r"(?<=[.!])\s+(?=[A-Z])")
+
 
 def _telling_line(stderr: str) -> str:
-    """The most informative line of a launcher's messages: the first that names an error, else the last."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip(" \t-=*|")]
+    """The most informative line of a launcher's messages: the first that names an error, else the last.
+
+    Of text that is broken into lines, the whole sentence.
+    """
+    lines: list[str] = []
+    is_broken = False
+    for line in map(str.strip, stderr.splitlines()):
+        if not line.strip(" \t-=*|"):
+            is_broken = False
+            continue
+        is_text = not line.startswith("[")
+        if is_broken and is_text:
+            lines[-1] += f" {line}"
+        else:
+            lines.append(line)
+        is_broken = is_text and len(line) >= _BROKEN_AT and line[-1] not in ".:!"
     for line in lines:
         if any(word in line.lower() for word in _TELLING):
-            return line
+            sentences = _SENTENCE_END.split(line)
+            return next((one for one in sentences if any(word in one.lower() for word in _TELLING)), line)
     return lines[-1] if lines else ""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from hockney import reading
+from hockney.campaign.plan import GROUPS, operation_words
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.launchers.base import MapBy
@@ -17,6 +18,9 @@ FOLDER = Path(__file__).parent
 HINT = "`hockney study show NAME` prints the file of a study; the documentation has a page on them"
 MEASURE = "measure"
 RUN = "run "
+
+
+RunTime = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class StepFile(BaseModel):
@@ -34,18 +38,21 @@ class StepFile(BaseModel):
     why: str = ""
     options: dict[str, Any] = Field(default_factory=dict)
     quick: dict[str, Any] = Field(default_factory=dict)
-    a_run_s: Annotated[float, Field(gt=0)] = 3.0
-    a_quick_run_s: float | None = None
+    a_run_s: RunTime = 3.0
+    a_quick_run_s: RunTime | None = None
 
     @field_validator("a_run_s", "a_quick_run_s", mode="before")
     @classmethod
     def _read(cls, given: Any) -> Any:
-        return parse_time(given) if isinstance(given, str) else given
+        try:
+            return parse_time(given) if isinstance(given, str) else given
+        except RequestError as error:
+            raise ValueError(f"{error.message} ({error.hint})") from error
 
     @field_validator("verb")
     @classmethod
     def _is_known(cls, given: str) -> str:
-        known = [MEASURE, *(RUN + name for name in unit_files("hockney.apps.{}.run"))]
+        known = [MEASURE, *(RUN + name for name in _applications())]
         if given not in known:
             raise ValueError(f"{did_you_mean(given, known)}known: {', '.join(known)}")
         return given
@@ -66,6 +73,19 @@ class StudyFile(BaseModel):
     placements: Annotated[list[MapBy], Field(min_length=1)] = ["core"]
     card: bool = False
     steps: Annotated[list[StepFile], Field(min_length=1)]
+
+    @field_validator("needs")
+    @classmethod
+    def _are_known(cls, given: list[str]) -> list[str]:
+        known = [name for name in operation_words() if name not in GROUPS] + _applications()
+        for name in given:
+            if name not in known:
+                raise ValueError(f"no operation {name!r}: {did_you_mean(name, known)}known: {', '.join(known)}")
+        return given
+
+
+def _applications() -> list[str]:
+    return unit_files("hockney.apps.{}.run")
 
 
 class Study(BaseModel):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Collection, Sequence
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from hockney.machine.build import fitted
 from hockney.machine.file import Machine, save
 from hockney.machine.system import find_system, known_systems
 from hockney.records.contents import Contents, read
-from hockney.records.folder import APPS, EFFECTS, RECORDS, UNFINISHED
+from hockney.records.folder import APPS, EFFECTS, RECORDS, UNFINISHED, Campaign
 from hockney.records.merge import merge
 from hockney.report.card.content import content
 from hockney.report.card.page import render
@@ -41,20 +43,44 @@ def joined(folder: Folder, steps: Sequence[Step]) -> Path:
     return target
 
 
-def imported(source: Path, target: Path, given: Given) -> Path:
+@contextmanager
+def imported(source: Path, folder: Path, given: Given) -> Iterator[Path]:
     """A campaign as it is, that of a study's folder, or one made of benchmark results and tables.
 
-    RequestError where nothing of it can be read.
+    The last is in `folder` once the block has ended, in place of one that was imported there before; a block that
+    fails leaves `folder` as it was. RequestError where nothing of `source` can be read, and where `folder` has a
+    campaign of another origin.
     """
     for place in (source, source / CAMPAIGN):
         if place.is_dir() and any((place / name).is_file() for name in (RECORDS, APPS, EFFECTS, UNFINISHED)):
-            return place
-    _collect.write(_collect.collect([source], given), target, given)
-    return target
+            yield place
+            return
+    target = folder / CAMPAIGN
+    if target.exists() and not _is_imported(target):
+        raise RequestError(f"{target} is there, and no --from made it", "choose another folder with -o")
+    with tempfile.TemporaryDirectory(prefix="hockney-study-") as beside:
+        made = Path(beside, CAMPAIGN)
+        collection = _collect.collect([source], given)
+        _collect.write(collection, made, given)
+        yield made
+        if target.exists():
+            shutil.rmtree(target)
+        _collect.write(collection, target, given)
 
 
-def check_needs(study: Study, contents: Contents, source: Path) -> list[str]:
-    """A sentence on what a folder measured elsewhere lacks; RequestError where that is all the study needs."""
+def _is_imported(campaign: Path) -> bool:
+    """Whether `imported` made it: with a page beside it."""
+    try:
+        return "imported" in Campaign.open(campaign).plan() and (campaign.parent / PAGE).is_file()
+    except RequestError:
+        return False
+
+
+def check_needs(study: Study, contents: Contents, source: Path, measured: Collection[str]) -> list[str]:
+    """Sentences on what a folder measured elsewhere lacks; RequestError where that is all the study needs.
+
+    It is half a study only without what the steps of the study would have `measured`.
+    """
     there = operations_in(contents)
     lacking = [name for name in study.file.needs if name not in there]
     if len(lacking) == len(study.file.needs):
@@ -64,7 +90,10 @@ def check_needs(study: Study, contents: Contents, source: Path) -> list[str]:
             "a tidy table has them in its column `operation`, with `ranks`, `bytes` and `time_us` beside; the "
             "output of programs is imported in the formats that `hockney import --help` lists",
         )
-    return [f"Half a study: {source} holds no {', '.join(lacking)}."] if lacking else []
+    halves = [name for name in lacking if name in measured]
+    others = [name for name in lacking if name not in measured]
+    said = [f"Half a study: {source} holds no {', '.join(halves)}."] if halves else []
+    return said + ([f"The page would also show {', '.join(others)}; {source} holds none."] if others else [])
 
 
 def operations_in(contents: Contents) -> Collection[str]:
@@ -107,10 +136,7 @@ def write(
     `statistic` and `sizes_B` as of `make`, whose errors are those of what was asked for and is not there.
     """
     contents = read(campaign)
-    writing.make_folder(folder, "choose another folder")
     machine = _machine(contents, progress)
-    if machine is not None:
-        save(machine, folder / MACHINE)
     systems = [find_system(name) for name in sorted(set(contents.frame["system"])) if name in known_systems()]
     page = make(
         campaign,
@@ -126,6 +152,9 @@ def write(
             tuple(remarks),
         ),
     )
+    writing.make_folder(folder, "choose another folder")
+    if machine is not None:
+        save(machine, folder / MACHINE)
     write_html(page, folder / PAGE)
     findings = [asdict(finding) for finding in page.findings]
     writing.replace(folder / FINDINGS, json.dumps(findings, indent=2, ensure_ascii=False) + "\n")

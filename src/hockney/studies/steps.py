@@ -26,11 +26,12 @@ from hockney.records.answers import Candidate
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, Key, PairKey
 from hockney.records.record import Locality
 from hockney.runner.inventory import inventory
-from hockney.runner.launchers.base import MapBy
+from hockney.runner.launchers.base import MapBy, check_hosts
+from hockney.runner.transports import ALL
 from hockney.schedule.catalogue import algorithms
-from hockney.studies.files import MEASURE, RUN, Study
+from hockney.studies.files import MEASURE, RUN, StepFile, Study
 from hockney.terminal.loading import load
-from hockney.terminal.options import from_table, words_of
+from hockney.terminal.options import from_table, is_repeated, words_of
 
 LAUNCH_S = 1.5
 """What a launch takes until it says hello, on one host."""
@@ -42,6 +43,9 @@ VISIT_SHARE = 3.5
 """A visit with the references around it and the further ones that follow, over its budget, on two busy cores."""
 FIT_S, DRAW_S, JUDGE_S, PAGE_S = 0.3, 0.7, 2.0, 2.0
 """What a page takes: for each operation that is fitted, drawn, or predicted from others, and the rest."""
+
+OF_STUDY = ("output", "resume", "trust")
+"""Options that a step does not have: where its campaign is, and whether to go on with it, is the study's."""
 
 _BRACED = re.compile(r"\{(\w+)\}")
 
@@ -104,7 +108,11 @@ class Step:
 
 
 def check_ranks(asked: Asked) -> None:
-    """RequestError for more ranks than the hosts have slots, or this one can run, with the number that fits."""
+    """RequestError for more ranks than the hosts have slots, or this one can run, with the number that fits.
+
+    And for what is no host.
+    """
+    check_hosts(asked.launching.get("hosts", []))
     slots = [host.partition(":")[2] for host in asked.launching.get("hosts", [])]
     if slots and all(slot.isdigit() for slot in slots) and asked.ranks > (most := sum(map(int, slots))):
         raise RequestError(f"{asked.ranks} ranks on hosts with {most} slots", f"--ranks {most} fits")
@@ -120,17 +128,29 @@ def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
     for number, of_file in enumerate(study.file.steps, 1):
         given = {**of_file.options, **(of_file.quick if asked.quick else {})}
         for placement in asked.placements:
-            for nth, table in enumerate(_each(of_file.verb, given), 1):
-                words = {key: _filled(value, asked.ranks, placement) for key, value in table.items()}
-                name = "-".join(
-                    [str(number), of_file.verb.split()[-1], placement, *([str(nth)] if nth > 1 else [])]
-                )
-                known = {**asked.launching, "ranks": asked.ranks, "map_by": placement, "output": folder / name}
-                with named(f"{study.name}, step {number}"):
-                    models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
-                a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
-                made.append(Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s))
+            with named(f"{study.name}, step {number}"):
+                made += _at(of_file, number, given, placement, asked, folder)
     return made
+
+
+def _at(
+    of_file: StepFile, number: int, given: Mapping[str, Any], placement: MapBy, asked: Asked, folder: Path
+) -> Iterator[Step]:
+    """The commands of one step of a file, with the options `given`, at one placement."""
+    for word in OF_STUDY:
+        if word in given:
+            raise RequestError(f"a step cannot set {word}: that is the study's", "leave it out")
+    for nth, table in enumerate(_each(of_file.verb, given), 1):
+        words = {key: _filled(value, asked.ranks, placement) for key, value in table.items()}
+        name = "-".join([str(number), of_file.verb.split()[-1], placement, *([str(nth)] if nth > 1 else [])])
+        known = {**asked.launching, "ranks": asked.ranks, "map_by": placement, "output": folder / name}
+        models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
+        if any(ALL in model.variants for model in models.values() if isinstance(model, Launching)):
+            raise RequestError(
+                f"a study takes no {ALL}", "name those that `hockney doctor --variants` starts, each by --variant"
+            )
+        a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
+        yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s)
 
 
 def function_of(verb: str) -> Callable[..., Any]:
@@ -151,11 +171,14 @@ def _measure(options: MeasureOptions) -> MeasureOptions:
 def _each(verb: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The table for each value of its lists, the last list fastest."""
     repeated = {
-        word
-        for word, (_, _, info, option) in words_of(function_of(verb)).items()
-        if option.repeat or (option.read is None and info.annotation == list[str])
+        word for word, (_, _, info, option) in words_of(function_of(verb)).items() if is_repeated(info, option)
     }
     several = {word: value for word, value in table.items() if isinstance(value, list) and word not in repeated}
+    for word, value in table.items():
+        if value == []:
+            raise RequestError(
+                f"{word} = []: a list without values makes no command", "give a value, or leave it out"
+            )
     for chosen in itertools.product(*several.values()):
         yield {**table, **dict(zip(several, chosen, strict=True))}
 

@@ -103,8 +103,11 @@ def from_table(
                 f"hockney {verb} has no option {word!r}",
                 f"{did_you_mean(word, fields)}known: {', '.join(sorted(fields))}",
             )
-        name, field, _, option = fields[word]
-        written[name][field] = str(value) if option.read and not option.repeat else value
+        name, field, info, option = fields[word]
+        if is_repeated(info, option):
+            written[name][field] = value if isinstance(value, list) else [value]
+        else:
+            written[name][field] = str(value) if option.read else value
     made = {}
     for name, (model, left_out) in _models(function).items():
         further = {
@@ -114,6 +117,11 @@ def from_table(
         }
         made[name] = checked(model, written[name], verb, further)
     return made
+
+
+def is_repeated(info: FieldInfo, option: Option) -> bool:
+    """Whether an option may be written several times; a single value then is a list of one."""
+    return option.repeat or (option.read is None and info.annotation == list[str])
 
 
 def words_of(function: Callable[..., Any]) -> dict[str, tuple[str, str, FieldInfo, Option]]:

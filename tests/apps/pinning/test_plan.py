@@ -178,6 +178,7 @@ def test_nodes() -> None:
         ("2 packages x 3 cores", (3, 2, "socket", 1, "spread"), "leave room for 1 only", ""),
         ("4 cores", (2, 1, "0,0"), "names a CPU twice", "its own"),
         ("4 cores", (2, 1, "0,1,2"), "3 CPUs for 2 ranks x 1 threads", "name 2"),
+        ("4 cores", (2, 2, "0,1,3,2"), "out of order", "0,1,2,3"),
         ("4 cores", (2, 1, "0,9"), "CPU 9 is not one of the 4", "0-3"),
         ("4 cores", (2, 1, "0,x"), "is not understood", "8,16"),
         ("4 cores", (2, 1, "0,1", 2), "CPUs of one node", "one host"),

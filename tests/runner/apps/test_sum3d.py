@@ -18,6 +18,7 @@ from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Refused, Session
+from hockney.runner.supervisor import descendants
 from hockney.units import Extents
 
 LIMIT_S = 120.0
@@ -138,6 +139,24 @@ def test_elements_may_be_made_and_memory_be_new_in_each_cycle(session: Session) 
         assert answer["generation_s"][0] > 0 == answer["generation_s"][1]
         assert min(answer["rand_s"]) > 0
         assert min(answer["fresh_s"]) >= 0
+
+
+def test_new_memory_is_of_pages_that_nobody_had(session: Session) -> None:
+    """The system gives each page of new memory at its first write, a fault; 32 KiB would fit into kept memory."""
+
+    def faults() -> int:
+        # The tenth word of proc(5)'s stat; the second, in brackets, may have blanks.
+        stats = [Path(f"/proc/{pid}/stat").read_text(encoding="utf-8") for pid in descendants(os.getpid())]
+        return sum(int(stat.rpartition(")")[2].split()[7]) for stat in stats)
+
+    cycles, side = 200, 16
+    counts = [faults()]
+    for fresh in (0, 1):
+        ask(session, Grid(1, 1, 1), "balanced", nx=side, ny=side, nz=side, cycles=cycles, fresh=fresh)
+        counts.append(faults())
+    kept, new = counts[1] - counts[0], counts[2] - counts[1]
+    # Three parts in each cycle.
+    assert new - kept >= 0.9 * 3 * cycles * side**3 * 8 / os.sysconf("SC_PAGESIZE")
 
 
 def test_a_size_that_the_least_process_cannot_have_is_one_of_its_own(session: Session) -> None:

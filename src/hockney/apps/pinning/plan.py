@@ -42,7 +42,8 @@ class PinningWish:
 
     `core` puts them on consecutive cores, `compact` on consecutive hardware threads, `node` on the nodes in turn
     and there on consecutive cores. `scatter` keeps successive ranks as far from each other as can be: on
-    different packages, then NUMA domains, then caches. `list` puts thread t of rank r on CPU `cpus[r T + t]`.
+    different packages, then NUMA domains, then caches. `list` puts thread t of rank r on CPU `cpus[r T + t]`,
+    the CPUs of each rank ascending.
 
     A rank's threads are on consecutive cores (`close`), or as far apart as its share of its unit allows
     (`spread`): on the first and the last core of it, the others at equal distances between.
@@ -135,6 +136,12 @@ def _listed(ranks: int, threads: int, text: str, nodes: int, thread_spread: Thre
         raise RequestError(
             f"--spread {text} names {len(cpus)} CPUs for {ranks} ranks x {threads} threads",
             f"name {ranks * threads}: those of the threads of rank 0 first",
+        )
+    of_ranks = [cpus[at : at + threads] for at in range(0, len(cpus), threads)]
+    if any(list(of_rank) != sorted(of_rank) for of_rank in of_ranks):
+        raise RequestError(
+            f"--spread {text} names CPUs of a rank out of order, which launchers and OpenMP do not keep",
+            f"name those of each rank ascending: {','.join(str(cpu) for one in of_ranks for cpu in sorted(one))}",
         )
     return PinningWish(ranks, threads, "list", nodes, cpus=cpus)
 
