@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
-from hockney.predict.collective import Row, predict_one
+from hockney.predict.collective import Row, extrapolated, predict_one
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import NETWORK
@@ -80,3 +81,16 @@ def test_a_line_with_an_unknown_end_gives_no_time() -> None:
 
     request = ask("bcast", "binary", ranks=9, size_B=2**20, segment_B=512)
     assert in_segments(request, few_alone).time_s is None
+
+
+def test_critical_paths_of_two_kinds_give_no_formula() -> None:
+    """7 messages, then 5: beyond four times the distance, −1; the time goes on, what it is made of does not."""
+    few = Row("a", "simulated", 1.0, messages=7, overheads=2, gaps=2, bytes=8, reduced_bytes=0)
+    few = replace(few, terms_s={"latency": 1.0})
+    more = replace(few, time_s=2.0, messages=5, terms_s={"latency": 2.0})
+    row = extrapolated(few, more, 4.0, "")
+    assert (row.method, row.time_s, row.formula, row.messages) == ("extrapolated", 5.0, "", None)
+    assert "critical path" in row.note
+    assert extrapolated(few, row, 2.0, "").time_s == 9.0
+    near = extrapolated(few, more, 3.0, "")
+    assert (near.method, near.messages) == ("closed_form", 1)

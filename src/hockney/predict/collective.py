@@ -206,23 +206,25 @@ def _along(
 
 
 def extrapolated(first: Row, second: Row, share: float, asymptotic: str, note: str = "") -> Row:
-    """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1."""
+    """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1.
+
+    Where a count would fall below zero, the two have critical paths of different kinds: the time alone is given.
+    """
 
     def along(one: float, other: float) -> float:
         return one + share * (other - one)
 
     names = ("messages", "overheads", "gaps", "bytes", "reduced_bytes")
-    counts = {name: round(along(getattr(first, name), getattr(second, name))) for name in names}
+    is_counted = first.messages is not None and second.messages is not None
+    counts = {name: round(along(getattr(first, name), getattr(second, name))) for name in names if is_counted}
     one, other = (row.terms_s or {} for row in (first, second))
-    return _row(
-        first.algorithm,
-        "closed_form",
-        along(first.time_s or 0.0, second.time_s or 0.0),
-        {name: along(one[name], other[name]) for name in one},
-        counts,
-        asymptotic,
-        note,
-    )
+    time_s = along(first.time_s or 0.0, second.time_s or 0.0)
+    if not counts or min(counts.values()) < 0:
+        why = "the critical path changes on the way: its counts are not known"
+        told = "; ".join(filter(None, [note, why]))
+        return Row(first.algorithm, "extrapolated", time_s, asymptotic=asymptotic, note=told)
+    terms_s = {name: along(one[name], other[name]) for name in one}
+    return _row(first.algorithm, "closed_form", time_s, terms_s, counts, asymptotic, note)
 
 
 def _row(
