@@ -94,3 +94,21 @@ def test_critical_paths_of_two_kinds_give_no_formula() -> None:
     assert extrapolated(few, row, 2.0, "").time_s == 9.0
     near = extrapolated(few, more, 3.0, "")
     assert (near.method, near.messages) == ("closed_form", 1)
+
+
+def test_bounds_are_no_candidates() -> None:
+    """Where small segments are only bounded, the best is among the others; where all are, none is named."""
+
+    def bounded(request: ScheduleRequest, most: int) -> Row:
+        row = predict(request)
+        pieces = request.problem.bytes / (request.problem.segment_B or request.problem.bytes)
+        return row if pieces <= most else Row(row.algorithm, "unshared", None, low_s=row.time_s)
+
+    asked = partial(ask, "bcast", "pipeline", ranks=16, size_B=2**20)
+    free = best_segment(asked, predict, HOCKNEY)
+    assert free.segment_B is not None
+    assert free.segment_B < 2**18
+    few = best_segment(asked, lambda request: bounded(request, 4), HOCKNEY)
+    assert (few.segment_B, few.method) == (2**18, predict(asked(segment_B=2**18)).method)
+    none = best_segment(asked, lambda request: bounded(request, 0), HOCKNEY)
+    assert (none.time_s, none.segment_B, none.flat_B) == (None, None, None)

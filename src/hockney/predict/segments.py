@@ -56,9 +56,9 @@ def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> Row:
                 rows[segment_B] = Row(whole.algorithm.name, "none", None, note=error.message)
         return rows[segment_B].time_s or np.inf
 
-    best = start = min(largest, _by_formula(whole, costs))
+    best = min(largest, _by_formula(whole, costs))
     for direction in (2.0, 0.5):
-        here = start
+        here = best
         while len(rows) < MOST_TRIED:
             there = int(here * direction)
             if not 1 <= there <= largest or time_s(there) > time_s(here) * (1 + FLAT):
@@ -66,6 +66,8 @@ def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> Row:
             here = there
             best = min(best, here, key=time_s)
     best = min(rows, key=lambda segment_B: rows[segment_B].time_s or np.inf)
+    if rows[best].time_s is None:
+        return rows[best]
     known = [size_B for size_B, row in rows.items() if (row.time_s or np.inf) <= (1 + FLAT) * time_s(best)]
     sizes = [size_B or whole.problem.bytes for size_B in known]
     return replace(rows[best], segment_B=best, flat_B=(min(sizes), max(sizes)))
