@@ -39,7 +39,9 @@ UNCALIBRATED = 1.5
 PUBLISHED = "library"
 """Name of a model in the machine file that names no algorithm."""
 BOUND = "lower bound"
-"""Method of a row that has no time, only a lower bound of it."""
+"""Method of a row that has no time, only a lower bound of it: a published one."""
+UNSHARED = "unshared"
+"""The same of an algorithm whose messages share links that were not looked at one by one."""
 
 _LINE = (48, 96)
 """Numbers of ranks through which a line goes: both even, and beyond all special cases."""
@@ -343,9 +345,12 @@ def _order(once: float, twice: float) -> str:
 
 
 def verdict(rows: Sequence[Row]) -> dict[str, Any]:
-    """The best row, its margin over the next, and whether that is significant; None where all are bounds."""
+    """The best row, its margin over the next, and whether that is significant; None where all are bounds.
+
+    Algorithms of which only a bound is known are rivals where that does not lie clearly above the best time.
+    """
     known = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
-    if not known and any(row.method == BOUND for row in rows):
+    if not known and any(row.method in (BOUND, UNSHARED) for row in rows):
         return {"best": None, "margin": None, "told_apart": None, "not_told_apart_from": []}
     if not known:
         notes = dict.fromkeys(row.note for row in rows if row.note)
@@ -354,10 +359,12 @@ def verdict(rows: Sequence[Row]) -> dict[str, Any]:
         )
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
     best = known[0]
-    if len(known) == 1:
+    # What takes at least so long may take no longer.
+    least = [replace(row, time_s=row.low_s, low_s=None) for row in rows if row.method == UNSHARED]
+    if len(known) + len(least) == 1:
         return {"best": best.algorithm, "margin": None, "told_apart": None, "not_told_apart_from": []}
-    rivals = [row.algorithm for row in known[1:] if not _apart(best, row)]
-    margin = (known[1].time_s or 0.0) / best.time_s - 1 if best.time_s else None
+    rivals = [row.algorithm for row in [*known[1:], *least] if not _apart(best, row)]
+    margin = (known[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(known) > 1 else None
     return {"best": best.algorithm, "margin": margin, "told_apart": not rivals, "not_told_apart_from": rivals}
 
 
