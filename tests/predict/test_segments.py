@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hockney.predict.collective import Row, extrapolated, predict_one
+from hockney.predict.collective import UNSHARED, Row, extrapolated, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import NETWORK
@@ -102,7 +102,7 @@ def test_bounds_are_no_candidates() -> None:
     def bounded(request: ScheduleRequest, most: int) -> Row:
         row = predict(request)
         pieces = request.problem.bytes / (request.problem.segment_B or request.problem.bytes)
-        return row if pieces <= most else Row(row.algorithm, "unshared", None, low_s=row.time_s)
+        return row if pieces <= most else Row(row.algorithm, UNSHARED, None, low_s=row.time_s)
 
     asked = partial(ask, "bcast", "pipeline", ranks=16, size_B=2**20)
     free = best_segment(asked, predict, HOCKNEY)
@@ -110,5 +110,11 @@ def test_bounds_are_no_candidates() -> None:
     assert free.segment_B < 2**18
     few = best_segment(asked, lambda request: bounded(request, 4), HOCKNEY)
     assert (few.segment_B, few.method) == (2**18, predict(asked(segment_B=2**18)).method)
+    # What is only bounded may be quicker, and so may the algorithm beside another one.
+    assert few.low_s == pytest.approx(free.time_s, rel=0.05)
+    assert few.time_s is not None
+    assert few.low_s is not None
+    between = Row("other", "simulated", (few.time_s + few.low_s) / 2)
+    assert verdict([few, between])["not_told_apart_from"] == ["pipeline"]
     none = best_segment(asked, lambda request: bounded(request, 0), HOCKNEY)
     assert (none.time_s, none.segment_B, none.flat_B) == (None, None, None)

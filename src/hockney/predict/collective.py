@@ -359,11 +359,14 @@ def verdict(rows: Sequence[Row]) -> dict[str, Any]:
         )
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
     best = known[0]
-    # What takes at least so long may take no longer.
-    least = [replace(row, time_s=row.low_s, low_s=None) for row in rows if row.method == UNSHARED]
-    if len(known) + len(least) == 1:
+    # What takes at least so long, itself or in other segments, may take no longer.
+    others = [
+        row if row.high_s or not row.low_s else replace(row, time_s=row.low_s, low_s=None)
+        for row in [*known[1:], *(row for row in rows if row.method == UNSHARED)]
+    ]
+    if not others:
         return {"best": best.algorithm, "margin": None, "told_apart": None, "not_told_apart_from": []}
-    rivals = [row.algorithm for row in [*known[1:], *least] if not _apart(best, row)]
+    rivals = [row.algorithm for row in others if not _apart(best, row)]
     margin = (known[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(known) > 1 else None
     return {"best": best.algorithm, "margin": margin, "told_apart": not rivals, "not_told_apart_from": rivals}
 
@@ -376,4 +379,4 @@ def _apart(best: Row, other: Row) -> bool:
         math.log(row.high_s / row.low_s) / 2 if row.low_s and row.high_s else math.log(UNCALIBRATED)
         for row in (best, other)
     ]
-    return math.log(other.time_s / best.time_s) > (math.hypot(*widths) if best.low_s else math.log(UNCALIBRATED))
+    return math.log(other.time_s / best.time_s) > (math.hypot(*widths) if best.high_s else math.log(UNCALIBRATED))
