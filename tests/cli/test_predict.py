@@ -144,3 +144,10 @@ def test_fft(run: Run) -> None:
     code, out, err = run("fft", "--size", "64", "--ranks", "4-16", "--machine", "bluegene_p")
     assert code == 0, err
     assert out.count("1-D") >= 3
+
+
+def test_fft_of_one_rank_is_no_contest(run: Run) -> None:
+    code, out, err = run("fft", "--size", "1", "--ranks", "1", "--machine", "bluegene_p")
+    assert code == 0, err
+    assert "1-D alone is possible" in out
+    assert "told apart" not in out

@@ -321,6 +321,16 @@ def test_one_time_among_models_of_other_sizes_is_no_contest(
     assert "only binomial was predicted" in capsys.readouterr().out
 
 
+def test_what_messages_lack_is_said_where_the_model_is_silent(run: Run, tmp_path: Path) -> None:
+    machine = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    machine.point_to_point = []
+    machine.collectives = [CollectiveModel(operation="bcast", source="a paper")]
+    save(machine, tmp_path / "machine.json")
+    code, made = run("bcast", "--ranks", "8", "--machine", "machine.json")
+    assert code == 2
+    assert "no ping-pong of a known locality" in made["error"]["message"]
+
+
 def test_a_name_that_is_neither_is_refused_beside_a_published_model(run: Run) -> None:
     code, made = run("bcast", "--ranks", "8", "--algorithm", "library", "--machine", "orfeo_thin")
     assert code == 2

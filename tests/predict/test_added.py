@@ -116,6 +116,12 @@ def test_intervals_are_added(blue: Machine) -> None:
     assert given.time_s == pytest.approx(0.0)
 
 
+def test_an_effect_that_lacks_a_parameter_is_named(blue: Machine) -> None:
+    by_hand = with_effects(blue, measured("hops", per_hop_s=(1e-7, 0.8e-7, 1.3e-7)))
+    with pytest.raises(RequestError, match="mean_hops is not known"):
+        sum_of(by_hand, hops=5)
+
+
 def test_effects_of_another_locality_do_not_count(blue: Machine) -> None:
     inside = measured("matching", posted_entry_s=(2e-9, 1e-9, 3e-9)).model_copy(update={"locality": "cache"})
     with pytest.raises(RequestError, match="matching was not measured"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hockney.errors import RequestError
@@ -66,6 +67,31 @@ def test_rates_of_another_library_are_not_mixed_in() -> None:
     for rates, source in (((rate,), "m, package: bandwidth"), ((other,), "assumed: 35 % of an empty message")):
         (messages,) = of_machine(machine(others=(entry, *rates)), "m").messages.values()
         assert messages.origins["gap_s"] == source
+
+
+def test_each_measured_time_has_its_own_interval() -> None:
+    """One-way times that of the ping-pong, times between messages that of many in a row; shares move along."""
+    (entry,) = machine({}).point_to_point
+    ping_pong, often = (entry.fits["piecewise"].model_copy(deep=True) for _ in range(2))
+    factors = 1.2, 1.5
+    for fit, factor in zip((ping_pong, often), factors, strict=True):
+        assert fit.quality is not None
+        fit.quality.prediction_factor = factor
+    no_points = entry.measurements.model_copy(update={"points": []})
+    bare = entry.model_copy(update={"fits": {"piecewise": ping_pong}, "measurements": no_points})
+    rate = bare.model_copy(update={"operation": "bandwidth", "fits": {"piecewise": often}})
+    costs = of_machine(machine(others=(bare, rate)), "m")
+    (usual,) = costs.messages.values()
+    assert usual.send_s > 0
+    for end in (0, 1):
+        at_end = costs.at_end(end)
+        assert at_end is not None
+        (moved,) = at_end.messages.values()
+        ping_pong_ratio, rate_ratio = (factor ** (2 * end - 1) for factor in factors)
+        np.testing.assert_allclose(moved.one_way_s, usual.one_way_s * ping_pong_ratio)
+        np.testing.assert_allclose(moved.between_s, usual.between_s * rate_ratio)
+        assert moved.send_s == pytest.approx(usual.send_s * ping_pong_ratio)
+        assert moved.receive_s == pytest.approx(usual.receive_s * ping_pong_ratio)
 
 
 def test_shares_of_the_processor_that_are_assumed_are_named() -> None:

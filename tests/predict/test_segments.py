@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
-from hockney.predict.collective import Row, predict_one
+from hockney.predict.collective import UNSHARED, Row, extrapolated, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import NETWORK
@@ -80,3 +81,40 @@ def test_a_line_with_an_unknown_end_gives_no_time() -> None:
 
     request = ask("bcast", "binary", ranks=9, size_B=2**20, segment_B=512)
     assert in_segments(request, few_alone).time_s is None
+
+
+def test_critical_paths_of_two_kinds_give_no_formula() -> None:
+    """7 messages, then 5: beyond four times the distance, −1; the time goes on, what it is made of does not."""
+    few = Row("a", "simulated", 1.0, messages=7, overheads=2, gaps=2, bytes=8, reduced_bytes=0)
+    few = replace(few, terms_s={"latency": 1.0})
+    more = replace(few, time_s=2.0, messages=5, terms_s={"latency": 2.0})
+    row = extrapolated(few, more, 4.0, "")
+    assert (row.method, row.time_s, row.formula, row.messages) == ("extrapolated", 5.0, "", None)
+    assert "critical path" in row.note
+    assert extrapolated(few, row, 2.0, "").time_s == 9.0
+    near = extrapolated(few, more, 3.0, "")
+    assert (near.method, near.messages) == ("closed_form", 1)
+
+
+def test_bounds_are_no_candidates() -> None:
+    """Where small segments are only bounded, the best is among the others; where all are, none is named."""
+
+    def bounded(request: ScheduleRequest, most: int) -> Row:
+        row = predict(request)
+        pieces = request.problem.bytes / (request.problem.segment_B or request.problem.bytes)
+        return row if pieces <= most else Row(row.algorithm, UNSHARED, None, low_s=row.time_s)
+
+    asked = partial(ask, "bcast", "pipeline", ranks=16, size_B=2**20)
+    free = best_segment(asked, predict, HOCKNEY)
+    assert free.segment_B is not None
+    assert free.segment_B < 2**18
+    few = best_segment(asked, lambda request: bounded(request, 4), HOCKNEY)
+    assert (few.segment_B, few.method) == (2**18, predict(asked(segment_B=2**18)).method)
+    # What is only bounded may be quicker, and so may the algorithm beside another one.
+    assert few.low_s == pytest.approx(free.time_s, rel=0.05)
+    assert few.time_s is not None
+    assert few.low_s is not None
+    between = Row("other", "simulated", (few.time_s + few.low_s) / 2)
+    assert verdict([few, between])["not_told_apart_from"] == ["pipeline"]
+    none = best_segment(asked, lambda request: bounded(request, 0), HOCKNEY)
+    assert (none.time_s, none.segment_B, none.flat_B) == (None, None, None)

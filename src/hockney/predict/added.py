@@ -124,7 +124,7 @@ def _hops(machine: Machine, entry: Entry, asked: AddedEffects) -> Term:
     effect = _effect(
         machine, HOPS, entry, "give --hop-latency, or measure it: `hockney fit CAMPAIGN --topology …`"
     )
-    per_hop, mean = _known(effect, "per_hop_s"), effect.parameters["mean_hops"].value
+    per_hop, mean = _known(effect, "per_hop_s"), _known(effect, "mean_hops").value
     told = f"({hops} − {mean:.3g}) links of {format_time(per_hop.value)}; the ping-pongs crossed {mean:.3g}"
     return _times(_term("hops", per_hop, effect, told), hops - mean)
 

@@ -39,7 +39,9 @@ UNCALIBRATED = 1.5
 PUBLISHED = "library"
 """Name of a model in the machine file that names no algorithm."""
 BOUND = "lower bound"
-"""Method of a row that has no time, only a lower bound of it."""
+"""Method of a row that has no time, only a lower bound of it: a published one."""
+UNSHARED = "unshared"
+"""The same of an algorithm whose messages share links that were not looked at one by one."""
 
 _LINE = (48, 96)
 """Numbers of ranks through which a line goes: both even, and beyond all special cases."""
@@ -206,23 +208,25 @@ def _along(
 
 
 def extrapolated(first: Row, second: Row, share: float, asymptotic: str, note: str = "") -> Row:
-    """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1."""
+    """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1.
+
+    Where a count would fall below zero, the two have critical paths of different kinds: the time alone is given.
+    """
 
     def along(one: float, other: float) -> float:
         return one + share * (other - one)
 
     names = ("messages", "overheads", "gaps", "bytes", "reduced_bytes")
-    counts = {name: round(along(getattr(first, name), getattr(second, name))) for name in names}
+    is_counted = first.messages is not None and second.messages is not None
+    counts = {name: round(along(getattr(first, name), getattr(second, name))) for name in names if is_counted}
     one, other = (row.terms_s or {} for row in (first, second))
-    return _row(
-        first.algorithm,
-        "closed_form",
-        along(first.time_s or 0.0, second.time_s or 0.0),
-        {name: along(one[name], other[name]) for name in one},
-        counts,
-        asymptotic,
-        note,
-    )
+    time_s = along(first.time_s or 0.0, second.time_s or 0.0)
+    if not counts or min(counts.values()) < 0:
+        why = "the critical path changes on the way: its counts are not known"
+        told = "; ".join(filter(None, [note, why]))
+        return Row(first.algorithm, "extrapolated", time_s, asymptotic=asymptotic, note=told)
+    terms_s = {name: along(one[name], other[name]) for name in one}
+    return _row(first.algorithm, "closed_form", time_s, terms_s, counts, asymptotic, note)
 
 
 def _row(
@@ -341,9 +345,12 @@ def _order(once: float, twice: float) -> str:
 
 
 def verdict(rows: Sequence[Row]) -> dict[str, Any]:
-    """The best row, its margin over the next, and whether that is significant; None where all are bounds."""
+    """The best row, its margin over the next, and whether that is significant; None where all are bounds.
+
+    Algorithms of which only a bound is known are rivals where that does not lie clearly above the best time.
+    """
     known = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
-    if not known and any(row.method == BOUND for row in rows):
+    if not known and any(row.method in (BOUND, UNSHARED) for row in rows):
         return {"best": None, "margin": None, "told_apart": None, "not_told_apart_from": []}
     if not known:
         notes = dict.fromkeys(row.note for row in rows if row.note)
@@ -352,10 +359,15 @@ def verdict(rows: Sequence[Row]) -> dict[str, Any]:
         )
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
     best = known[0]
-    if len(known) == 1:
+    # What takes at least so long, itself or in other segments, may take no longer.
+    others = [
+        row if row.high_s or not row.low_s else replace(row, time_s=row.low_s, low_s=None)
+        for row in [*known[1:], *(row for row in rows if row.method == UNSHARED)]
+    ]
+    if not others:
         return {"best": best.algorithm, "margin": None, "told_apart": None, "not_told_apart_from": []}
-    rivals = [row.algorithm for row in known[1:] if not _apart(best, row)]
-    margin = (known[1].time_s or 0.0) / best.time_s - 1 if best.time_s else None
+    rivals = [row.algorithm for row in others if not _apart(best, row)]
+    margin = (known[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(known) > 1 else None
     return {"best": best.algorithm, "margin": margin, "told_apart": not rivals, "not_told_apart_from": rivals}
 
 
@@ -367,4 +379,4 @@ def _apart(best: Row, other: Row) -> bool:
         math.log(row.high_s / row.low_s) / 2 if row.low_s and row.high_s else math.log(UNCALIBRATED)
         for row in (best, other)
     ]
-    return math.log(other.time_s / best.time_s) > (math.hypot(*widths) if best.low_s else math.log(UNCALIBRATED))
+    return math.log(other.time_s / best.time_s) > (math.hypot(*widths) if best.high_s else math.log(UNCALIBRATED))

@@ -135,7 +135,7 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
     try:
         costs, place = _costs(case)
     except RequestError as error:
-        if not rows:
+        if all(row.time_s is None and row.method != BOUND for row in rows):
             raise
         warnings = [f"{error.message}: only what was measured is predicted", *beyond_models]
         return _answer(case, size_B, rows, str(case.machine), warnings, {}, {})

@@ -337,12 +337,18 @@ def _rates(machine: Machine, entry: Entry, *, both_ways: bool) -> list[Entry]:
 
 
 def _with_rate(messages: Messages, rate: Entry, origin: str) -> Messages:
-    """`messages` with the measured time between many in a row, which also bounds the processors' shares."""
+    """`messages` with the measured time between many in a row, which also bounds the processors' shares.
+
+    Its interval is its own; where it has none, there is none of the whole.
+    """
     between = np.maximum(predict_fit(rate.fits["piecewise"], SIZES_B), 0.0)
     if rate.operation == "bandwidth":
         between = np.minimum(between, messages.one_way_s)
+    ends = _ends(rate)
     return replace(
         messages,
+        ends=None if ends is None else messages.ends,
+        between_ends=ends,
         send_s=min(messages.send_s, float(between[0])),
         receive_s=min(messages.receive_s, float(between[0])),
         between_s=between,

@@ -31,7 +31,8 @@ class Messages:
     """Messages of one locality: one-way times, the processors' times, times between two messages, eager limit.
 
     Arrays have a value in seconds for each of `SIZES_B`. `origins` names the source of each LogGOPS parameter.
-    `ends`: the 95 % interval of a time as two ratios to it, for each of `SIZES_B`; None where there is none.
+    `ends`: the 95 % interval of `one_way_s` as two ratios to it, for each of `SIZES_B`; None where there is none.
+    `between_ends`: the same of `between_s`, where that was measured by itself; None: it is as uncertain.
     """
 
     one_way_s: Array
@@ -42,13 +43,25 @@ class Messages:
     overhead_s_per_B: float = 0.0
     origins: Mapping[str, str] = field(default_factory=dict)
     ends: tuple[Array, Array] | None = None
+    between_ends: tuple[Array, Array] | None = None
 
     def at_end(self, end: int) -> Messages | None:
-        """The messages at the low (0) or the high (1) end of their interval at every size; None without one."""
+        """The messages at the low (0) or the high (1) end of their interval at every size; None without one.
+
+        The processors' shares move with the empty message that they are a part of.
+        """
         if self.ends is None:
             return None
-        ratio = self.ends[end]
-        return replace(self, one_way_s=self.one_way_s * ratio, between_s=self.between_s * ratio, ends=None)
+        ratio, of_between = self.ends[end], (self.between_ends or self.ends)[end]
+        return replace(
+            self,
+            one_way_s=self.one_way_s * ratio,
+            send_s=self.send_s * float(ratio[0]),
+            receive_s=self.receive_s * float(ratio[0]),
+            between_s=self.between_s * of_between,
+            ends=None,
+            between_ends=None,
+        )
 
     @classmethod
     def assumed(

@@ -18,14 +18,14 @@ from hockney.network.allocation import allocated
 from hockney.network.bisection.bisection import bisection
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
-from hockney.predict.collective import Row, predict_one
+from hockney.predict.collective import UNSHARED, Row, predict_one
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
 from hockney.predict.verb import MessageCosts
 from hockney.schedule.catalogue import ScheduleRequest
-from hockney.units import format_bytes_rounded, format_rate, format_time
+from hockney.units import format_bytes_rounded, format_rate
 
 MOST_LINKED = 2e4
 """Messages that are simulated one by one on shared links: seconds."""
@@ -102,24 +102,32 @@ class RanksOnTopology:
     def predict(self, request: ScheduleRequest, costs: MachineCosts) -> Row:
         """One algorithm with its messages on the links, where they are few and the network is a torus.
 
-        Otherwise without links, and no quicker than the bisection allows.
+        Otherwise without links: on a torus, or where the bisection needs longer, that is a bound and no time.
         """
         ranks = request.problem.ranks
         place = self.place(ranks)
+        if not place.is_spread:
+            return predict_one(request, costs, place)
         if self.is_simulated(request):
-            row = predict_one(request, replace(costs, link_s_per_B=self.costs_per_link), place)
-        else:
-            row = predict_one(request, costs, None)
+            return predict_one(request, replace(costs, link_s_per_B=self.costs_per_link), place)
+        # Ranks that are all on nodes of their own are equally far apart: one may stand for all.
+        is_alone = len(set(place.node)) == ranks
+        row = (
+            predict_one(request, costs.on_nodes(ranks), None) if is_alone else predict_one(request, costs, place)
+        )
         moved_B = self.crossing_B(request.algorithm.collective, ranks, request.problem.bytes)
         rate_B_per_s = self.bisection_B_per_s(ranks)
         least_s = moved_B / rate_B_per_s
-        if row.time_s is None or row.time_s >= least_s:
+        if row.time_s is not None and row.time_s >= least_s:
+            if not self.is_torus:
+                return row
+            least_s, how = row.time_s, "without shared links"
+        elif not least_s:
             return row
-        how = f"{format_bytes_rounded(moved_B)} over a bisection of {format_rate(rate_B_per_s)}"
-        note = f"{format_time(row.time_s)} without shared links"
-        return replace(
-            row, time_s=least_s, method="bisection", terms_s={"links": least_s}, formula=how, note=note
-        )
+        else:
+            how = f"{format_bytes_rounded(moved_B)} over a bisection of {format_rate(rate_B_per_s)}"
+        note = "; ".join(filter(None, [f"at least: {how}", row.note]))
+        return Row(row.algorithm, UNSHARED, None, low_s=least_s, asymptotic=row.asymptotic, note=note)
 
     @property
     def is_torus(self) -> bool:
@@ -136,7 +144,7 @@ class RanksOnTopology:
         return (
             f"{len(self.among.nodes)} nodes of {self.among.links.network.spec}, up to {self.ppn} ranks on each, "
             f"links of {format_rate(self.link_B_per_s)} ({self.source}); up to {MOST_LINKED:,.0f} messages on a "
-            "torus share each link, others are bounded by the bisection alone"
+            "torus share each link; of more there is only a lower bound; other networks bound by their bisection"
         )
 
 

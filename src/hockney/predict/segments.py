@@ -12,7 +12,7 @@ from hockney._core import Growth
 from hockney.errors import RequestError
 from hockney.models.collectives.base import closed_form
 from hockney.models.collectives.expression import Call
-from hockney.predict.collective import Row, extrapolated, growth
+from hockney.predict.collective import UNSHARED, Row, extrapolated, growth
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B
 from hockney.schedule.catalogue import ScheduleRequest
@@ -39,6 +39,8 @@ Predict = Callable[[ScheduleRequest], Row]
 def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> Row:
     """The row of the fastest segment size, powers of two and the whole vector; with `segment_B` and `flat_B`.
 
+    Sizes of which only a bound is known are no candidates; where one may be quicker, its bound is `low_s`.
+
     From the optimum of the closed form the search goes on as long as times fall; the time over the size of a
     segment has one valley, as α·n/S + β·S has.
     """
@@ -56,9 +58,9 @@ def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> Row:
                 rows[segment_B] = Row(whole.algorithm.name, "none", None, note=error.message)
         return rows[segment_B].time_s or np.inf
 
-    best = start = min(largest, _by_formula(whole, costs))
+    best = min(largest, _by_formula(whole, costs))
     for direction in (2.0, 0.5):
-        here = start
+        here = best
         while len(rows) < MOST_TRIED:
             there = int(here * direction)
             if not 1 <= there <= largest or time_s(there) > time_s(here) * (1 + FLAT):
@@ -66,9 +68,13 @@ def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> Row:
             here = there
             best = min(best, here, key=time_s)
     best = min(rows, key=lambda segment_B: rows[segment_B].time_s or np.inf)
+    if rows[best].time_s is None:
+        return rows[best]
     known = [size_B for size_B, row in rows.items() if (row.time_s or np.inf) <= (1 + FLAT) * time_s(best)]
     sizes = [size_B or whole.problem.bytes for size_B in known]
-    return replace(rows[best], segment_B=best, flat_B=(min(sizes), max(sizes)))
+    bounds_s = [row.low_s for row in rows.values() if row.method == UNSHARED and row.low_s is not None]
+    row = replace(rows[best], segment_B=best, flat_B=(min(sizes), max(sizes)))
+    return replace(row, low_s=min(bounds_s)) if bounds_s and min(bounds_s) < time_s(best) else row
 
 
 def in_segments(request: ScheduleRequest, predict: Predict) -> Row:

@@ -125,11 +125,11 @@ def _verdict(answer: dict[str, Any]) -> str:
         return "no time is known, only what it takes at least"
     if sum(row["time_s"] is not None for row in answer["algorithms"]) > 1 and answer["margin"] is None:
         return "nothing is sent"
+    rivals = ", ".join(answer["not_told_apart_from"])
     if answer["margin"] is None:
-        return f"only {answer['best']} was predicted"
+        return f"only {answer['best']} was predicted" + (f"; {rivals} may be as quick" if rivals else "")
     if answer["told_apart"]:
         return f"{answer['best']} wins by {_by(answer['margin'])} over the next"
-    rivals = ", ".join(answer["not_told_apart_from"])
     if answer["margin"] < LEAST_MARGIN:
         return f"{answer['best']} cannot be told from {rivals}"
     return f"{answer['best']} is predicted fastest, by {_by(answer['margin'])}, but cannot be told from {rivals}"

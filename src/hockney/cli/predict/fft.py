@@ -177,6 +177,8 @@ def _why(decisions: list[FftDecision], begins: int | None) -> str:
             return f"on {last.ranks:,} ranks neither division is possible"
         if judged["best"] == PENCILS:
             return f"on up to {last.ranks:,} ranks nothing tells 2-D from 1-D apart"
+        if PENCILS in last.refused:
+            return f"on {last.ranks:,} ranks 1-D alone is possible: {last.refused[PENCILS]}"
         return f"1-D is predicted fastest on up to {last.ranks:,} ranks" + (
             "" if judged["told_apart"] or PENCILS in last.refused else ", not told apart from 2-D"
         )
