@@ -55,3 +55,13 @@ def test_the_rate_is_that_of_all_blocks_where_sizes_are_blocks() -> None:
     # Among the drawn ranks 2 ranks are fastest for a vector: 32 KiB in 34.8 µs; for blocks 16 ranks are.
     assert tops[1] * scale[1] == pytest.approx(16 * 32768 / (2 + 4 * 32.768), rel=0.02)
     assert tops[0] * scale[0] == pytest.approx(32768 / (2 + 32.768), rel=0.02)
+
+
+def test_an_interval_that_does_not_hold_its_time_is_drawn() -> None:
+    """A table may say so: the median of one thing, the interval of another."""
+    made = model()
+    rows = [
+        {**row, "low_s": 1.1 * float(row["time_s"] or 0), "high_s": 1.2 * float(row["time_s"] or 0)}
+        for row in made.points
+    ]
+    assert drawings([made.model_copy(update={"points": rows})], None)

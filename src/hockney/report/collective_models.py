@@ -196,7 +196,9 @@ class _Panel:
             "elinewidth": 0.8,
             "zorder": 4,
         }
-        axes[0].errorbar(at, time_s * 1e6, yerr=np.vstack([time_s - low_s, high_s - time_s]) * 1e6, **look_of)
+        # A table's interval need not hold its time.
+        reach_s = np.maximum(np.vstack([time_s - low_s, high_s - time_s]), 0.0)
+        axes[0].errorbar(at, time_s * 1e6, yerr=reach_s * 1e6, **look_of)
         rate = self._rates(*of, time_s) / self._scale
         ends = [rate - self._rates(*of, high_s) / self._scale, self._rates(*of, low_s) / self._scale - rate]
         axes[1].errorbar(at, rate, yerr=np.maximum(np.vstack(ends), 0.0), **look_of)
