@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from hockney.machine.build import build
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
 from hockney.report.collective_models import drawings, findings, model_table
+from hockney.report.make import make
 
 
 def model(ranks: tuple[float, ...] = (2, 4, 8, 16), operation: str = "bcast") -> CollectiveModel:
@@ -65,3 +70,22 @@ def test_an_interval_that_does_not_hold_its_time_is_drawn() -> None:
         for row in made.points
     ]
     assert drawings([made.model_copy(update={"points": rows})], None)
+
+
+@pytest.mark.parametrize("has_file", [False, True])
+def test_models_are_those_of_the_statistic_that_is_asked_for(tmp_path: Path, has_file: bool) -> None:
+    """The mean takes 10 µs and 10 ns a byte, the slowest rank ten times that."""
+    rows = ["system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"]
+    for ranks, size_B in product((2, 4, 8, 16), (8, 64, 512, 4096)):
+        for statistic, factor in (("mean_over_ranks", 1), ("max_over_ranks", 10)):
+            time_us = factor * (10 + 0.01 * size_B)
+            rows.append(f"s,m,bcast,default,core,1,{ranks},{ranks},{size_B},{statistic},{time_us},0")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    machine = build(path) if has_file else None
+    sections = make(path, machine=machine, statistic="mean_over_ranks").sections
+    (section,) = (section for section in sections if section.title == "Bcast")
+    assert "Models of the mean time over ranks in ranks" in section.tables[0].caption
+    assert section.tables[0].rows[0][2].startswith("10 µs")
+    (figure,) = (figure for figure in section.figures if figure.name == "bcast-model")
+    assert "mean time over ranks" in figure.title

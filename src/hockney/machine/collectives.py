@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -23,15 +23,21 @@ DEFAULT = "default"
 _OTHER = (*(name for name in CONFIGURATION if name != "mapping"), "ppn", "nodes")
 
 
-def collectives_of(contents: Contents, progress: Callable[[str], None] = lambda _: None) -> list[CollectiveModel]:
+def collectives_of(
+    contents: Contents,
+    progress: Callable[[str], None] = lambda _: None,
+    statistics: Mapping[str, str] | None = None,
+) -> list[CollectiveModel]:
     """A model of each operation, algorithm and placement; with a note, and no formula, where points are too few.
 
-    Points that were met at another level of the machine than the rest are left out.
+    Points that were met at another level of the machine than the rest are left out. `statistics`: the operations
+    and the statistic of each; None: all, each by the one that says most.
     """
     frame, _ = contents.of_one_level()
     models = []
-    for operation in collectives_in(frame):
-        statistic = default_statistic(frame, operation)
+    if statistics is None:
+        statistics = {name: default_statistic(frame, name) for name in collectives_in(frame)}
+    for operation, statistic in statistics.items():
         for configuration, rows in _alike(points(frame, operation, statistic)):
             progress(f"{operation} {configuration['algorithm']}")
             model = _model(operation, statistic, configuration, rows)
