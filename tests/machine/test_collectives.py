@@ -115,3 +115,15 @@ def test_the_range_of_a_few_repetitions_is_no_interval(
     (model,) = build(path).collectives
     assert {row["low_s"] is not None for row in model.points} == {has_interval}
     assert {row["high_s"] is not None for row in model.points} == {has_interval}
+
+
+def test_launches_are_those_of_the_same_configuration(tmp_path: Path) -> None:
+    """Of one library there is one repetition, of the other there are three; segments were tried twice."""
+    path = table(tmp_path / "t.csv", algorithms=("binomial",))
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    more = [row.replace(",m,", ",n,").replace(",0,", f",{number},") for row in rows for number in range(3)]
+    cut = [row.replace(",0,", f",{number},") + ",1024" for row in rows for number in (5, 6)]
+    lines = [f"{head},segment_bytes", *(f"{row}," for row in (*rows, *more)), *cut]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = {(model.other["mpi"], model.segment_B): model.launches for model in build(path).collectives}
+    assert found == {("m", 0): 1, ("n", 0): 3, ("m", 1024): 2}

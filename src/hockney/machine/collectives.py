@@ -11,7 +11,7 @@ from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
 from hockney.models.collectives.statements import views_of_fit
-from hockney.models.over_ranks.points import CONFIGURATION, Configuration, collectives_in, groups, points
+from hockney.models.over_ranks.points import CONFIGURATION, HELD, Configuration, collectives_in, groups, points
 from hockney.records.columns import CHOICE
 from hockney.records.contents import Contents
 from hockney.records.series import default_statistic
@@ -43,9 +43,15 @@ def collectives_of(
         for configuration, rows in _alike(points(frame, operation, statistic)):
             progress(f"{operation} {configuration['algorithm']}")
             model = _model(operation, statistic, configuration, rows)
-            of_it = (frame["operation"] == operation) & (frame["algorithm"] == configuration["algorithm"])
-            models.append(_with_circumstances(model, frame[of_it & (frame["mapping"] == model.mapping)]))
+            models.append(_with_circumstances(model, _measured(frame, operation, statistic, rows)))
     return models
+
+
+def _measured(frame: pd.DataFrame, operation: str, statistic: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the table that the points `rows` pool."""
+    of_it = (frame["operation"] == operation) & (frame["statistic"] == statistic)
+    held = [name for name in HELD if name in frame.columns]
+    return frame[of_it].merge(rows[held].drop_duplicates(), on=held)
 
 
 def _with_circumstances(model: CollectiveModel, rows: pd.DataFrame) -> CollectiveModel:
