@@ -9,7 +9,7 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel
-from hockney.models.collectives.fitting import CollectivePoints, fit_collective
+from hockney.models.collectives.fitting import CollectivePoints, factor_of, fit_collective
 from hockney.models.collectives.statements import views_of_fit
 from hockney.models.over_ranks.points import CONFIGURATION, HELD, Configuration, collectives_in, groups, points
 from hockney.records.columns import CHOICE
@@ -17,7 +17,7 @@ from hockney.records.contents import Contents
 from hockney.records.series import default_statistic
 from hockney.statistics import Array
 
-MOST_POINTS = 500
+MOST_POINTS = 3000
 """Points that a machine file carries of one model."""
 FEWEST_REPEATS = 6
 """Of so many values the range holds the median with more than 95 %: 1 − 2/2⁶ = 97 %, of five 94 %."""
@@ -124,13 +124,23 @@ def _model(operation: str, statistic: str, configuration: Configuration, rows: p
     notes = (
         [] if len(np.unique(measured.ranks)) > 1 else ["one number of ranks: how it grows with P is not known"]
     )
-    model = model.model_copy(update={**named, "points": _thinned(model, measured.ranks), "notes": notes})
+    model = _thinned(model.model_copy(update={**named, "notes": notes}), measured)
     return model.model_copy(update={"views": views_of_fit(model)})
 
 
-def _thinned(model: CollectiveModel, ranks: Array) -> list[dict[str, float | int | str | bool | None]]:
-    """The points of every k-th number of ranks and of the last, so that `MOST_POINTS` are left."""
-    counts = np.unique(ranks)
+def _thinned(model: CollectiveModel, measured: CollectivePoints) -> CollectiveModel:
+    """The model with the points of every k-th number of ranks and of the last, so that `MOST_POINTS` are left.
+
+    What is dropped is left out too: 95 % of it lie within the factor of a prediction.
+    """
+    counts = np.unique(measured.ranks)
     every = -(-len(model.points) // MOST_POINTS)
-    kept = {*counts[::every].tolist(), float(counts[-1])}
-    return [row for row in model.points if float(row["ranks"] or 0) in kept]
+    kept = np.isin(measured.ranks, [*counts[::every], counts[-1]])
+    if kept.all() or model.quality is None:
+        return model
+    thin = model.model_copy(update={"points": [model.points[place] for place in np.flatnonzero(kept)]})
+    dropped = measured.take(~kept)
+    missed = factor_of(thin.predicted(dropped.ranks, dropped.size_B).time_s / dropped.time_s)
+    factors = [factor for factor in (model.quality.prediction_factor, missed) if factor is not None]
+    quality = model.quality.model_copy(update={"prediction_factor": max(factors)})
+    return thin.model_copy(update={"quality": quality})
