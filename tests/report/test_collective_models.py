@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from hockney.machine.build import build
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
 from hockney.report.collective_models import drawings, findings, model_table
+from hockney.report.make import make
 
 
 def model(ranks: tuple[float, ...] = (2, 4, 8, 16), operation: str = "bcast") -> CollectiveModel:
@@ -55,3 +60,32 @@ def test_the_rate_is_that_of_all_blocks_where_sizes_are_blocks() -> None:
     # Among the drawn ranks 2 ranks are fastest for a vector: 32 KiB in 34.8 µs; for blocks 16 ranks are.
     assert tops[1] * scale[1] == pytest.approx(16 * 32768 / (2 + 4 * 32.768), rel=0.02)
     assert tops[0] * scale[0] == pytest.approx(32768 / (2 + 32.768), rel=0.02)
+
+
+def test_an_interval_that_does_not_hold_its_time_is_drawn() -> None:
+    """A table may say so: the median of one thing, the interval of another."""
+    made = model()
+    rows = [
+        {**row, "low_s": 1.1 * float(row["time_s"] or 0), "high_s": 1.2 * float(row["time_s"] or 0)}
+        for row in made.points
+    ]
+    assert drawings([made.model_copy(update={"points": rows})], None)
+
+
+@pytest.mark.parametrize("has_file", [False, True])
+def test_models_are_those_of_the_statistic_that_is_asked_for(tmp_path: Path, has_file: bool) -> None:
+    """The mean takes 10 µs and 10 ns a byte, the slowest rank ten times that."""
+    rows = ["system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"]
+    for ranks, size_B in product((2, 4, 8, 16), (8, 64, 512, 4096)):
+        for statistic, factor in (("mean_over_ranks", 1), ("max_over_ranks", 10)):
+            time_us = factor * (10 + 0.01 * size_B)
+            rows.append(f"s,m,bcast,default,core,1,{ranks},{ranks},{size_B},{statistic},{time_us},0")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    machine = build(path) if has_file else None
+    sections = make(path, machine=machine, statistic="mean_over_ranks").sections
+    (section,) = (section for section in sections if section.title == "Bcast")
+    assert "Models of the mean time over ranks in ranks" in section.tables[0].caption
+    assert section.tables[0].rows[0][2].startswith("10 µs")
+    (figure,) = (figure for figure in section.figures if figure.name == "bcast-model")
+    assert "mean time over ranks" in figure.title

@@ -16,6 +16,7 @@ from hockney.models.collectives.expression import Call
 from hockney.models.collectives.statements import domain, formula_text
 from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
+from hockney.report.collectives import TIME_WORDS
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.findings import Finding
 from hockney.report.style import QUIET, Style, styles
@@ -56,8 +57,14 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
         "formula, left out",
         "with points around, left out",
     ]
-    title = "Models in ranks P and bytes n (95 % of what was left out lies within the factor)"
+    named = " or ".join(dict.fromkeys(map(_words, models)))
+    title = f"Models of the {named} in ranks P and bytes n (95 % of what was left out lies within the factor)"
     return [Table(title, columns, rows, frozenset({0, 1, 2}))] if rows else []
+
+
+def _words(model: CollectiveModel) -> str:
+    """Which time it gives."""
+    return TIME_WORDS.get(model.statistic, "time")
 
 
 def _factor(factor: float | None) -> str:
@@ -146,7 +153,7 @@ def _drawing(model: CollectiveModel, title: str, bound: Bound | None, number: in
     thin = " Thin grey: what no algorithm beats, by the ping-pongs of this campaign." if bound is not None else ""
     return Drawing(
         f"{model.operation}-model" + (f"-{number + 1}" if number else ""),
-        f"{title}: measured times and the model.",
+        f"{title}: {_words(model)}, measured and the model.",
         f"{title}: time and whole vector over time, against bytes and against ranks, measured and modelled",
         "Symbols: measured, with 95 % intervals where there are any. Lines: the formula of the table, where it "
         f"holds.{thin}",
@@ -196,7 +203,9 @@ class _Panel:
             "elinewidth": 0.8,
             "zorder": 4,
         }
-        axes[0].errorbar(at, time_s * 1e6, yerr=np.vstack([time_s - low_s, high_s - time_s]) * 1e6, **look_of)
+        # A table's interval need not hold its time.
+        reach_s = np.maximum(np.vstack([time_s - low_s, high_s - time_s]), 0.0)
+        axes[0].errorbar(at, time_s * 1e6, yerr=reach_s * 1e6, **look_of)
         rate = self._rates(*of, time_s) / self._scale
         ends = [rate - self._rates(*of, high_s) / self._scale, self._rates(*of, low_s) / self._scale - rate]
         axes[1].errorbar(at, rate, yerr=np.maximum(np.vstack(ends), 0.0), **look_of)

@@ -154,8 +154,14 @@ def make(
         every, marks = curves(machine), _sizes(machine)
     else:
         caveats = [*reservations([], contents), *contents.warnings]
-    of_collectives = [model for model in (machine.collectives if machine is not None else []) if model.is_fitted]
-    of_collectives = of_collectives or collectives_of(contents)
+    of_collectives = [
+        model
+        for model in (machine.collectives if machine is not None else [])
+        if model.is_fitted and model.statistic == wish.statistics.get(model.operation)
+    ]
+    known = {model.operation for model in of_collectives}
+    lacking = {name: chosen for name, chosen in wish.statistics.items() if name not in known}
+    of_collectives += collectives_of(contents, statistics=lacking)
     peaks = placed(peaks, {curve.entry.locality for curve in every}) or found_peaks(launches)
     context = Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
     measured = machine.effects if machine is not None else []

@@ -362,12 +362,12 @@ def _quality(problem: _Problem, pieces: Sequence[_Piece], weight: Array, model_s
         p95_relative_error=float(np.quantile(error, CONFIDENCE)),
         left_out_median=float(np.median(missed)) if missed.size else None,
         left_out_p95=float(np.quantile(missed, CONFIDENCE)) if missed.size else None,
-        model_factor=_factor(left_out),
-        prediction_factor=_factor(np.concatenate(corrected) if corrected else np.array([])),
+        model_factor=factor_of(left_out),
+        prediction_factor=factor_of(np.concatenate(corrected) if corrected else np.array([])),
     )
 
 
-def _factor(ratios: Array) -> float | None:
+def factor_of(ratios: Array) -> float | None:
     """The factor within which a further ratio lies with 95 %; None where these are too few to say."""
     place = math.ceil(CONFIDENCE * (ratios.size + 1)) - 1
     if place >= ratios.size:
