@@ -27,7 +27,7 @@ def are_told_apart(records: Sequence[AppRecord]) -> bool:
     errors = [
         math.log(one.high_s / one.low_s) / (2 * NORMAL)
         for one in records
-        if one.low_s is not None and one.high_s is not None and one.low_s > 0
+        if one.low_s is not None and one.high_s is not None and 0 < one.low_s <= one.high_s
     ]
     if len(errors) < len(records):
         return distance > math.log1p(APART)
