@@ -212,6 +212,8 @@ def test_a_claim_of_growth_is_judged_in_place_of_guidelines(tmp_path: Path) -> N
     assert {finding["bytes"] for finding in failed} >= {4**8, 4**9, 4**10}
     assert all(finding["fails_from_ranks"] <= 64 for finding in failed)
     assert 'classname="hockney.check.claim"' in (tmp_path / "j.xml").read_text(encoding="utf-8")
+    # The same claim twice is one: the family does not grow.
+    assert answer("tree.csv", *["--claim", "bcast: S + log P", "--claim", "bcast: log P + S"])[1] == data
     code, out, _ = outcome("check", "tree.csv", "--claim", "bcast: S log P + log P")
     assert code == 0
     assert "bcast: Θ(S log P + log P)" in out

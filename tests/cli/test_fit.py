@@ -13,6 +13,7 @@ from hockney.cli.fit import MOST_PARAMETERS, _shortened
 from hockney.machine.file import load
 from hockney.models.base import Parameter
 from hockney.models.views import Views
+from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.report.views.sections import ModelSection
@@ -131,3 +132,15 @@ def test_an_effect_is_said_in_a_few_lines(count: int, lines: list[str]) -> None:
     parameters = {f"p{number}_s": Parameter(value=number, unit="s") for number in range(count)}
     short = _shortened(ModelSection("overlap", Views(), {}, parameters, ["too disturbed"]))
     assert (list(short.parameters), short.lines) == (list(parameters)[:MOST_PARAMETERS], lines)
+
+
+@pytest.mark.parametrize("verb", ["fit", "evaluate"])
+def test_runs_alone_are_named_with_what_to_do(verb: str, tmp_path: Path) -> None:
+    made = Campaign.create(tmp_path / "runs", {})
+    run = {"operation": "jacobi", "ranks": 4, "parameters": {}, "time_s": 1e-3, "answer": {}}
+    made.append(AppRecord.model_validate(run))
+    output = ["-o", str(tmp_path / "m.json")] if verb == "fit" else []
+    code, _, err = outcome(verb, str(tmp_path / "runs"), *output)
+    assert code == 2
+    assert "holds runs of jacobi alone" in err
+    assert "hockney scaling fit" in err

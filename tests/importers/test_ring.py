@@ -59,6 +59,20 @@ def test_without_a_number_of_messages_a_process_that_comes_again_begins_another_
     assert [run.ranks for run in read_text(mixed, Given(ranks=2)).apps] == [2, 2]
 
 
+def test_a_ring_that_says_its_hops_has_as_many_processes() -> None:
+    lines = [
+        line
+        for rank in range(4)
+        for line in (
+            f"I am process {rank} and I have received 4 messages. My final messages have tag {10 * rank} and "
+            "value msg-left -6, msg-right 6",
+            f"# walltime on processor {rank} after 10 iterations 0.0004. Average: 0.00004",
+        )
+    ]
+    (run,) = read_text("\n".join(lines)).apps
+    assert run.ranks == 4
+
+
 def test_a_ring_that_lacks_a_process_is_named() -> None:
     lines = _lines(3, 1e-6, [0, 2], says_how_many=True) + _lines(2, 1e-6, [0, 1], says_how_many=True)
     made = read_text("\n".join(lines))

@@ -126,7 +126,7 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
         raise RequestError("--trust means nothing without --confirm", "leave it out")
     if options.junit is not None:
         writing.expect_writable(options.junit)
-    claims = [parse_claim(text) for text in options.claims]
+    claims = list(dict.fromkeys(parse_claim(text) for text in options.claims))
     now = source(options.campaign)
     result, confirmation = None, None
     claimed: list[ClaimFinding] = []

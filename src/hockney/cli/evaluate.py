@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from rich.table import Table
 
-from hockney.cli._measured import MeasuredData
+from hockney.cli._measured import MeasuredData, runs_alone
 from hockney.errors import RequestError
 from hockney.options import Option, flags_written
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
@@ -28,6 +28,7 @@ with later():
     from hockney.predict.evaluate import evaluate as evaluate_estimators
     from hockney.predict.evaluate import table as predicted_table
     from hockney.records import table
+    from hockney.records.contents import read
     from hockney.records.series import default_statistic, series
     from hockney.report.predicted import write
 
@@ -104,6 +105,8 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     frame = table.load(options.campaign, options.statistic)
     for warning in frame.attrs.get("warnings", []):
         say.warn(warning)
+    if frame.empty and (apps := read(options.campaign).apps):
+        raise runs_alone(options.campaign, apps)
     if options.train.strip() or options.test.strip():
         _collective(frame, options, as_json)
         return

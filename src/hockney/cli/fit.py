@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-from hockney.cli._measured import MeasuredData
+from hockney.cli._measured import MeasuredData, runs_alone
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import TRANSFERS
@@ -64,6 +64,8 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     if rings and not contents.effects and not set(contents.frame["operation"]) & set(TRANSFERS):
         _say_rings(rings, as_json=as_json)
         return
+    if contents.apps and contents.frame.empty and not contents.effects:
+        raise runs_alone(campaign, contents.apps)
     with say.status("fitting …") as status:
         machine = fitted(contents, progress=lambda name: status(f"fitting {name}"))
         if network is not None:

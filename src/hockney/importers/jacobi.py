@@ -17,18 +17,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from hockney.errors import RequestError
-from hockney.importers._csv import count, header, rows, time_s
+from hockney.importers._csv import LONGEST_S, count, header, rows, time_s
 from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records.app_record import AppRecord
-from hockney.statistics import mean_reach
+from hockney.records.app_rows import bounds_of_median
+from hockney.records.record import SMALLEST
 
 UNITS_S = {"time_s": 1.0, "time_ms": 1e-3, "time_us": 1e-6}
 SIZES = ("subdomain", "cells")
-LEAST_BOUNDED = 6
-"""Repetitions from which a run has an interval, as those of `hockney run`."""
 _WHOLE, _NUMBER = r"([0-9]{1,9})", r"([0-9]{1,15}(?:\.[0-9]{1,15})?)"
 ROW = re.compile(
     rf"^\s*\|?\s*{_WHOLE}[\s|]+\(\s*{_WHOLE}\s*,\s*{_WHOLE}\s*,\s*{_WHOLE}\s*\)"
@@ -76,9 +73,13 @@ def _of_csv(path: Path, text: str, names: list[str], given: Given) -> list[AppRe
             sides = tuple(side * along for side, along in zip(sides, grid, strict=True))
         if value == "mlups":
             sweep_s = math.prod(sides) / 1e6 / _positive(row, value, where)
+            if not SMALLEST <= sweep_s <= LONGEST_S:
+                raise RequestError(f"{where}: mlups {row[value]!r} is no rate of a solver", "correct that row")
         else:
             sweep_s = time_s(row, value, where, UNITS_S[value])
         words = {name: row.get(name, "") for name in ("system", "mpi", "mapping", "variant", "nodes")}
+        if words["nodes"]:
+            words["nodes"] = str(_nodes(row, where))
         key = (sides, grid, *words.items())
         groups.setdefault(key, []).append(sweep_s)
         stated[key] = {
@@ -143,14 +144,9 @@ def _run(
     given: Given,
     words: Mapping[str, str],
 ) -> AppRecord:
-    """One sweep. With enough repetitions the interval is that of their mean, about the median."""
+    """One sweep: the median of its repetitions, with the interval that enough of them have."""
     middle_s = median(samples_s)
-    low_s = high_s = None
-    if len(samples_s) >= LEAST_BOUNDED:
-        reach_s = mean_reach(np.asarray(samples_s))
-        # Times that scatter by more than their size say nothing of a rate.
-        low_s, high_s = (middle_s - reach_s, middle_s + reach_s) if reach_s < middle_s else (None, None)
-    nodes = words["nodes"]
+    low_s, high_s = bounds_of_median(samples_s)
     return AppRecord.model_validate(
         {
             "operation": "jacobi",
@@ -171,7 +167,7 @@ def _run(
             "mpi": words["mpi"] or given.mpi,
             "mapping": words["mapping"] or given.mapping,
             "variant": words["variant"] or given.variant,
-            "nodes": int(nodes) if re.fullmatch("[0-9]{1,9}", nodes) else given.nodes,
+            "nodes": int(words["nodes"]) if words["nodes"] else given.nodes,
             "ppn": given.ppn,
         }
     )
@@ -184,6 +180,14 @@ def _extents(row: Mapping[str, str], name: str, where: str) -> tuple[int, ...]:
         raise RequestError(f"{where}: {name} {row[name]!r} is no size of three directions", "write 4x3x2")
     sides = tuple(map(int, words))
     return sides * 3 if len(sides) == 1 else (*sides, 1)[:3]
+
+
+def _nodes(row: Mapping[str, str], where: str) -> int:
+    """RequestError for no number, and for more nodes than ranks."""
+    nodes = count(row, "nodes", where)
+    if nodes > count(row, "ranks", where):
+        raise RequestError(f"{where}: {nodes} nodes for {row['ranks']} ranks", "correct that row")
+    return nodes
 
 
 def _positive(row: Mapping[str, str], name: str, where: str) -> float:

@@ -24,7 +24,7 @@ from hockney.statistics import NORMAL
 _WALLTIME = re.compile(
     r"# walltime on processor (\d{1,9}) after (\d{1,9}) iterations? (\S{1,40}?)\.? Average:? *(\S{1,40})"
 )
-_RECEIVED = re.compile(r"I am process (\d{1,9}) and I have received (\d{1,9}) messages\. .*\btags? ")
+_RECEIVED = re.compile(r"I am process (\d{1,9}) and I have received (\d{1,9}) messages\. .*\b(tags?) ")
 _WORDS = ("mapping", "variant", "topology", "exchange")
 _LOOKS_LIKE_P = "\N{CYRILLIC CAPITAL LETTER ER}"
 
@@ -97,7 +97,10 @@ def _of_rows(ring: Sequence[tuple[str, dict[str, str]]], words: Mapping[str, str
 
 
 def _read_text(path: Path, text: str, given: Given, imported: Imported) -> None:
-    """A process says before its wall time how many messages came: two of each process, which says how many."""
+    """A process says before its wall time how many messages came, which says how many processes there are.
+
+    With `tags` it counts both messages of every hop, with `tag` the hops.
+    """
     ranks_of: dict[int, int] = {}
     open_rings: dict[int | None, dict[int, tuple[float, int]]] = {}
 
@@ -112,7 +115,7 @@ def _read_text(path: Path, text: str, given: Given, imported: Imported) -> None:
 
     for line in split_lines(text):
         if received := _RECEIVED.search(line.text):
-            ranks_of[int(received[1])] = int(received[2]) // 2
+            ranks_of[int(received[1])] = int(received[2]) // (2 if received[3] == "tags" else 1)
             continue
         walltime = _WALLTIME.search(line.text)
         if walltime is None:

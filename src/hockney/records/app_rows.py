@@ -65,14 +65,21 @@ def joined(records: Sequence[AppRecord]) -> list[AppRecord]:
     return [_joined(group) if len(group) > 1 else group[0] for group in groups.values()]
 
 
+def bounds_of_median(samples_s: Sequence[float]) -> tuple[float | None, float | None]:
+    """The order statistics that bound the median at 95 %; None for both of fewer than six samples."""
+    if len(samples_s) < LEAST_SAMPLES:
+        return None, None
+    interval: Any = stats.quantile_test(samples_s, p=0.5).confidence_interval(CONFIDENCE)
+    return float(interval.low), float(interval.high)
+
+
 def _joined(group: Sequence[AppRecord]) -> AppRecord:
     samples_s = [time_s for record in group for time_s in record.samples_s or [record.time_s]]
-    bounds: dict[str, float | None] = {"low_s": None, "high_s": None}
-    if len(samples_s) >= LEAST_SAMPLES:
-        interval: Any = stats.quantile_test(samples_s, p=0.5).confidence_interval(CONFIDENCE)
-        bounds = {"low_s": float(interval.low), "high_s": float(interval.high)}
+    low_s, high_s = bounds_of_median(samples_s)
     middle = float(np.median(samples_s))
-    return group[0].model_copy(update={"time_s": middle, "samples_s": samples_s, **bounds})
+    return group[0].model_copy(
+        update={"time_s": middle, "samples_s": samples_s, "low_s": low_s, "high_s": high_s}
+    )
 
 
 def _run(row: Mapping[str, Any]) -> AppRecord:

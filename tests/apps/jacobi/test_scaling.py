@@ -22,6 +22,7 @@ from hockney.importers.jacobi import read
 from hockney.machine.build import build
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
+from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 
 # Published runs of a Jacobi solver with cubes of 1200³ cells: P on one rank, then on grids of one node of 24
@@ -215,3 +216,11 @@ def test_findings_say_efficiency_break_and_grid() -> None:
     assert "on 48 ranks the grid 4x4x3 is" in text
     assert {finding.anchor for finding in said} == {"app-jacobi"}
     assert [finding.weight for finding in said] == sorted((finding.weight for finding in said), reverse=True)
+
+
+def test_a_run_whose_stated_numbers_are_damaged_is_left_out(jacobi_run: Callable[..., AppRecord]) -> None:
+    runs = [jacobi_run(ranks, time_s=1e-3 / ranks) for ranks in (1, 2, 4)]
+    said = {**runs[2].answer.as_said(), "stated_latency_s": "abc", "stated_bandwidth_B_per_s": 1e9}
+    damaged = runs[2].model_copy(update={"answer": Answer.model_validate(said)})
+    (table,) = scaling_tables([*runs[:2], damaged])
+    assert [run.grid.ranks for run in table.runs] == [2]

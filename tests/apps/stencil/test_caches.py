@@ -28,6 +28,7 @@ def test_ranks_share_a_cache() -> None:
     (step,) = steps(Computation({8: curve}, None), 4, [L2, L3])
     # Eight ranks have 4 MiB each of the third cache: 4 and 8 MiB of vectors are on either side.
     assert step.cache == L3
+    assert "of which a rank has 4 MiB if ranks are on neighbouring cores" in step.in_words("an unknown")
     (unknown,) = steps(Computation({1: curve}, None), 4, [L2, L3])
     assert unknown.cache is None
     assert "no cache of that size" in unknown.in_words("a cell")
@@ -49,6 +50,9 @@ def test_caches_are_those_of_the_launch() -> None:
     }
     assert caches_of([{"imported": "x"}, {"ranks": [place]}]) == [L3]
     assert caches_of([]) == []
+    # With two threads a core, eight processors are four cores.
+    threaded = {**place, "cpu": 0, "siblings": [0, 4]}
+    assert caches_of([{"ranks": [threaded]}]) == [Cache(3, 32 * MIB, 4)]
 
 
 def test_what_needs_more_than_there_is_shrinks_to_what_fits() -> None:

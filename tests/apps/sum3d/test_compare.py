@@ -67,7 +67,7 @@ def test_the_mean_of_a_configuration_and_its_interval() -> None:
     assert (one.mean_s, one.low_s, one.high_s) == pytest.approx((2.5, 2.5 - half, 2.5 + half), abs=1e-3)
     # Of several visits their means are the values.
     visits = configuration("2x1x1", "balanced", [record([1.0, 3.0], 0), record([4.0, 6.0], 1)])
-    assert (visits.values_s, visits.rounds) == ((2.0, 5.0), (0, 1))
+    assert (visits.values_s, visits.rounds) == ((2.0, 5.0), (("", 0), ("", 1)))
 
 
 def test_intervals_hold_the_mean() -> None:
@@ -145,3 +145,31 @@ def test_what_cannot_be_told() -> None:
     assert grid_test("", [one]) is None
     bare = Configuration("1x2x1", "balanced", (), (), 1.0, None, None)
     assert grid_test("", [one, bare]) is None
+
+
+def test_rounds_of_a_second_launch_are_rounds_of_their_own() -> None:
+    # The first launch says that 2x1x1 is slower, the second, as clearly, that it is faster.
+    made = []
+    for grid, first_s, second_s in (("2x1x1", 2.0, 1.0), ("1x2x1", 1.5, 1.5), ("1x1x2", 1.0, 2.0)):
+        visits = [
+            record([time_s + 0.001 * number], number).model_copy(update={"launch": launch})
+            for launch, time_s in (("a", first_s), ("b", second_s))
+            for number in range(4)
+        ]
+        made.append(configuration(grid, "balanced", visits))
+    found = grid_test("a sum", made)
+    assert found is not None
+    assert found.values == 3 * 8
+    assert found.p_value == pytest.approx(1.0)
+
+
+def test_times_that_repeat_exactly_differ_by_what_they_differ() -> None:
+    # Simulated hosts: means 1, 2 and 3 s, of which the standard deviation is 1 s, half their mean.
+    made = [
+        configuration(grid, "balanced", [record([time_s], number) for number in range(4)])
+        for grid, time_s in (("4x1x1", 1.0), ("2x2x1", 2.0), ("1x2x2", 3.0))
+    ]
+    for changed in (made, as_repetitions(made)):
+        found = grid_test("a sum", changed)
+        assert found is not None
+        assert found.differ == pytest.approx((0.5, 0.5, 0.5))

@@ -135,6 +135,30 @@ def test_scatter_and_gather_may_be_measured_ones(tmp_path: Path) -> None:
     assert made.algorithm == "measured"
 
 
+def test_scatters_of_several_mappings_are_not_pooled(tmp_path: Path) -> None:
+    rows = [
+        f"{name},default,{mapping},1,2,2,3200,completion,{us},0,warm"
+        for name in ("scatter", "gather")
+        for mapping, us in (("core", 1), ("node", 10), ("socket", 100))
+    ]
+    table = measured(tmp_path, *rows)
+    with pytest.raises(RequestError, match="several values of mapping: core, node, socket"):
+        predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", None, MEMORY_B_PER_S, measured=table)
+
+
+@pytest.mark.parametrize(("count", "is_bounded"), [(5, False), (6, True)])
+def test_the_range_of_too_few_repeats_is_no_interval(tmp_path: Path, count: int, is_bounded: bool) -> None:
+    # The range of n values holds the median with 1 − 2 · 2⁻ⁿ: 94 % of five, 97 % of six.
+    rows = [
+        f"{name},default,core,1,2,2,3200,completion,{10 + repeat},{repeat},warm"
+        for name in ("scatter", "gather")
+        for repeat in range(count)
+    ]
+    table = measured(tmp_path, *rows)
+    made = predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", None, MEMORY_B_PER_S, measured=table)
+    assert (made.low_s is not None) is is_bounded
+
+
 def test_what_was_not_measured_is_not_made_up(tmp_path: Path) -> None:
     rows = [f"{name},default,core,1,2,2,100,completion,5,0,warm" for name in ("scatter", "gather")]
     table = measured(tmp_path, *rows)

@@ -72,6 +72,14 @@ def test_text_says_loads_and_shares(run: Run) -> None:
         (("5", "5", "5", "--ranks", "2", "--locality", "numa", *MEMORY), "no messages of locality 'numa'"),
         (("5", "5", "5", "--ranks", "2", "--cache", "cold", *MEMORY), "no messages with cache 'cold'"),
         (("5", "5", "5", "--ranks", "2", "--algorithm", "ring", *MEMORY), "no algorithm 'ring'"),
+        (
+            ("5", "5", "5", "--ranks", "2", *MEMORY, "--table", "t.csv", "--algorithm", "binomial"),
+            "--algorithm means nothing with --table",
+        ),
+        (
+            ("5", "5", "5", "--ranks", "2", *MEMORY, "--table", "t.csv", "--network-latency", "1us"),
+            "mean nothing with --table",
+        ),
         (("5", "5", "5", "--ranks", "2", "--memory-bandwidth", "10 parsecs"), "not a rate"),
         (("5", "5", "5", "--ranks", "2", "--memory-bandwidth", "0B/s"), "without bandwidth"),
     ],

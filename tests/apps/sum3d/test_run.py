@@ -138,6 +138,7 @@ def test_loads_are_said_without_an_mpi(split: str) -> None:
         (["--ranks", "2", "--", "5", "5", "-5"], "has no elements"),
         (["65536", "65536", "1", "--ranks", "2"], "more elements than MPI counts"),
         (["5", "5", "5", "--ranks", "2", "--grid", "3x1x1"], "3 processes, not 2"),
+        (["5", "5", "5", "--grid", "2x1x1,4x1x1"], "grids of 2 and 4 processes do not fit one launch"),
         (["5", "5", "5", "--grid", "3x"], "not a process grid"),
         (["1", "1", "1", "--ranks", "2"], "no grid of 2 processes fits"),
         (["1", "1", "1", "--grid", "2x1x1"], "would get nothing"),

@@ -10,6 +10,7 @@ from hockney.apps.cg.iterations import laws
 from hockney.apps.cg.study import VECTORS, grid_of, name_of, size_of, speedups
 from hockney.apps.stencil.caches import CacheStep, caches_of, steps
 from hockney.apps.stencil.measured import cell_s_of, computation, unusable
+from hockney.apps.stencil.told_apart import are_told_apart
 from hockney.records.app_record import AppRecord
 from hockney.report.findings import Finding
 from hockney.units import format_bytes_rounded, format_rate, format_time
@@ -139,10 +140,11 @@ def _grids(records: Sequence[AppRecord]) -> list[Finding]:
     ordered = sorted(groups[name, ranks], key=lambda record: record.time_s)
     best, worst = ordered[0], ordered[-1]
     head = f"Conjugate gradients, {name}: on {ranks} ranks"
-    if best.high_s is not None and worst.low_s is not None and best.high_s >= worst.low_s:
+    if not are_told_apart(ordered):
         return [Finding(f"{head} no process grid can be told from the others.", ANCHOR, 0.3)]
     margin = worst.time_s / best.time_s - 1
-    without = "" if best.high_s is not None else "; there are no intervals"
+    is_bounded = all(record.high_s is not None for record in ordered)
+    without = "" if is_bounded else "; not all runs have intervals"
     text = f"{head} the grid {grid_of(best)} is {margin:.1%} faster than {grid_of(worst)}{without}."
     return [Finding(text, ANCHOR, 0.45)]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hockney.apps.jacobi.compared import Compared
 from hockney.apps.jacobi.scaling import MeasuredGrid, ScalingTable
+from hockney.apps.stencil.told_apart import are_told_apart
 from hockney.errors import RequestError
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.models.base import Parameter
@@ -14,8 +15,6 @@ from hockney.models.scaling.fit import Break
 from hockney.report.findings import Finding
 
 ANCHOR = "app-jacobi"
-APART = 0.01
-"""Relative distance of two grids below which no sentence is worth reading, without intervals to tell them."""
 
 
 def findings(
@@ -96,14 +95,11 @@ def _grid(table: ScalingTable) -> list[Finding]:
     ordered = sorted(by_ranks[max(several)], key=lambda run: -run.mlups.value)
     best, worst = ordered[0], ordered[-1]
     margin = best.mlups.value / worst.mlups.value - 1
-    if best.mlups.low is not None and worst.mlups.high is not None:
-        is_told = best.mlups.low > worst.mlups.high
-    else:
-        is_told = margin > APART
-    if not is_told:
+    if not are_told_apart([run.record for run in ordered]):
         text = f"{_kind(table)}: on {max(several)} ranks no process grid can be told from the others."
         return [Finding(text, ANCHOR, 0.3)]
-    without = "" if best.mlups.low is not None else "; there are no intervals"
+    is_bounded = all(run.record.high_s is not None for run in ordered)
+    without = "" if is_bounded else "; not all runs have intervals"
     text = (
         f"{_kind(table)}: on {max(several)} ranks the grid {best.grid} is {margin:.1%} faster than {worst.grid}"
         f"{without}."

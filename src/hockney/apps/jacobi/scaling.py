@@ -103,11 +103,11 @@ def rate_of(record: AppRecord) -> Parameter:
 
 def stated_links(record: AppRecord) -> Links | None:
     """λ and B that the source of an imported run states beside it."""
-    said = record.answer.as_said()
-    latency_s, rate = said.get("stated_latency_s"), said.get("stated_bandwidth_B_per_s")
-    if latency_s is None or rate is None:
+    said = record.answer.read_as(JacobiAnswer)
+    latency_s, bandwidth_B_per_s = said.stated_latency_s, said.stated_bandwidth_B_per_s
+    if latency_s is None or bandwidth_B_per_s is None:
         return None
-    return Links.given(float(latency_s), float(rate), "what the table states")
+    return Links.given(latency_s, bandwidth_B_per_s, "what the table states")
 
 
 def _words(record: AppRecord) -> tuple[str, ...]:

@@ -18,15 +18,18 @@ NEAR = 1.5
 
 @dataclass(frozen=True)
 class Cache:
-    """A data cache of a processor: `size_B`, for `cpus` processors together."""
+    """A data cache of a processor: `size_B`, for `cores` cores together."""
 
     level: int
     size_B: float
-    cpus: int
+    cores: int
 
     def share_B(self, busy: int) -> float:
-        """What a rank has of it with so many ranks on the node, at most one a processor."""
-        return self.size_B / max(1, min(self.cpus, busy))
+        """What a rank has of it, with so many ranks on the node, each on a core, next to each other.
+
+        Ranks that are spread have more, those that share cores have less.
+        """
+        return self.size_B / max(1, min(self.cores, busy))
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,10 @@ class CacheStep:
     def in_words(self, cell: str) -> str:
         """One sentence without its full stop; `cell` is what the program calls it."""
         sizes = f"{format_bytes_rounded(self.above_B)} of vectors as with {format_bytes_rounded(self.below_B)}"
+        spread = " if ranks are on neighbouring cores" if self.busy > 1 else ""
         why = (
             f"they leave the L{self.cache.level} cache, of which a rank has "
-            f"{format_bytes_rounded(self.cache.share_B(self.busy))}"
+            f"{format_bytes_rounded(self.cache.share_B(self.busy))}{spread}"
             if self.cache
             else "no cache of that size is known"
         )
@@ -60,9 +64,12 @@ def caches_of(launches: Sequence[Mapping[str, Any]]) -> list[Cache]:
     for launch in launches:
         for place in launch.get("ranks") or []:
             kept = [each for each in place.get("caches") or [] if each.get("type") != "Instruction"]
+            # Threads of a core share all its caches: ranks have cores of their own.
+            threads = len({place.get("cpu"), *(place.get("siblings") or [])} - {None, -1}) or 1
             if kept:
                 return [
-                    Cache(each["level"], each["size_B"], max(1, len(each.get("shared") or []))) for each in kept
+                    Cache(each["level"], each["size_B"], max(1, len(each.get("shared") or []) // threads))
+                    for each in kept
                 ]
     return []
 

@@ -10,8 +10,9 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.models.over_ranks.points import points
+from hockney.models.over_ranks.points import points, telling_placed
 from hockney.records import table
+from hockney.records.app_rows import LEAST_SAMPLES
 from hockney.units import format_bytes
 
 BEYOND = 2.0
@@ -38,15 +39,31 @@ class MeasuredCollectives:
         return cls(path, frame)
 
     def time_s(self, operation: str, ranks: int, block_B: float, cache: str) -> tuple[float, float, float]:
-        """Of a block of that size with its 95 % interval, on lines between measured sizes (logarithms of both).
+        """Of a block of that size with its 95 % interval, NaN where there is none.
 
-        `cache` is preferred where some rows have it. RequestError for ranks that were not measured, and for a
-        block far from all sizes that were.
+        On lines between measured sizes (logarithms of both).
+        `cache` is preferred where some rows have it. RequestError for ranks that were not measured, or in several
+        ways (mappings, libraries, …), and for a block far from all sizes that were.
         """
         measured = points(self.frame, operation)
         own = measured[(measured["label"] == DEFAULT) & (measured["ranks"] == ranks)]
         if "cache" in own.columns and (own["cache"] == cache).any():
             own = own[own["cache"] == cache]
+        for name in telling_placed(own) if len(own) else []:
+            several = sorted({str(word) for word in own[name].dropna()})
+            if len(several) > 1:
+                raise RequestError(
+                    f"{self.path} has {operation} on {ranks} ranks with several values of {name}: "
+                    f"{', '.join(several)}",
+                    "leave all but one of them out of the table, or name a campaign of one alone",
+                )
+        # The range of few values holds the median less often than 95 times in 100.
+        own = own.assign(
+            **{
+                bound: own[bound].mask(own["repeats"].between(1, LEAST_SAMPLES - 1))
+                for bound in ("low_s", "high_s")
+            }
+        )
         own = own[own["bytes"] > 0].groupby("bytes", as_index=False)[["time_s", "low_s", "high_s"]].median()
         if own.empty:
             known = ", ".join(sorted({str(count) for count in measured["ranks"].dropna()})) or "none"

@@ -37,13 +37,13 @@ class Configuration:
     """Runs on one grid with one split: the mean of `values_s` with its 95 % interval (None of a single value).
 
     `values_s` are independent: the mean of each visit where there were several, else the repetitions. Empty where
-    only the interval of the mean is known. `rounds` are the visits' numbers, empty without.
+    only the interval of the mean is known. `rounds` are the visits' launches and numbers, empty without.
     """
 
     grid: str
     split: str
     values_s: tuple[float, ...]
-    rounds: tuple[int, ...]
+    rounds: tuple[tuple[str, int], ...]
     mean_s: float
     low_s: float | None
     high_s: float | None
@@ -65,8 +65,12 @@ def configuration(grid: str, split: str, records: Sequence[AppRecord]) -> Config
         for samples, record in zip(visits, records, strict=True)
     ]
     values = means if len(records) > 1 else visits[0]
-    numbers = [record.parameters.get("round") for record in records]
-    rounds = tuple(int(number) for number in numbers if number is not None) if len(records) > 1 else ()
+    numbers = [(record.launch, record.parameters.get("round")) for record in records]
+    rounds = (
+        tuple((launch, int(number)) for launch, number in numbers if number is not None)
+        if len(records) > 1
+        else ()
+    )
     mean_s = float(np.mean(values))
     reach_s = (
         t_reach(float(np.std(values, ddof=1)) / math.sqrt(len(values)), len(values) - 1)
@@ -221,8 +225,11 @@ def _differ(
     between: float, within: float, freedom: float, error_freedom: float, each: float, mean: float
 ) -> tuple[float, float, float]:
     """√(variance between grids) / mean with its interval, from mean squares with `each` values a grid."""
-    if within <= 0 or mean <= 0:
+    if mean <= 0:
         return 0.0, 0.0, 0.0
+    if within <= 0:
+        # Values that repeat exactly, as of a simulated host, leave no doubt of their means.
+        return (math.sqrt(between / each) / mean,) * 3
     ratio = between / within
 
     def share(of_one: float) -> float:

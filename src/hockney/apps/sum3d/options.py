@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
-from hockney.options import Argument, Option
+from hockney.errors import RequestError
+from hockney.options import Argument, Option, flags_written
 from hockney.units import Extents, parse_extents
 
 MOST = 2**31 - 1
@@ -53,3 +54,11 @@ class Sum3dCosts(BaseModel):
         Option("The cache reads what is written: 32 B for each sum, not 24 B.", flags=("--write-allocate",)),
     ] = False
     algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
+
+
+def refuse_beside_table(costs: Sum3dCosts) -> None:
+    """RequestError for options of simulated scatters and gathers, where these were measured."""
+    written = flags_written(costs)
+    for name in ("locality", "algorithm"):
+        if name in written:
+            raise RequestError(f"{written[name]} means nothing with --table", "leave it out: the table says it")

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.stencil.loads import SPLITS
-from hockney.apps.sum3d.options import Size, Sum3dCosts
+from hockney.apps.sum3d.options import Size, Sum3dCosts, refuse_beside_table
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.predict.verb import MACHINE, NetworkOptions, predict
@@ -89,6 +89,10 @@ def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: 
             f"--locality {costs.locality} says that no message goes between nodes",
             "leave out --network-latency and --network-bandwidth",
         )
+    if case.table is not None:
+        refuse_beside_table(costs)
+        if figures_of(between).are_given:
+            raise RequestError("figures of a network mean nothing with --table", "leave them out")
     machine = None if case.table and "machine" not in case.model_fields_set else load(case.machine)
     messages = None
     if machine is not None:

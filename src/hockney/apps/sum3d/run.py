@@ -12,7 +12,7 @@ from rich.table import Table
 from hockney.apps.launched import Repetitions
 from hockney.apps.run import run, run_app
 from hockney.apps.stencil.grids import Grid, parse_grids
-from hockney.apps.sum3d.options import Sum3dCosts, parse_sizes
+from hockney.apps.sum3d.options import Sum3dCosts, parse_sizes, refuse_beside_table
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
@@ -141,6 +141,8 @@ def sum3d(
     """
     if study.memory_bandwidth_B_per_s is not None and not launching.platform:
         raise RequestError("--memory-bandwidth is that of a simulated host", "leave it out: it is measured")
+    if predicting.table is not None:
+        refuse_beside_table(predicting)
     problems = _problems(study)
     if study.loads_only:
         _show_loads(problems, as_json=json)
@@ -228,6 +230,12 @@ def _problems(study: Sum3dStudy) -> list[Sum3dProblem]:
                 raise
     if not problems:
         raise RequestError(f"no grid of {ranks} processes fits a matrix of {sizes[0]}", "ask for fewer ranks")
+    counts = sorted({problem.grid.ranks for problem in problems})
+    if len(counts) > 1 and not study.loads_only:
+        raise RequestError(
+            f"grids of {' and '.join(map(str, counts))} processes do not fit one launch",
+            "name grids of as many processes, and launch once for each number",
+        )
     return problems
 
 
