@@ -18,13 +18,25 @@ SIZES = tuple(4**power for power in range(1, 11))
 Law = Callable[[int, int], float]
 
 
-def times(law: Law, seed: int, *, noise: float = 0.02, ranks: Sequence[int] = RANKS, launches: int = 5) -> Times:
+def times(
+    law: Law,
+    seed: int,
+    *,
+    noise: float = 0.02,
+    shared: float = 0.0,
+    ranks: Sequence[int] = RANKS,
+    launches: int = 5,
+) -> Times:
     lot = np.random.default_rng(seed)
+    # Another generator, so that the rest is the same without.
+    lots = np.random.default_rng([seed, 1]).standard_normal(len(ranks))
+    of_count = dict(zip(ranks, np.exp(shared * lots).tolist(), strict=True))
     rows = [
         {
             "system": "s", "mpi": "m", "operation": "bcast", "algorithm": "default", "mapping": "core",
             "nodes": 1, "ppn": count, "ranks": count, "bytes": size, "statistic": "completion",
-            "time_s": law(count, size) * float(np.exp(noise * lot.standard_normal())), "repetition": launch,
+            "time_s": law(count, size) * of_count[count] * float(np.exp(noise * lot.standard_normal())),
+            "repetition": launch,
         }
         for count in ranks
         for size in SIZES
@@ -66,6 +78,14 @@ def linear_from_32(ranks: int, size_B: int) -> float:
 def test_false_alarms_are_rare(law: Law) -> None:
     """A family-wise error of 5 %: of 20 campaigns, 4 alarms would come by chance once in 60 times."""
     assert sum(bool(violated(judged(law, "bcast: S + log P", seed))) for seed in range(20)) <= 3
+
+
+@pytest.mark.parametrize("shared", [0.03, 0.1])
+@pytest.mark.parametrize("law", [circulant, halves])
+def test_noise_that_all_sizes_share_is_no_growth(law: Law, shared: float) -> None:
+    """As above, where each number of ranks was slower or faster as a whole, as on other nodes."""
+    campaigns = [times(law, seed, shared=shared) for seed in range(20)]
+    assert sum(bool(violated(judge_claims(each, [parse_claim("bcast: S + log P")]))) for each in campaigns) <= 3
 
 
 def test_a_tree_fails_where_bytes_count() -> None:

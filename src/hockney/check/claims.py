@@ -7,10 +7,11 @@
 is fitted, no coefficient negative and κ ≤ 1: f and h are free at each size, so that any protocol may be
 followed, and κ follows a factor that stays bounded, as 2(P − 1)/P does; p are what the claim multiplies S by,
 and q, with one d for all sizes, what it adds without S. The noise is what residuals differ by from those of the
-next smaller and larger size: what grows too fast does so at neighbouring sizes alike. A time on P ranks above
-what the fit gives there is a violation where that is more than chance (Student's t), in Holm's correction of all
-times that are judged, and where so are the times of that size on all larger numbers of ranks. A step, as where a
-node is full, is followed a doubling later.
+next smaller and larger size: what grows too fast does so at neighbouring sizes alike. To it comes what all sizes
+on one number of ranks share, by how unevenly their median grows from one number to the next. A time on P
+ranks above what the fit gives there is a violation where that is more than chance (Student's t), in Holm's
+correction of all times that are judged, and where so are the times of that size on all larger numbers of
+ranks. A step, as where a node is full, is followed a doubling later.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from hockney.errors import RequestError
 from hockney.models.collectives.expression import Order, Powers, grows
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
-from hockney.statistics import Array, LeastSquares, least_squares, steady_median, t_reach
+from hockney.statistics import MOST_REACH, Array, LeastSquares, least_squares, steady_median, t_reach
 from hockney.units import format_bytes
 
 LEAST_NOISE = 0.005
@@ -228,7 +229,9 @@ def _judged(claim: Claim, curve: dict[tuple[int, int], float]) -> list[_Judged]:
     ranks, size_B, time_s = at[:, 0], at[:, 1], np.array(list(curve.values()))
     sizes = np.unique(size_B)
     whole = _fitted(claim, ranks, size_B, time_s, sizes)
-    noise, freedom = _noise(ranks, size_B, np.log(time_s / whole.at(ranks, size_B)))
+    residual = np.log(time_s / whole.at(ranks, size_B))
+    noise, freedom = _noise(ranks, size_B, residual)
+    alike, of_alike = _alike(ranks, residual, time_s, noise)
     found = []
     for count in np.unique(ranks) if freedom > 0 else ():
         below, here = ranks <= count / 2, ranks == count
@@ -238,11 +241,17 @@ def _judged(claim: Claim, curve: dict[tuple[int, int], float]) -> list[_Judged]:
             continue
         fit = _fitted(claim, ranks[below], size_B[below], time_s[below], sizes)
         model_s = fit.at(ranks[here], size_B[here])
-        error = noise * np.hypot(1.0, np.sqrt(fit.leverage(ranks[here], size_B[here])) / model_s)
+        own = noise * np.hypot(1.0, np.sqrt(fit.leverage(ranks[here], size_B[here])) / model_s)
+        moved_s = fit.moved_s(at[below], time_s[below], at[here])
+        shared = alike * np.hypot(1.0, moved_s / model_s)
+        error = np.asarray(np.hypot(own, shared))
+        # The freedom of two variances that add up is Satterthwaite's (1946).
+        free = error**4 / (own**4 / freedom + shared**4 / of_alike)
         off = np.log(time_s[here] / model_s)
-        p, wide = stats.t.sf(off / error, freedom), t_reach(error, freedom)
+        p = np.asarray(stats.t.sf(off / error, free))
         for row in range(off.size):
-            factor, low, high = (math.exp(off[row] + ends * wide[row]) for ends in (0, -1, 1))
+            wide = min(t_reach(float(error[row]), float(free[row])), MOST_REACH)
+            factor, low, high = (math.exp(off[row] + ends * wide) for ends in (0, -1, 1))
             found.append(_Judged(int(size_B[here][row]), int(count), factor, low, high, float(p[row])))
     return found
 
@@ -265,6 +274,19 @@ class _Constants:
     def leverage(self, ranks: Array, size_B: Array) -> Array:
         """The variance of `at`, in units of a relative residual's, shape (n,)."""
         return self.support.leverage(_with_slope(self, ranks, size_B)[:, self.used])
+
+    def moved_s(self, fitted: Array, time_s: Array, asked: Array) -> Array:
+        """The deviation of `at`, per relative noise that all times on one number of ranks share; shape (m,).
+
+        `fitted` (n, 2) and `asked` (m, 2) are ranks and bytes, `time_s` (n,) what was fitted (Liang and Zeger,
+        Biometrika 73, 1986).
+        """
+        ranks = fitted[:, 0]
+        # Weights are 1 / (time · model), and a relative error is so much of the model.
+        score = _with_slope(self, *fitted.T)[:, self.used] / time_s[:, None]
+        sums = np.array([score[ranks == count].sum(axis=0) for count in np.unique(ranks)])
+        there = _with_slope(self, *asked.T)[:, self.used]
+        return np.asarray(np.linalg.norm(there @ self.support.covariance @ sums.T, axis=1))
 
 
 def _with_slope(fit: _Constants, ranks: Array, size_B: Array) -> Array:
@@ -325,6 +347,25 @@ def _noise(ranks: Array, size_B: Array, residual: Array) -> tuple[float, float]:
     # The second difference of independent values has six times their variance.
     deviation = float(np.median(np.abs(every))) / stats.norm.ppf(0.75) / math.sqrt(6)
     return max(deviation, LEAST_NOISE), 0.37 * every.size
+
+
+def _alike(ranks: Array, residual: Array, time_s: Array, noise: float) -> tuple[float, float]:
+    """The relative noise that times on one number of ranks share, and its degrees of freedom.
+
+    From second differences over ranks of the median over sizes, as `_noise`, less what `noise` explains: those of
+    residuals, or of times where these are smoother, as beyond a bend that no claim follows.
+    """
+    counts = np.unique(ranks)
+    squares = []
+    for value in (residual, np.log(time_s)):
+        middle = np.array([np.median(value[ranks == count]) for count in counts])
+        every = np.abs(np.diff(middle, 2))
+        if every.size == 0:
+            return 0.0, 1.0
+        squares.append((float(np.median(every)) / stats.norm.ppf(0.75)) ** 2 / 6)
+    # The variance of a median is π/2 times that of a mean.
+    explained = noise**2 * math.pi / 2 * counts.size / ranks.size
+    return math.sqrt(max(min(squares) - explained, 0.0)), 0.37 * (counts.size - 2)
 
 
 def claims_text(findings: Sequence[ClaimFinding]) -> list[str]:
