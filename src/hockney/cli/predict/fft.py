@@ -180,7 +180,7 @@ def _why(decisions: list[FftDecision], begins: int | None) -> str:
         if PENCILS in last.refused:
             return f"on {last.ranks:,} ranks 1-D alone is possible: {last.refused[PENCILS]}"
         return f"1-D is predicted fastest on up to {last.ranks:,} ranks" + (
-            "" if judged["told_apart"] or PENCILS in last.refused else ", not told apart from 2-D"
+            "" if judged["told_apart"] else ", not told apart from 2-D"
         )
     decision = next(each for each in decisions if each.ranks == begins)
     ways = {way.name: way for way in decision.divisions}
