@@ -11,6 +11,7 @@ from scipy.stats import mstats
 
 from hockney.statistics import (
     MODES_APART,
+    Array,
     aicc,
     covariance,
     least_absolute_share,
@@ -19,6 +20,7 @@ from hockney.statistics import (
     pooled,
     standard_error,
     steady_median,
+    steady_median_error,
     steady_median_factor,
     t_reach,
 )
@@ -146,6 +148,37 @@ def test_the_steady_median_errs_by_its_factor(count: int, spread: float) -> None
     assert factor <= (error + (0.05 if spread < MODES_APART / 4 else 0.25)) * (1 + chance)
     holes = np.insert(logarithms, 0, np.nan, axis=1)
     assert np.array_equal(steady_median_factor(holes), steady_median_factor(logarithms))
+
+
+def drawn(kind: str, shape: tuple[int, int]) -> Array:
+    """Logarithms of times whose median is 0, but for two modes: there it is what half of all times lie below."""
+    lot = np.random.default_rng(shape[1])
+    if kind == "normal":
+        return 0.05 * lot.standard_normal(shape)
+    if kind == "heavy-tailed":
+        return 0.04 * lot.standard_t(2, shape)
+    if kind == "skewed":
+        return 0.04 * (lot.lognormal(0, 1, shape) - 1)
+    shares = {"one in five slow": (0.2, 0.38), "two modes": (0.4, 0.25)}
+    share, apart = shares[kind]
+    # Half of all lie below x: (1 − share) Φ(x/0.04) + share Φ((x − apart)/0.04) = 1/2, the last term is nothing.
+    middle = 0.04 * stats.norm.ppf(0.5 / (1 - share))
+    return 0.04 * lot.standard_normal(shape) + apart * (lot.random(shape) < share) - middle
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy-tailed", "skewed", "one in five slow", "two modes"])
+@pytest.mark.parametrize("count", [12, 20, 60])
+def test_intervals_from_the_error_of_a_steady_median_hold_the_median(kind: str, count: int) -> None:
+    draws = 2000
+    logarithms = drawn(kind, (draws, count))
+    reach = np.array([t_reach(steady_median_error(row), count - 1) for row in logarithms])
+    held = float(np.mean(np.abs(np.log(steady_median(np.exp(logarithms)))) <= reach))
+    assert held >= 0.935 - 3 * math.sqrt(0.95 * 0.05 / draws)
+    # An interval from the variance, of normal times; it is three times as wide where times are heavy-tailed.
+    oracle = {"normal": 0.05, "heavy-tailed": 0.04 * 1.13}
+    if kind in oracle:
+        least = 1.25 * oracle[kind] / math.sqrt(count) * stats.t.ppf(0.975, count - 1)
+        assert np.median(reach) <= 1.3 * least
 
 
 def test_independent_measurements_of_one_time_are_pooled() -> None:

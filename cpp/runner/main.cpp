@@ -5,8 +5,7 @@
 //   measure operation=pingpong leader=0 follower=1 bytes=8 window=64 cache=warm budget_s=1 tolerance=0.01
 //           least_samples=30
 //   collective operation=bcast algorithm=binomial ranks=4 root=0 rotate=0 bytes=1024 segment_B=0 radix=0
-//   cache=warm
-//              start=window budget_s=1 tolerance=0.01 least_samples=30
+//              cache=warm start=window budget_s=1 tolerance=0.01 least_samples=30 [most_samples=256]
 //   count operation=bcast algorithm=binomial ranks=4 root=0 rotate=0 bytes=1024 segment_B=0 radix=0
 //         start=barrier sockets=0
 //   app operation=jacobi ranks=4 …            keys of its own: cpp/runner/apps/<operation>.cpp
@@ -204,6 +203,8 @@ class Groups {
 void check_common(const Request& request) {
     if (request.whole("bytes") < 0) throw BadRequest("bytes must not be negative");
     if (request.whole("least_samples") < 1) throw BadRequest("least_samples must be at least 1");
+    if (request.has("most_samples") && request.whole("most_samples") < 1)
+        throw BadRequest("most_samples must be at least 1");
     if (!(request.real("budget_s") > 0) || !(request.real("tolerance") > 0))
         throw BadRequest("budget_s and tolerance must be positive");
     const std::string& cache = request.text("cache");

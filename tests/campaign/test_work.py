@@ -80,6 +80,26 @@ def test_collectives_get_more_and_shorter_visits_and_those_that_may_be_fastest_t
     assert set(visits_by_algorithm({"linear": 1e-6, "chain": 1e-6}, visits=1).values()) == {1}
 
 
+def test_what_is_compared_is_visited_together() -> None:
+    times_s = {"linear": 1e-6, "chain": 1.1e-6, "binomial": 4e-6}
+    keys = [CollectiveKey("bcast", name, 2, 0, 0, 0, "warm", "window") for name in times_s]
+    plan = Plan.model_validate({"ranks": 2, "sizes_B": [8, 64, 512], "operations": ["bcast"], "visits": 3})
+    seen, order = Work.resume(plan, [], "default", 0), []
+    seen.largest_B = dict.fromkeys(keys, 0)
+    while (following := seen.next_point()) is not None:
+        key, size_B = following
+        assert isinstance(key, CollectiveKey)
+        order.append((size_B, key.algorithm))
+        seen.add(of_collective(key, size_B, times_s[key.algorithm], 0.01, 1e-3))
+    blocks = [order[first : first + 3] for first in range(9, len(order), 3)]
+    assert len(blocks) == 3 * 11
+    for block in blocks:
+        assert len({size_B for size_B, _ in block}) == 1
+        assert {name for _, name in block} == set(times_s)
+    assert len({tuple(name for _, name in block) for block in blocks}) > 1, "who comes first changes"
+    assert len({tuple(block[0][0] for block in blocks[first : first + 3]) for first in range(0, 33, 3)}) > 1
+
+
 def test_a_slow_collective_has_no_more_visits_than_its_budget() -> None:
     # The third visit uses it up; two of them do not.
     assert visits_by_algorithm({"linear": 1.0, "chain": 2.0}, elapsed_s=0.4) == {"linear": 3, "chain": 3}

@@ -2,6 +2,7 @@
 // Other collectives move bytes that tell their origin.
 #include "contents.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -11,6 +12,7 @@ namespace {
 // Sums of 1023 · ranks stay below 2^24, up to which floats are exact, for 16,000 ranks.
 constexpr int distinct_ranks = 512;
 constexpr int distinct_indices = 509;
+constexpr Bytes size_B = sizeof(float);
 
 float number(int rank, Bytes index, int salt) {
     return static_cast<float>(rank % distinct_ranks + (index * 7 + salt) % distinct_indices);
@@ -22,30 +24,60 @@ float sum_of_numbers(int ranks, Bytes index, int salt) {
     return static_cast<float>(of_ranks + ranks * static_cast<long>((index * 7 + salt) % distinct_indices));
 }
 
-std::byte letter(int rank, Bytes index, int salt) {
-    std::uint64_t mixed = static_cast<std::uint64_t>(index + 1) * 0x9E3779B97F4A7C15ULL;
-    mixed += static_cast<std::uint64_t>(rank * 131 + salt * 17) * 0xD1B54A32D192ED03ULL;
-    mixed ^= mixed >> 29;
-    return static_cast<std::byte>((mixed * 0xBF58476D1CE4E5B9ULL) >> 56);
+// Eight of the bytes that a rank sends.
+std::uint64_t mixed(int rank, Bytes eighth, int salt) {
+    std::uint64_t word = static_cast<std::uint64_t>(eighth + 1) * 0x9E3779B97F4A7C15ULL;
+    word += static_cast<std::uint64_t>(rank * 131 + salt * 17) * 0xD1B54A32D192ED03ULL;
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EBULL;
+    return word ^ (word >> 31);
 }
 
-void put(std::byte* memory, Bytes element, float value) {
-    std::memcpy(memory + element * static_cast<Bytes>(sizeof value), &value, sizeof value);
+// The bytes from `index` on that a rank sends.
+void write_letters(int rank, Bytes index, int salt, std::byte* to, Bytes count) {
+    constexpr Bytes word_B = sizeof(std::uint64_t);
+    for (Bytes done = 0; done < count;) {
+        const Bytes skipped = (index + done) % word_B, here = std::min(word_B - skipped, count - done);
+        const std::uint64_t word = mixed(rank, (index + done) / word_B, salt);
+        std::byte bytes[word_B];
+        std::memcpy(bytes, &word, word_B);
+        if (here == word_B)
+            std::memcpy(to + done, bytes, word_B);
+        else
+            std::memcpy(to + done, bytes + skipped, static_cast<std::size_t>(here));
+        done += here;
+    }
 }
 
-// Calls visit(element, expected) for each number of a reduction's result.
+// Writes `count` numbers, value(0), value(1), ….
+template <typename Value>
+void write_numbers(std::byte* to, Bytes count, Value value) {
+    for (Bytes e = 0; e < count; ++e) {
+        const float number = value(e);
+        std::memcpy(to + e * size_B, &number, sizeof number);
+    }
+}
+
+// Calls visit(at, expected, count) for one stretch of a rank's output after the other: what is to be there.
+// Each comes from one stretch of a rank's input: blocks lie in one piece, so where the last byte comes from
+// as far behind the first as it lies, so do those between. Asking for the origin of each byte took most of
+// the time of a large point.
 template <typename Visit>
-void each_sum(const Collective& collective, const Problem& p, int rank, int salt, Visit visit) {
-    constexpr Bytes size_B = sizeof(float);
-    for (Bytes e = 0; e < collective.output_B(p, rank) / size_B; ++e)
-        visit(e, sum_of_numbers(p.ranks, collective.origin(p, rank, e * size_B).index / size_B, salt));
-}
-
-template <typename Visit>
-void each_letter(const Collective& collective, const Problem& p, int rank, int salt, Visit visit) {
-    for (Bytes i = 0; i < collective.output_B(p, rank); ++i) {
-        const Origin origin = collective.origin(p, rank, i);
-        visit(i, letter(origin.rank, origin.index, salt));
+void each_stretch(const Collective& collective, const Problem& p, int rank, int salt, Visit visit) {
+    const Bytes element_B = collective.reduces ? size_B : 1;
+    const Bytes output_B = collective.output_B(p, rank) / element_B * element_B;
+    std::byte expected[1024];
+    for (Bytes at = 0, count = 0; at < output_B; at += count) {
+        const Origin origin = collective.origin(p, rank, at);
+        count = std::min(static_cast<Bytes>(sizeof expected), output_B - at);
+        const Origin last = collective.origin(p, rank, at + count - 1);
+        if (last.rank != origin.rank || last.index != origin.index + count - 1) count = element_B;
+        if (collective.reduces)
+            write_numbers(expected, count / size_B,
+                          [&](Bytes e) { return sum_of_numbers(p.ranks, origin.index / size_B + e, salt); });
+        else
+            write_letters(origin.rank, origin.index, salt, expected, count);
+        visit(at, expected, count);
     }
 }
 
@@ -54,38 +86,27 @@ void each_letter(const Collective& collective, const Problem& p, int rank, int s
 void fill_input(const Collective& collective, const Problem& p, int rank, int salt, std::byte* input,
                 std::byte* output) {
     const Bytes input_B = collective.input_B(p, rank);
-    if (collective.reduces) {
-        for (Bytes e = 0; e < input_B / static_cast<Bytes>(sizeof(float)); ++e)
-            put(input, e, number(rank, e, salt));
-    } else {
-        for (Bytes i = 0; i < input_B; ++i) input[i] = letter(rank, i, salt);
-    }
-    if (collective.sends_output(p, rank))
-        for (Bytes i = 0; i < p.bytes; ++i) output[i] = letter(rank, i, salt);
+    if (collective.reduces)
+        write_numbers(input, input_B / size_B, [&](Bytes e) { return number(rank, e, salt); });
+    else
+        write_letters(rank, 0, salt, input, input_B);
+    if (collective.sends_output(p, rank)) write_letters(rank, 0, salt, output, p.bytes);
 }
 
 void poison_output(const Collective& collective, const Problem& p, int rank, int salt, std::byte* output) {
     if (collective.sends_output(p, rank)) return;
-    if (collective.reduces)
-        each_sum(collective, p, rank, salt, [&](Bytes e, float sum) { put(output, e, -1 - sum); });
-    else
-        each_letter(collective, p, rank, salt, [&](Bytes i, std::byte expected) { output[i] = ~expected; });
+    each_stretch(collective, p, rank, salt, [&](Bytes at, const std::byte* expected, Bytes count) {
+        // No number is what its inverted bits are, and no byte.
+        for (Bytes i = 0; i < count; ++i) output[at + i] = ~expected[i];
+    });
 }
 
 bool holds_result(const Collective& collective, const Problem& p, int rank, int salt,
                   const std::byte* output) {
     bool right = true;
-    if (collective.reduces) {
-        each_sum(collective, p, rank, salt, [&](Bytes e, float sum) {
-            float value = 0;
-            std::memcpy(&value, output + e * static_cast<Bytes>(sizeof value), sizeof value);
-            if (value != sum) right = false;
-        });
-    } else {
-        each_letter(collective, p, rank, salt, [&](Bytes i, std::byte expected) {
-            if (output[i] != expected) right = false;
-        });
-    }
+    each_stretch(collective, p, rank, salt, [&](Bytes at, const std::byte* expected, Bytes count) {
+        right = std::memcmp(output + at, expected, static_cast<std::size_t>(count)) == 0 && right;
+    });
     return right;
 }
 

@@ -30,11 +30,12 @@ namespace {
 // A block of repetitions between two decisions of rank 0.
 constexpr double block_s = 5e-3;
 constexpr int most_per_block = 64;
+constexpr long least_blocks = 16;              // of a point that has as many repetitions as it may
 constexpr unsigned repetitions_a_message = 4;  // of the burst before a block
-// Enough for a median within a fraction of a percent; fast operations pause between blocks, so that even
-// these see more than an instant of the machine.
-// A simulation repeats itself exactly.
-constexpr long most_rounds = is_simulated ? least_samples : 1024;
+// Enough for a median within a fraction of a percent, unless the request asks for fewer; fast operations
+// pause between blocks, so that even these see more than an instant of the machine. A simulation repeats
+// itself exactly.
+constexpr long enough_rounds = is_simulated ? least_samples : 1024;
 // A window opens this many agreements after the agreement: most ranks are there in time.
 constexpr double first_slack_agreements = 2;
 constexpr double least_slack_s = 0.5e-6, most_slack_s = 20e-3;
@@ -196,12 +197,15 @@ struct Measured {
 
 Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group) {
     const double budget_s = request.real("budget_s");
+    const long most_rounds =
+        request.has("most_samples") ? std::min(enough_rounds, request.whole("most_samples")) : enough_rounds;
     StoppingRule rule = stopping_rule(request, most_rounds);
     Measured measured;
     std::vector<Round> rounds;
     std::minstd_rand random;  // the same numbers on all ranks
     Order order{static_cast<double>(least_samples), loop.slack_s(), 0};
-    const double pace_s = budget_s * least_budget_share / most_rounds;
+    const double pace_s = budget_s * least_budget_share / static_cast<double>(most_rounds);
+    const double most_of_block = std::clamp<double>(most_rounds / least_blocks, 4, most_per_block);
     const double start_s = now_s();
     const CausesWatch watch;
     Bracket bracket([&](long count) {
@@ -252,7 +256,7 @@ Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group
         if (measured.stop.empty() && static_cast<long>(rounds.size()) >= 2 * most_rounds)
             measured.stop = "count";
         order.repetitions =
-            measured.stop.empty() ? std::clamp(std::floor(block_s / each_s), 4.0, double{most_per_block}) : 0;
+            measured.stop.empty() ? std::clamp(std::floor(block_s / each_s), 4.0, most_of_block) : 0;
     }
 }
 

@@ -40,6 +40,8 @@ SHORTER_VISITS = 4
 Visits of one point differ by some percent, however many samples each has: many short ones say more than few long
 ones.
 """
+SHORTER_SAMPLES = 256
+"""Of such a visit, at most: with four times as many its median is hardly nearer to that of other visits."""
 DECIDED = 1.015
 """Half an interval, as a factor, with which two algorithms can be told apart, or called equal, within 5 %."""
 
@@ -99,9 +101,19 @@ def _lack(times: Sequence[Record], levels: Levels, choice: Choice, launches: int
     return {point for point in missed if met[point] < launches}
 
 
+def are_shorter(key: Key, plan: Plan) -> bool:
+    """Whether points of that series get more visits, each of them shorter."""
+    return isinstance(key, CollectiveKey) and plan.visits > 1
+
+
 def visits_of(key: Key, plan: Plan) -> int:
     """How many visits a point of that series is to have, as long as its budget lasts."""
-    return plan.visits * (SHORTER_VISITS if isinstance(key, CollectiveKey) and plan.visits > 1 else 1)
+    return plan.visits * (SHORTER_VISITS if are_shorter(key, plan) else 1)
+
+
+def problem_of(key: Key) -> Key:
+    """What algorithms that are compared have in common; of two ranks the series itself."""
+    return replace(key, algorithm="", segment_B=0, radix=0) if isinstance(key, CollectiveKey) else key
 
 
 def undecided(done: Mapping[Key, Mapping[int, Record]]) -> set[tuple[Key, int]]:
@@ -113,9 +125,8 @@ def undecided(done: Mapping[Key, Mapping[int, Record]]) -> set[tuple[Key, int]]:
     problems: dict[tuple[Key, int], list[tuple[Key, Record]]] = {}
     for key, sizes in done.items():
         if isinstance(key, CollectiveKey):
-            problem = replace(key, algorithm="", segment_B=0, radix=0)
             for size_B, record in sizes.items():
-                problems.setdefault((problem, size_B), []).append((key, record))
+                problems.setdefault((problem_of(key), size_B), []).append((key, record))
     found: set[tuple[Key, int]] = set()
     for (_, size_B), algorithms in problems.items():
         _, highest = interval(min((record for _, record in algorithms), key=lambda record: record.value))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
-from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, undecided, visits_of
+from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, problem_of, undecided, visits_of
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 from hockney.units import format_bytes
@@ -42,8 +42,11 @@ FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S, MOST_WAIT_BUDGETS = 0.1, 2.0, 15.0, 30
 HOPELESS = 2
 """A series that ended the launch so often is left alone."""
 
-UNDECIDED_VISITS = 5
-"""An algorithm that may be the fastest gets up to so many times the visits, in as many budgets."""
+UNDECIDED_VISITS, UNDECIDED_BUDGETS = 5, 10
+"""An algorithm that may be the fastest gets up to so many times the visits, in so many times the budget.
+
+Large messages are to have as many visits as small ones: what comes before and behind their samples takes longer.
+"""
 
 
 Point = tuple[CollectiveKey, int]
@@ -256,9 +259,23 @@ class Work:
             if self._is_open_again((key, size))
         ]
         fewest = min((self.visits[point] for point in points), default=0)
-        self._round = [point for point in points if self.visits[point] == fewest]
-        self._random.shuffle(self._round)
+        self._round = self._in_blocks(point for point in points if self.visits[point] == fewest)
         return self._round.pop() if self._round else None
+
+    def _in_blocks(self, points: Iterable[tuple[Key, int]]) -> list[tuple[Key, int]]:
+        """In random order, but what is compared lies together: the algorithms for one problem and size.
+
+        About half of what differs between visits of large messages lasts for some tenths of a second, and is the
+        same for all that are visited meanwhile.
+        """
+        blocks: dict[object, list[tuple[Key, int]]] = {}
+        for key, size_B in points:
+            blocks.setdefault((problem_of(key), size_B), []).append((key, size_B))
+        order = list(blocks.values())
+        for block in order:
+            self._random.shuffle(block)
+        self._random.shuffle(order)
+        return [point for block in order for point in block]
 
     def _is_open_again(self, point: tuple[Key, int]) -> bool:
         """Whether too few visits count, or those that do disagree; one that gave no time counts as made."""
@@ -271,8 +288,8 @@ class Work:
 
     def _due(self, point: tuple[Key, int]) -> int:
         """How many visits a point is to have, at most: more if which algorithm is the fastest depends on it."""
-        more = UNDECIDED_VISITS if point in self._undecided else 1
-        if self.so_far.spent_s(*point) >= more * self.plan.budget_s:
+        more, budgets = (UNDECIDED_VISITS, UNDECIDED_BUDGETS) if point in self._undecided else (1, 1)
+        if self.so_far.spent_s(*point) >= budgets * self.plan.budget_s:
             return self.plan.visits
         return more * visits_of(point[0], self.plan)
 

@@ -28,6 +28,7 @@ from hockney.statistics import (
     MOST_REACH,
     most_like,
     steady_median,
+    steady_median_error,
     steady_median_factor,
     t_reach,
     typical_variance,
@@ -49,6 +50,9 @@ LEAST_SAMPLES = 6
 
 SUBTRACTED = ("send_overhead",)
 """Operations whose time is the difference of two."""
+
+MANY = 12
+"""So many visits tell by themselves how well their median is known; fewer, with those of points that are alike."""
 
 UNLIKE = 0.01
 """A spread that the others' would give so rarely is a point's own: rarer than for launches, points are many."""
@@ -247,6 +251,7 @@ class _Point:
             self.value = float(np.median(values))
             self.factor = MEDIAN_FACTOR if self.freedom > 1 else 1.0
         self.variance = float(np.var(compared, ddof=1)) if self.freedom else 0.0
+        self.error = steady_median_error(compared) if self.is_multiplied and values.size >= MANY else None
 
     def record(self, pooled: Spread) -> Record:
         """The record that stands for the point; `pooled`: the variance of visits alike, and its freedom."""
@@ -278,6 +283,8 @@ class _Point:
 
     def _between(self, variance: float, freedom: int) -> float:
         """Half the width of the interval of the median of visits, in the units of the variance; 0: unknown."""
+        if self.error is not None:
+            return t_reach(self.error, self.freedom)
         freedom = max(0, min(freedom - self.freedom, MOST_POOLED))  # its own are among them
         if freedom + self.freedom == 0:
             return 0.0
