@@ -30,13 +30,18 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 Ask = Callable[[str], Any]
 
 
+def compiler() -> str:
+    """The C++ compiler; the test skips where there is none."""
+    found = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
+    if found is None:
+        pytest.skip(lacking("a C++ compiler", "neither g++ nor c++ is on the PATH"))
+    return found
+
+
 def compiled(folder: Path, options: Sequence[str]) -> Path:
     """The harness, made with these options."""
-    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
-    if compiler is None:
-        pytest.skip(lacking("a C++ compiler", "neither g++ nor c++ is on the PATH"))
     program = folder / "harness"
-    command = [compiler, "-std=c++17", *options, *WARNINGS, f"-I{RUNNER}", *map(str, SOURCES)]
+    command = [compiler(), "-std=c++17", *options, *WARNINGS, f"-I{RUNNER}", *map(str, SOURCES)]
     subprocess.run([*command, "-o", str(program)], check=True)
     return program
 
