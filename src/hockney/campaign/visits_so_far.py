@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from random import Random
 
 from hockney.campaign.plan import Plan
 from hockney.records.keys import CollectiveKey, Key, key_of
@@ -114,6 +115,22 @@ def visits_of(key: Key, plan: Plan) -> int:
 def problem_of(key: Key) -> Key:
     """What algorithms that are compared have in common; of two ranks the series itself."""
     return replace(key, algorithm="", segment_B=0, radix=0) if isinstance(key, CollectiveKey) else key
+
+
+def in_blocks(points: Iterable[tuple[Key, int]], lot: Random) -> list[tuple[Key, int]]:
+    """Points in random order, but what is compared lies together: the algorithms for one problem and size.
+
+    About half of what differs between visits of large messages lasts for some tenths of a second, and is the same
+    for all that are visited meanwhile.
+    """
+    blocks: dict[tuple[Key, int], list[tuple[Key, int]]] = {}
+    for key, size_B in points:
+        blocks.setdefault((problem_of(key), size_B), []).append((key, size_B))
+    order = list(blocks.values())
+    for block in order:
+        lot.shuffle(block)
+    lot.shuffle(order)
+    return [point for block in order for point in block]
 
 
 def undecided(done: Mapping[Key, Mapping[int, Record]]) -> set[tuple[Key, int]]:

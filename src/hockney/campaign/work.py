@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
-from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, problem_of, undecided, visits_of
+from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, in_blocks, undecided, visits_of
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 from hockney.units import format_bytes
@@ -259,23 +259,8 @@ class Work:
             if self._is_open_again((key, size))
         ]
         fewest = min((self.visits[point] for point in points), default=0)
-        self._round = self._in_blocks(point for point in points if self.visits[point] == fewest)
+        self._round = in_blocks([point for point in points if self.visits[point] == fewest], self._random)
         return self._round.pop() if self._round else None
-
-    def _in_blocks(self, points: Iterable[tuple[Key, int]]) -> list[tuple[Key, int]]:
-        """In random order, but what is compared lies together: the algorithms for one problem and size.
-
-        About half of what differs between visits of large messages lasts for some tenths of a second, and is the
-        same for all that are visited meanwhile.
-        """
-        blocks: dict[object, list[tuple[Key, int]]] = {}
-        for key, size_B in points:
-            blocks.setdefault((problem_of(key), size_B), []).append((key, size_B))
-        order = list(blocks.values())
-        for block in order:
-            self._random.shuffle(block)
-        self._random.shuffle(order)
-        return [point for block in order for point in block]
 
     def _is_open_again(self, point: tuple[Key, int]) -> bool:
         """Whether too few visits count, or those that do disagree; one that gave no time counts as made."""
