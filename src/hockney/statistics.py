@@ -119,10 +119,10 @@ def steady_median_factor(logarithms: Array) -> Array:
 def steady_median_error(logarithms: Array) -> float:
     """Standard error of the logarithm of a `steady_median`, from the logarithms of at least twelve times, (n,).
 
-    After Maritz and Jarrett (J. Am. Stat. Assoc. 73, 1978), with the weights of Harrell and Davis. It asks how the
-    middle values lie, and neither how far out others do nor whether there are two modes: with Student's t it covers
-    normal, heavy-tailed, skewed and two-mode times alike (tests/test_statistics.py), where one from the variance is
-    too wide for the second and too narrow for the last. Fewer than twelve times do not tell their middle.
+    After Maritz and Jarrett (J. Am. Stat. Assoc. 73, 1978), with the weights of Harrell and Davis. It asks how
+    the middle values lie, not how far out others do, nor whether there are two modes: with Student's t it covers
+    normal, heavy-tailed, skewed and two-mode times alike (tests/test_statistics.py), where one from the variance
+    is too wide for the second and too narrow for the last. Fewer than twelve times do not tell their middle.
     """
     apart = np.sort(logarithms) - np.median(logarithms)
     apart = np.clip(apart, -MODES_APART, MODES_APART)

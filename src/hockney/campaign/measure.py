@@ -17,7 +17,14 @@ from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subje
 from hockney.campaign.pace import Pace
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.visits_so_far import SHORTER_SAMPLES, Lacking, are_shorter, lacking, settled_times, visits_of
+from hockney.campaign.visits_so_far import (
+    SHORTER_SAMPLES,
+    Lacking,
+    are_shorter,
+    lacking,
+    settled_times,
+    visits_of,
+)
 from hockney.campaign.work import NextPoint, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes

@@ -2,9 +2,9 @@
 
 A visit's time at a level is the median of the samples whose groups lie between two references of that level; a
 point's is the steady median of its visits' times. The 95 % interval comes from how visits of one point differ: of
-few, pooled over the points of the same operation on the same ranks, of many, from how the middle ones lie (Student's
-t). It is never narrower than what the samples of a visit say. Without references (older campaigns, ranks that share a core) all samples are of one
-level.
+few, pooled over the points of the same operation on the same ranks; of many, from how the middle ones lie
+(Student's t). It is never narrower than what the samples of a visit say. Without references (older campaigns, ranks
+that share a core) all samples are of one level.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ SUBTRACTED = ("send_overhead",)
 """Operations whose time is the difference of two."""
 
 MANY = 12
-"""So many visits tell by themselves how well their median is known; fewer, with those of points that are alike."""
+"""So many visits tell how well their median is known; fewer do with those of points that are alike."""
 
 UNLIKE = 0.01
 """A spread that the others' would give so rarely is a point's own: rarer than for launches, points are many."""
