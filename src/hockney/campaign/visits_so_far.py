@@ -112,6 +112,11 @@ def visits_of(key: Key, plan: Plan) -> int:
     return plan.visits * (SHORTER_VISITS if are_shorter(key, plan) else 1)
 
 
+def most_samples(key: Key, plan: Plan) -> dict[str, int]:
+    """What a request for a visit says of it; nothing where the runner's own limit holds."""
+    return {"most_samples": max(SHORTER_SAMPLES, plan.least_samples)} if are_shorter(key, plan) else {}
+
+
 def problem_of(key: Key) -> Key:
     """What algorithms that are compared have in common; of two ranks the series itself."""
     return replace(key, algorithm="", segment_B=0, radix=0) if isinstance(key, CollectiveKey) else key
