@@ -17,7 +17,7 @@ from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subje
 from hockney.campaign.pace import Pace
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.visits_so_far import Lacking, lacking, most_samples, settled_times, visits_of
+from hockney.campaign.visits_so_far import Lacking, lacking, samples_asked, settled_times, visits_of
 from hockney.campaign.work import NextPoint, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
@@ -298,8 +298,7 @@ class _Offer:
     def visit(self, key: Key, size_B: int, budget_s: float, session: Session) -> list[Record]:
         """Measure one point once; the first record holds its samples. Failures as of `Session`, and Vanished."""
         plan = self._plan
-        common = {"budget_s": budget_s, "tolerance": plan.tolerance, "least_samples": plan.least_samples}
-        common |= most_samples(key, plan)
+        common = {"budget_s": budget_s, "tolerance": plan.tolerance, **samples_asked(key, plan)}
         if isinstance(key, PairKey):
             answer = session.measure(
                 self._loop.wait_s(plan.time_limit_s),

@@ -112,9 +112,11 @@ def visits_of(key: Key, plan: Plan) -> int:
     return plan.visits * (SHORTER_VISITS if are_shorter(key, plan) else 1)
 
 
-def most_samples(key: Key, plan: Plan) -> dict[str, int]:
-    """What a request for a visit says of it; nothing where the runner's own limit holds."""
-    return {"most_samples": max(SHORTER_SAMPLES, plan.least_samples)} if are_shorter(key, plan) else {}
+def samples_asked(key: Key, plan: Plan) -> dict[str, int]:
+    """How many samples a visit is to have, as the runner's request says it; without a most, the runner's own."""
+    least = plan.least_samples
+    shorter = {"most_samples": max(SHORTER_SAMPLES, least)} if are_shorter(key, plan) else {}
+    return {"least_samples": least, **shorter}
 
 
 def problem_of(key: Key) -> Key:
