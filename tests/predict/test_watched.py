@@ -43,8 +43,8 @@ def seen(mpi: Mpi, request: pytest.FixtureRequest) -> dict[str, Answer]:
     return {answer.operation: answer for answer in watched(mpi, request.param).answers}
 
 
-# On further MPIs only where all is tested: there the kernel counts, which takes long, and an absurd setting shows that
-# it is read rightly.
+# On further MPIs only where all is tested: there the kernel counts, which takes long, and an absurd setting
+# shows that it is read rightly.
 @pytest.mark.one_mpi
 def test_the_set_holds_what_the_version_says(mpi: Mpi, seen: dict[str, Answer]) -> None:
     known = decisions_for(mpi.describe())

@@ -97,8 +97,8 @@ NEAR = {
     "bcast, allreduce": ("bcast", "allreduce"),
     "all": tuple(INTEL_NAMES),
 }
-"""Operations whose rules are tried one element off, and on one rank less; all where all is tested: what writes the
-bounds of a rule is the same for each."""
+"""Operations whose rules are tried one element off, and on one rank less; all where all is tested: what writes
+the bounds of a rule is the same for each."""
 FORMS = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.thorough) for name in sorted(READERS)]
 
 
