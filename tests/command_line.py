@@ -21,16 +21,22 @@ AWAY = "points were not met at the level asked for"
 
 def run_hockney(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Its exit code and what it printed."""
-    argv = ["hockney", *words]
     out, err = io.StringIO(), io.StringIO()
+    with chdir(cwd or Path.cwd()), redirect_stdout(out), redirect_stderr(err):
+        code = called(*words)
+    return subprocess.CompletedProcess(["hockney", *words], code, out.getvalue(), err.getvalue())
+
+
+def called(*words: str) -> int:
+    """Its exit code; what it prints goes where this process writes."""
     code: object = None
-    with patch.object(sys, "argv", argv), chdir(cwd or Path.cwd()), redirect_stdout(out), redirect_stderr(err):
+    with patch.object(sys, "argv", ["hockney", *words]):
         try:
             main()
         except SystemExit as ended:
             code = ended.code
     assert isinstance(code, int)
-    return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
+    return code
 
 
 def outcome(*words: str | Path) -> tuple[int, str, str]:

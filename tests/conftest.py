@@ -27,6 +27,7 @@ pytest_plugins = [
     "tests.processes",
     "tests.cluster.fixture",
     "tests.two_hosts",
+    "tests.runner.library.probe",
     "tests.faults.counts",
 ]
 

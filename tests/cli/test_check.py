@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from tests.campaign.fake_campaign import fake_launch
 from tests.check.planted import Made, consistent, frame
 from tests.command_line import campaign_answer, outcome, run_hockney
+from tests.faults.tool import fake_launches
 
+from hockney.cli import _further
 from hockney.records import table
 from hockney.runner.mpi import Mpi
 
@@ -162,11 +166,22 @@ def test_what_it_refuses(words: list[str], said: str) -> None:
     assert said in err
 
 
+@pytest.mark.thorough
 @pytest.mark.one_mpi
 def test_what_fresh_launches_do_not_show_is_not_confirmed(mpi: Mpi, tmp_path: Path) -> None:
+    _not_confirmed(tmp_path, "--mpi", str(mpi.wrapper))
+
+
+def test_what_launches_of_a_fake_do_not_show_is_not_confirmed(tmp_path: Path) -> None:
+    """Its times grow with the bytes."""
+    with fake_launches(), patch.object(_further, "prepare", lambda _: [fake_launch("good")]):
+        _not_confirmed(tmp_path)
+
+
+def _not_confirmed(tmp_path: Path, *which: str) -> None:
     campaign, again = tmp_path / "c", tmp_path / "again"
     words = ("--operations", "bcast", "--ranks", "2", "--sizes", "8,256", "--launches", "5")
-    fast = ("--mpi", str(mpi.wrapper), "--budget", "0.02s", "--visits", "1")
+    fast = (*which, "--budget", "0.02s", "--visits", "1")
     campaign_answer(run_hockney("measure", *words, *fast, "-o", str(campaign), "--json"))
     path = campaign / "records.jsonl"
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

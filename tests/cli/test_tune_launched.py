@@ -42,6 +42,8 @@ def planted(folder: Path, mpi: Mpi) -> Path:
     return folder
 
 
+# `make test` verifies against a planted machine (test_tune.py), and loads rules into libraries (test_loaded.py).
+@pytest.mark.thorough
 def test_a_rule_takes_effect_and_what_it_slows_down_goes_back(mpi: Mpi, tmp_path: Path) -> None:
     if mpi.kind != "openmpi":
         pytest.skip("an observable on two ranks of one host that any machine shows is Open MPI's segments")

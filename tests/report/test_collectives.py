@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -15,21 +16,22 @@ from hockney.models.over_ranks.points import points
 from hockney.records import table
 from hockney.report import collectives
 from hockney.report.asked import asked
-from hockney.report.make import make, write_csv
+from hockney.report.make import Report, make, write_csv
 from hockney.report.page import Section
 from hockney.report.places import Places
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import Table
 
 
-@pytest.fixture(autouse=True)
-def _calibrated_on_few(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def _calibrated_on_few() -> Iterator[None]:
     """Each page calibrates a simulation for its steps, which `tests/predict/test_reproduced.py` judges."""
-    monkeypatch.setattr("hockney.predict.reproduced.MOST_TRAINED", 40)
+    with patch("hockney.predict.reproduced.MOST_TRAINED", 40):
+        yield
 
 
-@pytest.fixture
-def measured(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two algorithms and the default, 2–64 ranks, a step at 32 ranks where the second node begins."""
     rows = []
     for ranks in range(2, 66, 4):
@@ -52,13 +54,19 @@ def measured(tmp_path: Path) -> Path:
                         "repetition": 0,
                     }
                 )
-    path = tmp_path / "t.csv"
+    path = tmp_path_factory.mktemp("measured") / "t.csv"
     table.write(pd.DataFrame(rows), path)
     return path
 
 
-def test_a_table_of_collectives_alone_makes_a_report(measured: Path, tmp_path: Path) -> None:
-    report = make(measured)
+@pytest.fixture(scope="module")
+def reported(measured: Path) -> Report:
+    """The report of it, for all who only look at it."""
+    return make(measured)
+
+
+def test_a_table_of_collectives_alone_makes_a_report(reported: Report, tmp_path: Path) -> None:
+    report = reported
     (section,) = report.sections
     assert section.id == "bcast"
     captions = " ".join(one.caption for one in tables_of(section))
@@ -89,8 +97,8 @@ def table_of(section: Section, caption: str) -> list[dict[str, str]]:
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
 
-def test_the_penalty_is_the_ratio_to_the_best(measured: Path) -> None:
-    (section,) = make(measured).sections
+def test_the_penalty_is_the_ratio_to_the_best(reported: Report) -> None:
+    (section,) = reported.sections
     # `default` was made 1.3 times `binomial`, which is the fastest, at each of 16 rank counts and 3 sizes.
     (cost,) = table_of(section, "What the library's own choice costs")
     assert (cost["points"], cost["median"], cost["worst"]) == ("48", "× 1.30", "× 1.30")
@@ -146,22 +154,28 @@ def test_each_algorithm_has_one_model_over_its_allocations(measured: Path, tmp_p
         assert f'id="{anchor}"' in report.html
 
 
-@pytest.fixture
-def two_systems(measured: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def two_systems(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table twice; on the second system all takes a tenth, there is no default, and segments differ."""
     here = table.load(measured)
     there = here[here["algorithm"] != "default"].assign(
         system="t", mpi="n", time_s=lambda rows: rows["time_s"] / 10
     )
     both = pd.concat([here.assign(segment_bytes=512), there.assign(segment_bytes=1024)])
-    path = tmp_path / "two.csv"
+    path = tmp_path_factory.mktemp("two") / "two.csv"
     table.write(both, path)
     return path
 
 
-def test_systems_are_not_mixed(two_systems: Path) -> None:
-    report = make(two_systems)
-    (section,) = report.sections
+@pytest.fixture(scope="module")
+def reported_two(two_systems: Path) -> Section:
+    """The section of both, for all who only look at it."""
+    (section,) = make(two_systems).sections
+    return section
+
+
+def test_systems_are_not_mixed(reported_two: Section) -> None:
+    section = reported_two
     (cost,) = table_of(section, "What the library's own choice costs")
     # The best of t under the default of s would be 13.
     assert (cost["system"], cost["MPI"], cost["worst"]) == ("s", "m", "× 1.30")
@@ -173,9 +187,8 @@ def test_systems_are_not_mixed(two_systems: Path) -> None:
     assert not [one for one in section.tables if one.caption.startswith("Choice of the segment")]
 
 
-def test_figure_and_table_agree(two_systems: Path) -> None:
-    (section,) = make(two_systems).sections
-    named = {drawing.name: drawing for drawing in section.figures}
+def test_figure_and_table_agree(two_systems: Path, reported_two: Section) -> None:
+    named = {drawing.name: drawing for drawing in reported_two.figures}
     assert {"bcast-against-size", "bcast-against-size-2", "bcast-against-ranks-8"} <= set(named)
     panels = named["bcast-against-ranks-8"].figure.axes
     assert [panel.get_title() for panel in panels] == [

@@ -37,11 +37,6 @@ TRIES = 3
 """The kernel counts bytes when they are acknowledged: on a busy machine some after the answer."""
 
 
-@pytest.fixture(scope="module")
-def probe(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Probe:
-    return Probe(mpi, build(mpi, tmp_path_factory.mktemp("probe") / "probe"))
-
-
 @pytest.mark.parametrize("kind", ["openmpi", "mpich", "intel"])
 def test_the_expectations_tell_algorithms_apart(kind: str) -> None:
     """Else a selection without any effect could pass: no operation has one pattern twice."""

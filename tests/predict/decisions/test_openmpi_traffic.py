@@ -156,7 +156,13 @@ NUMBERED = {
 }
 
 
-@pytest.mark.parametrize("number", range(1, 10))
+QUICK = (2, 3, 6)
+"""These are nearly all that are not of bcast alone; a launch for each."""
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=() if n in QUICK else pytest.mark.thorough) for n in range(1, 10)]
+)
 def test_a_real_library_runs_what_its_names_say(mpi: Mpi, traffic: Path, number: int) -> None:
     ranks, size_B = 8, 8192
     found = decisions_for(mpi.describe())

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 from hockney.runner.build import cxx_wrapper
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.library import launch_environment
@@ -83,6 +85,12 @@ def build(mpi: Mpi, program: Path, *flags: str) -> Path:
     argv = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, "-O0", *flags, f"-I{RUNNER}", str(joined)]
     subprocess.run([*argv, "-o", str(program)], env=mpi.full_environment(), check=True)
     return program
+
+
+@pytest.fixture(scope="session")
+def probe(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Probe:
+    """The probe of an MPI, compiled once for all tests."""
+    return Probe(mpi, build(mpi, tmp_path_factory.mktemp("probe") / "probe"))
 
 
 def through_tcp(mpi: Mpi) -> dict[str, str]:

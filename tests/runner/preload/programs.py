@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
-import sys
+import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+from unittest.mock import patch
 
 import pytest
+from tests.command_line import called
 
 from hockney import _core
 from hockney.records.preload_table import PreloadRule, PreloadTable
@@ -72,15 +77,46 @@ def answer(text: str) -> Any:
 
 
 def hockney(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`hockney …` as a process of its own: its program's output goes where its own does."""
-    return subprocess.run(
-        [sys.executable, "-m", "hockney", *words],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
+    """`hockney …` in this process, as an interpreter costs a second; what its program writes is caught, too."""
+    with (
+        patch.dict(os.environ, environment),
+        ends_after(LIMIT_S),
+        tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1) as out,
+        tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1) as err,
+    ):
+        with into(1, out), into(2, err), redirect_stdout(out), redirect_stderr(err):
+            code = called(*words)
+        for file in (out, err):
+            file.seek(0)
+        return subprocess.CompletedProcess(["hockney", *words], code, out.read(), err.read())
+
+
+@contextmanager
+def into(descriptor: int, file: TextIO) -> Iterator[None]:
+    """Within, what this process and its children write to the descriptor goes into the file."""
+    before = os.dup(descriptor)
+    os.dup2(file.fileno(), descriptor)
+    try:
+        yield
+    finally:
+        os.dup2(before, descriptor)
+        os.close(before)
+
+
+@contextmanager
+def ends_after(limit_s: float) -> Iterator[None]:
+    """TimeoutError in what lasts longer."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"not done after {limit_s:g} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def skip_if_wrong_without(mpi: Mpi, done: subprocess.CompletedProcess[str], driver: Path, ranks: int) -> None:
