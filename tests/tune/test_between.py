@@ -96,6 +96,29 @@ def test_between_ranks_it_takes_the_jumps_of_the_fastest() -> None:
     assert told[:, 0] == pytest.approx([3.0, 6.0])
 
 
+def test_the_fastest_is_one_of_the_same_algorithms_everywhere() -> None:
+    """The tree was measured on 4 ranks and `linear` on 16, both as modelled: theirs takes half of a tree on both."""
+    known = together(
+        points([4], [2.0]),
+        points([16], [16.0], algorithm="linear"),
+        points([4, 16], [1.0, 2.0], algorithm="theirs"),
+    )
+    told = between(known, together(*(asked(8, algorithm=name) for name in ("a", "linear", "theirs"))), trees)
+    assert told[:, 0] == pytest.approx([3.0, 8.0, 1.5])
+
+
+def test_where_the_ratio_is_unknown_its_own_times_lie_on_a_line() -> None:
+    """Nothing that has a model was measured at theirs's size but on the ranks that are asked."""
+
+    def only_8(asked: pd.DataFrame) -> Prediction:
+        made = rounds(asked)
+        return Prediction(np.where(asked["ranks"] == 8, made.time_s, np.nan), made.low_s, made.high_s)
+
+    known = together(points([8], [3.0]), points([4, 16], [1.0, 4.0], algorithm="theirs"))
+    told = between(known, together(asked(8), asked(8, algorithm="theirs")), only_8)
+    assert told[:, 0] == pytest.approx([3.0, 2.0])
+
+
 def test_runs_need_not_have_the_same_sizes() -> None:
     """Eight ranks measured 1 KiB and 4 KiB, where the model is off by 2 and 8: by 4 at 2 KiB. Sixteen: by 3."""
     known = together(points([8], [6.0]), points([8], [24.0], 4096), points([16], [12.0], 2048))

@@ -2,8 +2,9 @@
 
 By how much the model is off, as a logarithm, lies for each algorithm on lines: over ln bytes between the sizes of
 a run, over ln ranks between runs; beyond the runs it stays what it is at the nearest. What has no model takes the
-fastest that has one for its model, and so keeps the ratio to it that was measured. Where nothing has a model, the
-measured times themselves lie on those lines, and are unknown beyond the runs.
+fastest that has one for its model, and so keeps its ratio to that; the fastest of the same algorithms everywhere,
+also where one was not measured. Where the ratio is unknown, the measured times themselves lie on those lines, and
+are unknown beyond the runs.
 
 How far off that is shows where it is known: each measured number of ranks is left out once and told from the
 others. The model is not fitted again for that.
@@ -41,10 +42,23 @@ def between(known: pd.DataFrame, asked: pd.DataFrame, model: Model) -> Array:
     Both frames have the columns of `predict.points.POINT`, `known` also `time_s`. An algorithm is unknown at
     sizes that are smaller or larger than all at which it was measured, and in gaps wider than `WIDEST`.
     """
-    asked, known = _logarithms(asked, model(asked)), _logarithms(known, model(known))
+    asked = _logarithms(asked, model(asked))
+    if asked["model"].isna().any() and len(lacking := _lacking(known)):
+        known = pd.concat([known, lacking], ignore_index=True)
+    known = _logarithms(known, model(known))
     told = _told(known, asked)
     half = _halves(known, asked)
     return np.exp(np.column_stack([told, told - half, told + half]))
+
+
+def _lacking(known: pd.DataFrame) -> pd.DataFrame:
+    """Each algorithm on the ranks and sizes on which only others were measured; its time there is NaN."""
+    kinds, call = list(CHOICE), ["ranks", "bytes"]
+    places = known.drop_duplicates(call).drop(columns=kinds)
+    crossed = known[kinds].drop_duplicates().merge(places, how="cross")[known.columns]
+    measured = known[[*kinds, *call]].drop_duplicates()
+    merged = crossed.merge(measured, how="left", on=[*kinds, *call], indicator=True)
+    return crossed[(merged["_merge"] == "left_only").to_numpy()].assign(time_s=math.nan)
 
 
 def _logarithms(points: pd.DataFrame, made: Prediction) -> pd.DataFrame:
@@ -64,16 +78,21 @@ def _logarithms(points: pd.DataFrame, made: Prediction) -> pd.DataFrame:
 def _told(known: pd.DataFrame, asked: pd.DataFrame) -> Array:
     """ln seconds of the asked points, shape (n,)."""
     known = known[known["choice"].isin(asked["choice"])]
-    made = _corrected(known, asked)
-    measured = known["time"].where(known["model"].notna())
-    fastest = pd.Series(made, asked.index).groupby([asked[name] for name in CALL]).transform("min")
+    made = pd.Series(_corrected(known, asked), asked.index)
+    lacking = known[known["time"].isna()]
+    there = known["time"].fillna(pd.Series(_corrected(known, lacking), lacking.index))
     beside = _corrected(
-        known.assign(model=measured.groupby([known[name] for name in CALL]).transform("min")),
-        asked.assign(model=fastest),
+        known.assign(model=_fastest(known, there.where(known["model"].notna()))),
+        asked.assign(model=_fastest(asked, made)),
     )
     alone = _corrected(known.assign(model=0.0), asked.assign(model=0.0), beyond=False)
-    told: Array = np.where(np.isfinite(made), made, np.where(fastest.notna(), beside, alone))
-    return told
+    told = made.fillna(pd.Series(beside, asked.index)).fillna(pd.Series(alone, asked.index))
+    return told.to_numpy(np.float64)
+
+
+def _fastest(points: pd.DataFrame, time: pd.Series) -> pd.Series:
+    """The least of the times (NaN: none) on the same ranks and bytes, for each point."""
+    return time.groupby([points[name] for name in CALL]).transform("min")
 
 
 def _corrected(known: pd.DataFrame, asked: pd.DataFrame, *, beyond: bool = True) -> Array:
