@@ -29,6 +29,8 @@ from hockney.studies.files import Study
 from hockney.studies.perform import Done, Folder
 from hockney.studies.steps import Step
 
+MOST_NAMED = 4
+"""Files in one sentence."""
 CAMPAIGN, MACHINE, PAGE, FINDINGS, CARD = "campaign", "machine.json", "report.html", "findings.json", "card.html"
 
 
@@ -63,11 +65,23 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[Contents]:
         made = Path(beside, CAMPAIGN)
         collection = _collect.collect([source], given)
         _collect.write(collection, made, given)
+        contents = read(made)
         # What the page and the machine file say of it holds where it will be.
-        yield replace(read(made), path=target)
+        yield replace(
+            contents, path=target, warnings=[*_not_read(source, collection.skipped), *contents.warnings]
+        )
         if target.exists():
             shutil.rmtree(target)
         shutil.move(made, target)
+
+
+def _not_read(source: Path, skipped: Sequence[tuple[str, str]]) -> list[str]:
+    """A sentence on the files of a folder that were left alone; none where there are none."""
+    if not skipped:
+        return []
+    shown = "; ".join(f"{Path(file).name}: {why}" for file, why in skipped[:MOST_NAMED])
+    more = f"; and {len(skipped) - MOST_NAMED} more" if len(skipped) > MOST_NAMED else ""
+    return [f"Not read of {source.name}: {shown}{more}."]
 
 
 def _is_imported(campaign: Path) -> bool:

@@ -126,7 +126,7 @@ class Sum3dSweep:
 
 
 def expect_measured(problem: Sum3dProblem, collectives: MeasuredCollectives) -> None:
-    """RequestError where a table cannot say what the scatters and gathers of a problem take, in any cache mode."""
+    """RequestError where a table does not say, in any cache mode, what scatters and gathers of a problem take."""
     for cache in CACHES:
         try:
             predict_sum3d(problem.size, problem.grid, problem.split, None, 1.0, measured=collectives, cache=cache)

@@ -1,9 +1,9 @@
 """Steps of time against ranks at places where there is a reason for one, from all allocations together.
 
-A smooth curve of few coefficients is fitted around each place. Whether the curves of one algorithm jump there on top
-of it is told by the ratio of two likelihoods, each curve alone and all together. A benchmark's repeats have heavy
-tails: residuals are taken to follow Student's t with few degrees of freedom (Lange, Little and Taylor, J. Am. Stat.
-Assoc. 84, 1989), so that a disturbed run counts for little and most points for much.
+A smooth curve of few coefficients is fitted around each place. Whether the curves of one algorithm jump there on
+top of it is told by the ratio of two likelihoods, each curve alone and all together. A benchmark's repeats have
+heavy tails: residuals are taken to follow Student's t with few degrees of freedom (Lange, Little and Taylor, J.
+Am. Stat. Assoc. 84, 1989), so that a disturbed run counts for little.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
 
 FALSE_ALARMS = 0.01
-"""Chance that a curve shows a step by noise: a half is shared by its own tests, a half by those of all together."""
+"""Chance that a curve shows a step by noise: its own tests share a half, those of all together the other."""
 LEAST = math.log(1.05)
 """Smaller steps are no news to a reader."""
 SPAN = 4.0
@@ -35,7 +36,7 @@ TAIL = 1.5
 ROUNDS = 30
 """Of the fit: each weighs points anew by how far they lie from the curve."""
 DRAWS, SUSPECTED = 400, 0.01
-"""Curves without a step, drawn for a place where a step is suspected (at this chance), say what noise does there."""
+"""So many curves without a step are drawn for a place where one is suspected, at this chance."""
 DISAGREE = 0.05
 """Chance of so different steps in curves that all have the same."""
 LEAST_BEND = 6
@@ -47,7 +48,7 @@ _SINGULAR = 1e-7
 LEAST_KNOWN = 0.1
 """Share of a step's column that the other columns must leave free, or the points cannot tell it from them."""
 
-Why = Literal["power_of_two"] | Locality
+Why = Literal["power_of_two", "protocol", "segments"] | Locality
 Mask = NDArray[np.bool_]
 
 
@@ -67,8 +68,8 @@ class Candidate:
 class Step:
     """How much longer an operation takes beyond a place: the ratio of levels and its 95 % interval.
 
-    `p_value` None: the curve has too few points there to tell. `root`: of the likelihood ratio with the sign of the
-    step, a standard normal value where there is none; `error`: of ln `ratio`, by how much curves weigh when joined.
+    `p_value` None: the curve has too few points there to tell. `root`: of the likelihood ratio, with the sign of
+    the step; a standard normal value where there is none. `error`: of ln `ratio`, the weight of a curve.
     """
 
     ratio: float
@@ -111,8 +112,22 @@ class Searched:
     """Places with too few points of every curve."""
 
 
-def candidates(rank_counts: Iterable[float], boundaries: Sequence[Boundary] = ()) -> list[Candidate]:
-    """Powers of two and boundaries inside the measured numbers of ranks, in order; those of one gap are one.
+def block_changes(size_B: int, segment_B: int, limits_B: Iterable[float]) -> list[tuple[int, Why]]:
+    """The last ranks P before a block of S/P bytes is cut into fewer segments, or falls below a protocol's limit.
+
+    Of segments the last two changes, from three to two and from two to one: others are small.
+    """
+    below: list[tuple[float, Why]] = [(limit_B, "protocol") for limit_B in limits_B]
+    below += [(count * segment_B, "segments") for count in (2, 1) if segment_B]
+    return [(last, why) for least_B, why in below if (last := math.ceil(size_B / least_B) - 1) > 0]
+
+
+def candidates(
+    rank_counts: Iterable[float], boundaries: Sequence[Boundary] = (), changes: Iterable[tuple[int, Why]] = ()
+) -> list[Candidate]:
+    """Powers of two, boundaries and `block_changes` inside the measured numbers of ranks, in order.
+
+    Those of one gap are one.
 
     At a power of two a tree gets a level deeper on its one side (⌊log₂P⌋) or its other (⌈log₂P⌉), and many
     algorithms take another way at exactly this number: where it was measured, it belongs to neither side.
@@ -121,6 +136,10 @@ def candidates(rank_counts: Iterable[float], boundaries: Sequence[Boundary] = ()
     why: dict[tuple[int, int], list[Why]] = {}
     for boundary in boundaries:
         why.setdefault((boundary.before, boundary.after), []).append(boundary.level)
+    for last, reason in changes:
+        if counts and counts[0] <= last < counts[-1]:
+            after = next(count for count in counts if count > last)
+            why.setdefault((counts[counts.index(after) - 1], after), []).append(reason)
     for exponent in range(1, max(counts, default=1).bit_length()):
         power = 2**exponent
         below = [count for count in counts if count <= power]
@@ -213,8 +232,8 @@ def _key(candidate: Candidate) -> int:
 def together(known: Sequence[Step]) -> Step:
     """The common step of several curves, from those that can tell.
 
-    Their roots are joined, each by how well its curve knows the step (Liptak 1958). Where curves differ by more than
-    noise does, the common step is known less well (Birge 1932).
+    Their roots are joined, each by how well its curve knows the step (Liptak 1958). Where curves differ by more
+    than noise does, the common step is known less well (Birge 1932).
     """
     if len(known) < 2:
         return known[0] if known else UNTOLD
@@ -237,23 +256,35 @@ def step(
     measured = _prepared(ranks, time_s, place, others, candidates)
     if measured is None:
         return UNTOLD
-    design, target = measured
+    at, design, target = measured
     inverse, freedom, square = _projected(design)
     coefficients = target.size - freedom
     if target.size <= 2 * coefficients or square < LEAST_KNOWN**2 * _spread(design[:, -1]):
         return UNTOLD
-    whole, smooth = _basis(design), _basis(design[:, :-1])
-    fitted, scale, likelihood = _fitted(whole, target[None, :])
-    _, _, without = _fitted(smooth, target[None, :])
-    ratio = max(2 * float(likelihood[0] - without[0]), 0.0)
-    # Few points for many coefficients make the ratio too large: about so, or as it is without a step (Bartlett 1937).
+    fitted, scale, likelihood = _fitted(_basis(design), target[None, :])
+    ratio = max(2 * float((likelihood - _fitted(_basis(design[:, :-1]), target[None, :])[2])[0]), 0.0)
+    # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
     excess = target.size / (target.size - 2 * coefficients)
     if stats.chi2.sf(ratio, 1) < SUSPECTED:
-        drawn = np.random.default_rng(1).standard_t(TAIL, (DRAWS, target.size))
-        excess = max(1.0, float(2 * (_fitted(whole, drawn)[2] - _fitted(smooth, drawn)[2]).mean()))
+        excess = _excess(tuple(at.tolist()), place, tuple(others), tuple(candidates))
     level = float((inverse @ fitted[0])[-1])
     error = math.sqrt((TAIL + 3) / (TAIL + 1) * excess / square) * float(scale[0])
     return _step(level, error, math.copysign(math.sqrt(ratio / excess), level))
+
+
+@lru_cache(maxsize=4096)
+def _excess(
+    at: tuple[float, ...], place: Candidate, others: tuple[Candidate, ...], candidates: tuple[Candidate, ...]
+) -> float:
+    """The mean ratio of likelihoods of curves without a step at these ranks; of many points it is 1.
+
+    It depends on the ranks and hardly on the curve; that of √P is taken.
+    """
+    ranks = np.array(at)
+    design = _columns(ranks, np.sqrt(ranks), place, others, candidates)
+    drawn = np.random.default_rng(1).standard_t(TAIL, (DRAWS, ranks.size))
+    ratios = 2 * (_fitted(_basis(design), drawn)[2] - _fitted(_basis(design[:, :-1]), drawn)[2])
+    return max(1.0, float(ratios.mean()))
 
 
 def _basis(design: Array) -> Array:
@@ -263,7 +294,7 @@ def _basis(design: Array) -> Array:
 
 
 def _fitted(basis: Array, targets: Array) -> tuple[Array, Array, Array]:
-    """The most likely curves (m, n) for targets (m, n), the scales of their residuals and ln likelihoods, (m,)."""
+    """The most likely curves (m, n) for targets (m, n), scales of their residuals and ln likelihoods, (m,)."""
     missed = targets - targets @ basis @ basis.T
     scale = np.maximum(1.4826 * np.median(np.abs(missed), axis=1), LEAST_SCALE)
     for _ in range(ROUNDS):
@@ -284,38 +315,50 @@ def simulated_step(
     measured = _prepared(ranks, time_s, place, others, candidates)
     if measured is None:
         return math.nan
-    design, target = measured
+    _, design, target = measured
     return math.exp(float((_projected(design)[0] @ target)[-1]))
 
 
 def _prepared(
     ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
-) -> tuple[Array, Array] | None:
-    """Columns of the smooth curve, of the other places and last of this one, and ln T, near a place; None where
-    points on a side are too few."""
+) -> tuple[Array, Array, Array] | None:
+    """The ranks near a place, `_columns` and ln T there; None where points on a side are too few."""
     near = (ranks >= place.before / SPAN) & (ranks <= place.after * SPAN)
     at, time = ranks[near], time_s[near]
-    is_left, is_right = _sides(at, place)
-    powers = {2 ** ((one.after - 1).bit_length() - 1) for one in (place, *candidates) if POWER in one.why}
-    special = np.isin(at, list(powers))
-    if min((is_left & ~special).sum(), (is_right & ~special).sum()) < LEAST_SIDE:
+    ordinary = ~np.isin(at, _powers(place, candidates))
+    if min((side & ordinary).sum() for side in _sides(at, place)) < LEAST_SIDE:
         return None
+    shape = _smooth(_curve(at), time)
+    return at, _columns(at, shape, place, others, candidates), np.log(time / shape)
+
+
+def _powers(place: Candidate, candidates: Sequence[Candidate]) -> list[int]:
+    return [2 ** ((one.after - 1).bit_length() - 1) for one in {place, *candidates} if POWER in one.why]
+
+
+def _curve(at: Array) -> Array:
+    return np.column_stack([np.ones_like(at), at / at.max(), (at / at.max()) ** 2, np.log(at)])
+
+
+def _columns(
+    at: Array, shape: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> Array:
+    """Columns of the smooth curve, of the other places and last of this one."""
     # The tangent space of curves a + bP + cP² + d log P at the best of them: a step multiplies, so that ln T is
     # fitted.
-    table = np.column_stack([np.ones_like(at), at / at.max(), (at / at.max()) ** 2, np.log(at)])
-    shape = _smooth(table, time)
-    columns = [table / shape[:, None]]
+    columns = [_curve(at) / shape[:, None]]
     for other in others:
         left, right = _sides(at, other)
         if left.any() and right.any():
             columns.append(right[:, None].astype(np.float64))
-    columns += [(at == power)[:, None].astype(np.float64) for power in at[special]]
+    powers = _powers(place, candidates)
+    columns += [(at == power)[:, None].astype(np.float64) for power in at[np.isin(at, powers)]]
     # Where a package or a node begins, each further rank costs more: the curve bends there, step or no step.
-    for one in {place, *candidates}:
+    for one in dict.fromkeys((place, *candidates)):
         left, right = _sides(at, one)
         if set(one.why) & set(EACH) and min(left.sum(), right.sum()) >= LEAST_BEND:
             columns.append((np.maximum(at - (one.before + one.after) / 2, 0.0) / at.max() / shape)[:, None])
-    return np.hstack([*columns, is_right[:, None].astype(np.float64)]), np.log(time / shape)
+    return np.hstack([*columns, _sides(at, place)[1][:, None].astype(np.float64)])
 
 
 def _sides(at: Array, place: Candidate) -> tuple[Mask, Mask]:
