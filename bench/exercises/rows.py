@@ -1,15 +1,38 @@
-"""A row and a section of the page of exercises."""
+"""A row and a section of the page of exercises, and what those on networks and on programs share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.machine.file import Machine, load
+from hockney.records.record import Locality
 
 NOT_COMPARED = "–"
 FORMULA, RECOVERY, PREDICTION = "formula", "recovery", "prediction"
 """Kinds of rows, as the head of the page explains them."""
 Inputs = Mapping[str, Any]
+
+DRAWS, NOISE = 20, 0.01
+"""Of a row that recovers what was planted: so many, with this relative noise."""
+PLACES: dict[str, Locality] = {"core": "cache", "socket": "node", "node": "network"}
+"""The exercises' words for where two ranks are, on a node of two packages with one cache each."""
+
+
+def thin() -> Machine:
+    """The machine file of the exercises' nodes."""
+    return load(Path("orfeo_thin"))
+
+
+def noisy(time_s: NDArray[np.float64], *row: int) -> NDArray[np.float64]:
+    """Draws with noise, (`DRAWS`, n), of times (n,); the numbers `row` are the seed, of this row alone."""
+    noise = np.random.default_rng(row).normal(1, NOISE, (DRAWS, time_s.size))
+    return np.asarray(time_s * noise)
 
 
 @dataclass(frozen=True)
@@ -41,7 +64,7 @@ class Row:
         if self._text(self.printed) == self._text(self.ours):
             return "none"
         percent = 100 * self.off
-        return f"{percent:+.2g} %".replace("-", "−") if abs(percent) < 100 else f"{percent:+.0f} %"
+        return (f"{percent:+.2g} %" if abs(percent) < 100 else f"{percent:+.0f} %").replace("-", "−")
 
     @property
     def cells(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.machine.published import asymptotic, expect_extrapolations, expect_lines, expect_no_claims
 
 from hockney.machine.file import load
 
@@ -35,26 +36,11 @@ T_SERIAL_S, SIDE = 22.0729, 1200
 
 
 def test_the_lines_of_figure_5() -> None:
-    found: dict[tuple[str, str, str], tuple[float, float]] = {}
-    for entry in MACHINE.point_to_point:
-        [regime] = entry.fits["piecewise"].regimes
-        key = (str(entry.locality), entry.other["mpi"], entry.variant)
-        found[key] = (regime.alpha_s.value * 1e6, 1e-6 / regime.beta_s_per_B.value)
-    assert found.keys() == FIGURE_5.keys()
-    for key, printed in FIGURE_5.items():
-        assert found[key] == pytest.approx(printed, rel=1e-12)
+    expect_lines(MACHINE, FIGURE_5)
 
 
 def test_the_extrapolations() -> None:
-    found = {
-        str(entry.locality): entry.fits["asymptotic"].parameters
-        for entry in MACHINE.point_to_point
-        if "asymptotic" in entry.fits
-    }
-    assert found.keys() == EXTRAPOLATED.keys()
-    for locality, (latency_us, bandwidth_MB_per_s) in EXTRAPOLATED.items():
-        assert found[locality]["latency_s"].value == pytest.approx(latency_us * 1e-6, rel=1e-12)
-        assert found[locality]["bandwidth_B_per_s"].value == pytest.approx(bandwidth_MB_per_s * 1e6, rel=1e-12)
+    expect_extrapolations(MACHINE, EXTRAPOLATED)
 
 
 @pytest.mark.parametrize(
@@ -68,11 +54,7 @@ def test_the_extrapolations() -> None:
     ],
 )
 def test_the_tables_of_weak_scaling_follow(locality: str, ranks: int, k: int, printed_mlups: float) -> None:
-    [fit] = [
-        entry.fits["asymptotic"]
-        for entry in MACHINE.point_to_point
-        if entry.locality == locality and "asymptotic" in entry.fits
-    ]
+    fit = asymptotic(MACHINE)[locality]
     exchange_s = (
         SIDE**2 * k * 16 / fit.parameters["bandwidth_B_per_s"].value + k * fit.parameters["latency_s"].value
     )
@@ -92,10 +74,6 @@ def test_what_the_reports_say_of_the_node() -> None:
 
 
 def test_nothing_is_claimed_that_was_not_published() -> None:
-    for entry in MACHINE.point_to_point:
-        assert entry.source
-        assert not entry.measurements.points
-        for fit in entry.fits.values():
-            assert all(one.low is None and one.high is None for one in fit.parameters.values())
+    expect_no_claims(MACHINE)
     assert all(one.not_identified and not one.parameters for one in MACHINE.effects)
     assert any("not reserved" in text for text in MACHINE.provenance.warnings)

@@ -13,6 +13,7 @@ from tests.command_line import outcome
 
 from hockney.campaign.loop import Outcome
 from hockney.errors import EnvironmentLack
+from hockney.machine.file import load
 from hockney.records.folder import Campaign
 from hockney.runner.inventory import inventory
 from hockney.runner.mpi import Mpi
@@ -213,6 +214,23 @@ def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path)
     assert any(
         "chain is fastest from 8 B to 64 B, binary is fastest from 4 KiB to 32 KiB" in text for text in texts
     )
+
+
+def test_a_folder_is_read_and_what_is_not_read_of_it_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "measured"
+    folder.mkdir()
+    rows = tidy(tmp_path, *(2**power for power in range(3, 9))).read_text(encoding="utf-8").splitlines()
+    means = [row.replace("max_over_ranks", "mean_over_ranks") for row in rows[1:]]
+    (folder / "tidy.csv").write_text("\n".join([*rows, *means]) + "\n", encoding="utf-8")
+    (folder / "bcast_core.csv").write_text("algorithm,cores,size\n0,8,1\n", encoding="utf-8")
+    words = ("--statistic", "mean_over_ranks", "-o", tmp_path / "s", "--json")
+    code, out, err = outcome("study", "collectives", "--from", folder, *words)
+    assert code == 0, err
+    assert any(text.startswith("Not read of measured: bcast_core.csv: ") for text in json.loads(out)["warnings"])
+    # The machine file has the models that the page shows, and says where their points are.
+    machine = load(tmp_path / "s" / "machine.json")
+    assert {model.statistic for model in machine.collectives} == {"mean_over_ranks"}
+    assert len(Campaign.open(tmp_path / "s" / "campaign").records()) == 2 * len(means)
 
 
 def test_a_folder_that_lacks_all_that_a_study_needs_says_what(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def study(
         page = write(
             chosen,
             output,
-            joined(folder, made),
+            read(joined(folder, made)),
             remarks,
             lambda name: status(name),
             statistic=options.statistic,
@@ -307,13 +307,13 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) ->
     with (
         undisturbed(),
         say.status("reading …") as status,
-        imported(options.source, output, given) as campaign,
+        imported(options.source, output, given) as contents,
     ):
-        remarks = check_needs(chosen, read(campaign), options.source, measured)
+        remarks = check_needs(chosen, contents, options.source, measured)
         page = write(
             chosen,
             output,
-            campaign,
+            contents,
             remarks,
             lambda name: status(name),
             statistic=options.statistic,

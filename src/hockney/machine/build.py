@@ -99,12 +99,17 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
     return fitted(read(path), progress)
 
 
-def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None) -> Machine:
+def fitted(
+    contents: Contents,
+    progress: Callable[[str], None] = lambda _: None,
+    statistics: Mapping[str, str] | None = None,
+) -> Machine:
     """Fit every model to every operation × locality × variant × cache × mapping of `contents`.
 
     `progress` receives the place and the name of each entry before it is fitted. An entry names in `notes` the
-    models that cannot be fitted to it, and why. Collectives get a model for each algorithm and placement.
-    RequestError where there is nothing that any model is of.
+    models that cannot be fitted to it, and why. Collectives get a model for each algorithm and placement, of
+    their statistic in `statistics` (None: the one that says most). RequestError where there is nothing that any
+    model is of.
     """
     answers, launches = contents.effects, contents.launches
 
@@ -133,7 +138,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     add_levels(by_words, _by_words(settled.records), contents, fit_records)
     add_exponents(by_words, _by_words(contents.records), contents.levels)
     entries = list(by_words.values())
-    effects, collectives = effects_of(answers, progress), collectives_of(contents, progress)
+    effects, collectives = effects_of(answers, progress), collectives_of(contents, progress, statistics)
     if not (entries or effects or collectives):
         raise _nothing_to_fit(contents.path, frame)
     used = {launch for entry in entries for launch in entry.measurements.launches}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -295,9 +296,14 @@ def check_writable(path: Path) -> None:
 
 
 def dumps(machine: Machine) -> str:
-    """The text of a machine file; `load` of it gives an equal machine, and the same text again."""
+    """The text of a machine file; `load` of it gives an equal machine, and the same text again.
+
+    A measured point of a collective, of which there may be tens of thousands, is one line.
+    """
     data = machine.model_dump(mode="json")
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    # A text inside holds no line break: JSON writes that as \\n.
+    return _ROW.sub(lambda row: _BREAK.sub(" ", row[0]).replace("{ ", "{").replace(" }", "}"), text)
 
 
 def load(path: Path) -> Machine:
@@ -342,6 +348,10 @@ def loads(text: str, path: Path) -> Machine:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise RequestError(f"{path}: {where}: {what}{more}", _restore(path))
     return machine
+
+
+_ROW = re.compile(r'\{\n *"ranks": [^{}\[\]"]*"bytes": [^{}\[\]]*\}')
+_BREAK = re.compile(r"\n *")
 
 
 def _restore(path: Path) -> str:

@@ -95,33 +95,45 @@ def settle(
             followers.setdefault(record.visit, []).append(record)
         else:
             visits.setdefault(_point(record) if record.source == "hockney" else number, []).append(record)
-    points, elsewhere = [], []
-    for all_visits in visits.values():
+    points: dict[object, _Point] = {}
+    elsewhere = []
+    for key, all_visits in visits.items():
+        if _counts_as_it_is(all_visits[0]):
+            continue
         # Ranks that share a core wait for it.
         of_point = [visit for visit in all_visits if not visit.oversubscribed] or all_visits
         there = _visits_at(of_point, levels, choice)
-        points.append(_Point(there or _visits_at(of_point, {}, choice)))
+        points[key] = _Point(there or _visits_at(of_point, {}, choice))
         if not there:
-            elsewhere.append(points[-1])
+            elsewhere.append(key)
     if spreads is None:
         alike: dict[Ranks, list[_Point]] = {}
-        for point in points:
+        for point in points.values():
             alike.setdefault(point.kind, []).append(point)
         spreads = {kind: _pooled(of_kind) for kind, of_kind in alike.items()}
-    missed = set(map(id, elsewhere))
-    met = {_same(point.visits[0].record) for point in points if id(point) not in missed}
+    missed = set(elsewhere)
+    met = {_same(point.visits[0].record) for key, point in points.items() if key not in missed}
     settled = {
-        id(point): point.record(spreads.get(point.kind, (0.0, 0)))
-        for point in points
-        if id(point) not in missed or _same(point.visits[0].record) not in met
+        key: point.record(spreads.get(point.kind, (0.0, 0)))
+        for key, point in points.items()
+        if key not in missed or _same(point.visits[0].record) not in met
     }
-    counting = [each for record in settled.values() for each in (record, *followers.get(record.visit, ()))]
+    heads = [
+        settled[key] if key in points else all_visits[0]
+        for key, all_visits in visits.items()
+        if key in settled or key not in points
+    ]
     return Settled(
-        counting,
-        [settled[id(point)] for point in elsewhere if id(point) in settled],
-        [point.visits[0].record for point in elsewhere if id(point) not in settled],
+        [each for record in heads for each in (record, *followers.get(record.visit, ()))],
+        [settled[key] for key in elsewhere if key in settled],
+        [points[key].visits[0].record for key in elsewhere if key not in settled],
         dict(spreads),
     )
+
+
+def _counts_as_it_is(record: Record) -> bool:
+    """Whether it has no visits beside it, and no samples at a level: what another program printed."""
+    return record.source != "hockney" and not record.samples
 
 
 def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:

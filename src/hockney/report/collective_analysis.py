@@ -20,6 +20,8 @@ from hockney.models.over_ranks.steps import (
     Found,
     Searched,
     Step,
+    Why,
+    block_changes,
     candidates,
     search,
     simulated_step,
@@ -35,7 +37,9 @@ from hockney.predict.reproduced import (
     reproductions,
 )
 from hockney.predict.scenario import Scenario
+from hockney.records.keys import COLLECTIVES
 from hockney.report.places import Places
+from hockney.schedule.catalogue import algorithms, collectives
 from hockney.statistics import Array
 
 _ALLOCATION = ("mapping", "nodes", "ppn")
@@ -211,8 +215,9 @@ def analyse(
                 made = {name: simulation.time_s(curve) for name, curve in scenarios.items()}
                 simulated = {name: time_s for name, time_s in made.items() if np.isfinite(time_s).all()}
             algorithm = Algorithm(operation, _name(by_allocation), label, size, held, by_allocation, simulated)
+            changes = _changes(algorithm, simulation)
             own = {
-                name: candidates(algorithm.ranks(name), places.boundaries(configuration, curve))
+                name: candidates(algorithm.ranks(name), places.boundaries(configuration, curve), changes)
                 for name, (configuration, curve) in rows.items()
             }
             alike = {name: _alike(grown, configuration, label, size) for name, (configuration, _) in rows.items()}
@@ -226,6 +231,19 @@ def analyse(
             choice = choose(list(fitted.values()))
             result.growths.append(Growth(algorithm, fitted, choice, searched, steps))
     return result
+
+
+def _changes(algorithm: Algorithm, simulation: Reproduction | None) -> list[tuple[int, Why]]:
+    """Where the messages of an algorithm that cuts the vector into a block for each rank go another way."""
+    if algorithm.operation not in collectives():
+        return []
+    known = {one.name: one for one in algorithms(algorithm.operation)}
+    of_ours = known.get(algorithm.name.rpartition(":")[2])
+    if of_ours is None or not of_ours.is_divided or COLLECTIVES[algorithm.operation].sizes_are_blocks:
+        return []
+    segment_B = next(iter(algorithm.points.values()))["segment_bytes"].fillna(0).iloc[0]
+    limits_B = [] if simulation is None else simulation.limits_B(algorithm.name)
+    return block_changes(algorithm.size_B, int(segment_B), limits_B)
 
 
 def _on_most_ranks(measured: pd.DataFrame) -> pd.DataFrame:

@@ -160,6 +160,8 @@ WHY_WORDS = {
     "numa": "a NUMA domain is full",
     "package": "another package begins",
     "node": "another node begins",
+    "protocol": "a rank's block falls below a limit of the library's protocols",
+    "segments": "a rank's block has fewer segments",
 }
 NOT_EXPLAINED = "not explained"
 

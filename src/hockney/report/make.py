@@ -111,6 +111,7 @@ def make(
     statistic: str = "",
     sizes_B: Sequence[int] = (),
     subject: Subject | None = None,
+    contents: Contents | None = None,
 ) -> Report:
     """The report of a campaign folder or tidy table; the fits are those of `machine`, or made here if it is None.
 
@@ -118,12 +119,13 @@ def make(
     those of all levels of the machine together, and so are those of `machine`. Applications are predicted from
     `machine`, otherwise from the folder's machine.json, otherwise from the fits made here. `statistic` is that of
     all collectives that have it, `sizes_B` are drawn and fitted against ranks; a collective without them is shown
-    as usual, with a warning. `subject`: what the page is for; its remarks are warnings.
+    as usual, with a warning. `subject`: what the page is for; its remarks are warnings. `contents`: what `path`
+    holds, where that was read before.
     RequestError if nothing was measured, if `machine` was fitted to other launches, if the table has no row of a
     system, or if no collective has the statistic or a size.
     """
     progress(f"reading {path.name}")
-    contents = _read(path)
+    contents = _read(path) if contents is None else contents
     if any_level:
         contents = at_any_level(contents)
         machine = None if machine is None else mixture(machine)
@@ -140,7 +142,7 @@ def make(
         machine = None
     if machine is not None or contents.effects or set(frame["operation"].unique()) & set(POINT_TO_POINT):
         if machine is None:
-            machine = fitted(contents, progress)
+            machine = fitted(contents, progress, wish.statistics)
             caveats = machine.provenance.warnings
             origin += "The models were fitted to all of them."
         else:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from hockney.models.base import Parameter
 from hockney.models.scaling.study import Study
 from hockney.report.axes import count_axis, log_axis, plain
 from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.findings import Finding
+from hockney.report.marks import percent
 from hockney.report.style import MEASURED, QUIET, styles
+from hockney.report.tables import NONE, Table
 from hockney.units import format_time
 
 
@@ -103,6 +108,74 @@ def several(studies: Mapping[str, Study]) -> Drawing:
         "Dots are medians; the grey line is the ideal.",
         figure,
     )
+
+
+LEAST_COUNTS = 3
+"""Numbers of processes from which on a law's two parameters, T(1) and another, leave a point to be tried on."""
+
+
+@dataclass
+class Laws:
+    """What the laws of scaling make of several curves of a program: figures, a table, sentences and answers."""
+
+    figures: list[Drawing]
+    tables: list[Table]
+    note: str
+    findings: list[Finding]
+
+
+def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
+    """The laws that were fitted to curves of a program, for its section of that id.
+
+    A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in `note`.
+    """
+    told = {name: made for name, made in studies.items() if made.times.counts.size >= LEAST_COUNTS}
+    short = [name for name in studies if name not in told]
+    note = f"No law of scaling is tried on fewer than {LEAST_COUNTS} numbers of ranks: {'; '.join(short)}."
+    table_id = f"{section}-laws"
+    rows = [
+        [
+            name,
+            "weak" if made.is_weak else "strong",
+            law,
+            "yes" if law == made.preferred else "",
+            ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items()),
+            ", ".join(f"{_words(key)} {value:.3g}" for key, value in fit.limits.items() if value is not None),
+            NONE if fit.relative_scatter is None else percent(fit.relative_scatter),
+        ]
+        for name, made in told.items()
+        for law, fit in made.fits.items()
+    ]
+    columns = ["curve", "scaling", "law", "preferred", "parameters (95 %)", "what follows", "times scatter by"]
+    table = Table("Laws of scaling fitted to the times", columns, rows, frozenset(range(6)), table_id)
+    return Laws(
+        [
+            replace(drawing, name=f"{section}-law-{place}", title=f"{name}. {drawing.title}")
+            for place, (name, drawing) in enumerate(((name, scaling(made)) for name, made in told.items()), 1)
+        ],
+        [table] if rows else [],
+        note if short else "",
+        [_law_finding(name, made, table_id) for name, made in told.items()],
+    )
+
+
+def _law_finding(name: str, made: Study, anchor: str) -> Finding:
+    law = made.preferred or next(iter(made.fits))
+    fit = made.fits[law]
+    said = ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items())
+    follows = [f"{_words(key)} {value:.3g}" for key, value in fit.limits.items() if value is not None]
+    further = f", so {', '.join(follows)}" if follows else ""
+    return Finding(f"{name}: by {law}, {said}{further}; {made.comparison}.", anchor, 0.55)
+
+
+def _with_interval(parameter: Parameter) -> str:
+    low, high = parameter.low, parameter.high
+    reach = " (no interval)" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
+    return f"{parameter.value:.3g}{reach}"
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ").replace("speedup", "speed-up")
 
 
 def write(path: Path, studies: Mapping[str, Study]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from hockney import writing
@@ -20,6 +20,7 @@ from hockney.machine.system import find_system, known_systems
 from hockney.records.contents import Contents, read
 from hockney.records.folder import APPS, EFFECTS, RECORDS, UNFINISHED, Campaign
 from hockney.records.merge import merge
+from hockney.report.asked import asked
 from hockney.report.card.content import content
 from hockney.report.card.page import render
 from hockney.report.make import Report, make, write_html
@@ -28,6 +29,8 @@ from hockney.studies.files import Study
 from hockney.studies.perform import Done, Folder
 from hockney.studies.steps import Step
 
+MOST_NAMED = 4
+"""Files in one sentence."""
 CAMPAIGN, MACHINE, PAGE, FINDINGS, CARD = "campaign", "machine.json", "report.html", "findings.json", "card.html"
 
 
@@ -44,8 +47,8 @@ def joined(folder: Folder, steps: Sequence[Step]) -> Path:
 
 
 @contextmanager
-def imported(source: Path, folder: Path, given: Given) -> Iterator[Path]:
-    """A campaign as it is, that of a study's folder, or one made of benchmark results and tables.
+def imported(source: Path, folder: Path, given: Given) -> Iterator[Contents]:
+    """What a campaign holds, that of a study's folder, or one made of benchmark results and tables.
 
     The last is in `folder` once the block has ended, in place of one that was imported there before; a block that
     fails leaves `folder` as it was. RequestError where nothing of `source` can be read, and where `folder` has a
@@ -53,7 +56,7 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[Path]:
     """
     for place in (source, source / CAMPAIGN):
         if place.is_dir() and any((place / name).is_file() for name in (RECORDS, APPS, EFFECTS, UNFINISHED)):
-            yield place
+            yield read(place)
             return
     target = folder / CAMPAIGN
     if target.exists() and not _is_imported(target):
@@ -62,10 +65,23 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[Path]:
         made = Path(beside, CAMPAIGN)
         collection = _collect.collect([source], given)
         _collect.write(collection, made, given)
-        yield made
+        contents = read(made)
+        # What the page and the machine file say of it holds where it will be.
+        yield replace(
+            contents, path=target, warnings=[*_not_read(source, collection.skipped), *contents.warnings]
+        )
         if target.exists():
             shutil.rmtree(target)
-        _collect.write(collection, target, given)
+        shutil.move(made, target)
+
+
+def _not_read(source: Path, skipped: Sequence[tuple[str, str]]) -> list[str]:
+    """A sentence on the files of a folder that were left alone; none where there are none."""
+    if not skipped:
+        return []
+    shown = "; ".join(f"{Path(file).name}: {why}" for file, why in skipped[:MOST_NAMED])
+    more = f"; and {len(skipped) - MOST_NAMED} more" if len(skipped) > MOST_NAMED else ""
+    return [f"Not read of {source.name}: {shown}{more}."]
 
 
 def _is_imported(campaign: Path) -> bool:
@@ -124,7 +140,7 @@ def unfinished(steps: Sequence[Step], done: dict[str, Done]) -> list[str]:
 def write(
     study: Study,
     folder: Path,
-    campaign: Path,
+    contents: Contents,
     remarks: Sequence[str],
     progress: Callable[[str], None],
     *,
@@ -135,11 +151,11 @@ def write(
 
     `statistic` and `sizes_B` as of `make`, whose errors are those of what was asked for and is not there.
     """
-    contents = read(campaign)
-    machine = _machine(contents, progress)
+    machine = _machine(contents, progress, asked(contents.frame, statistic, sizes_B).statistics)
     systems = [find_system(name) for name in sorted(set(contents.frame["system"])) if name in known_systems()]
     page = make(
-        campaign,
+        contents.path,
+        contents=contents,
         machine=machine,
         progress=progress,
         systems=systems,
@@ -163,9 +179,11 @@ def write(
     return page
 
 
-def _machine(contents: Contents, progress: Callable[[str], None]) -> Machine | None:
+def _machine(
+    contents: Contents, progress: Callable[[str], None], statistics: Mapping[str, str]
+) -> Machine | None:
     try:
-        return fitted(contents, progress)
+        return fitted(contents, progress, statistics)
     except RequestError:
         # Applications and collectives alone have nothing that is fitted.
         return None

@@ -43,6 +43,11 @@ def test_a_launch_says_what_is_wrong(run: Callable[..., AppRecord]) -> None:
     assert "0.0" in told[1]
     assert "1.0" in told[1]
     assert made.timed == []  # nobody reads its times
+    good, bad = made.findings
+    head = "Pinning on 2 ranks, mapping core: "
+    assert good.text == f"{head}each of 2 threads kept a core of its own while it was looked at."
+    assert bad.text.startswith(f"{head}a is oversubscribed: 2 threads on 1 CPUs")
+    assert bad.weight > good.weight
 
 
 def test_a_record_of_another_version_is_listed(run: Callable[..., AppRecord]) -> None:

@@ -160,6 +160,20 @@ def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Pa
     assert not folder.exists()
 
 
+def test_a_table_without_these_ranks_is_refused_before_the_runs(tmp_path: Path) -> None:
+    header = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+    rows = [f"s,m,{name},default,core,1,4,4,512,completion,10,0" for name in ("scatter", "gather")]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    for words, what in (
+        (["4", "4", "8", "--ranks", "2"], "no scatter of the library's own on 2 ranks"),
+        (["99", "99", "99", "--ranks", "4"], "none near blocks of"),
+    ):
+        done = run(*words, "--table", str(path), "--mpi", "/nowhere", "--json", "-o", str(tmp_path / "c"))
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert what in json.loads(done.stdout)["error"]["message"]
+
+
 def test_memory_is_asked_for_before_it_is_taken(mpi: Mpi) -> None:
     # The most that MPI counts: six times 17 GB in all.
     side = 1290
@@ -167,7 +181,11 @@ def test_memory_is_asked_for_before_it_is_taken(mpi: Mpi) -> None:
         pytest.skip("all of it may fit into this machine's memory")
     done = run(*[str(side)] * 3, "--ranks", "2", "--mpi", str(mpi.wrapper), "--json")
     assert done.returncode == 3, done.stdout + done.stderr
-    assert "memory is free" in json.loads(done.stdout)["error"]["message"]
+    error = json.loads(done.stdout)["error"]
+    assert "memory is free" in error["message"]
+    (fits,) = [int(word.split("x")[0]) for word in error["hint"].split() if "x" in word]
+    assert error["hint"] == f"--size {fits}x{fits}x{fits} fits"
+    assert fits < side
 
 
 def test_predictions_stand_beside_measurements(mpi: Mpi) -> None:

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from hockney.models.over_ranks.boundaries import Boundary
-from hockney.models.over_ranks.steps import Candidate, Searched, candidates, search, simulated_step
+from hockney.models.over_ranks.steps import (
+    Candidate,
+    Searched,
+    block_changes,
+    candidates,
+    search,
+    simulated_step,
+)
 from hockney.statistics import Array
 
 NOISE = np.loadtxt(Path(__file__).parent / "repeats.txt")
@@ -111,3 +118,15 @@ def test_too_few_points_beside_a_place_tell_nothing() -> None:
     found = search({"core": (ranks, 1 + ranks)}, {"core": candidates(ranks)})
     assert found.found == []
     assert 16 in [one.before for one in found.untested]
+
+
+def test_a_block_of_each_rank_changes_its_way_where_it_becomes_small() -> None:
+    """Of 64 KiB, 31 ranks have blocks above 2 KiB; 32 cut theirs in two segments of 1 KiB, 64 no longer."""
+    changes = block_changes(65536, 1024, [2048.0])
+    assert changes == [(31, "protocol"), (31, "segments"), (63, "segments")]
+    made = candidates([2, 8, 30, 33, 60, 66, 100], changes=changes)
+    assert [(one.before, one.after, one.why) for one in made if set(one.why) - {"power_of_two"}] == [
+        (30, 33, ("power_of_two", "protocol", "segments")),
+        (60, 66, ("power_of_two", "segments")),
+    ]
+    assert candidates([2, 3, 5], changes=[(40, "segments")]) == candidates([2, 3, 5])

@@ -17,15 +17,14 @@ from hockney.apps.cg.study import VECTORS, grid_of, name_of, size_of, speedups
 from hockney.apps.stencil.runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
 from hockney.apps.stencil.steps import SUMS
 from hockney.errors import RequestError
-from hockney.models.scaling.study import study
+from hockney.models.scaling.study import Study, study
 from hockney.models.scaling.times import Times
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
-from hockney.report.figures import Drawing
 from hockney.report.run_tables import ReportedRun
 from hockney.report.run_tables import table as run_table
 from hockney.report.runs_section import Program, section
-from hockney.report.scaling import several
+from hockney.report.scaling import laws_of, several
 from hockney.report.tables import Table
 from hockney.units import format_rate, format_time
 
@@ -75,17 +74,20 @@ def cg(runs: Runs) -> Contribution:
     records = [record for record in runs.records if _is_understood(record)]
     if not records:
         return contribution
-    drawings = [over_sizes(records), _speedups(records)]
-    page.figures += [drawing for drawing in drawings if drawing is not None]
+    studies = _studies(records)
+    laws = laws_of({f"Conjugate gradients, {name}": made for name, made in studies.items()}, page.id)
+    drawings = [over_sizes(records), replace(several(studies), name="app-cg-speedup") if studies else None]
+    page.figures += [drawing for drawing in drawings if drawing is not None] + laws.figures
     page.tables.insert(1, _solutions(records))
+    page.tables += laws.tables
     launches = list(runs.basis.launches.values()) if runs.basis else []
     found = [
         f"{variant}: {step.in_words('an unknown')}."
         for variant, steps in cache_steps(records, launches).items()
         for step in steps
     ]
-    page.note = " ".join([page.note, ABOUT_SOLUTIONS, *found])
-    contribution.findings += findings(records, launches)
+    page.note = " ".join(filter(None, [page.note, ABOUT_SOLUTIONS, *found, laws.note]))
+    contribution.findings += [*findings(records, launches), *laws.findings]
     return contribution
 
 
@@ -134,8 +136,8 @@ def _solutions(records: Sequence[AppRecord]) -> Table:
     )
 
 
-def _speedups(records: Sequence[AppRecord]) -> Drawing | None:
-    """Speed-up and efficiency of the fastest grid on each number of ranks, of an iteration."""
+def _studies(records: Sequence[AppRecord]) -> dict[str, Study]:
+    """The scaling of the fastest grid on each number of ranks, of an iteration, by size and formulation."""
     best: dict[str, dict[int, float]] = {}
     for record in records:
         of_name = best.setdefault(name_of(record), {})
@@ -150,4 +152,4 @@ def _speedups(records: Sequence[AppRecord]) -> Drawing | None:
             studies[name] = study(times)
         except RequestError:
             continue
-    return replace(several(studies), name="app-cg-speedup") if studies else None
+    return studies

@@ -34,7 +34,8 @@ def findings(
     return sorted(found, key=lambda finding: -finding.weight)
 
 
-def _kind(table: ScalingTable) -> str:
+def kind(table: ScalingTable) -> str:
+    """`Jacobi, weak scaling (…)`: the words for a table."""
     return f"Jacobi, {'weak' if table.is_weak else 'strong'} scaling ({table.name})"
 
 
@@ -45,7 +46,7 @@ def _efficiency(table: ScalingTable) -> list[Finding]:
     efficiency = _inverse(last.ratio)
     beyond = " (more than ideal)" if efficiency.value > 1 and (efficiency.low or 0.0) > 1 else ""
     text = (
-        f"{_kind(table)}: {last.grid.ranks} ranks on {last.grid} reach {last.mlups.value:.4g} MLUP/s, "
+        f"{kind(table)}: {last.grid.ranks} ranks on {last.grid} reach {last.mlups.value:.4g} MLUP/s, "
         f"{_percent(efficiency)} of {last.grid.ranks} times one rank{beyond}."
     )
     return [Finding(text, ANCHOR, 0.6)]
@@ -60,7 +61,7 @@ def _breaks(table: ScalingTable, launches: Mapping[str, Mapping[str, Any]]) -> l
     if ratio.low is not None and ratio.high is not None:
         reach = f" (95 %: {ratio.low:.3g} to {ratio.high:.3g})"
     text = (
-        f"{_kind(table)}: between {broken.before} and {broken.after} ranks a sweep's time steps by a factor of "
+        f"{kind(table)}: between {broken.before} and {broken.after} ranks a sweep's time steps by a factor of "
         f"{ratio.value:.3g}{reach}; {_cause(table, broken, launches)}."
     )
     return [Finding(text, ANCHOR, 0.9)]
@@ -96,12 +97,12 @@ def _grid(table: ScalingTable) -> list[Finding]:
     best, worst = ordered[0], ordered[-1]
     margin = best.mlups.value / worst.mlups.value - 1
     if not are_told_apart([run.record for run in ordered]):
-        text = f"{_kind(table)}: on {max(several)} ranks no process grid can be told from the others."
+        text = f"{kind(table)}: on {max(several)} ranks no process grid can be told from the others."
         return [Finding(text, ANCHOR, 0.3)]
     is_bounded = all(run.record.high_s is not None for run in ordered)
     without = "" if is_bounded else "; not all runs have intervals"
     text = (
-        f"{_kind(table)}: on {max(several)} ranks the grid {best.grid} is {margin:.1%} faster than {worst.grid}"
+        f"{kind(table)}: on {max(several)} ranks the grid {best.grid} is {margin:.1%} faster than {worst.grid}"
         f"{without}."
     )
     return [Finding(text, ANCHOR, 0.5)]
@@ -113,7 +114,7 @@ def _formula(compared: Compared) -> list[Finding]:
     if of_formula is None or of_ideal is None:
         return []
     text = (
-        f"{_kind(compared.table)}: the formula misses P by {of_formula:.1%} (median), ranks that lose nothing "
+        f"{kind(compared.table)}: the formula misses P by {of_formula:.1%} (median), ranks that lose nothing "
         f"by {of_ideal:.1%}: it explains {max(0.0, 1 - of_formula / of_ideal) if of_ideal else 0:.0%} of that."
     )
     return [Finding(text, ANCHOR, 0.4)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.jacobi.compared import Compared, compare
 from hockney.apps.jacobi.figure import rates
-from hockney.apps.jacobi.findings import findings
+from hockney.apps.jacobi.findings import findings, kind
 from hockney.apps.jacobi.links import Links, MachineLinks
 from hockney.apps.jacobi.printed import jacobi_models
 from hockney.apps.jacobi.scaling import MeasuredGrid, scaling_tables, stated_links
@@ -19,6 +19,7 @@ from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
 from hockney.report.run_tables import ReportedRun, signed_percent
 from hockney.report.run_tables import table as run_table
 from hockney.report.runs_section import Program, section
+from hockney.report.scaling import laws_of
 from hockney.report.tables import Table
 from hockney.units import format_rate, format_time
 
@@ -74,6 +75,12 @@ def jacobi(runs: Runs) -> Contribution:
         page.tables += [_table(one) for one in compared]
         page.note = " ".join([page.note, ABOUT_TABLES, *_origins(compared)])
         contribution.findings += findings(compared, runs.basis.launches if runs.basis else {})
+        studies = {kind(one.table): made for one in compared if (made := one.table.study()) is not None}
+        laws = laws_of(studies, page.id)
+        page.figures += laws.figures
+        page.tables += laws.tables
+        page.note = " ".join(filter(None, [page.note, laws.note]))
+        contribution.findings += laws.findings
     return contribution
 
 

@@ -28,7 +28,15 @@ with later():
     from hockney.apps.sum3d.answer import Sum3dAnswer
     from hockney.apps.sum3d.collectives import MeasuredCollectives
     from hockney.apps.sum3d.model import costs_of
-    from hockney.apps.sum3d.study import Comparison, Sum3dProblem, Sum3dSweep, comparison, problem_of, summary
+    from hockney.apps.sum3d.study import (
+        Comparison,
+        Sum3dProblem,
+        Sum3dSweep,
+        comparison,
+        expect_measured,
+        problem_of,
+        summary,
+    )
     from hockney.machine.file import load
     from hockney.predict.machine_costs import MachineCosts
     from hockney.records.app_record import AppRecord
@@ -149,6 +157,9 @@ def sum3d(
         return
     costs = {size: _costs(size, predicting) for size in dict.fromkeys(problem.size for problem in problems)}
     collectives = MeasuredCollectives.of(predicting.table) if predicting.table else None
+    if collectives is not None:
+        for problem in problems:
+            expect_measured(problem, collectives)
     bandwidth_B_per_s = study.memory_bandwidth_B_per_s
     sweep = Sum3dSweep(
         problems,

@@ -12,6 +12,7 @@ import numpy as np
 
 from hockney.apps.launched import Launched
 from hockney.apps.launched import repetitions as repeated
+from hockney.apps.stencil.fitting import proposing
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.loads import as_lines, check, check_ranks, loads, usual_grid
 from hockney.apps.sum3d.answer import Sum3dAnswer
@@ -29,9 +30,11 @@ from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
+from hockney.runner.session import Refused
 from hockney.statistics import NORMAL, t_reach
 from hockney.units import Extents
 
+CACHES = ("warm", "off")
 MOST_SHOWN = 65536
 """Ranks whose loads are worked out."""
 MOST_CYCLES = 10**6
@@ -106,6 +109,7 @@ class Sum3dSweep:
     ) -> None:
         """`asked`: the words of `Sum3dProblem.parameters`; RequestError for what they refuse."""
         self._asked = [problem.parameters(**asked) for problem in problems]
+        self._sizes = [problem.size for problem in problems]
         self._rounds = rounds
         self._seed = seed
 
@@ -115,7 +119,22 @@ class Sum3dSweep:
         for number in range(self._rounds):
             of_round = {"round": number} if self._rounds > 1 else {}
             for index in order.permutation(len(self._asked)).tolist() if len(self._asked) > 1 else [0]:
-                yield launched.request("sum3d", {**self._asked[index], **of_round})
+                try:
+                    yield launched.request("sum3d", {**self._asked[index], **of_round})
+                except Refused as error:
+                    raise proposing(error, self._sizes[index], "--size {}".format) from error
+
+
+def expect_measured(problem: Sum3dProblem, collectives: MeasuredCollectives) -> None:
+    """RequestError where a table does not say, in any cache mode, what scatters and gathers of a problem take."""
+    for cache in CACHES:
+        try:
+            predict_sum3d(problem.size, problem.grid, problem.split, None, 1.0, measured=collectives, cache=cache)
+        except RequestError:
+            if cache == CACHES[-1]:
+                raise
+        else:
+            return
 
 
 def problem_of(record: AppRecord) -> Sum3dProblem:

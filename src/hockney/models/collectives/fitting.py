@@ -376,15 +376,16 @@ def factor_of(ratios: Array) -> float | None:
 
 
 def _rows_of(points: CollectivePoints) -> list[dict[str, float | int | str | bool | None]]:
-    """The points as rows of the machine file."""
-    arrays = (points.ranks, points.size_B, points.time_s, points.low_s, points.high_s)
-    return [
-        {
-            "ranks": int(ranks),
-            "bytes": int(size_B),
-            "time_s": time_s,
-            "low_s": None if math.isnan(low_s) else low_s,
-            "high_s": None if math.isnan(high_s) else high_s,
-        }
-        for ranks, size_B, time_s, low_s, high_s in zip(*(each.tolist() for each in arrays), strict=True)
-    ]
+    """The points as rows of the machine file; with ends of intervals where any point has one."""
+    known = {
+        name: [None if math.isnan(value) else value for value in column.tolist()]
+        for name, column in (("low_s", points.low_s), ("high_s", points.high_s))
+        if not np.isnan(column).all()
+    }
+    columns = {
+        "ranks": points.ranks.astype(int).tolist(),
+        "bytes": points.size_B.astype(int).tolist(),
+        "time_s": points.time_s.tolist(),
+        **known,
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

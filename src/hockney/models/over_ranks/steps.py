@@ -1,14 +1,18 @@
 """Steps of time against ranks at places where there is a reason for one, from all allocations together.
 
-A smooth curve of few coefficients is fitted around each place; what the curves of one algorithm jump there on top
-of it is tested, each curve alone and all together. The fit is robust, for a benchmark's repeats have heavy tails.
+A smooth curve of few coefficients is fitted around each place. Whether the curves of one algorithm jump there on
+top of it is told by the ratio of two likelihoods, each curve alone and all together. A benchmark's repeats have
+heavy tails: residuals are taken to follow Student's t with few degrees of freedom (Lange, Little and Taylor, J.
+Am. Stat. Assoc. 84, 1989), so that a disturbed run counts for little.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -17,28 +21,34 @@ from scipy import stats
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
 from hockney.records.record import Locality
-from hockney.statistics import Array, t_reach
+from hockney.statistics import NORMAL, Array
 
 FALSE_ALARMS = 0.01
-"""Chance that an algorithm's curves show a step by noise, if that is normal: the tests share it."""
+"""Chance that a curve shows a step by noise: its own tests share a half, those of all together the other."""
 LEAST = math.log(1.05)
 """Smaller steps are no news to a reader."""
 SPAN = 4.0
 """Points count up to this factor in ranks on either side."""
 LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
-FAR = 1.5
-"""Deviations from the fit (by the median of absolute residuals) that a point counts for at most."""
-ROUNDS = 12
-"""Of the robust fit: each brings the coefficients nearer by more than half."""
+TAIL = 1.5
+"""Degrees of freedom of Student's t that residuals follow; that of the repeats of orfeo-epyc, a cluster's."""
+ROUNDS = 30
+"""Of the fit: each weighs points anew by how far they lie from the curve."""
+DRAWS, SUSPECTED = 400, 0.01
+"""So many curves without a step are drawn for a place where one is suspected, at this chance."""
+DISAGREE = 0.05
+"""Chance of so different steps in curves that all have the same."""
 LEAST_BEND = 6
 """Points on each side of the beginning of a package or a node with which a bend there is told from a step."""
 LEAST_SCALE = 0.004
 """No residual is told apart below this: times are printed with three digits or so."""
+_SINGULAR = 1e-7
+"""The least singular value of columns that the points tell apart, beside the largest."""
 LEAST_KNOWN = 0.1
 """Share of a step's column that the other columns must leave free, or the points cannot tell it from them."""
 
-Why = Literal["power_of_two"] | Locality
+Why = Literal["power_of_two", "protocol", "segments"] | Locality
 Mask = NDArray[np.bool_]
 
 
@@ -58,17 +68,19 @@ class Candidate:
 class Step:
     """How much longer an operation takes beyond a place: the ratio of levels and its 95 % interval.
 
-    `p_value` None: the curve has too few points there to tell.
+    `p_value` None: the curve has too few points there to tell. `root`: of the likelihood ratio, with the sign of
+    the step; a standard normal value where there is none. `error`: of ln `ratio`, the weight of a curve.
     """
 
     ratio: float
     low: float
     high: float
     p_value: float | None
-    freedom: int
+    root: float
+    error: float
 
 
-UNTOLD = Step(math.nan, math.nan, math.nan, None, 0)
+UNTOLD = Step(math.nan, math.nan, math.nan, None, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -100,8 +112,22 @@ class Searched:
     """Places with too few points of every curve."""
 
 
-def candidates(rank_counts: Iterable[float], boundaries: Sequence[Boundary] = ()) -> list[Candidate]:
-    """Powers of two and boundaries inside the measured numbers of ranks, in order; those of one gap are one.
+def block_changes(size_B: int, segment_B: int, limits_B: Iterable[float]) -> list[tuple[int, Why]]:
+    """The last ranks P before a block of S/P bytes is cut into fewer segments, or falls below a protocol's limit.
+
+    Of segments the last two changes, from three to two and from two to one: others are small.
+    """
+    below: list[tuple[float, Why]] = [(limit_B, "protocol") for limit_B in limits_B]
+    below += [(count * segment_B, "segments") for count in (2, 1) if segment_B]
+    return [(last, why) for least_B, why in below if (last := math.ceil(size_B / least_B) - 1) > 0]
+
+
+def candidates(
+    rank_counts: Iterable[float], boundaries: Sequence[Boundary] = (), changes: Iterable[tuple[int, Why]] = ()
+) -> list[Candidate]:
+    """Powers of two, boundaries and `block_changes` inside the measured numbers of ranks, in order.
+
+    Those of one gap are one.
 
     At a power of two a tree gets a level deeper on its one side (⌊log₂P⌋) or its other (⌈log₂P⌉), and many
     algorithms take another way at exactly this number: where it was measured, it belongs to neither side.
@@ -110,6 +136,10 @@ def candidates(rank_counts: Iterable[float], boundaries: Sequence[Boundary] = ()
     why: dict[tuple[int, int], list[Why]] = {}
     for boundary in boundaries:
         why.setdefault((boundary.before, boundary.after), []).append(boundary.level)
+    for last, reason in changes:
+        if counts and counts[0] <= last < counts[-1]:
+            after = next(count for count in counts if count > last)
+            why.setdefault((counts[counts.index(after) - 1], after), []).append(reason)
     for exponent in range(1, max(counts, default=1).bit_length()):
         power = 2**exponent
         below = [count for count in counts if count <= power]
@@ -140,21 +170,29 @@ def search(
     for allocation, own in places.items():
         for candidate in own:
             by_place.setdefault(_key(candidate), {})[allocation] = candidate
-    tests = sum(len(own) + (len(own) > 1) for own in by_place.values())
-    significance = FALSE_ALARMS / max(tests, 1)
 
-    def steps_at(place: int, besides: Sequence[int]) -> Found | None:
-        each = {}
+    def steps_at(place: int, besides: Sequence[int]) -> dict[str, Step]:
+        """What the curves that can tell say of a place."""
+        told = {}
         for allocation, candidate in by_place[place].items():
             others = [by_place[other][allocation] for other in besides if allocation in by_place[other]]
             steps = [
                 step(*curve, candidate, others, places[allocation])
                 for curve in (curves[allocation], *(alike or {}).get(allocation, ()))
             ]
-            told = [one for one in steps if one.p_value is not None]
-            each[allocation] = together(told) if told else UNTOLD
-        known = [one for one in each.values() if one.p_value is not None]
-        if not known:
+            if any(one.p_value is not None for one in steps):
+                told[allocation] = together([one for one in steps if one.p_value is not None])
+        return told
+
+    alone = {place: told for place in sorted(by_place) if (told := steps_at(place, []))}
+    own_tests = Counter(allocation for told in alone.values() for allocation in told)
+    joint_tests = sum(len(told) > 1 for told in alone.values())
+
+    def found_at(place: int, told: Mapping[str, Step]) -> Found | None:
+        joint = together(list(told.values()))
+        shown = tuple(name for name, one in told.items() if _is_told(one, FALSE_ALARMS / 2 / own_tests[name]))
+        is_common = len(told) > 1 and _is_told(joint, FALSE_ALARMS / 2 / joint_tests)
+        if not shown and not is_common:
             return None
         own = by_place[place].values()
         whole = Candidate(
@@ -162,24 +200,21 @@ def search(
             min(one.after for one in own),
             tuple(dict.fromkeys(word for one in own for word in one.why)),
         )
-        joint = together(known)
-        shown = tuple(name for name, one in each.items() if _is_told(one, significance))
-        return Found(whole, joint, each, len(known) > 1 and _is_told(joint, significance), shown)
+        return Found(whole, joint, {name: told.get(name, UNTOLD) for name in by_place[place]}, is_common, shown)
 
     taken: list[int] = []
-    while True:
-        made = {place: steps_at(place, taken) for place in by_place if place not in taken}
-        told = {place: one for place, one in made.items() if one is not None and (one.is_common or one.shown_by)}
+    while left := [place for place in alone if place not in taken]:
+        made = {place: found_at(place, steps_at(place, taken) if taken else alone[place]) for place in left}
+        told = {place: one for place, one in made.items() if one is not None}
         if not told:
             break
         taken.append(min(told, key=lambda place: told[place].least_p))
-    found = [steps_at(place, [other for other in taken if other != place]) for place in sorted(taken)]
-    testable = [place for place in sorted(by_place) if steps_at(place, []) is not None]
+    found = [found_at(place, steps_at(place, [other for other in taken if other != place])) for place in taken]
     first = {place: next(iter(own.values())) for place, own in by_place.items()}
     return Searched(
-        [one for one in found if one is not None and (one.is_common or one.shown_by)],
-        [first[place] for place in testable],
-        [first[place] for place in sorted(by_place) if place not in testable],
+        sorted((one for one in found if one is not None), key=lambda one: one.candidate.before),
+        [first[place] for place in alone],
+        [first[place] for place in sorted(by_place) if place not in alone],
     )
 
 
@@ -195,16 +230,20 @@ def _key(candidate: Candidate) -> int:
 
 
 def together(known: Sequence[Step]) -> Step:
-    """The step that several curves have in common, each by its precision."""
-    if len(known) == 1:
-        return known[0]
-    level = np.log([one.ratio for one in known])
-    error = np.array([(math.log(one.high) - math.log(one.low)) / 2 / t_reach(1.0, one.freedom) for one in known])
+    """The common step of several curves, from those that can tell.
+
+    Their roots are joined, each by how well its curve knows the step (Liptak 1958). Where curves differ by more
+    than noise does, the common step is known less well (Birge 1932).
+    """
+    if len(known) < 2:
+        return known[0] if known else UNTOLD
+    level, error, root = np.array([(math.log(one.ratio), one.error, one.root) for one in known]).T
     weight = 1 / error**2
-    common, freedom = float((weight * level).sum() / weight.sum()), sum(one.freedom for one in known)
-    # Curves that disagree by more than their errors say know the common step less well (Birge 1932).
-    excess = float((weight * (level - common) ** 2).sum()) / (len(known) - 1)
-    return _step(common, math.sqrt(max(excess, 1.0) / float(weight.sum())), freedom)
+    common = float((weight * level).sum() / weight.sum())
+    joint = float((root / error).sum() / math.sqrt(weight.sum()))
+    excess, freedom = float((weight * (level - common) ** 2).sum()), len(known) - 1
+    birge = math.sqrt(excess / freedom) if stats.chi2.sf(excess, freedom) < DISAGREE else 1.0
+    return _step(common, birge / math.sqrt(weight.sum()), joint / birge)
 
 
 def step(
@@ -217,24 +256,56 @@ def step(
     measured = _prepared(ranks, time_s, place, others, candidates)
     if measured is None:
         return UNTOLD
-    design, target, fewest = measured
+    at, design, target = measured
     inverse, freedom, square = _projected(design)
-    if freedom < 1 or square < LEAST_KNOWN**2 * _spread(design[:, -1]):
+    coefficients = target.size - freedom
+    if target.size <= 2 * coefficients or square < LEAST_KNOWN**2 * _spread(design[:, -1]):
         return UNTOLD
-    coefficients = inverse @ target
-    # Huber (1981), section 7.8: residuals count up to a few deviations; what is cut off widens the error.
+    fitted, scale, likelihood = _fitted(_basis(design), target[None, :])
+    ratio = max(2 * float((likelihood - _fitted(_basis(design[:, :-1]), target[None, :])[2])[0]), 0.0)
+    # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
+    excess = target.size / (target.size - 2 * coefficients)
+    if stats.chi2.sf(ratio, 1) < SUSPECTED:
+        excess = _excess(tuple(at.tolist()), place, tuple(others), tuple(candidates))
+    level = float((inverse @ fitted[0])[-1])
+    error = math.sqrt((TAIL + 3) / (TAIL + 1) * excess / square) * float(scale[0])
+    return _step(level, error, math.copysign(math.sqrt(ratio / excess), level))
+
+
+@lru_cache(maxsize=4096)
+def _excess(
+    at: tuple[float, ...], place: Candidate, others: tuple[Candidate, ...], candidates: tuple[Candidate, ...]
+) -> float:
+    """The mean ratio of likelihoods of curves without a step at these ranks; of many points it is 1.
+
+    It depends on the ranks and hardly on the curve; that of √P is taken.
+    """
+    ranks = np.array(at)
+    design = _columns(ranks, np.sqrt(ranks), place, others, candidates)
+    drawn = np.random.default_rng(1).standard_t(TAIL, (DRAWS, ranks.size))
+    ratios = 2 * (_fitted(_basis(design), drawn)[2] - _fitted(_basis(design[:, :-1]), drawn)[2])
+    return max(1.0, float(ratios.mean()))
+
+
+def _basis(design: Array) -> Array:
+    """Orthonormal columns that span those of a design, (n, p)."""
+    left, singular, _ = np.linalg.svd(design / np.linalg.norm(design, axis=0), full_matrices=False)
+    return np.asarray(left[:, singular > _SINGULAR * singular[0]])
+
+
+def _fitted(basis: Array, targets: Array) -> tuple[Array, Array, Array]:
+    """The most likely curves (m, n) for targets (m, n), scales of their residuals and ln likelihoods, (m,)."""
+    missed = targets - targets @ basis @ basis.T
+    scale = np.maximum(1.4826 * np.median(np.abs(missed), axis=1), LEAST_SCALE)
     for _ in range(ROUNDS):
-        missed = target - design @ coefficients
-        scale = max(1.4826 * float(np.median(np.abs(missed))), LEAST_SCALE)
-        scale *= math.sqrt(target.size / freedom)
-        cut = np.clip(missed, -FAR * scale, FAR * scale)
-        coefficients = coefficients + inverse @ cut
-    kept = float(np.mean(np.abs(missed) <= FAR * scale))
-    widened = 1 + (target.size - freedom) / target.size * (1 - kept) / kept
-    noise = widened * math.sqrt(float(cut @ cut) / freedom) / kept
-    error = math.hypot(noise, LEAST_SCALE) / math.sqrt(square)
-    # The mean of few points with heavy tails errs more than the noise of all says (as with Welch's degrees).
-    return _step(float(coefficients[-1]), error, min(freedom, 2 * (fewest - 1)))
+        weight = (TAIL + 1) / (TAIL + (missed / scale[:, None]) ** 2)
+        normal = np.matmul(basis.T[None] * weight[:, None, :], basis)
+        curve = np.linalg.solve(normal, (weight * targets @ basis)[..., None])[..., 0] @ basis.T
+        missed = targets - curve
+        weight = (TAIL + 1) / (TAIL + (missed / scale[:, None]) ** 2)
+        scale = np.maximum(np.sqrt((weight * missed**2).mean(axis=1)), LEAST_SCALE)
+    likelihood = -(TAIL + 1) / 2 * np.log1p((missed / scale[:, None]) ** 2 / TAIL).sum(axis=1)
+    return curve, scale, likelihood - targets.shape[1] * np.log(scale)
 
 
 def simulated_step(
@@ -244,39 +315,50 @@ def simulated_step(
     measured = _prepared(ranks, time_s, place, others, candidates)
     if measured is None:
         return math.nan
-    design, target, _ = measured
+    _, design, target = measured
     return math.exp(float((_projected(design)[0] @ target)[-1]))
 
 
 def _prepared(
     ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
-) -> tuple[Array, Array, int] | None:
-    """Columns of the smooth curve, of the other places and last of this one, ln T, and the points of the side
-    that has fewest, near a place; None where these are too few."""
+) -> tuple[Array, Array, Array] | None:
+    """The ranks near a place, `_columns` and ln T there; None where points on a side are too few."""
     near = (ranks >= place.before / SPAN) & (ranks <= place.after * SPAN)
     at, time = ranks[near], time_s[near]
-    is_left, is_right = _sides(at, place)
-    powers = {2 ** ((one.after - 1).bit_length() - 1) for one in (place, *candidates) if POWER in one.why}
-    special = np.isin(at, list(powers))
-    fewest = int(min((is_left & ~special).sum(), (is_right & ~special).sum()))
-    if fewest < LEAST_SIDE:
+    ordinary = ~np.isin(at, _powers(place, candidates))
+    if min((side & ordinary).sum() for side in _sides(at, place)) < LEAST_SIDE:
         return None
+    shape = _smooth(_curve(at), time)
+    return at, _columns(at, shape, place, others, candidates), np.log(time / shape)
+
+
+def _powers(place: Candidate, candidates: Sequence[Candidate]) -> list[int]:
+    return [2 ** ((one.after - 1).bit_length() - 1) for one in {place, *candidates} if POWER in one.why]
+
+
+def _curve(at: Array) -> Array:
+    return np.column_stack([np.ones_like(at), at / at.max(), (at / at.max()) ** 2, np.log(at)])
+
+
+def _columns(
+    at: Array, shape: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> Array:
+    """Columns of the smooth curve, of the other places and last of this one."""
     # The tangent space of curves a + bP + cP² + d log P at the best of them: a step multiplies, so that ln T is
     # fitted.
-    table = np.column_stack([np.ones_like(at), at / at.max(), (at / at.max()) ** 2, np.log(at)])
-    shape = _smooth(table, time)
-    columns = [table / shape[:, None]]
+    columns = [_curve(at) / shape[:, None]]
     for other in others:
         left, right = _sides(at, other)
         if left.any() and right.any():
             columns.append(right[:, None].astype(np.float64))
-    columns += [(at == power)[:, None].astype(np.float64) for power in at[special]]
+    powers = _powers(place, candidates)
+    columns += [(at == power)[:, None].astype(np.float64) for power in at[np.isin(at, powers)]]
     # Where a package or a node begins, each further rank costs more: the curve bends there, step or no step.
-    for one in {place, *candidates}:
+    for one in dict.fromkeys((place, *candidates)):
         left, right = _sides(at, one)
         if set(one.why) & set(EACH) and min(left.sum(), right.sum()) >= LEAST_BEND:
             columns.append((np.maximum(at - (one.before + one.after) / 2, 0.0) / at.max() / shape)[:, None])
-    return np.hstack([*columns, is_right[:, None].astype(np.float64)]), np.log(time / shape), fewest
+    return np.hstack([*columns, _sides(at, place)[1][:, None].astype(np.float64)])
 
 
 def _sides(at: Array, place: Candidate) -> tuple[Mask, Mask]:
@@ -295,7 +377,7 @@ def _projected(design: Array) -> tuple[Array, int, float]:
     """The pseudo-inverse, degrees of freedom, and the squared length of what others leave of the last."""
     length = np.linalg.norm(design, axis=0)
     left, singular, right = np.linalg.svd(design / length, full_matrices=False)
-    known = singular > 1e-7 * singular[0]
+    known = singular > _SINGULAR * singular[0]
     inverse = (right[known].T / singular[known]) @ left[:, known].T / length[:, None]
     row = float(inverse[-1] @ inverse[-1])
     return inverse, design.shape[0] - int(known.sum()), 1 / row if row > 0 else 0.0
@@ -306,7 +388,8 @@ def _spread(column: Array) -> float:
     return float(centred @ centred)
 
 
-def _step(level: float, error: float, freedom: int) -> Step:
-    reach = float(t_reach(error, freedom))
-    p_value = float(2 * stats.t.sf(abs(level) / error, freedom))
-    return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, freedom)
+def _step(level: float, error: float, root: float) -> Step:
+    # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
+    reach = NORMAL * (abs(level / root) if abs(root) > 1 else error)
+    p_value = float(2 * stats.norm.sf(abs(root)))
+    return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, root, error)
