@@ -17,11 +17,13 @@ from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subje
 from hockney.campaign.pace import Pace
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
+from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.visits_so_far import Lacking, lacking, most_samples, settled_times, visits_of
 from hockney.campaign.work import NextPoint, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
+from hockney.records.journal import Ended
 from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey, key_of
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
@@ -55,20 +57,43 @@ def run(
     launches: Sequence[Launch],
     watcher: Watcher,
     chooser: Callable[[Plan], NextPoint] | None = None,
+    *,
+    job_s: float | None = None,
+    share: Share = WHOLE,
 ) -> Outcome:
     """Measure what is still missing. Every record is on disk before the next point starts.
 
     `chooser` is for adaptive plans: what decides, for one launch index and variant, which point comes next.
+    `job_s` is the time that a batch system's job has left, `share` what it makes of the plan's launches.
     RequestError where the campaign was begun with another MPI or on other processors, whose series would mix, or
     where another process is measuring into it.
     """
     with campaign.locked():
-        loop = Loop(campaign, plan, watcher, plan.time_s)
+        loop = Loop(campaign, plan, watcher, plan.time_s, job_s)
         if plan.points:
-            _measure_points(loop, campaign, plan, launches, chooser)
-        if plan.effects:
+            _measure_points(loop, campaign, plan, launches, chooser, share)
+        if plan.effects and share.number == 1:
             ask_effects(loop, campaign, plan, launches)
-        return loop.outcome
+        outcome = loop.close()
+        campaign.end(
+            Ended(
+                time=utc_now(),
+                whole=outcome.is_whole,
+                why=_why(outcome),
+                left_out=outcome.left_out,
+                share=str(share) if share != WHOLE else "",
+            )
+        )
+    return outcome
+
+
+def _why(outcome: Outcome) -> str:
+    """Why a campaign is not whole; empty where it is."""
+    if outcome.job_is_over:
+        return "the job's time was over"
+    if outcome.left_out or outcome.effects_left_out:
+        return "its time (--time) was over"
+    return next(iter(outcome.failures or outcome.vanished), "")
 
 
 def _measure_points(
@@ -77,6 +102,7 @@ def _measure_points(
     plan: Plan,
     launches: Sequence[Launch],
     chooser: Callable[[Plan], NextPoint] | None,
+    share: Share,
 ) -> None:
     records = campaign.records()
     require_same_mpi(campaign, (record.mpi for record in records), launches)
@@ -87,8 +113,10 @@ def _measure_points(
     if plan.adaptive and chooser is None:
         raise TypeError("an adaptive plan needs a chooser")
     # Those planned, as long as there is time; then, perhaps, further ones.
-    planned = takewhile(lambda _: loop.left_s() > 0, range(plan.launches))
-    for index in chain(planned, count(plan.launches)):
+    planned = takewhile(lambda _: loop.left_s() > 0, share.of(plan.launches))
+    # Whether more are needed is seen once all shares are there.
+    further = count(plan.launches) if share == WHOLE else ()
+    for index in chain(planned, further):
         due = _due(loop, plan, records, launches, index)
         if not due:
             break
@@ -245,7 +273,8 @@ class _Points:
     def _budget_s(self, key: Key) -> float:
         """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""
         whole_s = self._plan.budget_s / visits_of(key, self._plan)
-        left_s = self._loop.left_s()
+        # A job that ends is no reason to measure worse: the next goes on.
+        left_s = self._loop.own_left_s()
         if left_s == float("inf") or not (coarse := self._work.coarse_left()):
             return whole_s
         return min(whole_s, max(LEAST_BUDGET_S, COARSE_SHARE * left_s / coarse))
