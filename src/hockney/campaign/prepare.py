@@ -261,7 +261,8 @@ def expect_room(plan: Launching, given: Allocation) -> None:
 
 def _is_elsewhere(plan: Launching) -> bool:
     """Whether other hosts than this one may be named."""
-    return bool(plan.hosts or plan.hostfile or any(name in os.environ for name in (*ALLOCATIONS, *HOST_FILES)))
+    named = plan.hosts or plan.hostfile or (plan.nodes or 1) > 1
+    return bool(named or any(name in os.environ for name in (*ALLOCATIONS, *HOST_FILES)))
 
 
 def _more_ranks_than_cores(plan: Launching) -> bool:

@@ -43,15 +43,15 @@ def planned(plan: Plan, site: Site, given: Collection[str]) -> Plan:
         if site.cores_per_node is None:
             raise RequestError("the cores of the nodes are not known here", RANKS)
         ranks = max(2, nodes * site.cores_per_node)
-    changed = {
-        "nodes": nodes,
-        "ranks": ranks,
-        "mpi": plan.mpi if "--mpi" in given else site.mpi or plan.mpi,
-        "launcher": plan.launcher or site.launcher,
-        "system": plan.system if "--system" in given else site.system or plan.system,
-        "variants": with_options(plan.variants, site),
-    }
+    of_here = {name: value for name, value in of_site(site).items() if f"--{name}" not in given}
+    changed = {"nodes": nodes, "ranks": ranks, **of_here, "variants": with_options(plan.variants, site)}
     return Plan.model_validate({**plan.model_dump(), **changed})
+
+
+def of_site(site: Site) -> dict[str, str]:
+    """What a site says of how ranks are launched."""
+    said = {"mpi": site.mpi, "launcher": site.launcher, "system": site.system}
+    return {name: value for name, value in said.items() if value}
 
 
 def with_options(variants: Sequence[str], site: Site) -> list[str]:
