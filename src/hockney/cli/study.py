@@ -194,7 +194,7 @@ def study(
     if not json:
         say.line(f"{chosen.name}: {chosen.file.question}")
         count = f"{len(left)} step{'s' * (len(left) != 1)}"
-        say.line(f"{count} on {asked.ranks} ranks, about {_duration(estimate_s)} → {output}")
+        say.line(f"{count} on {max(step.ranks for step in left or made)} ranks, about {_duration(estimate_s)} → {output}")
     ended: Interrupted | Incomplete | None = None
     try:
         work_s = None if given is None else given.work_s

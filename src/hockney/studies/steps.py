@@ -107,6 +107,11 @@ class Step:
         """The plan of `measure`; None for applications."""
         return next((model for model in self.models.values() if isinstance(model, Plan)), None)
 
+    @property
+    def ranks(self) -> int:
+        """The ranks that it launches."""
+        return max(model.ranks for model in self.models.values() if isinstance(model, Launching))
+
     def operations(self) -> list[str]:
         """What it measures, by the names of operations and applications."""
         plan = self.plan
