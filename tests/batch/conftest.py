@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,11 +13,11 @@ from hockney.batch.base import batch_systems
 
 
 @pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     """Makes them, before all others on the PATH."""
     folder = tmp_path / "fakes"
     folder.mkdir()
     for _, system in batch_systems:
         monkeypatch.delenv(system.variable, raising=False)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    yield partial(fake, folder)
+    return partial(fake, folder)

@@ -29,7 +29,9 @@ def test_the_command_of_the_page_writes_its_script(command: Fake, tmp_path: Path
     assert done.returncode == 0, done.stderr
     written = (tmp_path / "nodes/jobs/measure.sh").read_text()
     # Where it lies, and how the program is called, is another matter on each machine.
-    written = re.sub(r"exec \S+/hockney", "exec /home/me/.venv/bin/hockney", written.replace(str(tmp_path), "/home/me"))
+    written = re.sub(
+        r"exec \S+/hockney", "exec /home/me/.venv/bin/hockney", written.replace(str(tmp_path), "/home/me")
+    )
     assert written.strip() == script
 
 

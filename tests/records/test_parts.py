@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.campaign.fake_campaign import plan
 
 from hockney.campaign.trust import doubt
 from hockney.errors import RequestError
 from hockney.records.folder import Campaign
 from hockney.records.journal import Ended
 from hockney.records.record import Record
-from tests.campaign.fake_campaign import plan
 
 PLAN = plan().model_dump()
 
 
 def record(time: str, size_B: int) -> Record:
-    return Record(
-        source="hockney", operation="pingpong", bytes=size_B, statistic="one_way", value=1e-6, time=time, system="s",
-        mpi="m", ranks=2,
-    )  # fmt: skip
+    about = {"operation": "pingpong", "statistic": "one_way", "system": "s", "mpi": "m", "ranks": 2}
+    return Record.model_validate({"source": "hockney", "bytes": size_B, "value": 1e-6, "time": time, **about})
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -72,12 +69,12 @@ def test_of_two_jobs_that_begin_at_once_with_other_plans_one_sees_it(
         return begun(kind, path, asked)  # type: ignore[no-any-return]
 
     monkeypatch.setattr(Campaign, "_begun", classmethod(late))
-    with pytest.raises(RequestError, match="parts/18 was measured by another plan.*: ranks 4, not 2"):
+    with pytest.raises(RequestError, match=r"parts/18 was measured by another plan.*: ranks 4, not 2"):
         Campaign.create(tmp_path / "c", PLAN, "17")
     # Every reader says so; what either measured is there, and can be read when it is moved away.
     with pytest.raises(RequestError, match="parts/18"):
         Campaign.open(tmp_path / "c")
-    os.rename(tmp_path / "c/parts/18", tmp_path / "elsewhere")
+    (tmp_path / "c/parts/18").rename(tmp_path / "elsewhere")
     assert Campaign.open(tmp_path / "c").records() == []
     assert len(Campaign.open(tmp_path / "elsewhere").records()) == 1
 

@@ -1,8 +1,8 @@
 """A Slurm of this test's own: the hosts of a lab are its nodes, gone afterwards.
 
-Debian's slurmctld, slurmd and munge on one machine. Each slurmd runs in the network namespace of its host and under
-the host's name; cgroups are not used (`proctrack/linuxproc`, `task/none`). The nodes share the file system, and the
-cores: what is measured between them is oversubscribed, and says so.
+Debian's slurmctld, slurmd and munge on one machine. Each slurmd runs in the network namespace of its host and
+under the host's name; cgroups are not used (`proctrack/linuxproc`, `task/none`). The nodes share the file system,
+and the cores: what is measured between them is oversubscribed, and says so.
 """
 
 from __future__ import annotations
@@ -67,7 +67,11 @@ class Slurm:
 
     def environment(self) -> dict[str, str]:
         """Variables of its users: MPIs keep to TCP and yield while they wait, as in a lab."""
-        return {**os.environ, **self.hosts.environment(with_hosts=False), "SLURM_CONF": str(self.folder / "slurm.conf")}
+        return {
+            **os.environ,
+            **self.hosts.environment(with_hosts=False),
+            "SLURM_CONF": str(self.folder / "slurm.conf"),
+        }
 
     def run(self, *words: str, host: int = 0, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
         """A command on one of its hosts, to its end."""
@@ -105,7 +109,8 @@ def _begin(slurm: Slurm) -> None:
     (folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={folder}/own\n")
     (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
     nodes = [
-        f"NodeName={name} NodeHostname={name} NodeAddr={address} CPUs=2 Sockets=1 CoresPerSocket=2 ThreadsPerCore=1"
+        f"NodeName={name} NodeHostname={name} NodeAddr={address} "
+        "CPUs=2 Sockets=1 CoresPerSocket=2 ThreadsPerCore=1"
         for name, address in zip(hosts.names, hosts.addresses, strict=True)
     ]
     text = CONF.format(first=hosts.names[0], address=hosts.addresses[0], folder=folder, nodes="\n".join(nodes))

@@ -63,7 +63,9 @@ def test_the_time_of_a_job_is_no_reason_to_measure_worse(tmp_path: Path) -> None
     outcome_ = run(campaign, asked, [fake_launch("good")], Silent(), job_s=0.4)
     assert (outcome_.measured, outcome_.job_is_over) == (0, True)
     timed = asked.model_copy(update={"time_s": 0.4})
-    assert run(Campaign.create(tmp_path / "t", timed.model_dump()), timed, [fake_launch("good")], Silent()).measured
+    assert run(
+        Campaign.create(tmp_path / "t", timed.model_dump()), timed, [fake_launch("good")], Silent()
+    ).measured
 
 
 def test_jobs_are_asked_for(tmp_path: Path, command: Fake) -> None:  # noqa: F811

@@ -68,9 +68,9 @@ class BatchSystem:
     """A batch system.
 
     `variable` is set in jobs alone, or nearly so; `allocated` tells what the job was given, None where this is no
-    job after all. `submit` is the command before the script, which is read from standard input where `reads_input`;
-    `job_id` finds the job's id in what that prints. `states` asks what jobs do: those that it leaves out have
-    ended, or are not known any more. `time` writes a time limit, given in seconds.
+    job after all. `submit` is the command before the script, which is read from standard input where
+    `reads_input`; `job_id` finds the job's id in what that prints. `states` asks what jobs do: those that it
+    leaves out have ended, or are not known any more. `time` writes a time limit, given in seconds.
     """
 
     variable: str
@@ -129,7 +129,7 @@ _GROUP = re.compile(r"([^,\[\]]*)\[([^\]]*)\]([^,\[\]]*)|([^,\[\]]+)")
 
 
 def hosts_of(text: str) -> tuple[str, ...]:
-    """The hosts of a list as Slurm and Flux write it: `n[01-03,07],login` (RFC 29 of Flux; one bracket a name)."""
+    """The hosts of a list as Slurm and Flux (RFC 29) write it, with one bracket a name: `n[01-03,07],login`."""
     hosts: list[str] = []
     for before, ranges, after, single in _GROUP.findall(text.strip()):
         if single:

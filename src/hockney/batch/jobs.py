@@ -62,7 +62,7 @@ def script(job: Job, system: str, site: Site, folder: Path) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701 - a shell script
+        autoescape=False,
     )
     templates.filters["quoted"] = shlex.quote
     if not str(folder).isprintable() or any(character in str(folder) for character in " \"'%\\"):
@@ -76,7 +76,7 @@ def script(job: Job, system: str, site: Site, folder: Path) -> str:
         time=batch_systems.get(system).time(site.walltime_s),
         site=site,
         folder=str(folder),
-        here=os.getcwd(),
+        here=str(Path.cwd()),
     )
 
 

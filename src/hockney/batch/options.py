@@ -62,7 +62,9 @@ class Submission(BaseModel):
     @classmethod
     def _is_known(cls, given: str) -> str:
         if given and given not in SYSTEMS:
-            raise ValueError(f"no batch system {given!r}: {did_you_mean(given, SYSTEMS)}known: {', '.join(SYSTEMS)}")
+            raise ValueError(
+                f"no batch system {given!r}: {did_you_mean(given, SYSTEMS)}known: {', '.join(SYSTEMS)}"
+            )
         return given
 
     @model_validator(mode="after")
@@ -81,6 +83,8 @@ class Submission(BaseModel):
             "walltime": self.walltime_s,
         }
         try:
-            return Site.model_validate({**site.model_dump(by_alias=True), **{k: v for k, v in beside.items() if v}})
+            return Site.model_validate(
+                {**site.model_dump(by_alias=True), **{k: v for k, v in beside.items() if v}}
+            )
         except ValueError as error:
             raise RequestError("--partition and --account are one line each", "leave out line breaks") from error

@@ -14,7 +14,6 @@ from hockney.registry import did_you_mean, unit_files
 from hockney.runner.mpi import KINDS
 from hockney.units import parse_time
 
-FOLDER = Path(__file__).parent / "sites"
 HINT = "docs/how-to/batch.md lists what a site file may say"
 
 
@@ -32,9 +31,9 @@ class Site(BaseModel):
     """What a cluster wants of its jobs; without a file, nothing but whole nodes for an hour.
 
     `partition` is a queue where the batch system calls it so, `account` a project or bank. `options` are further
-    directives, as they stand after `#SBATCH` and its like. `modules` are loaded, `environment` is exported and the
-    shell lines of `setup` are run before Hockney is, in that order. `mpi`, `launcher` and `system` are the options
-    of those names; `launcher_options` are added to the launcher's command line.
+    directives, as they stand after `#SBATCH` and its like. `modules` are loaded, `environment` is exported and
+    the shell lines of `setup` are run before Hockney is, in that order. `mpi`, `launcher` and `system` are the
+    options of those names; `launcher_options` are added to the launcher's command line.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -78,9 +77,9 @@ class Site(BaseModel):
 
 
 def folders() -> list[Path]:
-    """Where a site is looked for by its name: the user's own, then those of the package."""
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return [Path(home, "hockney", "sites"), FOLDER]
+    """Where a site is looked for by its name."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return [Path(home, "hockney", "sites")]
 
 
 def names() -> list[str]:

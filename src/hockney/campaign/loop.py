@@ -20,6 +20,7 @@ from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc
 from hockney.campaign.plan import Launching
 from hockney.errors import HockneyError, RequestError
 from hockney.records.folder import Campaign, Stored
+from hockney.records.journal import Ended
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_FAILURES = 3
@@ -53,8 +54,17 @@ class Outcome:
     @property
     def is_whole(self) -> bool:
         """Whether there is nothing that going on could measure."""
-        left = self.failures or self.vanished or self.left_out or self.effects_left_out
+        left: Any = self.failures or self.vanished or self.left_out or self.effects_left_out
         return not (left or self.job_is_over)
+
+    @property
+    def why(self) -> str:
+        """Why it is not whole; empty where it is."""
+        if self.job_is_over:
+            return "the job's time was over"
+        if self.left_out or self.effects_left_out:
+            return "its time (--time) was over"
+        return next(iter(self.failures or self.vanished), "")
 
 
 @dataclass(frozen=True)
@@ -135,10 +145,13 @@ class Loop:
         """The same without the limit of a job, in the next of which it goes on."""
         return float("inf") if self._deadline is None else self._deadline - time.monotonic()
 
-    def close(self) -> Outcome:
-        """The outcome, which says whether it was the job's time that was over, and not the campaign's."""
-        self.outcome.job_is_over = self._is_cut_by_job and self.left_s() <= 0
-        return self.outcome
+    def close(self, campaign: Campaign, share: str) -> Outcome:
+        """The outcome, which the folder gets, too: `share` is what of the launches this was."""
+        outcome = self.outcome
+        outcome.job_is_over = self._is_cut_by_job and self.left_s() <= 0
+        whole, left_out = outcome.is_whole, outcome.left_out
+        campaign.end(Ended(time=utc_now(), whole=whole, why=outcome.why, left_out=left_out, share=share))
+        return outcome
 
     def stop(self) -> None:
         """End the campaign's time: the rest of it allows no further request."""

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain, count, takewhile
+from itertools import chain, takewhile
 
 from hockney.campaign import collectives
 from hockney.campaign.effect_runs import ask_effects
@@ -23,7 +23,6 @@ from hockney.campaign.work import NextPoint, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
-from hockney.records.journal import Ended
 from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey, key_of
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
@@ -74,26 +73,7 @@ def run(
             _measure_points(loop, campaign, plan, launches, chooser, share)
         if plan.effects and share.number == 1:
             ask_effects(loop, campaign, plan, launches)
-        outcome = loop.close()
-        campaign.end(
-            Ended(
-                time=utc_now(),
-                whole=outcome.is_whole,
-                why=_why(outcome),
-                left_out=outcome.left_out,
-                share=str(share) if share != WHOLE else "",
-            )
-        )
-    return outcome
-
-
-def _why(outcome: Outcome) -> str:
-    """Why a campaign is not whole; empty where it is."""
-    if outcome.job_is_over:
-        return "the job's time was over"
-    if outcome.left_out or outcome.effects_left_out:
-        return "its time (--time) was over"
-    return next(iter(outcome.failures or outcome.vanished), "")
+        return loop.close(campaign, str(share) if share != WHOLE else "")
 
 
 def _measure_points(
@@ -114,9 +94,7 @@ def _measure_points(
         raise TypeError("an adaptive plan needs a chooser")
     # Those planned, as long as there is time; then, perhaps, further ones.
     planned = takewhile(lambda _: loop.left_s() > 0, share.of(plan.launches))
-    # Whether more are needed is seen once all shares are there.
-    further = count(plan.launches) if share == WHOLE else ()
-    for index in chain(planned, further):
+    for index in chain(planned, share.further(plan.launches)):
         due = _due(loop, plan, records, launches, index)
         if not due:
             break

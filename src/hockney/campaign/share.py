@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import count
 
 from hockney.errors import RequestError
 
@@ -18,6 +20,10 @@ class Share:
     def of(self, launches: int) -> range:
         """The indices of its launches."""
         return range(self.number - 1, launches, self.of_jobs)
+
+    def further(self, launches: int) -> Iterable[int]:
+        """Indices of launches after the planned ones: whether there is need is seen once all shares are there."""
+        return count(launches) if self.of_jobs == 1 else ()
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of_jobs}"

@@ -52,7 +52,9 @@ def doubt(folder: Path, plan: Plan, option: str = "--resume") -> str:
     this host, in this environment. A link in the folder could send what is written there anywhere.
     """
     places = (folder, folder / PARTS, *(folder / PARTS).glob("*"))
-    if links := sorted(entry.name for place in places if place.is_dir() for entry in place.iterdir() if entry.is_symlink()):
+    if links := sorted(
+        entry.name for place in places if place.is_dir() for entry in place.iterdir() if entry.is_symlink()
+    ):
         return f"{folder} holds links, and {option} would write through them: {json.dumps(links)}"
     if _is_sealed(folder, plan) or is_ordinary(plan):
         return ""

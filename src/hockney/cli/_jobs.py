@@ -69,9 +69,7 @@ def job_of(plan: Plan, name: str, command: Sequence[str]) -> Job:
     return Job(name=name, what=what, nodes=plan.nodes, per_node=plan.per_node, command=[*batch.here(), *command])
 
 
-def tell_jobs(
-    jobs: Sequence[Job], submission: Submission, site: Site, folder: Path, as_json: bool
-) -> None:
+def tell_jobs(jobs: Sequence[Job], submission: Submission, site: Site, folder: Path, as_json: bool) -> None:
     """Write the scripts, submit them where that is asked for, and say so.
 
     Incomplete where some were submitted before one was refused: those run.

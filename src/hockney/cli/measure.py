@@ -286,17 +286,15 @@ def _submit(context: typer.Context, options: MeasureOptions, submission: Submiss
         _refuse_other_choices(context)
         plan = Plan.stored(campaign.plan(), output)
         _expect_trusted(output, plan, trust=options.trust, ask=sys.stdin.isatty() and not as_json)
+        _expect_shares(submission, plan)
     else:
         plan = planned(_plan(options, context), site, given=set(written(context)))
+        _expect_shares(submission, plan)
         if (output / JOBS).is_dir():
             Campaign.open(output).expect_plan(plan.model_dump())
         else:
             Campaign.create(output, plan.model_dump())
             seal(output)
-    if submission.jobs > plan.launches:
-        raise RequestError(
-            f"{submission.jobs} jobs cannot share {plan.launches} launch(es)", "add --launches, or leave --jobs out"
-        )
     command = ["measure", "-o", str(output.absolute()), "--resume"]
     jobs = []
     for number in range(1, submission.jobs + 1):
@@ -304,6 +302,14 @@ def _submit(context: typer.Context, options: MeasureOptions, submission: Submiss
         name = "measure" if share == WHOLE else f"measure-{number}"
         jobs.append(job_of(plan, name, [*command, *([] if share == WHOLE else ["--share", str(share)])]))
     tell_jobs(jobs, submission, site, output, as_json)
+
+
+def _expect_shares(submission: Submission, plan: Plan) -> None:
+    if submission.jobs > plan.launches:
+        raise RequestError(
+            f"{submission.jobs} jobs cannot share {plan.launches} launch(es)",
+            "add --launches, or leave --jobs out",
+        )
 
 
 def _with_transports(plan: Plan, *, quiet: bool) -> Plan:

@@ -40,7 +40,10 @@ def status(options: StatusOptions, json: JsonOption = False) -> None:
 def _tell(found: Status) -> None:
     if found.campaign is not None:
         one = found.campaign
-        say.line(f"{found.folder}: {found.state}, {one.records} records" + (f"; missing: {one.missing}" * bool(one.missing)))
+        say.line(
+            f"{found.folder}: {found.state}, {one.records} records"
+            + (f"; missing: {one.missing}" * bool(one.missing))
+        )
         if any(part.job for part in one.parts):
             parts = Table("part", "records", "now", "ended", box=None)
             for part in one.parts:

@@ -16,7 +16,8 @@ from pydantic import BaseModel, Field
 from hockney.batch.options import Submission
 from hockney.campaign.plan import LAUNCH, AppLaunching
 from hockney.cli._collective_times import CollectiveTimes
-from hockney.cli._jobs import RANKS, of_site, tell_jobs, with_options
+from hockney.cli._jobs import of_site, with_options
+from hockney.cli._study_jobs import leave, of_nodes, ranks_of, submit
 from hockney.cli._watching import Terminal
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.options import Argument, Option, flags_written
@@ -32,10 +33,7 @@ from hockney.words import wholes
 with later():
     from rich.table import Table
 
-    from hockney.batch import jobs as batch
-    from hockney.batch.base import Allocation, allocation
-    from hockney.batch.jobs import Job
-    from hockney.batch.site import Site
+    from hockney.batch.base import allocation
     from hockney.campaign.options import lasting
     from hockney.campaign.prepare import default_ranks
     from hockney.importers.base import Given
@@ -158,7 +156,7 @@ def study(
         asked = Asked(
             name=chosen.name,
             quick=options.quick,
-            ranks=options.ranks or _ranks(options, launching, submission, site),
+            ranks=options.ranks or ranks_of(options.nodes, launching, submission, site),
             placements=list(options.map_by or chosen.file.placements),
             nodes=options.nodes or ([1] if submission.submit else []),
             launching={
@@ -173,7 +171,7 @@ def study(
         check_nodes(asked)
     check_ranks(asked)
     whole_study = steps(chosen, asked, output / STEPS)
-    made = _of_nodes(whole_study, options.nodes if options.resume else [])
+    made = of_nodes(whole_study, options.nodes if options.resume else [])
     left = [step for step in made if folder is None or not folder.is_done(step)]
     estimate_s = sum(step.estimate_s for step in left) + page_s(made) + _compile_s(asked)
     if options.dry_run:
@@ -184,17 +182,21 @@ def study(
     if folder is None:
         folder = Folder.create(output, chosen, asked, part)
     if submission.submit:
-        _submit(options, folder, left, submission, site, json)
+        submit(folder, left, submission, site, json)
         return
     fitting = [step for step in made if fits(step, given)]
     if given is not None and not any(step in fitting for step in left) and left:
         raise EnvironmentLack(
-            f"{len(left)} steps are left, and each needs more than {given.described()}", "submit it with more nodes"
+            f"{len(left)} steps are left, and each needs more than {given.described()}",
+            "submit it with more nodes",
         )
     if not json:
         say.line(f"{chosen.name}: {chosen.file.question}")
         count = f"{len(left)} step{'s' * (len(left) != 1)}"
-        say.line(f"{count} on {max(step.ranks for step in left or made)} ranks, about {_duration(estimate_s)} → {output}")
+        say.line(
+            f"{count} on {max(step.ranks for step in left or made)} ranks, "
+            f"about {_duration(estimate_s)} → {output}"
+        )
     ended: Interrupted | Incomplete | None = None
     try:
         work_s = None if given is None else given.work_s
@@ -210,7 +212,7 @@ def study(
     is_whole = all(map(folder.is_done, whole_study))
     if given is not None and not is_whole:
         # The page is for the job that ends last: its time is not this one's, and its file is one for all.
-        _leave(options, folder, made, whole_study, given, json)
+        leave(folder, made, whole_study, given, json)
         return
     made = whole_study
     with undisturbed(), say.status("making the page …") as status:
@@ -232,83 +234,6 @@ def study(
         if json:
             raise typer.Exit(Incomplete.exit_code)
         raise Incomplete(why, _resume(options, output))
-
-
-def _ranks(options: StudyOptions, launching: AppLaunching, submission: Submission, site: Site) -> int:
-    """Ranks on the most nodes, where nobody said how many."""
-    if not submission.submit:
-        return default_ranks(launching.hosts)
-    if site.cores_per_node is None:
-        raise RequestError("the cores of the nodes are not known here", RANKS)
-    return site.cores_per_node * max(options.nodes, default=1)
-
-
-def _of_nodes(made: Sequence[Step], nodes: Sequence[int]) -> list[Step]:
-    """The steps on these numbers of nodes, all without; RequestError for a number that the study does not have."""
-    known = sorted({step.nodes for step in made if step.nodes is not None})
-    for count in nodes:
-        if count not in known:
-            raise RequestError(
-                f"the study has no steps on {count} nodes", f"known: {', '.join(map(str, known)) or 'none'}"
-            )
-    return [step for step in made if not nodes or step.nodes in nodes]
-
-
-def _submit(
-    options: StudyOptions,
-    folder: Folder,
-    left: Sequence[Step],
-    submission: Submission,
-    site: Site,
-    as_json: bool,
-) -> None:
-    """A job for each number of nodes that has steps left."""
-    asked = folder.state.asked
-    jobs = []
-    for nodes, ranks in asked.on():
-        if nodes is None or not any(step.nodes == nodes for step in left):
-            continue
-        command = ["study", asked.name, "-o", str(folder.path.absolute()), "--resume", "--nodes", str(nodes)]
-        what = f"{ranks} ranks on {nodes} node{'s' * (nodes != 1)}: the study {asked.name}"
-        name = f"{asked.name}-{nodes}n"
-        jobs.append(
-            Job(name=name, what=what, nodes=nodes, per_node=ranks // nodes, command=[*batch.here(), *command])
-        )
-    if not jobs:
-        raise RequestError(
-            f"{folder.path} has no step left for a job", f"`hockney study {options.name} -o {folder.path} --resume`"
-        )
-    tell_jobs(jobs, submission, site, folder.path, as_json)
-
-
-def _leave(
-    options: StudyOptions,
-    folder: Folder,
-    made: Sequence[Step],
-    whole_study: Sequence[Step],
-    given: Allocation,
-    as_json: bool,
-) -> None:
-    """Say what a job did of a study that others have still to end; Incomplete where its own steps are not done."""
-    mine = sum(map(folder.is_done, made))
-    every = sum(map(folder.is_done, whole_study))
-    if as_json:
-        say.json(
-            {
-                "study": folder.study.name,
-                "folder": str(folder.path),
-                "job": given.job,
-                "steps": as_data(folder, whole_study),
-            }
-        )
-    else:
-        say.line(f"{every} of {len(whole_study)} steps are done; `hockney status {folder.path}` says the rest")
-    if mine == len(made):
-        return
-    if as_json:
-        raise typer.Exit(Incomplete.exit_code)
-    why = next((text for text in unfinished(made, folder.state.steps) if text.startswith("Half")), "")
-    raise Incomplete(f"{mine} of the {len(made)} steps of this job are done. {why}", _resume(options, folder.path))
 
 
 @contextmanager

@@ -95,8 +95,8 @@ class Campaign:
     def create(cls, path: Path, plan: Mapping[str, Any], part: str = "") -> Campaign:
         """Make the folder and write its plan; RequestError where something measured, or a table, is there.
 
-        A plan without records or launches, left by a request that was refused, is replaced. With `part` a campaign
-        of the same plan is joined; RequestError where the folder has another.
+        A plan without records or launches, left by a request that was refused, is replaced. With `part` a
+        campaign of the same plan is joined; RequestError where the folder has another.
         """
         _expect_finished(path)
         if not part or not (path / PLAN).is_file():
@@ -243,7 +243,7 @@ class Campaign:
         writing.replace(self.own / ENDED, ended.model_dump_json(indent=2) + "\n")
 
     def ends(self) -> dict[str, Ended]:
-        """How each part was last left, by its job ("" where no job wrote); none of one that runs, or was killed."""
+        """How each part was last left, by its job ("" where no job wrote); none of one that never said so."""
         found = {}
         for folder in (self.path, *self.parts):
             with contextlib.suppress(reading.Absent, ValidationError):

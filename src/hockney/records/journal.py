@@ -1,4 +1,7 @@
-"""Lines of `launches.jsonl` and `failures.jsonl`, and `ended.json`, typed where they are read; more fields are kept."""
+"""Lines of `launches.jsonl` and `failures.jsonl`, and `ended.json`, typed where they are read.
+
+Further fields are kept.
+"""
 
 from __future__ import annotations
 

@@ -228,9 +228,7 @@ def perform(
         except typer.Exit:
             state, why = "partly", "a result is not what it must be"
         took_s = time.monotonic() - began_s
-        done = Done(
-            state=state, took_s=took_s, estimate_s=step.estimate_s, why=why, hint=hint, left_out=left_out
-        )
+        done = Done(state=state, took_s=took_s, estimate_s=step.estimate_s, why=why, hint=hint, left_out=left_out)
         folder.save(step.name, done)
         if isinstance(first, EnvironmentLack):
             break

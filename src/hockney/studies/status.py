@@ -201,4 +201,3 @@ def _together(of_steps: Sequence[How], waiting: bool) -> How:
     if waiting:
         return "waiting"
     return "not begun" if all(state == "not begun" for state in of_steps) else "incomplete"
-

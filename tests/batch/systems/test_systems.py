@@ -16,7 +16,9 @@ from hockney.batch.jobs import Job
 from hockney.batch.site import Site
 from hockney.errors import EnvironmentLack, RequestError
 
-JOB = Job(name="nodes", what="8 ranks on 4 nodes", nodes=4, per_node=2, command=["hockney", "measure", "-o", "a b"])
+JOB = Job(
+    name="nodes", what="8 ranks on 4 nodes", nodes=4, per_node=2, command=["hockney", "measure", "-o", "a b"]
+)
 SITE = Site(
     partition="fast",
     account="proj",
@@ -137,9 +139,7 @@ def test_a_refusal_is_told_in_the_words_of_the_system(system: str, command: Fake
     assert jobs.submitted(tmp_path / "c") == []
 
 
-def test_without_the_command_the_script_is_kept(
-    command: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_command_the_script_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path,) = jobs.write([JOB], "lsf", SITE, tmp_path / "c")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentLack, match="no bsub") as told:
@@ -164,9 +164,7 @@ def test_without_the_command_the_script_is_kept(
         ("flux", "flux", "INACTIVE", "ended"),
     ],
 )
-def test_the_state_of_a_job(
-    system: str, program: str, printed: str, state: str, command: Fake, tmp_path: Path
-) -> None:
+def test_the_state_of_a_job(system: str, program: str, printed: str, state: str, command: Fake) -> None:
     command(program, printed)
     job = jobs.Submitted(name="nodes", script="", system=system, job="17", time="")
     assert jobs.states([job]) == {"17": state}
@@ -219,7 +217,7 @@ def test_lsf_says_what_a_job_has(command: Fake) -> None:
     assert (found.hosts, found.cpus, found.tasks, found.left_s) == (("a", "b"), (4, 2), 6, 1500.0)
 
 
-def test_flux_asks_the_instance_of_the_job(tmp_path: Path, command: Fake) -> None:
+def test_flux_asks_the_instance_of_the_job(command: Fake) -> None:
     """flux-environment(7): the script of a job has FLUX_URI alone, and asks for the rest."""
     answers = 'case "$*" in "getattr jobid") echo ƒM7;; "getattr hostlist") echo n[1-2];; '
     answers += '"resource list -n -o {ncores}") printf "8\\n0\\n";; "job timeleft") echo 90.5;; *) exit 1;; esac'
@@ -227,7 +225,13 @@ def test_flux_asks_the_instance_of_the_job(tmp_path: Path, command: Fake) -> Non
     program.write_text(f"#!/bin/sh\n{answers}\n")
     found = allocation({"FLUX_URI": "local:///run/x"})
     assert found is not None
-    assert (found.job, found.part, found.hosts, found.cpus, found.left_s) == ("ƒM7", "-M7", ("n1", "n2"), (4, 4), 90.5)
+    assert (found.job, found.part, found.hosts, found.cpus, found.left_s) == (
+        "ƒM7",
+        "-M7",
+        ("n1", "n2"),
+        (4, 4),
+        90.5,
+    )
     # The system's own instance, on a login node, is no job.
     program.write_text("#!/bin/sh\nexit 1\n")
     assert allocation({"FLUX_URI": "local:///run/flux/local"}) is None

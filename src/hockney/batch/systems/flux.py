@@ -23,7 +23,9 @@ def _allocated(environment: Environment) -> Allocation | None:
         return None  # the system's own instance, on a login node
     hosts = hosts_of(told("flux", "getattr", "hostlist"))
     # A line for each state; what is free, allocated and down is all there is.
-    cores = sum(int(word) for word in told("flux", "resource", "list", "-n", "-o", "{ncores}").split() if word.isdigit())
+    cores = sum(
+        int(word) for word in told("flux", "resource", "list", "-n", "-o", "{ncores}").split() if word.isdigit()
+    )
     try:
         left_s = float(told("flux", "job", "timeleft"))
     except ValueError:

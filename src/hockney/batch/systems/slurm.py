@@ -25,9 +25,7 @@ _RUNNING = frozenset({"RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT", "STOPPE
 def _counts(text: str) -> list[int]:
     """`2(x3),1` is 2, 2, 2 and 1."""
     return [
-        int(count)
-        for count, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", text)
-        for _ in range(int(times or 1))
+        int(count) for count, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", text) for _ in range(int(times or 1))
     ]
 
 
