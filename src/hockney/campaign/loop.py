@@ -54,8 +54,8 @@ class Outcome:
     @property
     def is_whole(self) -> bool:
         """Whether there is nothing that going on could measure."""
-        left: Any = self.failures or self.vanished or self.left_out or self.effects_left_out
-        return not (left or self.job_is_over)
+        is_left = bool(self.failures or self.vanished or self.left_out or self.effects_left_out)
+        return not (is_left or self.job_is_over)
 
     @property
     def why(self) -> str:
