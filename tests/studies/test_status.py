@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.command_line import outcome
 
 from hockney.batch.base import Allocation
 from hockney.batch.jobs import Submitted
+from hockney.campaign.loop import Loop
 from hockney.campaign.measure import run
 from hockney.campaign.prepare import default_ranks, expect_room
 from hockney.campaign.share import WHOLE, Share, parse_share
@@ -56,16 +58,14 @@ def test_a_job_without_time_leaves_it_to_the_next(tmp_path: Path) -> None:
     assert (found.state, found.campaign and found.campaign.records) == ("done", 9)
 
 
-def test_the_time_of_a_job_is_no_reason_to_measure_worse(tmp_path: Path) -> None:
-    """With --time a visit gets less of it; of a job that ends it has its whole budget, or none."""
-    asked = plan(sizes_B=[8, 64, 512], budget_s=0.5)
-    campaign = Campaign.create(tmp_path / "c", asked.model_dump(), "17")
-    outcome_ = run(campaign, asked, [fake_launch("good")], Silent(), job_s=0.4)
-    assert (outcome_.measured, outcome_.job_is_over) == (0, True)
-    timed = asked.model_copy(update={"time_s": 0.4})
-    assert run(
-        Campaign.create(tmp_path / "t", timed.model_dump()), timed, [fake_launch("good")], Silent()
-    ).measured
+def test_the_time_of_a_job_is_no_reason_to_measure_worse() -> None:
+    """Visits get less of a campaign's own time (--time) where it is short; a job's is not theirs to share."""
+    of_job = Loop(None, ASKED, Silent(), None, job_s=100.0)
+    assert of_job.own_left_s() == math.inf
+    assert 0 < of_job.left_s() <= 100.0
+    both = Loop(None, ASKED, Silent(), 1000.0, job_s=100.0)
+    assert 100.0 < both.own_left_s() <= 1000.0
+    assert both.left_s() <= 100.0
 
 
 def test_jobs_are_asked_for(tmp_path: Path, command: Fake) -> None:  # noqa: F811
