@@ -151,21 +151,8 @@ def _due(
         if not (can_be and has_time):
             missing[variant] = replace(missing[variant], points=set())
     alone = {launch.only for launch in launches if launch.only is not None}
-    due = [(launch, _of_launch(missing[launch.variant], launch, alone)) for launch in launches]
+    due = [(launch, missing[launch.variant].of_launch(launch.only, alone)) for launch in launches]
     return [(launch, lacking) for launch, lacking in due if lacking.points]
-
-
-def _of_launch(lacking: Lacking, launch: Launch, alone: set[tuple[str, str]]) -> Lacking:
-    """What such a launch measures of it; `alone`: algorithms that have launches of their own."""
-    algorithms = {
-        point: (point[0].operation, point[0].algorithm) if isinstance(point[0], CollectiveKey) else None
-        for point in lacking.points
-    }
-    if launch.only is not None:
-        points = {point for point in lacking.points if algorithms[point] == launch.only}
-    else:
-        points = {point for point in lacking.points if algorithms[point] not in alone}
-    return replace(lacking, points=points)
 
 
 def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:
