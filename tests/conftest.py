@@ -26,6 +26,7 @@ pytest_plugins = [
     "tests.known_campaign",
     "tests.processes",
     "tests.cluster.fixture",
+    "tests.slurm.fixture",
     "tests.two_hosts",
     "tests.runner.library.probe",
     "tests.faults.counts",
@@ -99,7 +100,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         simulated = item.get_closest_marker("simulated") is not None
         if simulated and shutil.which("smpicc") is None:
             item.add_marker(pytest.mark.skip(reason=lacking("SimGrid", "smpicc is not on the PATH")))
-        if simulated or {"two_hosts", "cluster"} & set(getattr(item, "fixturenames", ())):
+        if simulated or {"two_hosts", "cluster", "slurm"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.thorough)
         if item.get_closest_marker("one_mpi") and _is_on_a_further_mpi(item):
             item.add_marker(pytest.mark.thorough)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from hockney.batch.base import allocation
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running, Subject
@@ -105,12 +106,15 @@ class Launched:
 
 
 def opened(path: Path | None, plan: Mapping[str, Any]) -> Campaign | None:
-    """The folder that runs are added to, made where it is new; None without one."""
+    """The folder that runs are added to, made where it is new; in a job, its part of it. None without one."""
     if path is None:
         return None
     if path.exists() and not path.is_dir():
         raise RequestError(f"{path} is a file, not a folder", "choose another name for --output")
-    return Campaign.open(path) if path.exists() and any(path.iterdir()) else Campaign.create(path, plan)
+    given = allocation()
+    part = "" if given is None else given.part
+    is_there = path.exists() and any(path.iterdir())
+    return Campaign.open(path, part) if is_there else Campaign.create(path, plan, part)
 
 
 class _Watcher:

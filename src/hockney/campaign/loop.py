@@ -20,6 +20,7 @@ from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc
 from hockney.campaign.plan import Launching
 from hockney.errors import HockneyError, RequestError
 from hockney.records.folder import Campaign, Stored
+from hockney.records.journal import Ended
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_FAILURES = 3
@@ -47,11 +48,23 @@ class Outcome:
     effects_left_out: list[str] = field(default_factory=list)
     """Effects that the campaign's time did not allow, or not as a whole."""
     warnings: list[str] = field(default_factory=list)
+    job_is_over: bool = False
+    """The time of a batch system's job did not suffice; the campaign goes on in the next."""
 
     @property
     def is_whole(self) -> bool:
         """Whether there is nothing that going on could measure."""
-        return not (self.failures or self.vanished or self.left_out or self.effects_left_out)
+        is_left = bool(self.failures or self.vanished or self.left_out or self.effects_left_out)
+        return not (is_left or self.job_is_over)
+
+    @property
+    def why(self) -> str:
+        """Why it is not whole; empty where it is."""
+        if self.job_is_over:
+            return "the job's time was over"
+        if self.left_out or self.effects_left_out:
+            return "its time (--time) was over"
+        return next(iter(self.failures or self.vanished), "")
 
 
 @dataclass(frozen=True)
@@ -108,18 +121,37 @@ class Loop:
     """What all launches of a campaign share: folder (None: nothing is kept), plan, time and outcome."""
 
     def __init__(
-        self, campaign: Campaign | None, plan: Launching, watcher: Watcher, time_s: float | None = None
+        self,
+        campaign: Campaign | None,
+        plan: Launching,
+        watcher: Watcher,
+        time_s: float | None = None,
+        job_s: float | None = None,
     ) -> None:
         self.campaign = campaign
         self.plan = plan
         self.watcher = watcher
         self.outcome = Outcome()
         self._deadline = None if time_s is None else time.monotonic() + time_s
+        self._job_end = float("inf") if job_s is None else time.monotonic() + job_s
+        self._is_cut_by_job = job_s is not None and (time_s is None or job_s < time_s)
         self._interrupt: KeyboardInterrupt | None = None
 
     def left_s(self) -> float:
-        """Time the campaign still has; inf where it has no limit."""
+        """Time the campaign still has, in this job; inf where it has no limit."""
+        return min(self.own_left_s(), self._job_end - time.monotonic())
+
+    def own_left_s(self) -> float:
+        """The same without the limit of a job, in the next of which it goes on."""
         return float("inf") if self._deadline is None else self._deadline - time.monotonic()
+
+    def close(self, campaign: Campaign, share: str) -> Outcome:
+        """The outcome, which the folder gets, too: `share` is what of the launches this was."""
+        outcome = self.outcome
+        outcome.job_is_over = self._is_cut_by_job and self.left_s() <= 0
+        whole, left_out = outcome.is_whole, outcome.left_out
+        campaign.end(Ended(time=utc_now(), whole=whole, why=outcome.why, left_out=left_out, share=share))
+        return outcome
 
     def stop(self) -> None:
         """End the campaign's time: the rest of it allows no further request."""

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain, count, takewhile
+from itertools import chain, takewhile
 
 from hockney.campaign import collectives
 from hockney.campaign.effect_runs import ask_effects
@@ -17,6 +17,7 @@ from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subje
 from hockney.campaign.pace import Pace
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
+from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.visits_so_far import Lacking, lacking, samples_asked, settled_times, visits_of
 from hockney.campaign.work import NextPoint, Work
 from hockney.records.answers import Measurement
@@ -55,20 +56,24 @@ def run(
     launches: Sequence[Launch],
     watcher: Watcher,
     chooser: Callable[[Plan], NextPoint] | None = None,
+    *,
+    job_s: float | None = None,
+    share: Share = WHOLE,
 ) -> Outcome:
     """Measure what is still missing. Every record is on disk before the next point starts.
 
     `chooser` is for adaptive plans: what decides, for one launch index and variant, which point comes next.
+    `job_s` is the time that a batch system's job has left, `share` what it makes of the plan's launches.
     RequestError where the campaign was begun with another MPI or on other processors, whose series would mix, or
     where another process is measuring into it.
     """
     with campaign.locked():
-        loop = Loop(campaign, plan, watcher, plan.time_s)
+        loop = Loop(campaign, plan, watcher, plan.time_s, job_s)
         if plan.points:
-            _measure_points(loop, campaign, plan, launches, chooser)
-        if plan.effects:
+            _measure_points(loop, campaign, plan, launches, chooser, share)
+        if plan.effects and share.number == 1:
             ask_effects(loop, campaign, plan, launches)
-        return loop.outcome
+        return loop.close(campaign, str(share) if share != WHOLE else "")
 
 
 def _measure_points(
@@ -77,6 +82,7 @@ def _measure_points(
     plan: Plan,
     launches: Sequence[Launch],
     chooser: Callable[[Plan], NextPoint] | None,
+    share: Share,
 ) -> None:
     records = campaign.records()
     require_same_mpi(campaign, (record.mpi for record in records), launches)
@@ -87,8 +93,8 @@ def _measure_points(
     if plan.adaptive and chooser is None:
         raise TypeError("an adaptive plan needs a chooser")
     # Those planned, as long as there is time; then, perhaps, further ones.
-    planned = takewhile(lambda _: loop.left_s() > 0, range(plan.launches))
-    for index in chain(planned, count(plan.launches)):
+    planned = takewhile(lambda _: loop.left_s() > 0, share.of(plan.launches))
+    for index in chain(planned, share.further(plan.launches)):
         due = _due(loop, plan, records, launches, index)
         if not due:
             break
@@ -145,21 +151,8 @@ def _due(
         if not (can_be and has_time):
             missing[variant] = replace(missing[variant], points=set())
     alone = {launch.only for launch in launches if launch.only is not None}
-    due = [(launch, _of_launch(missing[launch.variant], launch, alone)) for launch in launches]
+    due = [(launch, missing[launch.variant].of_launch(launch.only, alone)) for launch in launches]
     return [(launch, lacking) for launch, lacking in due if lacking.points]
-
-
-def _of_launch(lacking: Lacking, launch: Launch, alone: set[tuple[str, str]]) -> Lacking:
-    """What such a launch measures of it; `alone`: algorithms that have launches of their own."""
-    algorithms = {
-        point: (point[0].operation, point[0].algorithm) if isinstance(point[0], CollectiveKey) else None
-        for point in lacking.points
-    }
-    if launch.only is not None:
-        points = {point for point in lacking.points if algorithms[point] == launch.only}
-    else:
-        points = {point for point in lacking.points if algorithms[point] not in alone}
-    return replace(lacking, points=points)
 
 
 def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:
@@ -245,7 +238,8 @@ class _Points:
     def _budget_s(self, key: Key) -> float:
         """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""
         whole_s = self._plan.budget_s / visits_of(key, self._plan)
-        left_s = self._loop.left_s()
+        # A job that ends is no reason to measure worse: the next goes on.
+        left_s = self._loop.own_left_s()
         if left_s == float("inf") or not (coarse := self._work.coarse_left()):
             return whole_s
         return min(whole_s, max(LEAST_BUDGET_S, COARSE_SHARE * left_s / coarse))

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from hockney.campaign.effects.base import effects
 from hockney.campaign.plan import HOW, LAUNCH, WHAT, Plan
+from hockney.campaign.share import WHOLE, Share, parse_share
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import COLLECTIVES
@@ -39,7 +40,7 @@ SIMULATED: dict[str, Any] = {
 }
 """A simulation repeats itself: a little simulated time is enough, and a break can be followed to the byte."""
 
-KEPT = ("output", "resume", "trust")
+KEPT = ("output", "resume", "trust", "share")
 """Options that may stand beside --resume."""
 
 
@@ -58,6 +59,17 @@ class MeasureOptions(Plan):
         Option("Resume a campaign that you did not begin: run what its plan names.", flags=("--trust",)),
         Field(exclude=True),
     ] = False
+    share: Annotated[
+        Share,
+        Option(
+            "The launches of this job where several share them: 2/3.",
+            read=parse_share,
+            metavar="N/JOBS",
+            show=None,
+            panel=HOW,
+        ),
+        Field(exclude=True),
+    ] = WHOLE
     off_cache: Annotated[
         bool,
         Option("Measure with buffers outside the caches, too.", flags=("--off-cache",), panel=WHAT),

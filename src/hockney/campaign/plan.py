@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from socket import gethostname
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -66,6 +66,11 @@ class Launching(BaseModel):
         default_factory=list
     )
     hostfile: Annotated[str, Option("Host file in the launcher's own format.", panel=LAUNCH)] = ""
+    nodes: Annotated[
+        int | None,
+        Option("Nodes of a job that the ranks are on, as many on each. [default: all]", panel=LAUNCH),
+        Field(ge=1),
+    ] = None
     launcher: Annotated[
         str,
         Option(
@@ -103,6 +108,17 @@ class Launching(BaseModel):
     slots: list[list[int]] = Field(
         default_factory=list, description="the same by numbers of cores or hardware threads in hwloc's order"
     )
+
+    @property
+    def per_node(self) -> int | None:
+        """Ranks on each node, where their number is asked for."""
+        return None if self.nodes is None else self.ranks // self.nodes
+
+    @model_validator(mode="after")
+    def _fills_its_nodes(self) -> Self:
+        if self.nodes is not None and self.ranks % self.nodes:
+            raise ValueError(f"{self.ranks} ranks are not as many on each of {self.nodes} nodes: see --ranks")
+        return self
 
 
 class AppLaunching(Launching):

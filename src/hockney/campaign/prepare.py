@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hockney import reading
+from hockney.batch.base import Allocation, allocation, batch_systems
 from hockney.campaign.collectives import KINDS
 from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
@@ -39,14 +40,7 @@ MOST_RANKS_PER_CPU = 32
 LEAST_REFUSED_RANKS = 256
 """Ranks on this host alone that exceed both limits would take minutes to start and then starve each other."""
 
-ALLOCATIONS = (
-    "SLURM_JOB_ID",
-    "PBS_NODEFILE",
-    "LSB_DJOB_HOSTFILE",
-    "PE_HOSTFILE",
-    "COBALT_NODEFILE",
-    "FLUX_JOB_ID",
-)
+ALLOCATIONS = (*(system.variable for _, system in batch_systems), "PE_HOSTFILE", "COBALT_NODEFILE")
 """Variables of batch systems, from which launchers take the hosts."""
 HOST_FILES = (
     "OMPI_MCA_orte_default_hostfile",
@@ -162,6 +156,8 @@ def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
     if len(set(names)) < len(names):
         raise RequestError(f"two variants have the same name: {', '.join(names)}", "name each one differently")
     refuse_far_too_many(plan)
+    if plan.mpi != "smpi" and not (plan.hosts or plan.hostfile) and (given := allocation()) is not None:
+        expect_room(plan, given)
     # Before anything is looked for, or compiled.
     check_hosts(plan.hosts)
     if plan.hostfile:
@@ -184,6 +180,7 @@ def _launch(
         bind_to=plan.bind_to,
         hosts=tuple(plan.hosts),
         hostfile=Path(plan.hostfile) if plan.hostfile else None,
+        ppn=plan.per_node,
         threads=plan.threads,
         cpus=tuple(tuple(rank_cpus) for rank_cpus in plan.cpus),
         slots=tuple(tuple(rank_slots) for rank_slots in plan.slots),
@@ -249,9 +246,23 @@ def refuse_far_too_many(plan: Launching) -> None:
         )
 
 
+def expect_room(plan: Launching, given: Allocation) -> None:
+    """EnvironmentLack where a job has fewer nodes, or fewer CPUs, than the ranks of a plan need."""
+    asked = f"{plan.ranks} ranks" + (f" on {plan.nodes} nodes" if plan.nodes else "")
+    lacks_nodes = bool(given.hosts) and plan.nodes is not None and len(given.hosts) < plan.nodes
+    # On some of its nodes alone, a plan has some of its CPUs.
+    cpus = sorted(given.cpus, reverse=True)[: plan.nodes]
+    if lacks_nodes or (cpus and plan.ranks * (plan.threads or 1) > sum(cpus)):
+        raise EnvironmentLack(
+            f"the plan has {asked}, and that is more than {given.described()}",
+            "submit it with more nodes (--nodes, --ranks), or begin a smaller campaign in another folder",
+        )
+
+
 def _is_elsewhere(plan: Launching) -> bool:
     """Whether other hosts than this one may be named."""
-    return bool(plan.hosts or plan.hostfile or any(name in os.environ for name in (*ALLOCATIONS, *HOST_FILES)))
+    named = plan.hosts or plan.hostfile or (plan.nodes or 1) > 1
+    return bool(named or any(name in os.environ for name in (*ALLOCATIONS, *HOST_FILES)))
 
 
 def _more_ranks_than_cores(plan: Launching) -> bool:
@@ -324,7 +335,12 @@ def _host(place: RankPlace) -> dict[str, Any]:
 
 
 def default_ranks(hosts: Sequence[str]) -> int:
-    """One rank for each core: the slots of the hosts if given, else as many on each host as this one has."""
+    """One rank for each core: the slots of the hosts if given, else as many on each host as this one has.
+
+    In a job, without hosts, as many as it was submitted for, or has CPUs.
+    """
+    if not hosts and (given := allocation()) is not None and (count := given.tasks or given.room):
+        return max(2, count)
     slots = [host.partition(":")[2] for host in hosts]
     if slots and all(slot.isdigit() for slot in slots):
         return max(2, sum(int(slot) for slot in slots))

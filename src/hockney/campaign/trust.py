@@ -16,7 +16,7 @@ from pathlib import Path
 from hockney import reading, writing
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
-from hockney.records.folder import PLAN
+from hockney.records.folder import PARTS, PLAN
 from hockney.runner.find import is_in_search
 from hockney.runner.launchers.base import launchers
 
@@ -51,7 +51,10 @@ def doubt(folder: Path, plan: Plan, option: str = "--resume") -> str:
     A plan without a seal needs none where it runs what any new campaign would: an MPI that the search finds, on
     this host, in this environment. A link in the folder could send what is written there anywhere.
     """
-    if links := sorted(entry.name for entry in folder.iterdir() if entry.is_symlink()):
+    places = (folder, folder / PARTS, *(folder / PARTS).glob("*"))
+    if links := sorted(
+        entry.name for place in places if place.is_dir() for entry in place.iterdir() if entry.is_symlink()
+    ):
         return f"{folder} holds links, and {option} would write through them: {json.dumps(links)}"
     if _is_sealed(folder, plan) or is_ordinary(plan):
         return ""

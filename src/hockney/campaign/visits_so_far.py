@@ -54,6 +54,19 @@ class Lacking:
     level: Choice
     points: Set[tuple[Key, int]]
 
+    def of_launch(self, only: tuple[str, str] | None, alone: Set[tuple[str, str]]) -> Lacking:
+        """What a launch measures of it, of the one algorithm `only` or of all that have no launch of their own.
+
+        `alone`: algorithms, each with its operation, that have.
+        """
+        algorithms = {
+            point: (point[0].operation, point[0].algorithm) if isinstance(point[0], CollectiveKey) else None
+            for point in self.points
+        }
+        if only is not None:
+            return replace(self, points={point for point in self.points if algorithms[point] == only})
+        return replace(self, points={point for point in self.points if algorithms[point] not in alone})
+
 
 def settled_times(records: Iterable[Record], wanted: Wanted) -> Settled:
     """What the visits of points come to at the level asked for, as all launches together tell the levels."""

@@ -10,8 +10,11 @@ from typing import NamedTuple
 
 import typer
 
+from hockney.batch.options import Submission
 from hockney.campaign.options import KEPT, MeasureOptions, lasting
 from hockney.campaign.plan import Plan
+from hockney.campaign.share import WHOLE, Share
+from hockney.cli._jobs import job_of, planned, tell_jobs, told
 from hockney.cli._next import next_step
 from hockney.cli._watching import Terminal
 from hockney.errors import HockneyError, Incomplete, RequestError
@@ -24,6 +27,7 @@ from hockney.terminal.signals import Interrupted, interruptible, undisturbed
 from hockney.writing import NotWritten
 
 with later():
+    from hockney.batch.base import allocation
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
     from hockney.campaign.prepare import launches as prepare
@@ -32,7 +36,7 @@ with later():
     from hockney.network.topologies.base import parse_spec
     from hockney.predict.adaptive import Adaptive
     from hockney.records import table
-    from hockney.records.folder import Campaign
+    from hockney.records.folder import JOBS, Campaign
     from hockney.records.record import Record
     from hockney.records.visits import CHOICES
     from hockney.runner.transports import ALL
@@ -56,18 +60,26 @@ hockney measure --operations collectives --algorithms ours,default --time 10min 
 hockney measure --operations bcast --algorithms pipeline,tuned:chain --segments none,4KiB --root rotate -o c3
 hockney measure --operations allreduce --algorithms all --adaptive -o c4
 hockney measure --operations pingpong,bandwidth,effects --ranks 2 -o c5
-hockney measure -o campaign --resume""",
+hockney measure -o campaign --resume
+hockney measure -o nodes --operations bcast --nodes 4 --ranks 32 --submit slurm --site sites/here.toml --now""",
 )
 @interruptible()
-def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = False) -> None:
+def measure(
+    context: typer.Context, options: MeasureOptions, submission: Submission, json: JsonOption = False
+) -> None:
     """Measure point-to-point communication and collectives of an MPI on this machine.
 
     Sizes, repetitions and warm-up are chosen by the measurement itself; every point is on disk before the next
     one starts, and --resume goes on after an interruption.
     """
     output, began_s = options.output, time.monotonic()
+    if submission.submit:
+        _submit(context, options, submission, json)
+        return
+    given = allocation()
+    part = "" if given is None else given.part
     if options.resume:
-        campaign = Campaign.open(output)
+        campaign = Campaign.open(output, part)
         _refuse_other_choices(context)
         plan = Plan.stored(campaign.plan(), output)
         _expect_trusted(output, plan, trust=options.trust, ask=sys.stdin.isatty() and not json)
@@ -75,11 +87,13 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
     else:
         plan = _with_transports(_plan(options, context), quiet=json)
         prepared = prepare(plan)
-        campaign = Campaign.create(output, plan.model_dump())
+        campaign = Campaign.create(output, plan.model_dump(), part)
         seal(output)
     ready_s = time.monotonic()
     if not json:
-        say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
+        say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
+        if given is not None:
+            say.line(told(given))
     bar = say.PointsBar(quiet=json)
     watcher = Terminal(bar)
     ended: Interrupted | NotWritten | None = None
@@ -87,7 +101,10 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
     with ExitStack() as closing:
         try:
             with bar.bar:
-                outcome = run(campaign, plan, prepared, watcher, Adaptive)
+                # Preparing took some of it.
+                left = given and given.work_s
+                job_s = None if left is None else left - (ready_s - began_s)
+                outcome = run(campaign, plan, prepared, watcher, Adaptive, job_s=job_s, share=options.share)
                 closing.enter_context(undisturbed())
         except Interrupted as error:
             # With an outcome there is nothing left to end.
@@ -167,6 +184,7 @@ def _finish(
                 "vanished": outcome.vanished,
                 "limitations": outcome.limitations,
                 "left_out": outcome.left_out,
+                "job_is_over": outcome.job_is_over,
                 "effects_left_out": outcome.effects_left_out,
                 "warnings": outcome.warnings,
                 "plan": plan.model_dump(),
@@ -196,9 +214,14 @@ def _finish(
             if effects := ", ".join(outcome.effects_left_out):
                 visits += f" and all or part of the effects {effects}"
             say.line(f"the time is spent; {visits} were left out (--resume goes on)")
-    if outcome.failures:
+    if outcome.failures or outcome.job_is_over:
         if as_json:
             raise typer.Exit(Incomplete.exit_code)
+        if outcome.job_is_over:
+            raise Incomplete(
+                f"the job's time was over; what was measured is kept in {output}",
+                f"submit it again, or `hockney measure -o {output} --resume` in the next job",
+            )
         raise Incomplete(
             f"{len(outcome.failures)} failure(s), first: {outcome.failures[0]}",
             f"what was measured is kept; `hockney measure -o {output} --resume` tries the rest again",
@@ -207,6 +230,8 @@ def _finish(
 
 def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
     """Why there is no record at all; a request that everything refuses is a wrong one."""
+    if outcome.job_is_over:
+        return Incomplete("nothing could be measured: the job's time was over", "submit it with more --walltime")
     if outcome.failures:
         return Incomplete(f"nothing could be measured: {outcome.failures[0]}", "run `hockney doctor --run`")
     if outcome.vanished:
@@ -253,6 +278,40 @@ def _plan(options: MeasureOptions, context: typer.Context) -> Plan:
     return plan
 
 
+def _submit(context: typer.Context, options: MeasureOptions, submission: Submission, as_json: bool) -> None:
+    """Write the scripts of jobs that measure, and submit them where that is asked for."""
+    output, site = options.output, submission.chosen()
+    if options.resume:
+        campaign = Campaign.open(output)
+        _refuse_other_choices(context)
+        plan = Plan.stored(campaign.plan(), output)
+        _expect_trusted(output, plan, trust=options.trust, ask=sys.stdin.isatty() and not as_json)
+        _expect_shares(submission, plan)
+    else:
+        plan = planned(_plan(options, context), site, given=set(written(context)))
+        _expect_shares(submission, plan)
+        if (output / JOBS).is_dir():
+            Campaign.open(output).expect_plan(plan.model_dump())
+        else:
+            Campaign.create(output, plan.model_dump())
+            seal(output)
+    command = ["measure", "-o", str(output.absolute()), "--resume"]
+    jobs = []
+    for number in range(1, submission.jobs + 1):
+        share = Share(number, submission.jobs)
+        name = "measure" if share == WHOLE else f"measure-{number}"
+        jobs.append(job_of(plan, name, [*command, *([] if share == WHOLE else ["--share", str(share)])]))
+    tell_jobs(jobs, submission, site, output, as_json)
+
+
+def _expect_shares(submission: Submission, plan: Plan) -> None:
+    if submission.jobs > plan.launches:
+        raise RequestError(
+            f"{submission.jobs} jobs cannot share {plan.launches} launch(es)",
+            "add --launches, or leave --jobs out",
+        )
+
+
 def _with_transports(plan: Plan, *, quiet: bool) -> Plan:
     """The plan with its variants; those that do not start are told, and left out."""
     if ALL not in plan.variants:
@@ -266,8 +325,9 @@ def _with_transports(plan: Plan, *, quiet: bool) -> Plan:
 
 def _refuse_other_choices(context: typer.Context) -> None:
     """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
+    of_jobs = [flag(name, option) for name, _, option in options_of(Submission)]
     for called in written(context):
-        if called.removeprefix("--") not in (*KEPT, "json"):
+        if called.removeprefix("--") not in (*KEPT, "json") and called not in of_jobs:
             raise RequestError(
                 f"{called} cannot be changed with --resume: the campaign's plan is kept",
                 "leave it out, or start a new campaign",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -12,10 +13,13 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel, Field
 
+from hockney.batch.options import Submission
 from hockney.campaign.plan import LAUNCH, AppLaunching
 from hockney.cli._collective_times import CollectiveTimes
+from hockney.cli._jobs import of_site, with_options
+from hockney.cli._study_jobs import leave, of_nodes, ranks_of, submit
 from hockney.cli._watching import Terminal
-from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.options import Argument, Option, flags_written
 from hockney.runner.launchers.base import MapBy
 from hockney.studies.files import FOLDER
@@ -24,10 +28,12 @@ from hockney.terminal.loading import later
 from hockney.terminal.options import Without
 from hockney.terminal.signals import Interrupted, interruptible, undisturbed
 from hockney.words import names as words_of
+from hockney.words import wholes
 
 with later():
     from rich.table import Table
 
+    from hockney.batch.base import allocation
     from hockney.campaign.options import lasting
     from hockney.campaign.prepare import default_ranks
     from hockney.importers.base import Given
@@ -38,15 +44,16 @@ with later():
     from hockney.studies.files import Study, find, names
     from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
     from hockney.studies.perform import STEPS, Folder, as_data, perform
-    from hockney.studies.steps import Asked, Step, check_ranks, page_s, steps
+    from hockney.studies.steps import Asked, Step, check_nodes, check_ranks, fits, page_s, steps
 
 SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
 COMPILE_S = 60.0
 """What compiling the runner takes, the first time on a machine."""
 LIST, SHOW = "list", "show"
+MOST_NODES = 2**20
 SHOWN = ("statistic", "sizes_B")
 """Options of the page, which are not kept."""
-RESUMED = ("output", "resume", "trust", "dry_run", *SHOWN)
+RESUMED = ("output", "resume", "trust", "dry_run", "nodes", *SHOWN)
 
 
 class StudyOptions(CollectiveTimes):
@@ -81,6 +88,14 @@ class StudyOptions(CollectiveTimes):
     ranks: Annotated[
         int | None, Option("Ranks to launch. [default: the cores of the hosts]", panel=LAUNCH), Field(ge=1)
     ] = None
+    nodes: Annotated[
+        list[int],
+        Option(
+            "Numbers of nodes, 1,2,4: each a job, with its share of --ranks; with --resume, which of them.",
+            read=lambda text: sorted(set(wholes(text, range(1, MOST_NODES)))),
+            panel=LAUNCH,
+        ),
+    ] = Field(default_factory=list)
     map_by: Annotated[
         list[MapBy],
         Option("core, socket, node, …, or several. [default: as the study says]", read=words_of, panel=LAUNCH),
@@ -97,12 +112,14 @@ hockney study jacobi --dry-run
 hockney study ring -o ring --resume
 hockney study collectives --from tidy.csv.gz -o published
 hockney study collectives --from orfeo/ --statistic mean_over_ranks --sizes 2,1KiB -o orfeo
+hockney study collectives --nodes 1,2,4 --ranks 128 -o nodes --submit slurm --site sites/here.toml --now
 hockney study my.toml -o mine --json""",
 )
 @interruptible()
 def study(
     options: StudyOptions,
-    launching: Annotated[AppLaunching, Without("ranks", "map_by", "output")],
+    launching: Annotated[AppLaunching, Without("ranks", "map_by", "output", "nodes")],
+    submission: Annotated[Submission, Without("jobs")],
     json: JsonOption = False,
 ) -> None:
     """Measure, model and compare what a question needs, and write one page that begins with the answers.
@@ -112,20 +129,24 @@ def study(
     """
     began_s = time.monotonic()
     if options.name in (LIST, SHOW):
-        _refuse_beside(options.name, ("shown",), options, launching)
+        _refuse_beside(options.name, ("shown",), options, launching, submission)
         _tell(options, json)
         return
     if options.shown:
         raise RequestError(f"one study at a time: {options.shown!r} was given, too", "leave it out")
     if options.source is not None:
+        _refuse_beside("--from", (), submission)
         _elsewhere(options, launching, json)
         return
+    given = None if submission.submit else allocation()
+    part = "" if given is None else given.part
+    site = submission.chosen()
     found = None if options.resume else find(options.name)
     output = options.output or Path(options.name if found is None else found.name)
     folder: Folder | None = None
     if options.resume:
         _refuse_other_choices(options, launching)
-        folder = Folder.open(output)
+        folder = Folder.open(output, part)
         chosen, asked = folder.study, folder.state.asked
         if Path(options.name).stem != chosen.name:
             raise RequestError(f"{output} holds the study {chosen.name}, not {options.name}", "name that one")
@@ -135,15 +156,22 @@ def study(
         asked = Asked(
             name=chosen.name,
             quick=options.quick,
-            ranks=options.ranks or default_ranks(launching.hosts),
+            ranks=options.ranks or ranks_of(options.nodes, launching, submission, site),
             placements=list(options.map_by or chosen.file.placements),
+            nodes=options.nodes or ([1] if submission.submit else []),
             launching={
                 name: lasting(value) if name in ("mpi", "hostfile", "platform") else value
-                for name, value in launching.model_dump(include=launching.model_fields_set, mode="json").items()
+                for name, value in {
+                    **of_site(site),
+                    **launching.model_dump(include=launching.model_fields_set, mode="json"),
+                    **({"variants": with_options(launching.variants, site)} if site.launcher_options else {}),
+                }.items()
             },
         )
+        check_nodes(asked)
     check_ranks(asked)
-    made = steps(chosen, asked, output / STEPS)
+    whole_study = steps(chosen, asked, output / STEPS)
+    made = of_nodes(whole_study, options.nodes if options.resume else [])
     left = [step for step in made if folder is None or not folder.is_done(step)]
     estimate_s = sum(step.estimate_s for step in left) + page_s(made) + _compile_s(asked)
     if options.dry_run:
@@ -152,20 +180,41 @@ def study(
     if folder is not None and not options.trust and (reason := folder.doubt(made)):
         raise RequestError(reason, "look at its study.toml and study.json; --trust resumes it all the same")
     if folder is None:
-        folder = Folder.create(output, chosen, asked)
+        folder = Folder.create(output, chosen, asked, part)
+    if submission.submit:
+        submit(folder, left, submission, site, json)
+        return
+    fitting = [step for step in made if fits(step, given)]
+    if given is not None and not any(step in fitting for step in left) and left:
+        raise EnvironmentLack(
+            f"{len(left)} steps are left, and each needs more than {given.described()}",
+            "submit it with more nodes",
+        )
     if not json:
         say.line(f"{chosen.name}: {chosen.file.question}")
         count = f"{len(left)} step{'s' * (len(left) != 1)}"
-        say.line(f"{count} on {asked.ranks} ranks, about {_duration(estimate_s)} → {output}")
+        say.line(
+            f"{count} on {max(step.ranks for step in left or made)} ranks, "
+            f"about {_duration(estimate_s)} → {output}"
+        )
     ended: Interrupted | Incomplete | None = None
     try:
-        perform(folder, made, lambda step: _watching(step, json))
+        work_s = None if given is None else given.work_s
+        job_end_s = math.inf if work_s is None else began_s + work_s
+        perform(folder, fitting, lambda step: _watching(step, json), job_end_s)
     except (Interrupted, Incomplete) as error:
         if not folder.campaigns(made):
             if isinstance(error, Incomplete):
                 raise
             raise Incomplete("interrupted before anything was measured", _resume(options, output)) from error
         ended = error
+    folder.join()
+    is_whole = all(map(folder.is_done, whole_study))
+    if given is not None and not is_whole:
+        # The page is for the job that ends last: its time is not this one's, and its file is one for all.
+        leave(folder, made, whole_study, given, json)
+        return
+    made = whole_study
     with undisturbed(), say.status("making the page …") as status:
         remarks = unfinished(made, folder.state.steps)
         page = write(

@@ -8,10 +8,14 @@
     failures.jsonl   points that could not be measured, with the reason
     defaults.json    what was watched of the library's default (`hockney.records.defaults`)
     samples.csv      the tidy table, made anew from the records
+    ended.json       how the last run of `hockney measure` ended
+    jobs/            scripts of jobs, and which were submitted (`hockney.batch.jobs`)
+    parts/JOB/       the same files again, written by one job of a batch system, with its copy of the plan
     .hockney-unfinished   there while an import or a merge writes the folder: the verb and its sources
 
 Only whole lines are appended, so a process killed at any instant loses at most the line in flight. A damaged
-line is reported and left where it is; all others are read.
+line is reported and left where it is; all others are read. A job writes into its own part alone, and every reader
+joins the parts, so that jobs of one campaign share no file and need no lock.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from hockney.errors import RequestError
 from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
-from hockney.records.journal import FailureLine, LaunchLine
+from hockney.records.journal import Ended, FailureLine, LaunchLine
 from hockney.records.record import Record
 
 PLAN = "plan.json"
@@ -40,6 +44,9 @@ APPS = "apps.jsonl"
 EFFECTS = "effects.jsonl"
 FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
+PARTS = "parts"
+JOBS = "jobs"
+ENDED = "ended.json"
 LOCK = ".lock"
 UNFINISHED = ".hockney-unfinished"
 JOURNALS = (RECORDS, APPS, EFFECTS, LAUNCHES)
@@ -47,7 +54,7 @@ CONTENT = (*JOURNALS, FAILURES, TABLE, PLAN)
 
 Stored = Record | AppRecord | EffectRecord
 FILES: dict[type[Stored], str] = {Record: RECORDS, AppRecord: APPS, EffectRecord: EFFECTS}
-Model = TypeVar("Model", bound=BaseModel)
+Dated = TypeVar("Dated", Record, AppRecord, EffectRecord, LaunchLine, FailureLine)
 
 
 class Unfinished(BaseModel, extra="forbid", frozen=True):
@@ -62,27 +69,44 @@ _IN_PLAN = {"import": "imported", "merge": "merged"}
 
 
 class Campaign:
-    """A campaign folder that exists. `warnings` collects what was found damaged while reading."""
+    """A campaign folder that exists. `warnings` collects what was found damaged while reading.
 
-    def __init__(self, path: Path) -> None:
+    `part` is the name of a job's part: what is written goes there, and what is read is all that the campaign has.
+    """
+
+    def __init__(self, path: Path, part: str = "") -> None:
         self.path = path
+        self.own = path / PARTS / part if part else path
+        """Where this process writes."""
         self.warnings: list[str] = []
 
     @property
     def table(self) -> Path:
-        """The tidy table of this campaign."""
-        return self.path / TABLE
+        """The tidy table of this campaign, as far as this process knows it."""
+        return self.own / TABLE
+
+    @property
+    def parts(self) -> list[Path]:
+        """The parts that jobs have written, by the names of the jobs."""
+        folder = self.path / PARTS
+        return sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
 
     @classmethod
-    def create(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
+    def create(cls, path: Path, plan: Mapping[str, Any], part: str = "") -> Campaign:
         """Make the folder and write its plan; RequestError where something measured, or a table, is there.
 
-        A plan without records or launches, left by a request that was refused, is replaced.
+        A plan without records or launches, left by a request that was refused, is replaced. With `part` a
+        campaign of the same plan is joined; RequestError where the folder has another.
         """
         _expect_finished(path)
-        _expect_none(path, (*JOURNALS, TABLE))
-        writing.make_folder(path, "choose another folder")
-        return cls._begun(path, plan)
+        if not part or not (path / PLAN).is_file():
+            _expect_none(path, (*JOURNALS, TABLE, PARTS, JOBS))
+            writing.make_folder(path, "choose another folder")
+            cls._begun(path, plan)
+        campaign = cls(path, part)
+        if part:
+            campaign._begin_part(plan)
+        return campaign
 
     @classmethod
     def _begun(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
@@ -119,23 +143,60 @@ class Campaign:
                 raise
 
     @classmethod
-    def open(cls, path: Path) -> Campaign:
-        """RequestError where `path` is no campaign folder, or one that is not whole."""
+    def open(cls, path: Path, part: str = "") -> Campaign:
+        """RequestError where `path` is no campaign folder, or not whole, or has parts of different plans."""
         _expect_finished(path)
         if not any((path / name).is_file() for name in (RECORDS, APPS, EFFECTS, PLAN)):
             raise RequestError(
                 f"{path} is not a campaign folder (no {RECORDS})",
                 "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`",
             )
-        return cls(path)
+        campaign = cls(path, part)
+        if part:
+            campaign._begin_part(campaign.plan())
+        else:
+            campaign._expect_one_plan()
+        return campaign
+
+    def _begin_part(self, plan: Mapping[str, Any]) -> None:
+        """Make this process's part, with the plan that it is measured by.
+
+        RequestError where the campaign, or another part, has a different plan. Each job writes its copy before it
+        looks at those of others: of two that begin at once with different plans, at least one sees the other's.
+        """
+        self.expect_plan(plan)
+        writing.make_folder(self.own)
+        self._expect_one_plan()
+        writing.replace(self.own / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
+        self._expect_one_plan()
+
+    def expect_plan(self, plan: Mapping[str, Any]) -> None:
+        """RequestError where the campaign's plan is another."""
+        if changed := _difference(self.plan(), json.loads(json.dumps(plan))):
+            raise RequestError(
+                f"{self.path} holds a campaign with another plan: {changed}",
+                "choose another folder; nothing in it was changed",
+            )
+
+    def _expect_one_plan(self) -> None:
+        parts = self.parts
+        plan = self.plan() if parts else {}
+        for part in parts:
+            # One that was made and never begun has none.
+            theirs = Campaign(part).plan()
+            if theirs and (changed := _difference(plan, theirs)):
+                raise RequestError(
+                    f"{part} was measured by another plan than {self.path / PLAN}: {changed}",
+                    f"it is a campaign of its own: `mv {part} ELSEWHERE` keeps both; nothing was changed",
+                )
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """While one process writes, no other may; RequestError for the second."""
-        with writing.locked(self.path / LOCK) as is_free:
+        with writing.locked(self.own / LOCK) as is_free:
             if not is_free:
                 raise RequestError(
-                    f"another process is writing into {self.path}", "wait for it, or choose another folder"
+                    f"another process is writing into {self.own}", "wait for it, or choose another folder"
                 )
             yield
 
@@ -175,7 +236,20 @@ class Campaign:
         self._append(FAILURES, [json.dumps(failure, ensure_ascii=False)])
 
     def _append(self, name: str, lines: Iterable[str]) -> None:
-        writing.append(self.path / name, lines)
+        writing.append(self.own / name, lines)
+
+    def end(self, ended: Ended) -> None:
+        """Write down how this run of the campaign ended."""
+        writing.replace(self.own / ENDED, ended.model_dump_json(indent=2) + "\n")
+
+    def ends(self) -> dict[str, Ended]:
+        """How each part was last left, by its job ("" where no job wrote); none of one that never said so."""
+        found = {}
+        for folder in (self.path, *self.parts):
+            with contextlib.suppress(reading.Absent, ValidationError):
+                text = reading.text(folder / ENDED, within=self.path)
+                found["" if folder == self.path else folder.name] = Ended.model_validate_json(text)
+        return found
 
     def records(self) -> list[Record]:
         """All whole records in the order measured; each damaged line becomes a warning."""
@@ -189,17 +263,18 @@ class Campaign:
         """All whole answers about effects in the order given; each damaged line becomes a warning."""
         return self._models(EFFECTS, EffectRecord)
 
-    def _models(self, name: str, kind: type[Model]) -> list[Model]:
-        models = []
-        with contextlib.suppress(reading.Absent):
-            for number, line in reading.lines(self.path / name, within=self.path):
-                try:
-                    models.append(kind.model_validate_json(line))
-                except ValidationError as error:
-                    self.warnings.append(
-                        f"{self.path / name}:{number}: damaged line skipped ({first_problem(error)})"
-                    )
-        return models
+    def _models(self, name: str, kind: type[Dated]) -> list[Dated]:
+        models: list[Dated] = []
+        parts = self.parts
+        for path in (folder / name for folder in (self.path, *parts)):
+            with contextlib.suppress(reading.Absent):
+                for number, line in reading.lines(path, within=self.path):
+                    try:
+                        models.append(kind.model_validate_json(line))
+                    except ValidationError as error:
+                        self.warnings.append(f"{path}:{number}: damaged line skipped ({first_problem(error)})")
+        # Each part is in order by itself.
+        return sorted(models, key=lambda model: model.time) if parts else models
 
     def launches(self) -> list[dict[str, Any]]:
         """Provenance of all launches, oldest first, as `LaunchLine` has it; damaged lines as of `records`."""
@@ -210,9 +285,17 @@ class Campaign:
         return [line.model_dump() for line in self._models(FAILURES, FailureLine)]
 
 
+def _difference(plan: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """The first choice in which another plan differs: `ranks 8, not 4`; empty where none does."""
+    for name in dict.fromkeys((*plan, *other)):
+        if plan.get(name) != other.get(name):
+            return f"{name} {json.dumps(other.get(name))}, not {json.dumps(plan.get(name))}"
+    return ""
+
+
 def _expect_none(path: Path, names: Iterable[str]) -> None:
     there = [name for name in names if os.path.lexists(path / name)]
-    if set(there) & set(JOURNALS):
+    if set(there) & {*JOURNALS, PARTS, JOBS}:
         raise RequestError(
             f"{path} already holds a campaign",
             "add --resume to go on with it, or choose another folder; nothing in it was changed",

@@ -1,4 +1,7 @@
-"""Lines of `launches.jsonl` and `failures.jsonl`, typed where they are read; further fields are kept."""
+"""Lines of `launches.jsonl` and `failures.jsonl`, and `ended.json`, typed where they are read.
+
+Further fields are kept.
+"""
 
 from __future__ import annotations
 
@@ -59,3 +62,13 @@ class FailureLine(Kept):
     limitation: str = ""
     series: PairKey | CollectiveKey | None = None
     bytes: Whole | None = None
+
+
+class Ended(Kept):
+    """How a run of a campaign ended. `whole`: nothing is left that going on could measure."""
+
+    time: str = ""
+    whole: bool = False
+    why: str = ""
+    left_out: Whole = 0
+    share: str = Field(default="", description="2/3: the second of three jobs that share the launches")

@@ -18,7 +18,7 @@ from hockney.machine.build import fitted
 from hockney.machine.file import Machine, save
 from hockney.machine.system import find_system, known_systems
 from hockney.records.contents import Contents, read
-from hockney.records.folder import APPS, EFFECTS, RECORDS, UNFINISHED, Campaign
+from hockney.records.folder import APPS, EFFECTS, PARTS, PLAN, RECORDS, UNFINISHED, Campaign
 from hockney.records.merge import merge
 from hockney.report.asked import asked
 from hockney.report.card.content import content
@@ -55,7 +55,9 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[Contents]:
     campaign of another origin.
     """
     for place in (source, source / CAMPAIGN):
-        if place.is_dir() and any((place / name).is_file() for name in (RECORDS, APPS, EFFECTS, UNFINISHED)):
+        # Jobs leave parts in the folders of campaigns and of studies.
+        is_of_jobs = (place / PARTS).is_dir() and (place / PLAN).is_file()
+        if is_of_jobs or any((place / name).is_file() for name in (RECORDS, APPS, EFFECTS, UNFINISHED)):
             yield read(place)
             return
     target = folder / CAMPAIGN

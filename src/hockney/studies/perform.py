@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from hockney.campaign.trust import doubt, in_words, is_ordinary, is_sealed, seal
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.predict.adaptive import Adaptive
 from hockney.records import table
-from hockney.records.folder import PLAN, Campaign
+from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.records.visits import CHOICES
 from hockney.studies.files import Study, parse
 from hockney.studies.steps import Asked, Step, function_of
@@ -34,6 +35,7 @@ from hockney.terminal.signals import Interrupted
 STUDY = "study.toml"
 STATE = "study.json"
 STEPS = "steps"
+JOB_IS_OVER = "the job's time was over"
 
 
 class Done(BaseModel):
@@ -61,16 +63,25 @@ class State(BaseModel):
     steps: dict[str, Done] = Field(default_factory=dict)
 
 
-class Folder:
-    """A study's folder: `study.toml` as used, `study.json`, and below `steps` a campaign for each step."""
+_BEST_FIRST = ("done", "partly", "failed")
 
-    def __init__(self, path: Path, study: Study, state: State) -> None:
+
+class Folder:
+    """A study's folder: `study.toml` as used, `study.json`, and below `steps` a campaign for each step.
+
+    A job (`part` is its name) keeps what came of its steps in `parts/JOB/study.json`; whoever reads joins them.
+    """
+
+    def __init__(self, path: Path, study: Study, state: State, part: str = "") -> None:
         self.path = path
         self.study = study
         self.state = state
+        """What came of the steps, in whichever job."""
+        self.part = part
+        self._own: dict[str, Done] = {}
 
     @classmethod
-    def create(cls, path: Path, study: Study, asked: Asked) -> Folder:
+    def create(cls, path: Path, study: Study, asked: Asked, part: str = "") -> Folder:
         """A new one; RequestError where something is there."""
         if (path / STATE).exists():
             raise RequestError(
@@ -82,31 +93,52 @@ class Folder:
         writing.replace(path / STUDY, study.text)
         made = cls(path, study, State(asked=asked, study_sha256=_digest(study.text)))
         made.save()
+        made.part = part
         return made
 
     @classmethod
-    def open(cls, path: Path) -> Folder:
-        """One that is there; RequestError where it is no study's, or damaged."""
+    def open(cls, path: Path, part: str = "") -> Folder:
+        """One that is there; RequestError where it is no study's, or damaged, or a part is another study's."""
         hint = "give the folder of a study, or begin one without --resume"
         try:
-            state = State.model_validate(reading.json_file(path / STATE, hint, within=path))
+            state = _state(path / STATE, path, hint)
         except reading.Absent:
             raise RequestError(f"{path} holds no study ({STATE} is not there)", hint) from None
-        except ValidationError as error:
-            raise RequestError(f"{path / STATE} is damaged: {error.errors()[0]['msg']}", hint) from error
         text = reading.text(path / STUDY, hint, within=path)
-        return cls(path, Study(name=state.asked.name, text=text, file=parse(text, str(path / STUDY))), state)
+        study = Study(name=state.asked.name, text=text, file=parse(text, str(path / STUDY)))
+        folder = cls(path, study, state, part)
+        folder.join()
+        return folder
+
+    def join(self) -> None:
+        """Learn what came of the steps in other jobs; RequestError where one was asked for another study."""
+        for file in sorted((self.path / PARTS).glob(f"*/{STATE}")):
+            theirs = _state(file, self.path, "remove it, if that job is over")
+            if theirs.asked != self.state.asked or theirs.study_sha256 != self.state.study_sha256:
+                raise RequestError(
+                    f"{file} is of another study than {self.path / STATE}",
+                    "two studies need two folders; nothing was changed",
+                )
+            for name, done in theirs.steps.items():
+                known = self.state.steps.get(name)
+                if known is None or _BEST_FIRST.index(done.state) <= _BEST_FIRST.index(known.state):
+                    self.state.steps[name] = done
 
     @property
     def steps(self) -> Path:
         """Where the campaigns of the steps are."""
         return self.path / STEPS
 
-    def save(self) -> None:
-        """Write what came of the steps so far."""
-        writing.replace(
-            self.path / STATE, json.dumps(self.state.model_dump(), indent=2, ensure_ascii=False) + "\n"
-        )
+    def save(self, step: str = "", done: Done | None = None) -> None:
+        """Write what came of the steps so far, of `step` just now."""
+        if done is not None:
+            self.state.steps[step] = self._own[step] = done
+        if self.part:
+            own = self.path / PARTS / self.part
+            writing.make_folder(own)
+            _write(own / STATE, self.state.model_copy(update={"steps": self._own}))
+            return
+        _write(self.path / STATE, self.state)
         seal(self.path, STATE)
 
     def doubt(self, steps: Sequence[Step]) -> str:
@@ -132,6 +164,17 @@ class Folder:
         return [path for step in steps if _holds_anything(path := self.steps / step.name)]
 
 
+def _state(path: Path, within: Path, hint: str) -> State:
+    try:
+        return State.model_validate(reading.json_file(path, hint, within=within))
+    except ValidationError as error:
+        raise RequestError(f"{path} is damaged: {error.errors()[0]['msg']}", hint) from error
+
+
+def _write(path: Path, state: State) -> None:
+    writing.replace(path, json.dumps(state.model_dump(), indent=2, ensure_ascii=False) + "\n")
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -145,10 +188,15 @@ def _holds_anything(path: Path) -> bool:
 
 
 def perform(
-    folder: Folder, steps: Sequence[Step], watching: Callable[[Step], AbstractContextManager[Watcher]]
+    folder: Folder,
+    steps: Sequence[Step],
+    watching: Callable[[Step], AbstractContextManager[Watcher]],
+    job_end_s: float = math.inf,
 ) -> None:
     """Do each step that is not done; what came of each is on disk before the next begins.
 
+    From `job_end_s` on (of `time.monotonic`) no step begins, nor one that cannot be ended in the middle and would
+    take longer; the one under way ends.
     A step that fails leaves the others alone. EnvironmentLack, or RequestError, where that is why no step can be
     done; an interrupt passes through.
     """
@@ -158,15 +206,19 @@ def perform(
         if folder.is_done(step):
             continue
         began_s = time.monotonic()
+        if began_s + (0.0 if step.plan is not None else step.estimate_s) >= job_end_s:
+            continue
         why, hint, left_out = "", "", 0
         state: Literal["done", "partly", "failed"] = "done"
         try:
             with watching(step) as watcher:
-                outcome = _do(folder.steps / step.name, step, watcher)
+                outcome = _do(folder, step, watcher, job_end_s)
             if outcome is not None:
                 left_out = outcome.left_out
             if outcome is not None and outcome.failures:
                 state, why = "partly", outcome.failures[0]
+            if outcome is not None and outcome.job_is_over:
+                state, why = "partly", JOB_IS_OVER
         except HockneyError as error:
             if isinstance(error.__context__, Interrupted):
                 raise  # An application's run was ended.
@@ -176,21 +228,22 @@ def perform(
         except typer.Exit:
             state, why = "partly", "a result is not what it must be"
         took_s = time.monotonic() - began_s
-        folder.state.steps[step.name] = Done(
-            state=state, took_s=took_s, estimate_s=step.estimate_s, why=why, hint=hint, left_out=left_out
-        )
-        folder.save()
+        done = Done(state=state, took_s=took_s, estimate_s=step.estimate_s, why=why, hint=hint, left_out=left_out)
+        folder.save(step.name, done)
         if isinstance(first, EnvironmentLack):
             break
     if not folder.campaigns(steps):
-        done = next(folder.state.steps[step.name] for step in steps if step.name in folder.state.steps)
+        done = next((folder.state.steps[step.name] for step in steps if step.name in folder.state.steps), None)
+        if done is None:
+            raise Incomplete(f"nothing could be measured: {JOB_IS_OVER}", "submit it with more --walltime")
         kind = type(first) if isinstance(first, EnvironmentLack | RequestError) else Incomplete
         raise kind(f"nothing could be measured: {done.why}", done.hint or "run `hockney doctor --run`")
 
 
-def _do(path: Path, step: Step, watcher: Watcher) -> Outcome | None:
+def _do(folder: Folder, step: Step, watcher: Watcher, job_end_s: float) -> Outcome | None:
+    path = folder.steps / step.name
     if step.plan is not None:
-        return _measure(path, step.plan, watcher)
+        return _measure(path, step.plan, watcher, folder.part, job_end_s)
     if path.exists():
         # A run that was ended in the middle is made again: runs are short, and half of them would count twice.
         shutil.rmtree(path)
@@ -199,10 +252,10 @@ def _do(path: Path, step: Step, watcher: Watcher) -> Outcome | None:
     return None
 
 
-def _measure(path: Path, options: Plan, watcher: Watcher) -> Outcome:
+def _measure(path: Path, options: Plan, watcher: Watcher, part: str, job_end_s: float) -> Outcome:
     """A campaign from its beginning, or from where it was ended."""
     if (path / PLAN).is_file():
-        campaign = Campaign.open(path)
+        campaign = Campaign.open(path, part)
         plan = Plan.stored(campaign.plan(), path)
         if reason := doubt(path, plan):
             raise RequestError(
@@ -212,9 +265,10 @@ def _measure(path: Path, options: Plan, watcher: Watcher) -> Outcome:
     else:
         plan = Plan.model_validate(options.model_dump())
         prepared = launches(plan)
-        campaign = Campaign.create(path, plan.model_dump())
+        campaign = Campaign.create(path, plan.model_dump(), part)
         seal(path)
-    outcome = run(campaign, plan, prepared, watcher, Adaptive)
+    job_s = None if job_end_s == math.inf else job_end_s - time.monotonic()
+    outcome = run(campaign, plan, prepared, watcher, Adaptive, job_s=job_s)
     if records := campaign.records():
         table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     return outcome

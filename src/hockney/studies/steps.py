@@ -14,13 +14,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hockney.batch.base import Allocation
 from hockney.campaign import collectives
 from hockney.campaign.options import MeasureOptions
 from hockney.campaign.plan import Launching, Plan
-from hockney.campaign.prepare import refuse_far_too_many
+from hockney.campaign.prepare import expect_room, refuse_far_too_many
 from hockney.campaign.visits_so_far import VisitsSoFar, visits_of
 from hockney.campaign.work import Work
-from hockney.errors import RequestError
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.options import Argument, named, options
 from hockney.records.answers import Candidate
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, Key, PairKey
@@ -59,7 +60,13 @@ class Asked(BaseModel):
     quick: bool = False
     ranks: int = Field(ge=1)
     placements: list[MapBy]
+    nodes: list[int] = Field(default_factory=list, description="of jobs; `ranks` are those on the most")
     launching: dict[str, Any] = Field(default_factory=dict)
+
+    def on(self) -> list[tuple[int | None, int]]:
+        """The numbers of nodes, None where nothing was asked for, each with its ranks."""
+        most = max(self.nodes, default=1)
+        return [(count, self.ranks // most * count) for count in self.nodes] or [(None, self.ranks)]
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,7 @@ class Step:
     options: Mapping[str, Any]
     models: Mapping[str, BaseModel]
     a_run_s: float
+    nodes: int | None = None
 
     @property
     def estimate_s(self) -> float:
@@ -99,6 +107,11 @@ class Step:
         """The plan of `measure`; None for applications."""
         return next((model for model in self.models.values() if isinstance(model, Plan)), None)
 
+    @property
+    def ranks(self) -> int:
+        """The ranks that it launches."""
+        return max(model.ranks for model in self.models.values() if isinstance(model, Launching))
+
     def operations(self) -> list[str]:
         """What it measures, by the names of operations and applications."""
         plan = self.plan
@@ -119,6 +132,27 @@ def check_ranks(asked: Asked) -> None:
     refuse_far_too_many(Launching.model_validate({**asked.launching, "ranks": asked.ranks}))
 
 
+def check_nodes(asked: Asked) -> None:
+    """RequestError where the ranks on the most nodes are not as many on each."""
+    most = max(asked.nodes, default=1)
+    if asked.ranks % most:
+        raise RequestError(
+            f"{asked.ranks} ranks are not as many on each of {most} nodes",
+            f"--ranks {-(-asked.ranks // most) * most} is",
+        )
+
+
+def fits(step: Step, given: Allocation | None) -> bool:
+    """Whether a job has room for the ranks of a step; outside of jobs, every step is tried."""
+    for model in step.models.values():
+        if given is not None and isinstance(model, Launching):
+            try:
+                expect_room(model, given)
+            except EnvironmentLack:
+                return False
+    return True
+
+
 def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
     """The commands of a study, in the order of its file, at each placement.
 
@@ -128,29 +162,38 @@ def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
     for number, of_file in enumerate(study.file.steps, 1):
         given = {**of_file.options, **(of_file.quick if asked.quick else {})}
         for placement in asked.placements:
-            with named(f"{study.name}, step {number}"):
-                made += _at(of_file, number, given, placement, asked, folder)
+            for nodes, ranks in asked.on():
+                with named(f"{study.name}, step {number}"):
+                    made += _at(of_file, number, given, placement, (nodes, ranks), asked, folder)
     return made
 
 
 def _at(
-    of_file: StepFile, number: int, given: Mapping[str, Any], placement: MapBy, asked: Asked, folder: Path
+    of_file: StepFile,
+    number: int,
+    given: Mapping[str, Any],
+    placement: MapBy,
+    on: tuple[int | None, int],
+    asked: Asked,
+    folder: Path,
 ) -> Iterator[Step]:
-    """The commands of one step of a file, with the options `given`, at one placement."""
+    """The commands of one step of a file, with the options `given`, at one placement, on (nodes, ranks)."""
+    nodes, ranks = on
     for word in OF_STUDY:
         if word in given:
             raise RequestError(f"a step cannot set {word}: that is the study's", "leave it out")
     for nth, table in enumerate(_each(of_file.verb, given), 1):
-        words = {key: _filled(value, asked.ranks, placement) for key, value in table.items()}
-        name = "-".join([str(number), of_file.verb.split()[-1], placement, *([str(nth)] if nth > 1 else [])])
-        known = {**asked.launching, "ranks": asked.ranks, "map_by": placement, "output": folder / name}
+        words = {key: _filled(value, ranks, placement) for key, value in table.items()}
+        more = [*([f"{nodes}n"] if nodes else []), *([str(nth)] if nth > 1 else [])]
+        name = "-".join([str(number), of_file.verb.split()[-1], placement, *more])
+        known = {**asked.launching, "ranks": ranks, "nodes": nodes, "map_by": placement, "output": folder / name}
         models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
         if any(ALL in model.variants for model in models.values() if isinstance(model, Launching)):
             raise RequestError(
                 f"a study takes no {ALL}", "name those that `hockney doctor --variants` starts, each by --variant"
             )
         a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
-        yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s)
+        yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s, nodes)
 
 
 def function_of(verb: str) -> Callable[..., Any]:

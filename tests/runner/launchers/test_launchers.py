@@ -125,12 +125,12 @@ def test_mpirun_and_hydra(by: Mpi, request_: dict[str, Any], line: str) -> None:
         (
             "mpich",
             {"map_by": "node", "ppn": 2},
-            "--mpi=pmi2 --ntasks=4 {} --ntasks-per-node=2 --distribution=cyclic:block --cpu-bind=cores",
+            "--mpi=pmi2 --ntasks=4 {} --nodes=2 --ntasks-per-node=2 --distribution=cyclic:block --cpu-bind=cores",
         ),
         (
             "openmpi",
             {"hosts": ("a:2", "b:2"), "bind_to": "socket"},
-            "--mpi=pmix --ntasks=4 {} --ntasks-per-node=2 --nodelist=a,b --distribution=block:block "
+            "--mpi=pmix --ntasks=4 {} --nodes=2 --ntasks-per-node=2 --nodelist=a,b --distribution=block:block "
             "--cpu-bind=sockets",
         ),
         (

@@ -59,7 +59,8 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     argv = [str(mpi.launcher), f"--mpi={_plugin(mpi.kind)}", f"--ntasks={request.ranks}", "--input=0"]
     argv += ["--kill-on-bad-exit=1", "--export=ALL"]
     if ppn is not None:
-        argv.append(f"--ntasks-per-node={ppn}")
+        # Of an allocation srun would take all nodes.
+        argv += [f"--nodes={-(-request.ranks // ppn)}", f"--ntasks-per-node={ppn}"]
     if request.hosts:
         argv.append("--nodelist=" + ",".join(h.partition(":")[0] for h in request.hosts))
     if request.hostfile is not None:

@@ -1,0 +1,150 @@
+"""What a batch system is: how a job is submitted and asked for, and what a process in a job can know of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from hockney import reading
+from hockney.errors import EnvironmentLack, RequestError
+from hockney.registry import Registry
+from hockney.runner.probe import capture, last_complaint
+
+COMMAND_LIMIT_S = 60.0
+"""Patience with a command of a batch system."""
+
+LEAST_MARGIN_S, MARGIN, MOST_MARGIN_S = 10.0, 0.05, 120.0
+"""What of a job's time is kept for ending: the point in flight, the launch, the table."""
+
+State = Literal["waiting", "running", "ended"]
+Environment = Mapping[str, str]
+
+
+class Allocation(BaseModel):
+    """What a job was given. `cpus` are those of each host; what nobody tells is empty, or None."""
+
+    model_config = ConfigDict(frozen=True)
+
+    system: str
+    job: str
+    hosts: tuple[str, ...] = ()
+    cpus: tuple[int, ...] = ()
+    tasks: int | None = None
+    """What the job was submitted for, where that is fewer than the CPUs."""
+    left_s: float | None = None
+    """Seconds until the batch system ends the job, counted from when this was asked."""
+
+    @property
+    def work_s(self) -> float | None:
+        """Seconds to work in: what is left without what it takes to end well."""
+        if self.left_s is None:
+            return None
+        return max(0.0, self.left_s - min(MOST_MARGIN_S, max(LEAST_MARGIN_S, MARGIN * self.left_s)))
+
+    @property
+    def part(self) -> str:
+        """The name of this job's part of a campaign: its id, without what a file name should not have."""
+        return re.sub(r"[^A-Za-z0-9._-]", "-", self.job).strip(".") or "job"
+
+    @property
+    def room(self) -> int | None:
+        """Ranks that have a CPU each; None where nobody tells."""
+        return sum(self.cpus) or None
+
+    def described(self) -> str:
+        """`job 17 of slurm: 2 nodes with 4 CPUs`."""
+        given = f": {len(self.hosts)} node{'s' * (len(self.hosts) != 1)}" if self.hosts else ""
+        return f"job {self.job} of {self.system}{given}" + (f" with {self.room} CPUs" if self.room else "")
+
+
+@dataclass(frozen=True)
+class BatchSystem:
+    """A batch system.
+
+    `variable` is set in jobs alone, or nearly so; `allocated` tells what the job was given, None where this is no
+    job after all. `submit` is the command before the script, which is read from standard input where
+    `reads_input`; `job_id` finds the job's id in what that prints. `states` asks what jobs do: those that it
+    leaves out have ended, or are not known any more. `time` writes a time limit, given in seconds.
+    """
+
+    variable: str
+    allocated: Callable[[Environment], Allocation | None]
+    submit: tuple[str, ...]
+    job_id: re.Pattern[str]
+    states: Callable[[Sequence[str]], dict[str, State]]
+    time: Callable[[float], str]
+    reads_input: bool = False
+
+
+batch_systems: Registry[BatchSystem] = Registry("batch system", "hockney.batch.systems", "how-to/batch.md")
+
+
+def allocation(environment: Environment = os.environ) -> Allocation | None:
+    """What the job was given that this process runs in; None outside of jobs."""
+    for _, system in batch_systems:
+        if environment.get(system.variable) and (found := system.allocated(environment)) is not None:
+            return found
+    return None
+
+
+def asked(*words: str) -> str:
+    """What a command of a batch system prints; EnvironmentLack where it is not there, or fails."""
+    done = capture(list(words), os.environ, COMMAND_LIMIT_S)
+    if done.returncode != 0:
+        why = last_complaint(done.stderr) or f"exit code {done.returncode}"
+        raise EnvironmentLack(f"`{' '.join(words[:3])} …` failed: {why}", "is this a host of the batch system?")
+    return done.stdout
+
+
+def told(*words: str) -> str:
+    """The same; empty where the command tells nothing, for what one can do without."""
+    try:
+        return asked(*words).strip()
+    except EnvironmentLack:
+        return ""
+
+
+def clock_s(text: str) -> float | None:
+    """Seconds of `D-HH:MM:SS`, `HH:MM:SS`, `MM:SS`; None for anything else (UNLIMITED)."""
+    found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", text.strip())
+    if found is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+def hms(seconds: float) -> str:
+    """`HH:MM:SS`, rounded up."""
+    whole = max(1, -int(-seconds // 1))
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+_GROUP = re.compile(r"([^,\[\]]*)\[([^\]]*)\]([^,\[\]]*)|([^,\[\]]+)")
+
+
+def hosts_of(text: str) -> tuple[str, ...]:
+    """The hosts of a list as Slurm and Flux (RFC 29) write it, with one bracket a name: `n[01-03,07],login`."""
+    hosts: list[str] = []
+    for before, ranges, after, single in _GROUP.findall(text.strip()):
+        if single:
+            hosts.append(single)
+        for one in ranges.split(",") if ranges else ():
+            first, _, last = one.partition("-")
+            hosts += [
+                f"{before}{number:0{len(first)}d}{after}" for number in range(int(first), int(last or first) + 1)
+            ]
+    return tuple(hosts)
+
+
+def lines_of(path: str) -> list[str]:
+    """Lines of a file that the batch system made for the job; none where it cannot be read."""
+    try:
+        return reading.text(Path(path), "").splitlines()
+    except RequestError:
+        return []

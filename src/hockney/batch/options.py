@@ -1,0 +1,90 @@
+"""The options of verbs that can write job scripts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from hockney.batch.site import Site, find, names
+from hockney.errors import RequestError
+from hockney.options import Option, flags_written
+from hockney.registry import did_you_mean, unit_files
+from hockney.units import parse_time
+
+BATCH = "Batch systems"
+"""Heading of these options."""
+SYSTEMS = unit_files("hockney.batch.systems")
+
+
+class Submission(BaseModel):
+    """Whether a job script is written in place of the work, for which batch system, and what the job asks for."""
+
+    submit: Annotated[
+        str,
+        Option(
+            f"Write a job script for {', '.join(SYSTEMS)}, and measure nothing here.",
+            show=None,
+            known=lambda: SYSTEMS,
+            metavar="SYSTEM",
+            panel=BATCH,
+        ),
+    ] = ""
+    now: Annotated[bool, Option("Submit what was written, too.", flags=("--now",), panel=BATCH)] = False
+    site: Annotated[
+        str,
+        Option(
+            "Site file: partition, account, modules, launcher; a name or a path.",
+            known=names,
+            metavar="NAME|FILE",
+            panel=BATCH,
+        ),
+    ] = ""
+    partition: Annotated[str, Option("Partition or queue, in place of the site's.", panel=BATCH)] = ""
+    account: Annotated[str, Option("Account or project, in place of the site's.", panel=BATCH)] = ""
+    walltime_s: Annotated[
+        float | None,
+        Option(
+            "Time limit of a job. [default: the site's, else 1h]",
+            flags=("--walltime",),
+            read=parse_time,
+            panel=BATCH,
+        ),
+        Field(gt=0, allow_inf_nan=False),
+    ] = None
+    jobs: Annotated[
+        int,
+        Option("Jobs that share the launches (--launches) of a campaign.", show=None, panel=BATCH),
+        Field(ge=1, le=1000),
+    ] = 1
+
+    @field_validator("submit")
+    @classmethod
+    def _is_known(cls, given: str) -> str:
+        if given and given not in SYSTEMS:
+            raise ValueError(
+                f"no batch system {given!r}: {did_you_mean(given, SYSTEMS)}known: {', '.join(SYSTEMS)}"
+            )
+        return given
+
+    @model_validator(mode="after")
+    def _submits_something(self) -> Submission:
+        written = {name: called for name, called in flags_written(self).items() if name != "submit"}
+        if written and not self.submit:
+            raise ValueError(f"{', '.join(written.values())} is about jobs: add --submit {'|'.join(SYSTEMS)}")
+        return self
+
+    def chosen(self) -> Site:
+        """The site, with what was written beside it. RequestError as of `find`, and for a line break."""
+        site = find(self.site)
+        beside = {
+            "partition": self.partition,
+            "account": self.account,
+            "walltime": self.walltime_s,
+        }
+        try:
+            return Site.model_validate(
+                {**site.model_dump(by_alias=True), **{k: v for k, v in beside.items() if v}}
+            )
+        except ValueError as error:
+            raise RequestError("--partition and --account are one line each", "leave out line breaks") from error

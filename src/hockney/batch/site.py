@@ -1,0 +1,121 @@
+"""A site file says what differs from one cluster to the next: `sites/NAME.toml`, or a user's own by its path."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from hockney import reading
+from hockney.errors import RequestError
+from hockney.registry import did_you_mean, unit_files
+from hockney.runner.mpi import KINDS
+from hockney.units import parse_time
+
+HINT = "docs/how-to/batch.md lists what a site file may say"
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("a line of a job script holds no line break or control character")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+class Site(BaseModel):
+    """What a cluster wants of its jobs; without a file, nothing but whole nodes for an hour.
+
+    `partition` is a queue where the batch system calls it so, `account` a project or bank. `options` are further
+    directives, as they stand after `#SBATCH` and its like. `modules` are loaded, `environment` is exported and
+    the shell lines of `setup` are run before Hockney is, in that order. `mpi`, `launcher` and `system` are the
+    options of those names; `launcher_options` are added to the launcher's command line.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    system: Line = ""
+    partition: Line = ""
+    account: Line = ""
+    walltime_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(default=3600.0, alias="walltime")
+    cores_per_node: Annotated[int, Field(ge=1)] | None = None
+    exclusive: bool = True
+    options: list[Line] = Field(default_factory=list)
+    modules: list[Line] = Field(default_factory=list)
+    environment: dict[Variable, Line] = Field(default_factory=dict)
+    setup: list[Line] = Field(default_factory=list)
+    mpi: Line = ""
+    launcher: Line = ""
+    launcher_options: list[Line] = Field(default_factory=list)
+
+    @field_validator("walltime_s", mode="before")
+    @classmethod
+    def _read(cls, given: Any) -> Any:
+        try:
+            return parse_time(given) if isinstance(given, str) else given
+        except RequestError as error:
+            raise ValueError(f"{error.message} ({error.hint})") from error
+
+    @field_validator("launcher")
+    @classmethod
+    def _is_known(cls, given: str) -> str:
+        known = unit_files("hockney.runner.launchers")
+        if given and given not in known:
+            raise ValueError(f"no launcher {given!r}: {did_you_mean(given, known)}known: {', '.join(known)}")
+        return given
+
+    @field_validator("mpi")
+    @classmethod
+    def _is_mpi(cls, given: str) -> str:
+        if given and "/" not in given and given not in ("auto", *KINDS) and not given.startswith("mpi"):
+            raise ValueError(f"{given!r} is no MPI: write {', '.join(KINDS)}, a prefix or a wrapper")
+        return given
+
+
+def folders() -> list[Path]:
+    """Where a site is looked for by its name."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return [Path(home, "hockney", "sites")]
+
+
+def names() -> list[str]:
+    """The sites that can be named."""
+    return sorted({path.stem for folder in folders() if folder.is_dir() for path in folder.glob("*.toml")})
+
+
+def find(name_or_path: str) -> Site:
+    """A site by its name or the path of its file, the default one for "".
+
+    RequestError where there is neither, or where the file says what no site does: which key, and where.
+    """
+    if not name_or_path:
+        return Site()
+    path = Path(name_or_path)
+    if path.suffix != ".toml" and "/" not in name_or_path:
+        found = [folder / f"{name_or_path}.toml" for folder in folders()]
+        there = [one for one in found if one.is_file()]
+        if not there:
+            known = names()
+            raise RequestError(
+                f"there is no site {name_or_path!r} in {' or '.join(map(str, folders()))}",
+                f"{did_you_mean(name_or_path, known)}known: {', '.join(known)}; or give the path of a file",
+            )
+        path = there[0]
+    given = reading.toml(reading.text(path, HINT), str(path), HINT)
+    try:
+        return Site.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = [field.alias or name for name, field in Site.model_fields.items()]
+            raise RequestError(
+                f"{reading.printable(path)}: unknown key {place!r}",
+                f"{did_you_mean(place, known)}known: {', '.join(known)}",
+            ) from error
+        said = first["msg"].removeprefix("Value error, ")
+        raise RequestError(f"{reading.printable(path)}: {place}: {said}", HINT) from error

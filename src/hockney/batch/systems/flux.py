@@ -1,0 +1,58 @@
+"""Flux: flux-batch(1), flux-jobs(1), flux-environment(7). Not tried on a Flux.
+
+In a batch script `FLUX_JOB_ID` is not set, by intent; the script runs in an instance of its own, which is asked.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from hockney.batch.base import Allocation, BatchSystem, Environment, State, batch_systems, hosts_of, told
+
+_STATES: dict[str, State] = {
+    **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "waiting"),
+    **dict.fromkeys(("RUN", "CLEANUP"), "running"),
+}
+
+
+def _allocated(environment: Environment) -> Allocation | None:
+    job = environment.get("FLUX_JOB_ID") or told("flux", "getattr", "jobid")
+    if not job:
+        return None  # the system's own instance, on a login node
+    hosts = hosts_of(told("flux", "getattr", "hostlist"))
+    # A line for each state; what is free, allocated and down is all there is.
+    cores = sum(
+        int(word) for word in told("flux", "resource", "list", "-n", "-o", "{ncores}").split() if word.isdigit()
+    )
+    try:
+        left_s = float(told("flux", "job", "timeleft"))
+    except ValueError:
+        left_s = math.inf
+    per_host = cores // len(hosts) if hosts else 0
+    return Allocation(
+        system="flux",
+        job=job,
+        hosts=hosts,
+        cpus=(per_host,) * len(hosts) if per_host else (),
+        left_s=left_s if math.isfinite(left_s) else None,
+    )
+
+
+def _states(jobs: Sequence[str]) -> dict[str, State]:
+    found = ((job, told("flux", "jobs", "-n", "-o", "{state}", job)) for job in jobs)
+    return {job: _STATES[word] for job, word in found if word in _STATES}
+
+
+batch_systems.register("flux")(
+    BatchSystem(
+        variable="FLUX_URI",
+        allocated=_allocated,
+        submit=("flux", "batch"),
+        job_id=re.compile(r"^(\S+)\s*$", re.MULTILINE),
+        states=_states,
+        # Flux Standard Duration, RFC 23.
+        time=lambda seconds: f"{max(1, math.ceil(seconds))}s",
+    )
+)

@@ -1,0 +1,57 @@
+"""IBM Spectrum LSF: the command reference of bsub and bjobs. Not tried on an LSF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hockney.batch.base import Allocation, BatchSystem, Environment, State, batch_systems, told
+
+_STATES: dict[str, State] = {
+    **dict.fromkeys(("PEND", "PSUSP", "WAIT", "PROV"), "waiting"),
+    **dict.fromkeys(("RUN", "USUSP", "SSUSP"), "running"),
+}
+
+
+def _left_s(said: str) -> float | None:
+    """`0:25 L`: hours and minutes until the run limit; of an estimate (E), or beyond it (X), nothing is known."""
+    found = re.fullmatch(r"(\d+):(\d+)(?: L)?", said)
+    return None if found is None else 60.0 * (60 * int(found[1]) + int(found[2]))
+
+
+def _allocated(environment: Environment) -> Allocation:
+    job = environment["LSB_JOBID"]
+    # `hostA 2 hostB 2`: slots of each host.
+    words = environment.get("LSB_MCPU_HOSTS", "").split()
+    slots = [int(word) for word in words[1::2]]
+    return Allocation(
+        system="lsf",
+        job=job,
+        hosts=tuple(words[::2]),
+        cpus=tuple(slots),
+        tasks=sum(slots) or None,
+        left_s=_left_s(told("bjobs", "-noheader", "-o", "time_left", job)),
+    )
+
+
+def _states(jobs: Sequence[str]) -> dict[str, State]:
+    found = ((job, told("bjobs", "-noheader", "-o", "stat", job)) for job in jobs)
+    return {job: _STATES[word] for job, word in found if word in _STATES}
+
+
+def _hours_and_minutes(seconds: float) -> str:
+    minutes = max(1, -int(-seconds // 60))
+    return f"{minutes // 60}:{minutes % 60:02d}"
+
+
+batch_systems.register("lsf")(
+    BatchSystem(
+        variable="LSB_JOBID",
+        allocated=_allocated,
+        submit=("bsub",),
+        job_id=re.compile(r"Job <(\d+)> is submitted"),
+        states=_states,
+        time=_hours_and_minutes,
+        reads_input=True,
+    )
+)

@@ -1,0 +1,76 @@
+"""PBS Professional and OpenPBS: qsub(1B), qstat(1B), pbs_resources(7B). Not tried on a PBS."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from hockney.batch.base import (
+    Allocation,
+    BatchSystem,
+    Environment,
+    State,
+    batch_systems,
+    clock_s,
+    hms,
+    lines_of,
+    told,
+)
+
+_STATES: dict[str, State] = {
+    **dict.fromkeys("QHWTSU", "waiting"),
+    **dict.fromkeys("REBM", "running"),
+}
+"""Letters of `job_state` (qstat(1B)); F and X have ended."""
+
+
+def _attribute(said: str, name: str) -> str:
+    found = re.search(rf"^\s*{re.escape(name)} = (.*)$", said, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def _left_s(said: str) -> float | None:
+    limit_s = clock_s(_attribute(said, "Resource_List.walltime"))
+    if limit_s is None:
+        return None
+    try:
+        began_s = time.mktime(time.strptime(_attribute(said, "stime"), "%a %b %d %H:%M:%S %Y"))
+    except ValueError:
+        used_s = clock_s(_attribute(said, "resources_used.walltime")) or 0.0
+        return max(0.0, limit_s - used_s)
+    return max(0.0, began_s + limit_s - time.time())
+
+
+def _allocated(environment: Environment) -> Allocation:
+    job = environment["PBS_JOBID"]
+    # A line for each rank (mpiprocs) of each chunk.
+    ranks = Counter(filter(None, map(str.strip, lines_of(environment.get("PBS_NODEFILE", "")))))
+    cpus = environment.get("NCPUS", "")
+    per_host = [max(count, int(cpus) if cpus.isdigit() else 0) for count in ranks.values()]
+    return Allocation(
+        system="pbs",
+        job=job,
+        hosts=tuple(ranks),
+        cpus=tuple(per_host),
+        tasks=sum(ranks.values()) or None,
+        left_s=_left_s(told("qstat", "-f", job)),
+    )
+
+
+def _states(jobs: Sequence[str]) -> dict[str, State]:
+    found = ((job, _attribute(told("qstat", "-f", job), "job_state")) for job in jobs)
+    return {job: _STATES[letter] for job, letter in found if letter in _STATES}
+
+
+batch_systems.register("pbs")(
+    BatchSystem(
+        variable="PBS_JOBID",
+        allocated=_allocated,
+        submit=("qsub",),
+        job_id=re.compile(r"^(\S+)\s*$", re.MULTILINE),
+        states=_states,
+        time=hms,
+    )
+)

@@ -1,0 +1,68 @@
+"""Slurm: sbatch(1), squeue(1), and the variables of a job as sbatch(1) lists them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+
+from hockney.batch.base import (
+    Allocation,
+    BatchSystem,
+    Environment,
+    State,
+    batch_systems,
+    clock_s,
+    hms,
+    hosts_of,
+    told,
+)
+
+_WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED", "SPECIAL_EXIT"})
+_RUNNING = frozenset({"RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT", "STOPPED", "RESIZING"})
+
+
+def _counts(text: str) -> list[int]:
+    """`2(x3),1` is 2, 2, 2 and 1."""
+    return [
+        int(count) for count, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", text) for _ in range(int(times or 1))
+    ]
+
+
+def _allocated(environment: Environment) -> Allocation:
+    job = environment["SLURM_JOB_ID"]
+    # The limit may have been changed since the job began; only the controller knows.
+    left_s = clock_s(told("squeue", "--noheader", "--jobs", job, "--format", "%L"))
+    if left_s is None and environment.get("SLURM_JOB_END_TIME", "").isdigit():
+        left_s = max(0.0, int(environment["SLURM_JOB_END_TIME"]) - time.time())
+    tasks = environment.get("SLURM_NTASKS", "")
+    return Allocation(
+        system="slurm",
+        job=job,
+        hosts=hosts_of(environment.get("SLURM_JOB_NODELIST", "")),
+        cpus=tuple(_counts(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))),
+        tasks=int(tasks) if tasks.isdigit() else None,
+        left_s=left_s,
+    )
+
+
+def _states(jobs: Sequence[str]) -> dict[str, State]:
+    states: dict[str, State] = {}
+    # Of a job that it has forgotten squeue says that it is invalid, and nothing of the others.
+    for job in jobs:
+        words = told("squeue", "--noheader", "--jobs", job, "--states", "all", "--format", "%T").split()
+        if words and words[0] in _WAITING | _RUNNING:
+            states[job] = "waiting" if words[0] in _WAITING else "running"
+    return states
+
+
+batch_systems.register("slurm")(
+    BatchSystem(
+        variable="SLURM_JOB_ID",
+        allocated=_allocated,
+        submit=("sbatch",),
+        job_id=re.compile(r"Submitted batch job (\d+)"),
+        states=_states,
+        time=hms,
+    )
+)

@@ -1,0 +1,64 @@
+"""`hockney status`: what of a campaign or a study is done, runs, or is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel
+
+from hockney.options import Argument
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
+
+with later():
+    from rich.table import Table
+
+    from hockney.studies import status as far
+    from hockney.studies.status import Status
+
+
+class StatusOptions(BaseModel):
+    """Of which folder."""
+
+    folder: Annotated[Path, Argument("A campaign or a study.", metavar="FOLDER")]
+
+
+@verb("status", examples="hockney status campaign\nhockney status nodes --json")
+def status(options: StatusOptions, json: JsonOption = False) -> None:
+    """Say what of a campaign or a study is done, runs, or is missing, and what its jobs do.
+
+    Nothing is measured and nothing written; batch systems are asked for the jobs that were submitted.
+    """
+    found = far.status(options.folder)
+    if json:
+        say.json(found.model_dump())
+        return
+    _tell(found)
+
+
+def _tell(found: Status) -> None:
+    if found.campaign is not None:
+        one = found.campaign
+        say.line(
+            f"{found.folder}: {found.state}, {one.records} records"
+            + (f"; missing: {one.missing}" * bool(one.missing))
+        )
+        if any(part.job for part in one.parts):
+            parts = Table("part", "records", "now", "ended", box=None)
+            for part in one.parts:
+                now = "running" if part.running else ""
+                parts.add_row(part.job or "(no job)", str(part.records), now, part.ended or "did not say")
+            say.table(parts)
+    else:
+        done = sum(step.state == "done" for step in found.steps)
+        say.line(f"{found.folder}: {found.state}, {done} of {len(found.steps)} steps done")
+        of_steps = Table("step", "state", "records", "last job", "missing", box=None)
+        for step in found.steps:
+            of_steps.add_row(step.name, step.state, str(step.records), step.job, step.missing)
+        say.table(of_steps)
+    if found.jobs:
+        jobs = Table("job", "name", "batch system", "submitted", "state", box=None)
+        for job in found.jobs:
+            jobs.add_row(job.job, job.name, job.batch_system, job.submitted, job.state)
+        say.table(jobs)
