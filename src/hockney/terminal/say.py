@@ -12,19 +12,22 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
-WIDEST = 10_000
-"""Columns that a table may take in a pipe or a file, where no terminal says how many there are."""
+ANY_WIDTH = 10**9
+"""Columns in a pipe or a file, where no terminal says how many there are."""
 
 Part = str | tuple[str, str]
 """A text, or a text and its style."""
@@ -55,16 +58,79 @@ def program() -> str:
     return called
 
 
-def table(shown: Table) -> None:
-    """A table of a result: its cells fold on a terminal, and each row is one line in a pipe or a file."""
-    for column in shown.columns:
-        column.overflow = "fold"
-    console = (
-        out
-        if out.is_terminal
-        else Console(file=out.file, width=WIDEST, highlight=False, markup=False, emoji=False)
-    )
-    console.print(shown)
+def table(shown: Table, *, keys: int = 1) -> None:
+    """A table of a result, its title a line above it: nothing in it is cut, and no word is broken.
+
+    In a pipe or a file each row is one line. On a terminal long texts fold between words; columns that find no
+    room there go to further tables below, each of which begins with the first `keys` columns again.
+    """
+    if shown.title:
+        line((str(shown.title), "bold"))
+    room = out.width if out.is_terminal else ANY_WIDTH
+    whole = [_widths(column) for column in shown.columns]
+    for number, chosen in enumerate(_parts(shown, [least for least, _ in whole], keys, room)):
+        part = _part(shown, chosen)
+        frame = _frame(part)
+        widths = _shared(room - frame, [whole[index] for index in chosen])
+        for column, width in zip(part.columns, widths, strict=True):
+            column.width, column.overflow = width, "ignore"
+        part.width = frame + sum(widths)
+        if number:
+            out.print()
+        out.print(part, crop=False)
+
+
+COMFORTABLE = 20
+"""Columns that a text may fold into on a terminal, where it needs more."""
+
+
+def _widths(column: Column) -> tuple[int, int]:
+    """The least width of a column in which no word is broken and a text can be read, and that of its longest."""
+    wide = out.options.update(width=ANY_WIDTH)
+    found = [Measurement.get(out, wide, cell) for cell in (column.header, *column.cells)]
+    word, text = max(one.minimum for one in found), max(one.maximum for one in found)
+    return (text if column.no_wrap else max(word, min(text, COMFORTABLE))), text
+
+
+def _parts(shown: Table, least: list[int], keys: int, room: int) -> Iterator[list[int]]:
+    """The columns of each table: as many as fit beside the first ones, and one at least."""
+    first = list(range(min(keys, len(least))))
+    chosen = [*first]
+    for index in range(len(first), len(least)):
+        beside = [*chosen, index]
+        if len(chosen) > len(first) and _frame(_part(shown, beside)) + sum(least[i] for i in beside) > room:
+            yield chosen
+            beside = [*first, index]
+        chosen = beside
+    yield chosen
+
+
+def _part(shown: Table, chosen: list[int]) -> Table:
+    """The table of these columns alone."""
+    part = copy(shown)
+    part.title = None
+    part.columns = [replace(shown.columns[index], _index=number) for number, index in enumerate(chosen)]
+    return part
+
+
+def _frame(part: Table) -> int:
+    """What a table is wider than its columns together."""
+    bare = _part(part, list(range(len(part.columns))))
+    for column in bare.columns:
+        column.width = 1
+    return Measurement.get(out, out.options.update(width=ANY_WIDTH), bare).maximum - len(bare.columns)
+
+
+def _shared(room: int, widths: list[tuple[int, int]]) -> list[int]:
+    """The least widths, and what is left of the room for those that need more, the least needy first."""
+    given = [least for least, _ in widths]
+    left = max(0, room - sum(given))
+    needs = sorted(range(len(widths)), key=lambda index: widths[index][1] - given[index])
+    for number, index in enumerate(needs):
+        more = min(widths[index][1] - given[index], left // (len(needs) - number))
+        given[index] += more
+        left -= more
+    return given
 
 
 def json(data: object) -> None:
