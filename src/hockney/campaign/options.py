@@ -48,14 +48,12 @@ class MeasureOptions(Plan):
 
     output: Annotated[Path, Option("Campaign folder.", flags=("--output", "-o")), Field(exclude=True)]
     quick: Annotated[
-        bool, Option("A first model in about half a minute.", flags=("--quick",), panel=HOW), Field(exclude=True)
+        bool, Option("In about half a minute.", flags=("--quick",), panel=HOW), Field(exclude=True)
     ] = False
-    resume: Annotated[
-        bool, Option("Go on with a campaign; its plan is kept.", flags=("--resume",)), Field(exclude=True)
-    ] = False
+    resume: Annotated[bool, Option("", flags=("--resume",)), Field(exclude=True)] = False
     trust: Annotated[
         bool,
-        Option("Resume a campaign that you did not begin: run what its plan names.", flags=("--trust",)),
+        Option("", flags=("--trust",)),
         Field(exclude=True),
     ] = False
     off_cache: Annotated[
@@ -66,17 +64,14 @@ class MeasureOptions(Plan):
     variants: Annotated[
         list[str],
         Option(
-            "'NAME: launcher arguments and NAME=VALUE settings'; repeat to compare transports. "
-            "all-transports: each combination of the library's that starts.",
+            "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several. all-transports: each combination of the library's that starts.",
             flags=("--variant",),
             panel=LAUNCH,
         ),
     ] = Field(default_factory=list)
     # Both depend on what else is asked for: _completed sets them.
-    ranks: Annotated[
-        int, Option("Ranks to launch; default the cores of this host.", show=None, panel=LAUNCH), Field(ge=2)
-    ] = 0
-    system: Annotated[str, Option("Name of the system; default the host's name.", panel=LAUNCH)] = Field(
+    ranks: Annotated[int, Option("[default: the cores of this host]", show=None, panel=LAUNCH), Field(ge=2)] = 0
+    system: Annotated[str, Option("[default: the host's name]", panel=LAUNCH)] = Field(
         default_factory=gethostname
     )
 

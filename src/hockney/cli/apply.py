@@ -24,7 +24,9 @@ with later():
 class ApplyOptions(BaseModel):
     """What is put under a program, and what is said of it at the end."""
 
-    table: Annotated[Path, Option("Table of schedules, as `hockney tune --for hockney` writes it.")]
+    table: Annotated[
+        Path, Option("Table of schedules, as `hockney tune --for hockney` writes it.", flags=("--rules",))
+    ]
     bitwise: Annotated[
         bool,
         Option(
@@ -69,7 +71,7 @@ class ApplyOptions(BaseModel):
     ] = None
     mpi: Annotated[
         str | None,
-        Option("The program's MPI: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
+        Option("The program's: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
     ] = None
     command: Annotated[
         list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)

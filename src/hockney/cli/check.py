@@ -86,9 +86,7 @@ class CheckOptions(BaseModel):
         float, Option("A factor up to this one is no violation, and not slower."), Field(ge=1, le=100)
     ] = 1.05
     junit: Annotated[Path | None, Option("Write the result as JUnit XML, too.")] = None
-    trust: Annotated[
-        bool, Option("Run with --confirm what the plan of somebody else's campaign names.", flags=("--trust",))
-    ] = False
+    trust: Annotated[bool, Option("With --confirm.", flags=("--trust",))] = False
 
 
 @verb(

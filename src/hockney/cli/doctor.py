@@ -26,7 +26,7 @@ class DoctorOptions(BaseModel):
 
     mpi: Annotated[
         str | None,
-        Option("Look at this one only: auto, openmpi, mpich, intel, a prefix or a compiler wrapper."),
+        Option("Look at this one only: auto, openmpi, mpich, intel, a prefix or a wrapper."),
     ] = None
     run: Annotated[bool, Option("Also build the runner and start two ranks with each MPI.", flags=("--run",))] = (
         False
@@ -35,12 +35,12 @@ class DoctorOptions(BaseModel):
         bool,
         Option(
             "Also try each combination of a library's transports, and print those that start as --variant lines.",
-            flags=("--variants",),
+            flags=("--transports",),
         ),
     ] = False
-    hosts: Annotated[
-        list[str], Option("With --variants: try them between two of these hosts, NAME or NAME:SLOTS.", read=words)
-    ] = Field(default_factory=list)
+    hosts: Annotated[list[str], Option("With --transports: those are tried between two of them.", read=words)] = (
+        Field(default_factory=list)
+    )
 
 
 @verb(

@@ -38,7 +38,7 @@ class Named(BaseModel):
 class UpOptions(Named):
     """What the lab is made of."""
 
-    hosts: Annotated[int, Option("Hosts, each with an address of its own.")] = 8
+    hosts: Annotated[int, Option("Each is a host with an address of its own.", flags=("--nodes",))] = 8
     link_B_per_s: Annotated[
         float | None,
         Option(

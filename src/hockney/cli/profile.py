@@ -32,7 +32,7 @@ class ProfileOptions(BaseModel):
     output: Annotated[Path, Option("File of the profile.", flags=("--output", "-o"))] = Path("profile.json")
     mpi: Annotated[
         str | None,
-        Option("The program's MPI: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
+        Option("The program's: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
     ] = None
     command: Annotated[
         list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)

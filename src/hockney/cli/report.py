@@ -33,7 +33,7 @@ class ReportOptions(CollectiveTimes, MeasuredData):
     """What is reported on, with what beside it, and into which files."""
 
     output: Annotated[
-        Path | None, Option("HTML file to write. [default: report.html, or card.html]", flags=("--output", "-o"))
+        Path | None, Option("HTML file. [default: report.html, or card.html]", flags=("--output", "-o"))
     ] = None
     card: Annotated[
         bool,
@@ -52,18 +52,19 @@ class ReportOptions(CollectiveTimes, MeasuredData):
             metavar="NAME[@LOCALITY]=RATE",
         ),
     ] = Field(default_factory=list)
-    machine: Annotated[Path | None, Option("Machine file with the fits. [default: fitted anew]")] = None
+    machine: Annotated[Path | None, Option("Its fits are shown. [default: fitted anew]")] = None
     systems: Annotated[
         list[str],
         Option(
-            "System file, or the name of a known system: where ranks share a cache, a package, a node. "
-            "Repeat for a table of several. [default: what the launches tell]",
+            "A known one, or a JSON file that describes it: where ranks share a cache, a package, a node. Repeat for a table of several. [default: what the launches tell]",
             flags=("--system",),
             metavar="NAME|FILE",
         ),
     ] = Field(default_factory=list)
-    figures: Annotated[Path | None, Option("Folder for every figure as PNG and SVG.")] = None
-    csv: Annotated[Path | None, Option("Folder for one CSV for each configuration.")] = None
+    figures: Annotated[
+        Path | None, Option("Here a folder: every figure as PNG and SVG.", flags=("--figure",))
+    ] = None
+    csv: Annotated[Path | None, Option("Here a folder: one file for each configuration.")] = None
     any_level: AnyLevel = False
 
 

@@ -197,7 +197,7 @@ class StudyOptions(BaseModel):
             "Without a time of 1 process, take the one that the fit gives.", flags=("--extrapolate-baseline",)
         ),
     ] = False
-    figure: Annotated[Path | None, Option("Draw speed-up and efficiency (.svg, .png, .html).")] = None
+    figure: Annotated[Path | None, Option("Speed-up and efficiency.")] = None
 
 
 @verb(

@@ -42,7 +42,7 @@ class ShowOptions(BaseModel):
     machine: Annotated[Path, Argument("Machine file.")] = Path("machine.json")
     format_: Annotated[
         Literal["text", "table", "latex", "json", "summary"],
-        Option("What to print: text, table, latex, json or summary.", flags=("--format",)),
+        Option("text, table, latex, json or summary.", flags=("--format",)),
     ] = "text"
     view: Annotated[
         Literal["asymptotic", "dominant", "bounded", "exact", "all"] | None,
@@ -51,20 +51,16 @@ class ShowOptions(BaseModel):
             "JSON]"
         ),
     ] = None
-    model: Annotated[
-        str | None, Option("Model to show, or 'all'. [default: piecewise; all of them in tables]")
-    ] = None
+    model: Annotated[str | None, Option("To show, or 'all'. [default: piecewise; all of them in tables]")] = None
     operation: Annotated[
-        str | None, Option("Only this operation or effect; a collective, or 'collectives', for closed forms.")
+        str | None, Option("Or an effect; a collective, or 'collectives', for closed forms.")
     ] = None
-    algorithm: Annotated[str, Option("Only this algorithm of the collective.")] = ""
-    ranks: Annotated[int | None, Option("Give the exact form of the collective for so many ranks.")] = None
-    topology: Annotated[
-        str, Option("Network that bounds are for, such as torus:8x8x8. [default: the machine's]")
-    ] = ""
-    locality: Annotated[str | None, Option("Only this locality of the two ranks.")] = None
-    variant: Annotated[str | None, Option("Only this variant.")] = None
-    cache: Annotated[str | None, Option("Only buffers in cache ('warm') or out of it ('off').")] = None
+    algorithm: Annotated[str, Option("[default: all]")] = ""
+    ranks: Annotated[int | None, Option("The exact form of the collective is given for it.")] = None
+    topology: Annotated[str, Option("Bounds are for it. [default: the machine's]")] = ""
+    locality: Annotated[str | None, Option("[default: all]")] = None
+    variant: Annotated[str | None, Option("[default: all]")] = None
+    cache: Annotated[str | None, Option("[default: both]")] = None
     any_level: AnyLevel = False
 
 

@@ -42,7 +42,7 @@ class Simulated(ScheduleOptions):
         str, Argument("bcast, allreduce, …; none with --goal.", metavar="COLLECTIVE", known=lambda: COLLECTIVES)
     ] = ""
     algorithm: Annotated[str, Option("See `hockney schedule list`.", known=algorithm_names)] = ""
-    ranks: Annotated[int, Option("Number of ranks.", show=None)] = 0
+    ranks: Annotated[int, Option("", show=None)] = 0
     goal: Annotated[
         Path | None, Option("File of GOAL text: a graph of messages and computations, instead of a collective.")
     ] = None

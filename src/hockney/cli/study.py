@@ -64,12 +64,10 @@ class StudyOptions(CollectiveTimes):
     output: Annotated[
         Path | None, Option("Folder of the study. [default: the name of the study]", flags=("--output", "-o"))
     ] = None
-    quick: Annotated[bool, Option("A first answer in minutes.", flags=("--quick",))] = False
-    resume: Annotated[bool, Option("Go on with a study; what is done is kept.", flags=("--resume",))] = False
-    trust: Annotated[
-        bool, Option("Resume a study that you did not begin: run what it names.", flags=("--trust",))
-    ] = False
-    dry_run: Annotated[bool, Option("Only print the plan and what it would take.", flags=("--dry-run",))] = False
+    quick: Annotated[bool, Option("In minutes.", flags=("--quick",))] = False
+    resume: Annotated[bool, Option("", flags=("--resume",))] = False
+    trust: Annotated[bool, Option("", flags=("--trust",))] = False
+    dry_run: Annotated[bool, Option("The plan, and what it takes.", flags=("--dry-run",))] = False
     source: Annotated[
         Path | None,
         Option(

@@ -48,14 +48,14 @@ class LoggopsOptions(BaseModel):
     latency_s: Annotated[
         float | None,
         Option(
-            "L: a time, such as 2.5us; needed without --machine or --system.",
+            "L of LogGP; needed without --machine or --system.",
             flags=("--latency",),
             read=parse_time,
         ),
     ] = None
     overhead_s: Annotated[
         float | None,
-        Option("o: the processor's time to send, and to receive.", flags=("--overhead",), read=parse_time),
+        Option("", flags=("--overhead",), read=parse_time),
     ] = None
     receive_overhead_s: Annotated[
         float | None,
@@ -67,17 +67,15 @@ class LoggopsOptions(BaseModel):
     ] = None
     gap_s: Annotated[
         float | None,
-        Option("g: the time between two messages of a rank.", flags=("--gap",), read=parse_time),
+        Option("", flags=("--gap",), read=parse_time),
     ] = None
     gap_s_per_B: Annotated[
         float | None,
-        Option(
-            "G: a time, such as 6ns, or a rate, such as 10GB/s.", flags=("--gap-per-byte",), read=parse_per_byte
-        ),
+        Option("Or the time of a byte, such as 6ns: G of LogGP.", flags=("--bandwidth",), read=parse_per_byte),
     ] = None
     reduce_s_per_B: Annotated[
         float | None,
-        Option("γ: the time to reduce a byte, or a rate.", flags=("--reduction",), read=parse_per_byte),
+        Option("", flags=("--reduction",), read=parse_per_byte),
     ] = None
     copy_s_per_B: Annotated[
         float | None,
@@ -102,7 +100,7 @@ class LoggopsOptions(BaseModel):
 class SharingOptions(BaseModel):
     """Links and nodes that messages share."""
 
-    ppn: Annotated[int, Option("Ranks of a node; consecutive ranks share one."), Field(ge=1)] = 1
+    ppn: Annotated[int, Option("Consecutive ranks share one."), Field(ge=1)] = 1
     node_gap_s_per_B: Annotated[
         float | None,
         Option(
@@ -120,18 +118,16 @@ class SharingOptions(BaseModel):
     ] = ()
     link_gap_s_per_B: Annotated[
         float | None,
-        Option("Bandwidth of each link between the nodes.", flags=("--link-bandwidth",), read=parse_per_byte),
+        Option("Bandwidth of each link between the nodes.", flags=("--link",), read=parse_per_byte),
     ] = None
 
 
 class SimulationOptions(BaseModel):
     """Where parameters come from, and what is simulated of the collective."""
 
-    machine: Annotated[Path | None, Option("Machine file: its parameters where none are given here.")] = None
-    system: Annotated[
-        str, Option("Description of the system that the ranks are on: a known name or a JSON file.")
-    ] = ""
-    mapping: Annotated[str, Option("Mapping of the system that places the ranks.")] = ""
+    machine: Annotated[Path | None, Option("Its parameters where none are given here.")] = None
+    system: Annotated[str, Option("A known one, or a JSON file that describes it: where ranks are.")] = ""
+    mapping: Annotated[str, Option("One that --system knows.")] = ""
     noise_s: Annotated[
         float,
         Option(
@@ -141,7 +137,7 @@ class SimulationOptions(BaseModel):
             show="{:g}s".format,
         ),
     ] = 0.0
-    seed: Annotated[int, Option("Seed of the noise."), Field(ge=0, lt=2**64)] = 0
+    seed: Annotated[int, Option("The noise."), Field(ge=0, lt=2**64)] = 0
     by_class: Annotated[bool, Option("Simulate one rank for all that do the same.")] = True
     critical_path: Annotated[bool, Option("Say where the time went.", flags=("--critical-path",))] = False
     per_rank: Annotated[Path | None, Option("CSV file: when each rank is done.")] = None

@@ -33,7 +33,7 @@ MACHINE = Path("machine.json")
 class MachineFile(BaseModel):
     """Where costs of messages come from."""
 
-    machine: Annotated[Path, Option("Machine file.")] = MACHINE
+    machine: Annotated[Path, Option("")] = MACHINE
 
     @property
     def is_there(self) -> bool:
@@ -46,7 +46,7 @@ class Sizes(BaseModel):
 
     sizes_B: Annotated[
         list[int],
-        Option("Size, such as 64KiB; repeat for several.", flags=("--bytes",), read=parse_bytes, repeat=True),
+        Option("Several: with commas.", flags=("--bytes",), read=parse_bytes, repeat=True),
     ] = Field(default_factory=list)
 
 
@@ -71,10 +71,10 @@ class Strided(BaseModel):
 class Placing(BaseModel):
     """Where ranks are: on a system, by one of its mappings."""
 
-    system: Annotated[str, Option("Description of the system, a known name or a JSON file.")] = ""
-    mapping: Annotated[str, Option("Mapping of the system that places the ranks.")] = ""
-    nodes: Annotated[int | None, Option("Nodes that are used.")] = None
-    ppn: Annotated[int | None, Option("The most ranks on a node.")] = None
+    system: Annotated[str, Option("A known one, or a JSON file that describes it: where ranks are.")] = ""
+    mapping: Annotated[str, Option("One that --system knows.")] = ""
+    nodes: Annotated[int | None, Option("Those that are used.")] = None
+    ppn: Annotated[int | None, Option("The most.")] = None
 
     def refuse_places(self) -> None:
         """RequestError where something is said that means nothing without a system."""
@@ -120,5 +120,5 @@ class MessageCosts(OnTopology, NetworkOptions, Placing, MachineFile):
 
     where: Annotated[
         list[str],
-        Option("NAME=WORD, where the file holds several: variant, mpi, mapping, system, pairs."),
+        Option("variant, mpi, mapping, system, pairs."),
     ] = Field(default_factory=list)

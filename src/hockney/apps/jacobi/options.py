@@ -35,24 +35,22 @@ class JacobiStudy(StencilStudy):
     cells: Annotated[
         Extents | None,
         Option(
-            "Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks. "
-            f"[default: {USUAL_CELLS}]",
+            f"Cells: 400 is a cube; the same on any number of ranks. [default: {USUAL_CELLS}]",
+            flags=("--size",),
             read=parse_cells,
         ),
     ] = None
-    subdomain: Annotated[
-        int | None, Option("Side of the cube that each rank has: weak scaling."), Field(ge=1)
-    ] = None
+    subdomain: Annotated[int | None, Option("Weak scaling."), Field(ge=1)] = None
     iterations: Annotated[int, Option("Sweeps of a repetition."), Field(ge=1)] = 10
-    threads: Annotated[int, Option("OpenMP threads of each rank."), Field(ge=1, le=4096)] = 1
+    threads: Annotated[int, Option(""), Field(ge=1, le=4096)] = 1
     block_rows: Annotated[
         int | None,
-        Option("Rows of a block along y. [default: what the caches keep]", flags=("--block",)),
+        Option("Rows of a block along y. [default: what the caches keep]", flags=("--block-rows",)),
         Field(ge=1),
     ] = None
     stores: Annotated[Stores, Option(f"{listed(get_args(Stores))}.")] = "auto"
     instructions: Annotated[Instructions, Option(f"{listed(get_args(Instructions))}.")] = "auto"
-    bound: Annotated[bool, Option("Measure, in turns with the sweeps, the bandwidth that bounds them.")] = True
+    bound: Annotated[bool, Option("In turns with the sweeps.")] = True
     chosen: Mapping[int, Grid] = Field(default_factory=dict)
 
     @model_validator(mode="before")

@@ -25,9 +25,7 @@ with later():
 class GridChoice(BaseModel):
     """What the process grid is chosen by, where none is named."""
 
-    machine: Annotated[
-        Path | None, Option("Machine file: without --grid, take the one that is predicted fastest.")
-    ] = None
+    machine: Annotated[Path | None, Option("Without --grid, take the one that is predicted fastest.")] = None
 
 
 @verb(

@@ -65,14 +65,15 @@ class WishOptions(BaseModel):
             "(spread)."
         ),
     ] = "close"
-    plan: Annotated[bool, Option("Only print the plan and each launcher's options.", flags=("--plan",))] = False
+    plan: Annotated[bool, Option("The plan, and each launcher's options.", flags=("--dry-run",))] = False
     topology: Annotated[
         str,
         Option(
-            "With --plan: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 threads' or a file."
+            "With --plan: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 threads' or a file.",
+            flags=("--node",),
         ),
     ] = ""
-    figure: Annotated[Path | None, Option("Draw the node (.svg, .png, .html).")] = None
+    figure: Annotated[Path | None, Option("The node.")] = None
     repetitions: Repetitions = None
 
 
@@ -81,7 +82,7 @@ class PinningLaunching(AppLaunching):
 
     threads: Annotated[
         int | None,
-        Option("OpenMP threads of each rank, each on a core of its own. [default: as the environment says]"),
+        Option("Each on a core of its own. [default: as the environment says]"),
         Field(ge=1),
     ] = None
 

@@ -47,24 +47,21 @@ class StencilCase(MessageCosts):
     operation: str = ""
     cells: Extents | None = None
     formulation: str = ""
-    subdomain: Annotated[int | None, Option("Cells along each side of the cube that each rank has.")] = None
+    subdomain: Annotated[int | None, Option("")] = None
     grids: Annotated[
         list[str],
         Option(
-            "Processes along x, y and z, such as 4x3x2; repeat for several, also of several numbers of ranks; "
-            "`all` with --ranks.",
+            "Repeat for several, also of several numbers of ranks; or all, with --ranks.",
             flags=("--grid",),
         ),
     ] = Field(default_factory=list)
-    ranks: Annotated[list[int], Option("Number of ranks, or several: 1,2,4.", read=parse_ranks)] = Field(
-        default_factory=list
-    )
+    ranks: Annotated[list[int], Option("Or several: 1,2,4.", read=parse_ranks)] = Field(default_factory=list)
     halo: Annotated[str, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
-    iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 10
+    iterations: Annotated[int, Option("Their mean is given."), Field(ge=1)] = 10
     cell_s: Annotated[
         float | None,
         Option(
-            "What a rank takes for a cell in an iteration, such as 0.9ns.",
+            "",
             flags=("--cell-time",),
             read=parse_time,
         ),

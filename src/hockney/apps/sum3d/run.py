@@ -49,21 +49,19 @@ class Sum3dStudy(BaseModel):
     nz: Annotated[int | None, Argument("Elements along z.", metavar="nz")] = None
     sizes: Annotated[
         list[str],
-        Option("Elements along x, y and z, 2400x100x100, in place of nx ny nz; repeat it.", flags=("--size",)),
+        Option("Elements, in place of nx ny nz; repeat for several.", flags=("--size",)),
     ] = Field(default_factory=list)
     grid: Annotated[
         list[str],
         Option(
-            "Processes along x, y and z, such as 6x4x1, or several; all: every grid of --ranks; shapes: each "
-            "once, longest along x. [default: as alike as possible]",
+            "Or several; all: every grid of --ranks; shapes: each once, longest along x. [default: as alike as possible]",
             read=names,
         ),
     ] = Field(default_factory=list)
     split: Annotated[
         list[str],
         Option(
-            "balanced: all elements over all ranks; cartesian: as many as the grid says, in pieces; "
-            "blocks: the blocks of the grid themselves. Or several.",
+            "balanced: all elements over all ranks; cartesian: as many as the grid says, in pieces; blocks: the blocks of the grid themselves. Or several.",
             read=names,
             show=",".join,
         ),
@@ -75,7 +73,7 @@ class Sum3dStudy(BaseModel):
             flags=("--pack",),
         ),
     ] = False
-    ranks: Annotated[int | None, Option("Ranks to launch. [default: the cores of this host]"), Field(ge=1)] = None
+    ranks: Annotated[int | None, Option("[default: the cores of this host]"), Field(ge=1)] = None
     repetitions: Repetitions = None
     cycles: Annotated[int, Option("Cycles of a repetition, whose time is their mean.")] = 1
     rounds: Annotated[
@@ -83,7 +81,7 @@ class Sum3dStudy(BaseModel):
         Option("Visits of each configuration, in a new random order each time. [default: 1; 5 of several]"),
         Field(ge=1),
     ] = None
-    seed: Annotated[int, Option("Seed of the random elements and of the order.")] = 1
+    seed: Annotated[int, Option("The elements and the order.")] = 1
     generate: Annotated[
         bool,
         Option("Rank 0 makes the elements anew in each cycle.", flags=("--generate",)),
@@ -94,12 +92,12 @@ class Sum3dStudy(BaseModel):
     ] = False
     loads_only: Annotated[
         bool,
-        Option("Only say how many elements each rank gets; nothing is launched.", flags=("--loads-only",)),
+        Option("Only say how many elements each rank gets; nothing is launched.", flags=("--dry-run",)),
     ] = False
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            f"Bandwidth of a simulated host's memory; a real host's is measured. [default: {SIMULATED_MEMORY}]",
+            f"Of a simulated host; a real host's is measured. [default: {SIMULATED_MEMORY}]",
             flags=("--memory-bandwidth",),
             read=parse_rate,
         ),
@@ -109,10 +107,10 @@ class Sum3dStudy(BaseModel):
 class Predicting(Sum3dCosts):
     """What predictions beside the measured times are from."""
 
-    machine: Annotated[Path | None, Option("Machine file: predictions beside what was measured.")] = None
+    machine: Annotated[Path | None, Option("Predictions beside what was measured.")] = None
     table: Annotated[
         Path | None,
-        Option("With --machine: campaign or tidy table with this library's scatter and gather on as many ranks."),
+        Option("With --machine: this library's scatter and gather on as many ranks."),
     ] = None
 
 

@@ -25,14 +25,15 @@ class LocalityOptions(BaseModel):
     empty_means_default: ClassVar[bool] = True
 
     campaign: Annotated[Path, Argument("Folder of `hockney measure` with ping-pongs between nodes.")]
-    hosts: Annotated[Path | None, Option("Lines `host node`. [default: hosts in the order of their names]")] = (
-        None
-    )
+    hosts: Annotated[
+        Path | None,
+        Option("Lines `host node`. [default: hosts in the order of their names]", flags=("--host-map",)),
+    ] = None
     size_B: Annotated[
         int | None,
-        Option("Message size. [default: the smallest measured]", flags=("--bytes",), read=parse_bytes),
+        Option("[default: the smallest measured]", flags=("--bytes",), read=parse_bytes),
     ] = None
-    variant: Annotated[str, Option("Variant of the campaign's launches.")] = "default"
+    variant: Annotated[str, Option("")] = "default"
 
 
 @verb(

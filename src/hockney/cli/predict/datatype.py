@@ -44,7 +44,7 @@ class BlockFace(BaseModel):
     face: Annotated[str | None, Option("x, y or z: the face of a block in C order, x fastest.")] = None
     shape: Annotated[
         tuple[int, ...] | None,
-        Option("With --face: elements along x, y and z, such as 64x64x64.", read=lambda text: _extents(text)),
+        Option("Elements of the block of --face.", flags=("--size",), read=lambda text: _extents(text)),
     ] = None
     element_B: Annotated[
         int,
@@ -57,10 +57,8 @@ class BlockFace(BaseModel):
 class EffectOptions(MachineFile):
     """Which effect of a machine file says what layouts cost."""
 
-    locality: Annotated[str | None, Option(f"{listed(LOCALITIES)}. [default: the nearest measured]")] = None
-    where: Annotated[
-        list[str], Option("NAME=WORD, where a file holds more: mpi, variant, mapping, system, placement.")
-    ] = Field(default_factory=list)
+    locality: Annotated[str | None, Option("[default: the nearest measured]")] = None
+    where: Annotated[list[str], Option("mpi, variant, mapping, system, placement.")] = Field(default_factory=list)
 
 
 @verb(

@@ -35,15 +35,15 @@ class Message(MachineFile, Sizes):
 
     locality: Annotated[
         str | None,
-        Option(f"{listed(LOCALITIES)}. [default: the nearest measured]"),
+        Option("[default: the nearest measured]"),
     ] = None
-    variant: Annotated[str | None, Option("Only entries of this variant.")] = None
-    cache: Annotated[str | None, Option(f"{listed(get_args(Cache))}. [default: warm where measured]")] = None
+    variant: Annotated[str | None, Option("")] = None
+    cache: Annotated[str | None, Option("[default: warm where measured]")] = None
     where: Annotated[
         list[str],
-        Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, window, pairs."),
+        Option("mapping, mpi, system, source, window, pairs."),
     ] = Field(default_factory=list)
-    model: Annotated[str, Option("Model to predict with.")] = "piecewise"
+    model: Annotated[str, Option("To predict with.")] = "piecewise"
     any_level: AnyLevel = False
     reference_s: Annotated[
         float | None,
