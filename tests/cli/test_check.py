@@ -165,7 +165,7 @@ def test_what_it_refuses(words: list[str], said: str) -> None:
 @pytest.mark.one_mpi
 def test_what_fresh_launches_do_not_show_is_not_confirmed(mpi: Mpi, tmp_path: Path) -> None:
     campaign, again = tmp_path / "c", tmp_path / "again"
-    words = ("--operations", "bcast", "--ranks", "2", "--sizes", "8,256", "--launches", "5")
+    words = ("--operation", "bcast", "--ranks", "2", "--bytes", "8,256", "--launches", "5")
     fast = ("--mpi", str(mpi.wrapper), "--budget", "0.02s", "--visits", "1")
     campaign_answer(run_hockney("measure", *words, *fast, "-o", str(campaign), "--json"))
     path = campaign / "records.jsonl"

@@ -119,7 +119,7 @@ def test_the_estimate_of_a_campaign_is_its_visits_at_their_budget_or_its_time() 
         (
             ('topology = ["world", "cartesian"]', 'variant = "all-transports"'),
             r"own, step 1: a study takes no all-transports",
-            "hockney doctor --variants",
+            "hockney doctor --transports",
         ),
         (("[[steps]]", "[[steps"), r"own.toml is no TOML", ""),
     ],

@@ -14,8 +14,8 @@ import pytest
     ("written", "offered"),
     [
         ("hockney sch", ["schedule"]),
-        ("hockney measure --operations allr", ["allreduce"]),
-        ("hockney measure --operations bcast,allr", ["bcast,allreduce"]),
+        ("hockney measure --operation allr", ["allreduce"]),
+        ("hockney measure --operation bcast,allr", ["bcast,allreduce"]),
         ("hockney measure --mpi mp", ["mpich"]),
         ("hockney measure --map-by so", ["socket"]),
         ("hockney schedule draw allg", ["allgather"]),

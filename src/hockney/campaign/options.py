@@ -50,10 +50,10 @@ class MeasureOptions(Plan):
     quick: Annotated[
         bool, Option("In about half a minute.", flags=("--quick",), panel=HOW), Field(exclude=True)
     ] = False
-    resume: Annotated[bool, Option("", flags=("--resume",)), Field(exclude=True)] = False
+    resume: Annotated[bool, Option(flags=("--resume",)), Field(exclude=True)] = False
     trust: Annotated[
         bool,
-        Option("", flags=("--trust",)),
+        Option(flags=("--trust",)),
         Field(exclude=True),
     ] = False
     off_cache: Annotated[
@@ -106,7 +106,7 @@ def _operations(words: list[str]) -> dict[str, list[str]]:
     for word in words:
         if word not in known:
             raise RequestError(
-                f"--operations: unknown operation {word!r}",
+                f"--operation: unknown operation {word!r}",
                 f"{did_you_mean(word, known)}known: {', '.join(pairwise)}; "
                 f"collectives for all of {', '.join(COLLECTIVES)}; "
                 f"effects for all of {', '.join(effects.names())}",

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from hockney import vocabulary
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
@@ -21,7 +22,7 @@ from hockney.schedule.catalogue import algorithm_names
 from hockney.units import parse_bytes, parse_time
 from hockney.words import listed, segment, whole, words, written
 
-LAUNCH, WHAT, HOW = "Launch", "What is measured", "How well and how long"
+LAUNCH, WHAT, HOW = vocabulary.LAUNCH, "What is measured", "How well and how long"
 """Headings of options."""
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
@@ -33,7 +34,7 @@ GROUPS = ("collectives", "effects")
 
 
 def operation_words() -> list[str]:
-    """What `--operations` takes."""
+    """What `--operation` takes."""
     return [*POINT_TO_POINT, *COLLECTIVES, *unit_files("hockney.campaign.effects"), *GROUPS]
 
 
@@ -58,11 +59,11 @@ class Launching(BaseModel):
             known=lambda: ("auto", *KINDS, "smpi"),
         ),
     ] = "auto"
-    ranks: Annotated[int, Option("", panel=LAUNCH), Field(ge=1)]
+    ranks: Annotated[int, Option(panel=LAUNCH), Field(ge=1)]
     threads: int | None = Field(
         default=None, ge=1, description="OpenMP threads of a rank, a core for each; none: as the environment says"
     )
-    hosts: Annotated[list[str], Option("", read=words, panel=LAUNCH)] = Field(default_factory=list)
+    hosts: Annotated[list[str], Option(read=words, panel=LAUNCH)] = Field(default_factory=list)
     hostfile: Annotated[str, Option("Host file in the launcher's own format.", panel=LAUNCH)] = ""
     launcher: Annotated[
         str,
@@ -239,7 +240,7 @@ class Plan(Launching):
     window: Annotated[
         int, Option("Messages in flight for bandwidth and bidirectional.", panel=WHAT), Field(ge=1, le=2**16)
     ] = 64
-    launches: Annotated[int, Option("", panel=HOW), Field(ge=1, le=10_000)] = 1
+    launches: Annotated[int, Option(panel=HOW), Field(ge=1, le=10_000)] = 1
     visits: Annotated[
         int,
         Option("Visits of each point at that level; of collectives four times as many, each shorter.", panel=HOW),

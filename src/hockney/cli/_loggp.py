@@ -22,8 +22,8 @@ class LogGpOptions(BaseModel):
     machine: Annotated[Path | None, Option("With a `loggp` fit.")] = None
     locality: Annotated[str, Option("Of those in the machine file.")] = ""
     latency_s: Annotated[float | None, Option("L of LogGP.", flags=("--latency",), read=parse_time)] = None
-    overhead_s: Annotated[float, Option("", flags=("--overhead",), read=parse_time, show="{:g}s".format)] = 0.0
-    gap_s: Annotated[float, Option("", flags=("--gap",), read=parse_time, show="{:g}s".format)] = 0.0
+    overhead_s: Annotated[float, Option(flags=("--overhead",), read=parse_time, show="{:g}s".format)] = 0.0
+    gap_s: Annotated[float, Option(flags=("--gap",), read=parse_time, show="{:g}s".format)] = 0.0
     gap_s_per_B: Annotated[
         float | None,
         Option(
@@ -34,7 +34,7 @@ class LogGpOptions(BaseModel):
     ] = None
     reduce_s_per_B: Annotated[
         float,
-        Option("", flags=("--reduction",), read=parse_per_byte, show=None),
+        Option(flags=("--reduction",), read=parse_per_byte, show=None),
     ] = 0.0
 
 
@@ -48,7 +48,7 @@ def loggp(options: LogGpOptions) -> dict[str, float] | None:
     if options.latency_s is None and options.gap_s_per_B is None:
         return None
     if options.latency_s is None or options.gap_s_per_B is None:
-        raise RequestError("LogGP needs both --latency and --gap-per-byte", "for example 2us and 10GB/s")
+        raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
     return options.model_dump(exclude={"machine", "locality"})
 
 

@@ -80,10 +80,10 @@ class ApplyOptions(BaseModel):
 
 @verb(
     "apply",
-    examples="""hockney apply --table table.json -- mpirun -n 4 ./app --its-own options
-hockney apply --table table.json --summary -- mpiexec -n 8 python program.py
-hockney apply --table table.json --compare -- mpirun -n 4 ./app
-hockney apply --table table.json --bitwise -- srun -n 128 ./app""",
+    examples="""hockney apply --rules table.json -- mpirun -n 4 ./app --its-own options
+hockney apply --rules table.json --summary -- mpiexec -n 8 python program.py
+hockney apply --rules table.json --compare -- mpirun -n 4 ./app
+hockney apply --rules table.json --bitwise -- srun -n 128 ./app""",
 )
 def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     """Run an MPI program with the schedules of a table under its collectives.

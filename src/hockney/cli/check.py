@@ -92,7 +92,7 @@ class CheckOptions(BaseModel):
 @verb(
     "check",
     examples="""
-hockney measure --operations collectives --algorithms ours,default --launches 5 -o c
+hockney measure --operation collectives --algorithm ours,default --launches 5 -o c
 hockney check c
 hockney check c --family-error 2% --guidelines split_in_parts,bcast_as_scatter_and_allgather
 hockney check c --confirm c-again

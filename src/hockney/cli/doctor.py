@@ -48,8 +48,8 @@ class DoctorOptions(BaseModel):
     examples="""hockney doctor
 hockney doctor --run
 hockney doctor --mpi mpicc.mpich --run
-hockney doctor --variants
-hockney doctor --variants --hosts n1:1,n2:1
+hockney doctor --transports
+hockney doctor --transports --hosts n1:1,n2:1
 hockney doctor --json""",
 )
 def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
@@ -58,7 +58,7 @@ def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
     Ends with 0 when at least one MPI and a compiler work, else with 3.
     """
     if options.hosts and not options.variants:
-        raise RequestError("--hosts means nothing without --variants", "add --variants, or leave it out")
+        raise RequestError("--hosts means nothing without --transports", "add --transports, or leave it out")
     check_hosts(options.hosts)
     with say.status("looking …") as status:
         diagnosis = diagnose(

@@ -36,9 +36,7 @@ with later():
 class EvaluateOptions(MeasuredData):
     """What is predicted from what, by which models, and where the errors go."""
 
-    operation: Annotated[str, Option("", known=lambda: (*POINT_TO_POINT, *COLLECTIVES, *applications()))] = (
-        "pingpong"
-    )
+    operation: Annotated[str, Option(known=lambda: (*POINT_TO_POINT, *COLLECTIVES, *applications()))] = "pingpong"
     statistic: Annotated[str, Option("[default: the first of those in the table]")] = ""
     models: Annotated[
         list[str],

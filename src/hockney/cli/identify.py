@@ -80,6 +80,7 @@ class IdentifyOptions(BaseModel):
             flags=("--bytes",),
             read=parse_bytes,
             repeat=True,
+            commas=True,
         ),
     ] = Field(default_factory=list)
     watch: Annotated[
@@ -98,8 +99,8 @@ class IdentifyOptions(BaseModel):
             panel=WATCH,
         ),
     ] = ""
-    hosts: Annotated[list[str], Option("", read=words, panel=WATCH)] = Field(default_factory=list)
-    trust: Annotated[bool, Option("", flags=("--trust",), panel=WATCH)] = False
+    hosts: Annotated[list[str], Option(read=words, panel=WATCH)] = Field(default_factory=list)
+    trust: Annotated[bool, Option(flags=("--trust",), panel=WATCH)] = False
 
 
 USUAL_B = tuple(2**power for power in range(21))
@@ -110,7 +111,7 @@ USUAL_B = tuple(2**power for power in range(21))
     "identify",
     examples="""
 hockney identify campaign
-hockney identify tidy.csv.gz --operation bcast --by times --system orfeo-epyc
+hockney identify tidy.csv.gz --operation bcast --evidence times --system orfeo-epyc
 hockney identify campaign --machine machine.json --json
 hockney identify machine.json --operation allreduce --ranks 8 --ranks 64 --nodes 1
 hockney identify --watch --mpi openmpi --operation bcast --ranks 5 --ranks 8
@@ -208,7 +209,7 @@ def _of_table(options: IdentifyOptions, source: Path, as_json: bool) -> tuple[li
     if not chosen:
         raise RequestError(
             f"{source} has no collective with the algorithm {DEFAULT}",
-            "measure one: `hockney measure --operations bcast --algorithms default,all`",
+            "measure one: `hockney measure --operation bcast --algorithm default,all`",
         )
     found: list[Answer] = []
     costs = _costs(options, source, frame)

@@ -78,10 +78,10 @@ NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures"
 hockney report demo
 hockney report demo -o report.html --peak 'InfiniBand=12.5GB/s'
 hockney report demo --peak 'InfiniBand=100Gbit/s' --peak 'memory@cache,numa=12GB/s'
-hockney report demo --machine machine.json --figures figures --csv csv
+hockney report demo --machine machine.json --figure figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
 hockney report tidy.csv.gz --system orfeo-epyc
-hockney report tidy.csv.gz --statistic mean_over_ranks --sizes 2,1KiB
+hockney report tidy.csv.gz --statistic mean_over_ranks --bytes 2,1KiB
 hockney report demo -o mixture.html --any-level
 hockney report --card machine.json -o card.html
 hockney report --card bluegene_p --json

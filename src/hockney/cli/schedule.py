@@ -45,7 +45,7 @@ class ScheduleOptions(BaseModel):
 
     collective: Annotated[str, Argument("bcast, allreduce, …", metavar="COLLECTIVE", known=lambda: COLLECTIVES)]
     algorithm: Annotated[str, Option("See `hockney schedule list`.", known=algorithm_names)]
-    ranks: Annotated[int, Option("")]
+    ranks: Annotated[int, Option()]
     size_B: Annotated[
         int,
         Option(
@@ -55,9 +55,9 @@ class ScheduleOptions(BaseModel):
             show=written,
         ),
     ] = 1024
-    root: Annotated[int, Option("")] = 0
-    segment_B: Annotated[int, Option("", flags=("--segment",), read=segment, show=written)] = 0
-    radix: Annotated[int, Option("Fan-out or radix; 0 for the algorithm's default.")] = 0
+    root: Annotated[int, Option()] = 0
+    segment_B: Annotated[int, Option(flags=("--segment",), read=segment, show=written)] = 0
+    radix: Annotated[int, Option()] = 0
 
     def request(self, algorithm: str = "") -> ScheduleRequest:
         """The schedule, by another algorithm where one is named; RequestError where it is not defined."""
@@ -317,7 +317,7 @@ class DrawOptions(BaseModel):
     examples="hockney schedule draw bcast --algorithm binomial --ranks 16 -o tree.svg\n"
     "hockney schedule draw allreduce --algorithm ring --ranks 8 --bytes 64KiB --style steps -o ring.png\n"
     "hockney schedule draw bcast --algorithm linear --ranks 8 --bytes 1KiB --style space-time "
-    "--latency 2us --overhead 0.5us --gap 1us --gap-per-byte 10GB/s -o linear.html",
+    "--latency 2us --overhead 0.5us --gap 1us --bandwidth 10GB/s -o linear.html",
     of=schedule,
 )
 def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, json: JsonOption = False) -> None:

@@ -65,8 +65,8 @@ class StudyOptions(CollectiveTimes):
         Path | None, Option("Folder of the study. [default: the name of the study]", flags=("--output", "-o"))
     ] = None
     quick: Annotated[bool, Option("In minutes.", flags=("--quick",))] = False
-    resume: Annotated[bool, Option("", flags=("--resume",))] = False
-    trust: Annotated[bool, Option("", flags=("--trust",))] = False
+    resume: Annotated[bool, Option(flags=("--resume",))] = False
+    trust: Annotated[bool, Option(flags=("--trust",))] = False
     dry_run: Annotated[bool, Option("The plan, and what it takes.", flags=("--dry-run",))] = False
     source: Annotated[
         Path | None,
@@ -94,7 +94,7 @@ hockney study collectives --ranks 8 --map-by core,socket,node -o collectives
 hockney study jacobi --dry-run
 hockney study ring -o ring --resume
 hockney study collectives --from tidy.csv.gz -o published
-hockney study collectives --from orfeo/ --statistic mean_over_ranks --sizes 2,1KiB -o orfeo
+hockney study collectives --from orfeo/ --statistic mean_over_ranks --bytes 2,1KiB -o orfeo
 hockney study my.toml -o mine --json""",
 )
 @interruptible()

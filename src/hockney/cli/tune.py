@@ -82,7 +82,7 @@ class TuneOptions(BaseModel):
     ] = Field(default_factory=lambda: [4**power for power in range(1, 12)])
     where: Annotated[
         list[str],
-        Option("", metavar="NAME=VALUE"),
+        Option(metavar="NAME=VALUE"),
     ] = Field(default_factory=list)
     mpi: Annotated[
         str, Option("The one that will read the file, where the table's launches do not lead to it.")
@@ -105,13 +105,13 @@ class TuneOptions(BaseModel):
         ),
     ] = None
     launches: Annotated[int, Option("Of each variant.", panel=VERIFY), Field(ge=4, le=1000)] = 5
-    trust: Annotated[bool, Option("", flags=("--trust",), panel=VERIFY)] = False
+    trust: Annotated[bool, Option(flags=("--trust",), panel=VERIFY)] = False
 
 
 @verb(
     "tune",
     examples="""hockney tune campaign --for openmpi-classic -o rules.conf --explain
-hockney tune campaign --for mpich-json -o selection.json --operations bcast,allreduce
+hockney tune campaign --for mpich-json -o selection.json --operation bcast,allreduce
 hockney tune campaign --for openmpi-v2 -o rules.conf --verify --launches 8
 hockney tune campaign --for openmpi-v2 -o rules.conf --ranks 5,7
 hockney tune table.csv.gz --for hockney -o table.json --where mapping=core

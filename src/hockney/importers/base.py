@@ -14,9 +14,8 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
-from hockney.records.record import LOCALITIES, Locality, Record
+from hockney.records.record import Locality, Record
 from hockney.registry import Registry
-from hockney.words import listed
 
 if TYPE_CHECKING:
     from hockney.records.columnar import RecordColumns

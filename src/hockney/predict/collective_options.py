@@ -15,7 +15,7 @@ class CollectiveCase(MessageCosts, Sizes):
     """Which collective is predicted, on which ranks, and from what."""
 
     operation: str = ""
-    ranks: Annotated[int | None, Option("")] = None
+    ranks: Annotated[int | None, Option()] = None
     algorithm: Annotated[
         str,
         Option(
@@ -23,7 +23,7 @@ class CollectiveCase(MessageCosts, Sizes):
             known=lambda: ("all", "best", *algorithm_names()),
         ),
     ] = "all"
-    root: Annotated[int, Option("")] = 0
+    root: Annotated[int, Option()] = 0
     segment_B: Annotated[
         int | None,
         Option(

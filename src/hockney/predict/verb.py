@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from hockney import vocabulary
 from hockney.errors import RequestError
 from hockney.network.allocation import Allocation
 from hockney.options import Option
@@ -33,7 +34,7 @@ MACHINE = Path("machine.json")
 class MachineFile(BaseModel):
     """Where costs of messages come from."""
 
-    machine: Annotated[Path, Option("")] = MACHINE
+    machine: Annotated[Path, Option()] = MACHINE
 
     @property
     def is_there(self) -> bool:
@@ -46,7 +47,7 @@ class Sizes(BaseModel):
 
     sizes_B: Annotated[
         list[int],
-        Option("Several: with commas.", flags=("--bytes",), read=parse_bytes, repeat=True),
+        Option("Several: with commas.", flags=("--bytes",), read=parse_bytes, repeat=True, commas=True),
     ] = Field(default_factory=list)
 
 
@@ -88,8 +89,8 @@ class OnTopology(Allocation):
     topology: Annotated[
         str,
         Option(
-            "Network between the nodes, whose links messages share: torus:8x8x8, fat-tree:nodes=148,…; the rate "
-            "of a link is the machine file's, or said: torus:8x8x8,link=10Gbit/s."
+            "Messages share its links; the rate of a link is the machine file's, or said: "
+            "torus:8x8x8,link=10Gbit/s."
         ),
     ] = ""
 
@@ -102,6 +103,7 @@ class NetworkOptions(BaseModel):
         Option(
             "Latency of an empty message between nodes, such as 2us: assumed, not measured.",
             flags=("--network-latency",),
+            panel=vocabulary.MACHINE,
             read=parse_time,
         ),
     ] = None
@@ -110,6 +112,7 @@ class NetworkOptions(BaseModel):
         Option(
             "Bandwidth of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
             flags=("--network-bandwidth",),
+            panel=vocabulary.MACHINE,
             read=parse_positive_rate,
         ),
     ] = None

@@ -147,7 +147,8 @@ def _at(
         models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
         if any(ALL in model.variants for model in models.values() if isinstance(model, Launching)):
             raise RequestError(
-                f"a study takes no {ALL}", "name those that `hockney doctor --variants` starts, each by --variant"
+                f"a study takes no {ALL}",
+                "name those that `hockney doctor --transports` starts, each by --variant",
             )
         a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
         yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s)

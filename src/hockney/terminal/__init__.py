@@ -8,8 +8,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hockney.errors import NegativeAnswer
-from hockney.terminal.loading import Verbs, import_verbs
+from hockney.terminal.loading import Verb, Verbs, import_verbs
 from hockney.terminal.options import flattened
+from hockney.vocabulary import MEANINGS
 
 _HELP = {"help_option_names": ["--help", "-h"]}
 _places: list[str] = []
@@ -38,7 +39,7 @@ app = _typer(
     "4 interrupted or partly done (resume possible), 70 a defect of ours.",
 )
 
-JsonOption = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", metavar="", help=MEANINGS["--json"].help)]
 
 
 def group(
@@ -69,7 +70,7 @@ def verb(
     epilog = _shell_lines(examples)
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        of.command(name, epilog=epilog, context_settings=_HELP)(flattened(function))
+        of.command(name, cls=Verb, epilog=epilog, context_settings=_HELP)(flattened(function))
         return function
 
     return enter

@@ -11,10 +11,32 @@ from dataclasses import dataclass
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from hockney.registry import unit_files
+from hockney.terminal import say
+from hockney.vocabulary import current
+
+
+class Verb(TyperCommand):
+    """A verb, which takes for one release more what its options were called before."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What is left of the words; options have their present names."""
+        return super().parse_args(ctx, [*self._current(args)])
+
+    def _current(self, words: Sequence[str]) -> Iterator[str]:
+        known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        for number, word in enumerate(words):
+            if word == "--":
+                yield from words[number:]
+                return
+            name, equals, value = word.partition("=")
+            now = current(name, known)
+            if now != name:
+                say.warn(f"{name} is called {now} now; the next release refuses the old name")
+            yield now + equals + value
 
 
 class Verbs(TyperGroup):

@@ -55,6 +55,7 @@ class CgStudy(StencilStudy):
             flags=("--size",),
             read=parse_unknowns,
             repeat=True,
+            commas=True,
         ),
     ] = ()
     variants: Annotated[

@@ -95,8 +95,8 @@ class FormulaOptions(BaseModel):
 @verb(
     "jacobi",
     examples=f"""
-hockney predict jacobi --cells 800 --ranks 48 --grid all --cell-time 0.9ns
-hockney predict jacobi --cells 800 --ranks 48 --grid all --runs folder --machine machine.json --json
+hockney predict jacobi --size 800 --ranks 48 --grid all --cell-time 0.9ns
+hockney predict jacobi --size 800 --ranks 48 --grid all --runs folder --machine machine.json --json
 {EXAMPLE} --json
 hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model weak_scaling_jacobi_per_message
 hockney predict jacobi --model weak_scaling_jacobi --serial-time 15.3276s --subdomain 1200 --machine orfeo_thin --locality network --grid 12x1x1 --grid 24x1x1

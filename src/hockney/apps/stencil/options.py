@@ -73,6 +73,7 @@ class StencilStudy(BaseModel):
             flags=("--grid",),
             read=lambda text: text if text == "all" else parse_grid(text),
             repeat=True,
+            commas=True,
             show=None,
         ),
     ] = ()

@@ -47,7 +47,7 @@ class StencilCase(MessageCosts):
     operation: str = ""
     cells: Extents | None = None
     formulation: str = ""
-    subdomain: Annotated[int | None, Option("")] = None
+    subdomain: Annotated[int | None, Option("Along each side of a cube.")] = None
     grids: Annotated[
         list[str],
         Option(
@@ -61,7 +61,6 @@ class StencilCase(MessageCosts):
     cell_s: Annotated[
         float | None,
         Option(
-            "",
             flags=("--cell-time",),
             read=parse_time,
         ),
@@ -103,7 +102,7 @@ def predict_stencil(
     """
     if case.cells is not None and case.subdomain is not None:
         raise RequestError(
-            f"{'--size' if case.formulation else '--cells'} and --subdomain both say how many cells there are",
+            f"{'--size' if case.formulation else '--size'} and --subdomain both say how many cells there are",
             "give one of them",
         )
     if case.cell_s is not None and not case.cell_s > 0:

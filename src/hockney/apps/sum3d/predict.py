@@ -30,9 +30,9 @@ class Sum3dCase(Size):
     """What is summed on which ranks, and how fast their memory is."""
 
     ranks: Annotated[int | None, Option("[default: those of --grid]")] = None
-    grid: Annotated[Grid | None, Option("", read=parse_grid)] = None
+    grid: Annotated[Grid | None, Option(read=parse_grid)] = None
     split: Annotated[str, Option(f"{listed(SPLITS)}.")] = "balanced"
-    machine: Annotated[Path, Option("")] = MACHINE
+    machine: Annotated[Path, Option()] = MACHINE
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(

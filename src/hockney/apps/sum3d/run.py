@@ -120,7 +120,7 @@ class Predicting(Sum3dCosts):
 hockney run sum3d 240 100 100 --ranks 2 --machine machine.json
 hockney run sum3d 2400 100 100 --grid 8x3x1 --split cartesian --repetitions 10 --cycles 50
 hockney run sum3d --size 240x100x100 --size 120x200x100 --ranks 4 --grid all --split balanced,cartesian -o sums
-hockney run sum3d 800 300 100 --grid 6x4x1 --split cartesian --loads-only
+hockney run sum3d 800 300 100 --grid 6x4x1 --split cartesian --dry-run
 hockney run sum3d 64 64 64 --ranks 8 --split blocks --pack --mpi smpi --platform cluster.xml
 """,
     of=run,

@@ -51,7 +51,7 @@ class EffectiveOptions(BaseModel):
     machine: Annotated[Path | None, Option("With the effect `congestion`, measured on any numbers of ranks.")] = (
         None
     )
-    figure: Annotated[Path | None, Option("")] = None
+    figure: Annotated[Path | None, Option()] = None
 
 
 @verb(

@@ -29,7 +29,7 @@ class MapOptions(BaseModel):
     pattern: Annotated[
         str, Option("jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE or collective:NAME:ALGORITHM:P.")
     ]
-    ppn: Annotated[int, Option(""), Field(ge=1)] = 1
+    ppn: Annotated[int, Option(), Field(ge=1)] = 1
     size_B: Annotated[
         int | None,
         Option("Or of a face. [default: count them]", flags=("--bytes",), read=message_size),
@@ -51,7 +51,7 @@ class MapOptions(BaseModel):
 @verb(
     "map",
     examples="hockney network map --pattern jacobi:8x8x4 --topology torus:8x8x4 --json\n"
-    "hockney network map --pattern jacobi:16x16x8 --cells 64x64x64 --topology torus:8x8x4 --ppn 8\n"
+    "hockney network map --pattern jacobi:16x16x8 --subdomain 64x64x64 --topology torus:8x8x4 --ppn 8\n"
     "hockney network map --pattern collective:allgather:ring:64 --bytes 64KiB --topology hypercube:6\n"
     "hockney network map --pattern ring:16 --topology torus:4x4 --map-file mine.txt",
     of=network,

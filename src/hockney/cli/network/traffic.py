@@ -33,7 +33,7 @@ class TrafficOptions(BaseModel):
             flags=("--traffic",),
         ),
     ] = "worst-pairing"
-    size_B: Annotated[int, Option("", flags=("--bytes",), read=message_size, show=written)] = 2**20
+    size_B: Annotated[int, Option(flags=("--bytes",), read=message_size, show=written)] = 2**20
     streams: Annotated[int, Option("Messages that each pair sends at once."), Field(ge=1, le=1_000_000)] = 1
     seed: Annotated[int, Option("Of the first sample."), Field(ge=0)] = 0
     samples: Annotated[

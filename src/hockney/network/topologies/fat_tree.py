@@ -241,7 +241,7 @@ class FatTreeOptions(BaseModel):
     --spines spines each, and --pod-leaves leaf switches.
     """
 
-    nodes: Annotated[int, Option("")]
+    nodes: Annotated[int, Option()]
     links_per_node: Annotated[
         int,
         Option("All to one leaf switch."),
