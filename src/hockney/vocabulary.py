@@ -1,8 +1,8 @@
 """What an option means that several verbs have: one name, one meaning, said once.
 
 An option is called like the column of a table that it chooses from (`--operation`, `--algorithm`, `--ranks`,
-`--bytes`), in the singular, however many it takes: several are written with commas, or one after the other. What is
-special in one verb stands at the option there (`Option.help`) and follows the meaning in the help.
+`--bytes`), in the singular, however many it takes: several are written with commas, or one after the other. What
+is special in one verb stands at the option there (`Option.help`) and follows the meaning in the help.
 """
 
 from __future__ import annotations

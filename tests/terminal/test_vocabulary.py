@@ -1,4 +1,4 @@
-"""One spelling for one thing: what a name means in one verb it means in all, and the help says it in the same words."""
+"""One spelling for one thing: a name means the same in all verbs, and the help says it in the same words."""
 
 from __future__ import annotations
 

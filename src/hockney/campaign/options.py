@@ -64,7 +64,8 @@ class MeasureOptions(Plan):
     variants: Annotated[
         list[str],
         Option(
-            "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several. all-transports: each combination of the library's that starts.",
+            "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several. "
+            "all-transports: each combination of the library's that starts.",
             flags=("--variant",),
             panel=LAUNCH,
         ),

@@ -131,7 +131,9 @@ class Plan(Launching):
     operations: Annotated[
         list[str],
         Option(
-            "Several: with commas. pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, matching, …; `collectives` for all collectives, `effects` for all that a ping-pong hides. [default: all between pairs of ranks]",
+            "Several: with commas. pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, "
+            "matching, …; `collectives` for all collectives, `effects` for all that a ping-pong "
+            "hides. [default: all between pairs of ranks]",
             flags=("--operation",),
             read=words,
             known=operation_words,

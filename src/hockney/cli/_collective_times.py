@@ -21,7 +21,8 @@ class CollectiveTimes(BaseModel):
     sizes_B: Annotated[
         list[int],
         Option(
-            "Times of collectives are drawn and fitted against ranks at these, with commas between. [default: a small, a middle and a large one]",
+            "Times of collectives are drawn and fitted against ranks at these, with commas between. "
+            "[default: a small, a middle and a large one]",
             flags=("--bytes",),
             read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
         ),

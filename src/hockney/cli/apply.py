@@ -80,6 +80,7 @@ class ApplyOptions(BaseModel):
 
 @verb(
     "apply",
+    launches=True,
     examples="""hockney apply --rules table.json -- mpirun -n 4 ./app --its-own options
 hockney apply --rules table.json --summary -- mpiexec -n 8 python program.py
 hockney apply --rules table.json --compare -- mpirun -n 4 ./app

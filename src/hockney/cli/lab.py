@@ -108,6 +108,7 @@ def down(options: Named, json: JsonOption = False) -> None:
 
 @verb(
     "run",
+    launches=True,
     of=lab,
     examples="hockney lab run -- mpirun -n 8 --bind-to none ./app\n"
     "hockney lab run -- hockney measure --ranks 8 --operation bcast --bind-to none -o campaign",

@@ -41,6 +41,7 @@ class ProfileOptions(BaseModel):
 
 @verb(
     "profile",
+    launches=True,
     examples="""hockney profile -- mpirun -n 4 ./app
 hockney profile -o app.json -- srun -n 128 ./app --its-own options
 hockney profile --json -- mpiexec -n 8 python program.py""",

@@ -56,7 +56,8 @@ class ReportOptions(CollectiveTimes, MeasuredData):
     systems: Annotated[
         list[str],
         Option(
-            "A known one, or a JSON file that describes it: where ranks share a cache, a package, a node. Repeat for a table of several. [default: what the launches tell]",
+            "A known one, or a JSON file that describes it: where ranks share a cache, a package, a "
+            "node. Repeat for a table of several. [default: what the launches tell]",
             flags=("--system",),
             metavar="NAME|FILE",
         ),

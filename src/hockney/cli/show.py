@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -148,7 +147,7 @@ def _print(
             say.json({"machine": str(options.machine), **_data(part, fits, more, views or VIEWS)})
         case "latex":
             lines = [*sections_latex(fits, usual), *sections_latex(more, usual)]
-            sys.stdout.write(as_latex(bare, lines))
+            say.text(as_latex(bare, lines))
         case "summary":
             say.line(as_summary(part))
         case "table":

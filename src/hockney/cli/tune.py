@@ -67,7 +67,8 @@ class TuneOptions(BaseModel):
     ranks: Annotated[
         list[int],
         Option(
-            "Several: with commas. On others than were measured the model chooses. [default: all that were measured]",
+            "Several: with commas. On others than were measured the model chooses. [default: all that "
+            "were measured]",
             read=lambda text: sorted({whole(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)

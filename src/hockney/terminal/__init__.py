@@ -61,16 +61,17 @@ def group(
 
 
 def verb(
-    name: str, *, examples: str, of: typer.Typer = app
+    name: str, *, examples: str, of: typer.Typer = app, launches: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help.
 
-    Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`).
+    Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`). A
+    verb that `launches` a program leaves the terminal to it.
     """
     epilog = _shell_lines(examples)
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        of.command(name, cls=Verb, epilog=epilog, context_settings=_HELP)(flattened(function))
+        of.command(name, cls=Verb, epilog=epilog, context_settings=_HELP)(flattened(function, launches=launches))
         return function
 
     return enter

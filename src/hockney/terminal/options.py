@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from typer.models import OptionInfo
 from hockney.errors import RequestError
 from hockney.options import Argument, Option, checked, flag, options
 from hockney.registry import did_you_mean
+from hockney.terminal import say
 from hockney.terminal.loading import load
 from hockney.vocabulary import MEANINGS, Meaning, current
 
@@ -34,11 +36,11 @@ class Without:
         object.__setattr__(self, "fields", fields)
 
 
-def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
+def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callable[..., Any]:
     """A function of single options, as Typer reads them, that calls `function` with its models.
 
     A model gets what was written and keeps its defaults for the rest: its `model_fields_set` says what was asked
-    for. Parameters that are no models are left to Typer.
+    for. Parameters that are no models are left to Typer. `launches`: the terminal belongs to another program.
     """
     hints = get_type_hints(function, include_extras=True)
     models: dict[str, type[BaseModel]] = {}
@@ -65,6 +67,10 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
     parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
 
     def call(*, context: typer.Context, **values: Any) -> Any:
+        with nullcontext() if launches else say.patience(context.command_path):
+            return work(context, values)
+
+    def work(context: typer.Context, values: dict[str, Any]) -> Any:
         load()
         arguments = {name: value for name, value in values.items() if name not in fields}
         written: dict[str, dict[str, Any]] = {name: {} for name in models}

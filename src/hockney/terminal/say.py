@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import io
 import json as json_
+import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock, Timer
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -37,6 +40,7 @@ Progress = Callable[[float, str], None]
 
 def line(*parts: Part) -> None:
     """A line, or several, of a result."""
+    _said()
     out.print(
         Text.assemble(*(_as_called(part) if isinstance(part, str) else part for part in parts)), soft_wrap=True
     )
@@ -66,6 +70,7 @@ def table(shown: Table, *, keys: int = 1) -> None:
     """
     if shown.title:
         line((str(shown.title), "bold"))
+    _said()
     room = out.width if out.is_terminal else ANY_WIDTH
     whole = [_widths(column) for column in shown.columns]
     for number, chosen in enumerate(_parts(shown, [least for least, _ in whole], keys, room)):
@@ -135,6 +140,7 @@ def _shared(room: int, widths: list[tuple[int, int]]) -> list[int]:
 
 def json(data: object) -> None:
     """One JSON object as the result. NaN and infinity are refused: they are not JSON."""
+    _said()
     sys.stdout.write(json_.dumps(data, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 
@@ -157,6 +163,7 @@ def error(message: str, hint: str) -> None:
 
 def note(text: str) -> None:
     """A remark beside the result."""
+    _said()
     err.print(Text(_as_called(text)), soft_wrap=True)
 
 
@@ -169,7 +176,14 @@ def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
 
 
 def _aside(word: str, style: str, text: str) -> None:
+    _said()
     err.print(Text.assemble((word, style), " ", _as_called(text)), soft_wrap=True)
+
+
+def text(lines: str) -> None:
+    """What is to be read by a program, as it stands: LaTeX, a file's text."""
+    _said()
+    sys.stdout.write(lines)
 
 
 @contextmanager
@@ -179,11 +193,45 @@ def silent() -> Iterator[None]:
         yield
 
 
+def _bar(*, quiet: bool = False) -> Bar:
+    """The line that tells how far the work is; nothing where standard error is no terminal, or with `quiet`."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    hidden = quiet or not err.is_terminal
+    return Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden)
+
+
+@contextmanager
+def compiling(what: str, usually: str) -> Iterator[None]:
+    """Say that something is compiled, how long that usually takes, and at the end how long it took."""
+    began_s = time.monotonic()
+    note(f"note: compiling {what}: once, for {usually}")
+    with status(f"compiling {what}"):
+        yield
+    note(f"note: compiled {what} in {time.monotonic() - began_s:.0f} s; it is kept")
+
+
+_OF_ALL = re.compile(r"([0-9,]+) of ([0-9,]+)")
+"""How a text says which part of the work it is: `fitting 3 of 1,200: …`."""
+
+
 @contextmanager
 def status(text: str) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal what is being done; the function that it gives replaces the text."""
-    with err.status(Text(text)) as shown:
-        yield lambda now: shown.update(Text(now))
+    """Show on a terminal what is being done, and for how long; the function that it gives replaces the text.
+
+    A text with `3 of 120` in it says how far the work is: the line tells then how long the rest will take.
+    """
+    _said()
+    with _bar() as bar:
+        task = bar.add_task(text, total=None)
+
+        def tell(now: str) -> None:
+            if found := _OF_ALL.search(now):
+                place, every = (int(number.replace(",", "")) for number in found.groups())
+                bar.update(task, completed=place - 1, total=every, description=now)
+            else:
+                bar.update(task, description=now)
+
+        yield tell
 
 
 @contextmanager
@@ -192,9 +240,8 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
 
     Nothing is drawn where standard error is no terminal, or with `quiet`.
     """
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    hidden = quiet or not err.is_terminal
-    with Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden) as bar:
+    _said()
+    with _bar(quiet=quiet) as bar:
         task = bar.add_task("starting", total=1.0)
 
         def tell(share: float, what: str) -> None:
@@ -206,10 +253,63 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
         yield tell
 
 
+PATIENCE_S = 2.0
+"""What a person waits without a word."""
+
+
+class _Silence:
+    """A verb that has said nothing yet: a terminal shows after `PATIENCE_S` that it works, until it does."""
+
+    def __init__(self, verb: str) -> None:
+        self._bar: Bar | None = None
+        self._is_over = False
+        self._lock = Lock()
+        self._timer = Timer(PATIENCE_S, self._show, [verb])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _show(self, verb: str) -> None:
+        with self._lock:
+            if not self._is_over:
+                self._bar = _bar()
+                self._bar.add_task(f"{verb} …", total=None)
+                self._bar.start()
+
+    def end(self) -> None:
+        """Show nothing from now on."""
+        self._timer.cancel()
+        with self._lock:
+            self._is_over = True
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+
+_silences: list[_Silence] = []
+
+
+def _said() -> None:
+    """Something will be said, or drawn: nobody waits without a word any more."""
+    while _silences:
+        _silences.pop().end()
+
+
+@contextmanager
+def patience(verb: str) -> Iterator[None]:
+    """Show on a terminal that a verb works and for how long, where it takes over two seconds without a word."""
+    if err.is_terminal:
+        _silences.append(_Silence(verb))
+    try:
+        yield
+    finally:
+        _said()
+
+
 class PointsBar:
     """The bar of a campaign: what is measured, how many points are done, and how long the rest takes."""
 
     def __init__(self, *, quiet: bool) -> None:
+        _said()
         self.bar = Bar(
             TextColumn("{task.description}", markup=False),
             BarColumn(),

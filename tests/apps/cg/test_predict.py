@@ -26,7 +26,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str | Path) -> tuple[int, str, str]:
-        if words[0] == "cg" and "--size" in words:
+        if words[0] == "cg" and "--size" in words and "x" not in str(words[words.index("--size") + 1]):
             # A cube, in the words of `hockney run cg`.
             at = words.index("--size")
             words = (*words[:at], "--size", "x".join([str(words[at + 1])] * 3), *words[at + 2 :])

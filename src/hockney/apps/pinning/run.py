@@ -69,7 +69,8 @@ class WishOptions(BaseModel):
     topology: Annotated[
         str,
         Option(
-            "With --dry-run: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 threads' or a file.",
+            "With --dry-run: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 "
+            "threads' or a file.",
             flags=("--node",),
         ),
     ] = ""

@@ -69,7 +69,8 @@ class StencilStudy(BaseModel):
     grids: Annotated[
         tuple[Grid, ...],
         Option(
-            "Repeat for several, also of several numbers of ranks; or all. [default: the one that cuts through the fewest cells]",
+            "Repeat for several, also of several numbers of ranks; or all. [default: the one that "
+            "cuts through the fewest cells]",
             flags=("--grid",),
             read=lambda text: text if text == "all" else parse_grid(text),
             repeat=True,

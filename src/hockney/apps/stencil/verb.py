@@ -102,7 +102,7 @@ def predict_stencil(
     """
     if case.cells is not None and case.subdomain is not None:
         raise RequestError(
-            f"{'--size' if case.formulation else '--size'} and --subdomain both say how many cells there are",
+            "--size and --subdomain both say how many cells there are",
             "give one of them",
         )
     if case.cell_s is not None and not case.cell_s > 0:

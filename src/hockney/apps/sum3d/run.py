@@ -54,14 +54,16 @@ class Sum3dStudy(BaseModel):
     grid: Annotated[
         list[str],
         Option(
-            "Or several; all: every grid of --ranks; shapes: each once, longest along x. [default: as alike as possible]",
+            "Or several; all: every grid of --ranks; shapes: each once, longest along x. [default: as "
+            "alike as possible]",
             read=names,
         ),
     ] = Field(default_factory=list)
     split: Annotated[
         list[str],
         Option(
-            "balanced: all elements over all ranks; cartesian: as many as the grid says, in pieces; blocks: the blocks of the grid themselves. Or several.",
+            "balanced: all elements over all ranks; cartesian: as many as the grid says, in pieces; "
+            "blocks: the blocks of the grid themselves. Or several.",
             read=names,
             show=",".join,
         ),
