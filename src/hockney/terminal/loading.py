@@ -24,9 +24,9 @@ class Verb(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What is left of the words; options have their present names."""
-        return super().parse_args(ctx, [*self._current(args)])
+        return super().parse_args(ctx, [*self._current(args, quiet=ctx.resilient_parsing)])
 
-    def _current(self, words: Sequence[str]) -> Iterator[str]:
+    def _current(self, words: Sequence[str], *, quiet: bool) -> Iterator[str]:
         known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
         for number, word in enumerate(words):
             if word == "--":
@@ -34,7 +34,7 @@ class Verb(TyperCommand):
                 return
             name, equals, value = word.partition("=")
             now = current(name, known)
-            if now != name:
+            if now != name and not quiet:
                 say.warn(f"{name} is called {now} now; the next release refuses the old name")
             yield now + equals + value
 

@@ -22,6 +22,7 @@ from hockney.errors import RequestError
 from hockney.options import Argument, Option, checked, flag, options
 from hockney.registry import did_you_mean
 from hockney.terminal import say
+from hockney.terminal.completion import completer
 from hockney.terminal.loading import load
 from hockney.vocabulary import MEANINGS, Meaning, current
 
@@ -60,7 +61,9 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
                         paths[f"{name}_{field}"] = flag(field, option)
                     if _is_list(info, option):
                         lists.add(f"{name}_{field}")
-                    parameters.append(_option(f"{name}_{field}", field, info, option, has_panels=count > FEW))
+                    parameters.append(
+                        _option(f"{name}_{field}", field, info, option, paths, has_panels=count > FEW)
+                    )
         elif name != "context":
             parameters.append(_parameter(name, _placed(hints[name], has_panels=count > FEW), parameter.default))
     # What must be written stands first.
@@ -225,7 +228,7 @@ def _is_list(info: FieldInfo, option: Option) -> bool:
 
 
 def _option(
-    name: str, field: str, info: FieldInfo, option: Option, *, has_panels: bool = True
+    name: str, field: str, info: FieldInfo, option: Option, paths: Mapping[str, str], *, has_panels: bool
 ) -> inspect.Parameter:
     default = inspect.Parameter.empty if info.is_required() else _shown(info, option)
     # What Typer makes of the words: what the field holds, or text where the option or the model reads it.
@@ -240,7 +243,11 @@ def _option(
     ]
     least, most = ends if option.read is None else (None, None)
     called = flag(field, option)
-    more: dict[str, Any] = {"min": least, "max": most, "autocompletion": _completion(info, option)}
+    more: dict[str, Any] = {
+        "min": least,
+        "max": most,
+        "autocompletion": completer(called, option.known, _words(info.annotation), paths),
+    }
     meaning = MEANINGS.get(called, Meaning(""))
     if panel := option.panel or (meaning.panel if has_panels else ""):
         more |= {"rich_help_panel": panel}
@@ -266,21 +273,6 @@ def _words(annotation: Any) -> list[str]:
     if get_origin(annotation) in (Union, UnionType):
         return [word for one in get_args(annotation) for word in _words(one)]
     return list(get_args(annotation)) if get_origin(annotation) is Literal else []
-
-
-def _completion(info: FieldInfo, option: Option) -> Callable[[str], list[str]] | None:
-    """What a shell makes of the beginning of a word, or of the last of several with commas between."""
-    own = _words(info.annotation)
-    if option.known is None and not own:
-        return None
-    known = option.known or (lambda: own)
-
-    def complete(incomplete: str) -> list[str]:
-        before, comma, begun = incomplete.rpartition(",")
-        words = dict.fromkeys(word for word in known() if word.startswith(begun))
-        return [f"{before}{comma}{word}" for word in words]
-
-    return complete
 
 
 def _shown(info: FieldInfo, option: Option) -> Any:
