@@ -23,6 +23,7 @@ with later():
     from hockney.models.collectives.base import collective_models
     from hockney.models.views import VIEWS, View
     from hockney.report.views.in_short import as_summary
+    from hockney.report.views.plot import as_plots
     from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
     from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
     from hockney.report.views.sections import (
@@ -61,6 +62,10 @@ class ShowOptions(BaseModel):
     variant: Annotated[str | None, Option("[default: all]")] = None
     cache: Annotated[str | None, Option("[default: both]")] = None
     any_level: AnyLevel = False
+    plot: Annotated[
+        bool,
+        Option("Draw times against sizes with characters, and the model through them.", flags=("--plot",)),
+    ] = False
 
 
 @verb(
@@ -68,6 +73,7 @@ class ShowOptions(BaseModel):
     examples="""
 hockney show machine.json
 hockney show machine.json --format summary --operation pingpong
+hockney show machine.json --plot --operation pingpong
 hockney show machine.json --format table --locality package
 hockney show machine.json --format latex --model piecewise > model.tex
 hockney show machine.json --model all --operation pingpong --json
@@ -86,9 +92,16 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
     is_collective = operation in (*collective_models.names(), COLLECTIVES)
     is_effect = operation in effects_known(machine)
     _refuse_ranks(options, is_collective)
+    if options.plot and (format_ != "text" or is_collective or is_effect):
+        raise RequestError(
+            "--plot draws the times of messages, as text", "leave out --format, --json and effects"
+        )
     part = machine.model_copy(update={"point_to_point": []})
     if not is_collective and not is_effect:
         part = _part(machine, options)
+    if options.plot:
+        say.line(as_plots(part.point_to_point, options.model or "", say.width()))
+        return
     views = [view for view in VIEWS if options.view in ("all", view)]
     if options.topology and format_ != "json" and "bounded" not in views:
         raise RequestError("--topology applies to bounds alone", "add --view bounded, or all")

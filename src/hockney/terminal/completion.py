@@ -41,8 +41,8 @@ def completer(
 ) -> Callable[..., list[str]] | None:
     """The function that a shell asks; None where nothing is known.
 
-    `called` is the option, `known` are words that it always takes, and `own` those of its type, of which only the
-    ones in the file are offered where a file is named. `paths` are the parameters of the verb that are paths, with
+    `called` is the option, `known` are words that it always takes, and `own` those of its type, of which those in
+    the file are offered alone where a file is named. `paths` are the parameters of the verb that are paths, with
     what they are called. Of several words with commas between, the last is completed.
     """
     if known is None and not own and called not in COLUMNS:

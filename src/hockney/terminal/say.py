@@ -51,6 +51,11 @@ def _as_called(text: str) -> str:
     return text.replace("`hockney ", f"`{program()} ")
 
 
+def width() -> int:
+    """Columns for what is drawn: those of the terminal, 80 in a pipe or a file, 100 at most."""
+    return min(out.width, 100) if out.is_terminal else 80
+
+
 def program() -> str:
     """How this program is called again: `hockney` where the PATH finds it, else as it was called."""
     called = sys.argv[0]
@@ -78,7 +83,7 @@ def table(shown: Table, *, keys: int = 1) -> None:
         frame = _frame(part)
         widths = _shared(room - frame, [whole[index] for index in chosen])
         for column, width in zip(part.columns, widths, strict=True):
-            column.width, column.overflow = width, "ignore"
+            column.width, column.overflow = width, "fold"
         part.width = frame + sum(widths)
         if number:
             out.print()
