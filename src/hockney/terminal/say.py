@@ -146,7 +146,9 @@ def _shared(room: int, widths: list[tuple[int, int]]) -> list[int]:
 def json(data: object) -> None:
     """One JSON object as the result. NaN and infinity are refused: they are not JSON."""
     _said()
-    sys.stdout.write(json_.dumps(data, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    # Escaped where the output could not hold it: a name stays the same name.
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    sys.stdout.write(json_.dumps(data, indent=2, allow_nan=False, ensure_ascii=not is_unicode) + "\n")
 
 
 def warn(text: str) -> None:
