@@ -27,11 +27,11 @@ needs = ["pingpong", "bandwidth"]
 
 [[steps]]
 verb = "measure"
-options = { operations = "pingpong", sizes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
+options = { operation = "pingpong", bytes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
 
 [[steps]]
 verb = "measure"
-options = { operations = "bandwidth", sizes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
+options = { operation = "bandwidth", bytes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
 """
 IMPORTED = Path(__file__).parents[1] / "importers" / "data"
 

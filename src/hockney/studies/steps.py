@@ -31,7 +31,7 @@ from hockney.runner.transports import ALL
 from hockney.schedule.catalogue import algorithms
 from hockney.studies.files import MEASURE, RUN, StepFile, Study
 from hockney.terminal.loading import load
-from hockney.terminal.options import from_table, is_repeated, words_of
+from hockney.terminal.options import from_table, is_repeated, with_present_names, words_of
 
 LAUNCH_S = 1.5
 """What a launch takes until it says hello, on one host."""
@@ -126,7 +126,9 @@ def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
     """
     made: list[Step] = []
     for number, of_file in enumerate(study.file.steps, 1):
-        given = {**of_file.options, **(of_file.quick if asked.quick else {})}
+        given: dict[str, Any] = {}
+        for table in (of_file.options, of_file.quick if asked.quick else {}):
+            given |= with_present_names(function_of(of_file.verb), table)
         for placement in asked.placements:
             with named(f"{study.name}, step {number}"):
                 made += _at(of_file, number, given, placement, asked, folder)

@@ -116,8 +116,7 @@ def from_table(
     """
     fields = words_of(function)
     written: dict[str, dict[str, Any]] = {name: {} for name in _models(function)}
-    for old, value in table.items():
-        word = current(f"--{old}", [f"--{one}" for one in fields]).removeprefix("--")
+    for word, value in table.items():
         if word not in fields:
             raise RequestError(
                 f"hockney {verb} has no option {word!r}",
@@ -137,6 +136,12 @@ def from_table(
         }
         made[name] = checked(model, written[name], verb, further)
     return made
+
+
+def with_present_names(function: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a verb that stand in a table, called as they are now."""
+    known = [f"--{word}" for word in words_of(function)]
+    return {current(f"--{word}", known).removeprefix("--"): value for word, value in table.items()}
 
 
 def is_repeated(info: FieldInfo, option: Option) -> bool:
