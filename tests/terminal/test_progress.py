@@ -66,11 +66,10 @@ def test_nobody_waits_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_text_that_counts_says_how_far_the_work_is(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(say, "err", Console(file=stream, force_terminal=True, width=100))
-    bars = []
-    made = say._bar
-    monkeypatch.setattr(say, "_bar", lambda: bars.append(made()) or bars[0])
+    bar = say._bar()
+    monkeypatch.setattr(say, "_bar", lambda: bar)
     with say.status("fitting …") as tell:
-        (task,) = bars[0].tasks
+        (task,) = bar.tasks
         assert task.total is None, "nobody knows"
         tell("fitting 1,201 of 2,400: pingpong")
         assert (task.completed, task.total) == (1200, 2400)

@@ -42,7 +42,7 @@ def options(command: Any) -> list[Any]:
 
 @cache
 def by_name() -> dict[str, list[tuple[str, Any]]]:
-    found = defaultdict(list)
+    found: dict[str, list[tuple[str, Any]]] = defaultdict(list)
     for words, command in verbs().items():
         for option in options(command):
             found[option.opts[0]].append((words, option))
@@ -77,7 +77,7 @@ def test_a_verb_has_help_of_one_letter_examples_and_headings(words: str) -> None
     command = verbs()[words]
     assert command.context_settings["help_option_names"] == ["--help", "-h"]
     assert "$ hockney" in command.epilog
-    under = defaultdict(list)
+    under: dict[str, list[str]] = defaultdict(list)
     for option in options(command):
         under[option.rich_help_panel or ""].append(option.opts[0])
     if len(options(command)) > 2 * FEW:
