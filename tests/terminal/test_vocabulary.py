@@ -58,6 +58,16 @@ def test_a_name_means_one_thing_in_all_verbs() -> None:
     assert unlike == {}, "these need a meaning in vocabulary.py, or another name"
 
 
+def test_no_help_says_a_thing_twice() -> None:
+    twice = set()
+    for name, uses in by_name().items():
+        for _, option in uses:
+            sentences = [one.strip(" .") for one in option.help.split(". ")]
+            if len(set(sentences)) < len(sentences):
+                twice.add(name)
+    assert sorted(twice) == []
+
+
 def test_no_meaning_stands_without_an_option() -> None:
     assert sorted(name for name in MEANINGS if name not in by_name()) == []
 

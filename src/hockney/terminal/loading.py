@@ -19,7 +19,18 @@ from hockney.terminal import say
 from hockney.vocabulary import current
 
 
-class Verb(TyperCommand):
+class _Helped:
+    """What helps: --help takes no word."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Without the name of a type."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.metavar = ""
+        return option
+
+
+class Verb(_Helped, TyperCommand):
     """A verb, which takes for one release more what its options were called before."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -39,7 +50,7 @@ class Verb(TyperCommand):
             yield now + equals + value
 
 
-class Verbs(TyperGroup):
+class Verbs(_Helped, TyperGroup):
     """A group whose verbs are modules: one is imported when it is called, all when they are listed.
 
     `places` say where they are, as for `unit_files`; `verbs` is where the modules enter their verbs. A module may

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext
 from copy import copy
@@ -95,7 +96,7 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
         arguments |= {name: checked(model, written[name], verb) for name, model in models.items()}
         return function(**arguments, **({"context": context} if "context" in hints else {}))
 
-    call.__name__, call.__doc__, call.__module__ = function.__name__, function.__doc__, function.__module__
+    call.__name__, call.__doc__, call.__module__ = function.__name__, _unfolded(function), function.__module__
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
@@ -197,6 +198,12 @@ def _model(hint: Any) -> tuple[type[BaseModel], Collection[str]] | None:
 
 def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _unfolded(function: Callable[..., Any]) -> str:
+    """What a function says of itself, each paragraph in one line: the help folds it to the terminal's width."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(one if re.search(r"^[ *|-]", one, re.M) else one.replace("\n", " ") for one in paragraphs)
 
 
 _WORDS: dict[Any, str] = {str: "<text>", list[str]: "<list>"}

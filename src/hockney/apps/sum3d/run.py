@@ -94,7 +94,7 @@ class Sum3dStudy(BaseModel):
     ] = False
     loads_only: Annotated[
         bool,
-        Option("Only say how many elements each rank gets; nothing is launched.", flags=("--dry-run",)),
+        Option("How many elements each rank gets.", flags=("--dry-run",)),
     ] = False
     memory_bandwidth_B_per_s: Annotated[
         float | None,
