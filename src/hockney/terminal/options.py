@@ -203,7 +203,8 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 def _unfolded(function: Callable[..., Any]) -> str:
     """What a function says of itself, each paragraph in one line: the help folds it to the terminal's width."""
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-    return "\n\n".join(one if re.search(r"^[ *|-]", one, re.MULTILINE) else one.replace("\n", " ") for one in paragraphs)
+    is_laid_out = re.compile(r"^[ *|-]", re.MULTILINE).search
+    return "\n\n".join(one if is_laid_out(one) else one.replace("\n", " ") for one in paragraphs)
 
 
 _WORDS: dict[Any, str] = {str: "<text>", list[str]: "<list>"}
