@@ -101,7 +101,7 @@ test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready build/sanitized
 	$(call bench,report_scale,$(addprefix --table ,$(TABLE)))
 	$(call bench,simulator,--repetitions 3 --no-speed)
 	$(call bench,schedule_overhead,--mpi $(BIN)/mpicc --launches 3)
-	$(call bench,one_launch_vs_relaunch,--mpi $(BIN)/mpicc --sizes 3)
+	$(call bench,one_launch_vs_relaunch,--mpi $(BIN)/mpicc --bytes 3)
 	$(call part,bench/simulated_applications,$(call where,command -v smpicc >/dev/null,SimGrid: smpicc is not on the PATH,$(BIN)/python bench/simulated_applications --platforms switch --programs jacobi))
 	$(call part,sanitizers,$(ALL) $(SANITIZE))
 	$(call part,tests without MPI,$(ALL) $(BIN)/python -m pytest -m "not mpi" $(SIDE_BY_SIDE) --durations 10)

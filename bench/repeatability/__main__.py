@@ -68,7 +68,7 @@ def main() -> int:
     parser.add_argument("--mpi", default="auto", help="as in `hockney measure --mpi`")
     parser.add_argument("--campaigns", type=int, help=f"default {CAMPAIGNS}; of collectives 3")
     parser.add_argument("--launches", type=int, help=f"of each campaign; default {LAUNCHES}; of collectives 1")
-    parser.add_argument("--sizes", help="as in `hockney measure --sizes`, for a trial of the bench")
+    parser.add_argument("--sizes", help="as in `hockney measure --bytes`, for a trial of the bench")
     parser.add_argument("--algorithms", default="all", help="of collectives, for a trial of the bench")
     parser.add_argument("--hockney", type=Path, help="executable of the Hockney to judge; default this one")
     parser.add_argument("--keep", type=Path, help="new folder in which the campaigns are kept")
@@ -99,20 +99,20 @@ def main() -> int:
 
 def measure(hockney: Hockney, into: Path, arguments: argparse.Namespace) -> None:
     """The campaigns that are asked for."""
-    operations = ["--operations", PINGPONG]
+    operations = ["--operation", PINGPONG]
     if not arguments.hockney:
         # Which level is common differs from campaign to campaign: all that hold long are to be complete.
         operations += ["--level", "all"]
     campaigns, launches = CAMPAIGNS, LAUNCHES
     processors: list[int | None] = [None]
     if arguments.collectives:
-        operations[1:2] = ["bcast,allreduce", "--algorithms", arguments.algorithms]
+        operations[1:2] = ["bcast,allreduce", "--algorithm", arguments.algorithms]
         campaigns, launches = 3, 1
         processors = [*sorted(os.sched_getaffinity(0))]
     options = [*operations, "--ranks", str(RANKS), "--mpi", arguments.mpi]
     options += ["--quick"] if arguments.quick or arguments.collectives else []
     options += ["--launches", str(arguments.launches or launches)]
-    options += ["--sizes", arguments.sizes] if arguments.sizes else []
+    options += ["--bytes", arguments.sizes] if arguments.sizes else []
     measure_in_turns(hockney, into, conditions(arguments.campaigns or campaigns), options, processors)
 
 

@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
+from hockney.words import words
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -28,18 +29,21 @@ Model = TypeVar("Model", bound=BaseModel)
 class Option:
     """The option that fills a field; metadata of the field's `Annotated` type.
 
+    `help` says what it is for; of an option whose name several verbs have, only what is special here
+    (`vocabulary.MEANINGS`).
     `flags` is how it is called, by default like the field; a switch with one flag cannot be switched off. `read`
     makes the value of the text that was written, or, where the option may be given several times (`repeat`), of
-    each; without it the text is a word, a number, a path or a list of words, one for each time. `show` writes a
-    default for the help; None hides it. `known` are words that a shell completes; those of a `Literal` are known.
-    `panel` is the heading under which the help has the option.
+    each, and with `commas` also of those in one text; without it the text is a word, a number, a path or a list
+    of words, one for each time. `show` writes a default for the help; None hides it. `known` are words that a
+    shell completes; those of a `Literal` are known. `panel` is the heading under which the help has the option.
     """
 
-    help: str
+    help: str = ""
     flags: tuple[str, ...] = ()
     metavar: str | None = None
     read: Callable[[str], Any] | None = None
     repeat: bool = False
+    commas: bool = False
     show: Callable[[Any], str] | None = str
     known: Callable[[], Iterable[str]] | None = None
     panel: str = ""
@@ -96,7 +100,11 @@ def checked(
             continue
         text = written[name]
         with named(called[name]):
-            values[name] = [option.read(word) for word in text] if option.repeat else option.read(text)
+            values[name] = (
+                [option.read(word) for one in text for word in (words(one) if option.commas else [one])]
+                if option.repeat
+                else option.read(text)
+            )
     try:
         return model.model_validate(values)
     except ValidationError as error:

@@ -180,7 +180,7 @@ def test_what_launches_of_a_fake_do_not_show_is_not_confirmed(tmp_path: Path) ->
 
 def _not_confirmed(tmp_path: Path, *which: str) -> None:
     campaign, again = tmp_path / "c", tmp_path / "again"
-    words = ("--operations", "bcast", "--ranks", "2", "--sizes", "8,256", "--launches", "5")
+    words = ("--operation", "bcast", "--ranks", "2", "--bytes", "8,256", "--launches", "5")
     fast = (*which, "--budget", "0.02s", "--visits", "1")
     campaign_answer(run_hockney("measure", *words, *fast, "-o", str(campaign), "--json"))
     path = campaign / "records.jsonl"

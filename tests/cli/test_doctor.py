@@ -75,19 +75,19 @@ def test_each_mpi_here_runs(mpi: Mpi) -> None:
 
 @pytest.mark.thorough
 def test_variants_are_ready_to_measure(mpi: Mpi) -> None:
-    done = _doctor("--mpi", str(mpi.wrapper), "--variants", "--json")
+    done = _doctor("--mpi", str(mpi.wrapper), "--transports", "--json")
     (found,) = json.loads(done.stdout)["mpis"]
     starts = [one["variant"] for one in found["variants"] if not one["why_not"]]
     assert "default:" in starts
     assert len(starts) > 1
-    lines = _doctor("--mpi", str(mpi.wrapper), "--variants").stdout
+    lines = _doctor("--mpi", str(mpi.wrapper), "--transports").stdout
     assert f"--variant {shlex.quote(starts[1])}" in lines
 
 
 def test_hosts_are_for_variants() -> None:
     done = _doctor("--hosts", "n1,n2")
     assert done.returncode == 2
-    assert "--hosts means nothing without --variants" in done.stderr
+    assert "--hosts means nothing without --transports" in done.stderr
 
 
 def test_text_shows_the_order_of_the_search() -> None:

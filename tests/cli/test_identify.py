@@ -93,9 +93,9 @@ def test_the_text_names_ranges_of_sizes(file: Write) -> None:
 
 def test_an_answer_from_times_says_of_which_variant_it_is(file: Write) -> None:
     path = file(planted(lambda _: "chain").assign(variant="tcp"))
-    (found,) = answer(path, "--by", "times")["answers"]
+    (found,) = answer(path, "--evidence", "times")["answers"]
     assert found["variant"] == "tcp"
-    code, out, _ = outcome("identify", path, "--by", "times")
+    code, out, _ = outcome("identify", path, "--evidence", "times")
     assert code == 0
     assert "from times alone" in out
 
@@ -118,7 +118,7 @@ def test_a_machine_file_answers_by_version(tmp_path: Path) -> None:
     path.write_text(json.dumps(machine), encoding="utf-8")
     (found,) = answer(path, "--operation", "reduce", "--ranks", "64", "--nodes", "1")["answers"]
     assert {cell["names"][0]["schedules"][0] for cell in found["cells"]} == {"binomial"}
-    code, _, err = outcome("identify", path, "--by", "times")
+    code, _, err = outcome("identify", path, "--evidence", "times")
     assert code == 2
     assert "no times of default" in err
 
@@ -158,8 +158,8 @@ def test_a_word_that_is_no_collective_is_refused_of_a_machine_file() -> None:
             "has no default of bcast (max_over_ranks), only binomial, chain, linear",
         ),
         (lambda frame: frame[frame["algorithm"] == "default"], (), "nothing says what the candidates of bcast"),
-        (lambda frame: frame, ("--by", "version"), "the version does not tell"),
-        (lambda frame: frame, ("--by", "watching"), "nobody has watched these sizes of bcast"),
+        (lambda frame: frame, ("--evidence", "version"), "the version does not tell"),
+        (lambda frame: frame, ("--evidence", "watching"), "nobody has watched these sizes of bcast"),
         (lambda frame: frame, ("--operation", "reduce"), "no 'reduce' in this table"),
     ],
 )

@@ -57,8 +57,8 @@ def test_of_a_campaign_it_is_kept_and_used(mpi: Mpi, tmp_path: Path, monkeypatch
     monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
     monkeypatch.setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", str(rules))
     campaign = tmp_path / "c"
-    asked = ("--operations", "bcast", "--algorithms", "default", "--ranks", "4", "--rank-counts", "4")
-    few = ("--sizes", "1024,16KiB", "--budget", "0.02s", "--visits", "1", "--mpi", str(mpi.wrapper))
+    asked = ("--operation", "bcast", "--algorithm", "default", "--ranks", "4", "--rank-counts", "4")
+    few = ("--bytes", "1024,16KiB", "--budget", "0.02s", "--visits", "1", "--mpi", str(mpi.wrapper))
     campaign_answer(run_hockney("measure", *asked, *few, "-o", str(campaign), "--json"))
     code, out, err = outcome("identify", campaign, "--json")
     assert code == 0, err
@@ -88,7 +88,7 @@ def test_what_it_refuses(tmp_path: Path) -> None:
         ((), "nothing to identify was given"),
         ((table, "--watch"), "does not say how its ranks were launched"),
         ((table, "--mpi", "mpich"), "--mpi means nothing without --watch"),
-        (("--watch", "--by", "times"), "--by means nothing with --watch"),
+        (("--watch", "--evidence", "times"), "--evidence means nothing with --watch"),
         (("--watch", "--ranks", "1"), "2 ranks or more"),
         (("--watch", "--ranks", "0"), "--ranks 0: 2 ranks or more"),
         (("--watch", "--ranks", "-1"), "--ranks -1: 2 ranks or more"),

@@ -38,7 +38,7 @@ def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
     campaign, machine, page = tmp_path / "demo", tmp_path / "machine.json", tmp_path / "report.html"
     # What loggp needs, too.
     operations = "pingpong,bandwidth,send_overhead,receive_overhead"
-    words = ("--operations", operations, "--mpi", str(mpi.wrapper), "-o", str(campaign))
+    words = ("--operation", operations, "--mpi", str(mpi.wrapper), "-o", str(campaign))
     answer = measured(*TINY, *words)
     assert answer["measured"] == answer["records"] > 20
     assert answer["failures"] == []
@@ -69,7 +69,7 @@ def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> No
         "--launches",
         "2",
     ]
-    sizes = ["--sizes", "1KiB", "--operations", "pingpong"]
+    sizes = ["--bytes", "1KiB", "--operation", "pingpong"]
     measured(*TINY, *words, *sizes, "--mpi", str(mpi.wrapper), "-o", str(campaign))
     records = Campaign.open(campaign).records()
     keys = {(r.variant, r.cache, r.repetition) for r in records}
@@ -100,7 +100,7 @@ def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> No
 def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> None:
     campaign = tmp_path / "c"
     ranks = str(len(os.sched_getaffinity(0)) + 1)
-    words = ["--ranks", ranks, "--sizes", "8", "--operations", "pingpong", "--budget", "0.02s"]
+    words = ["--ranks", ranks, "--bytes", "8", "--operation", "pingpong", "--budget", "0.02s"]
     answer = measured(*words, "--mpi", str(mpi.wrapper), "-o", str(campaign))
     assert any("oversubscribed" in text for text in answer["warnings"])
     assert all(record.oversubscribed for record in Campaign.open(campaign).records())
@@ -109,7 +109,7 @@ def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> N
 
 def test_merge_joins_two_measurements(mpi: Mpi, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        words = ["--sizes", "8", "--operations", "pingpong", "--mpi", str(mpi.wrapper)]
+        words = ["--bytes", "8", "--operation", "pingpong", "--mpi", str(mpi.wrapper)]
         measured(*TINY, *words, "-o", str(tmp_path / name))
     merged = hockney("merge", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "c"))
     a, b, both = (Campaign.open(tmp_path / name).records() for name in "abc")
@@ -131,12 +131,12 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return launch
 
 
-PING = ["measure", "-o", "c", "--ranks", "2", "--operations", "pingpong"]
+PING = ["measure", "-o", "c", "--ranks", "2", "--operation", "pingpong"]
 
 
 def test_a_time_that_vanishes_is_told_and_is_no_failure(runner: Callable[..., None], tmp_path: Path) -> None:
     runner("vanishes", "8", "99")
-    done = run_hockney(*PING, "--sizes", "0,8,64", cwd=tmp_path)
+    done = run_hockney(*PING, "--bytes", "0,8,64", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "first: pingpong cache, 8 B: vanishes in the noise" in done.stdout
     told = hockney("measure", "-o", str(tmp_path / "c"), "--resume")
@@ -145,14 +145,14 @@ def test_a_time_that_vanishes_is_told_and_is_no_failure(runner: Callable[..., No
 
 def test_where_every_time_vanishes_nothing_was_measured(runner: Callable[..., None], tmp_path: Path) -> None:
     runner("vanishes", "8", "99")
-    done = run_hockney(*PING, "--sizes", "8", cwd=tmp_path)
+    done = run_hockney(*PING, "--bytes", "8", cwd=tmp_path)
     assert done.returncode == 4
     assert "nothing could be measured: pingpong cache, 8 B: vanishes in the noise" in done.stderr
 
 
 def test_what_failed_keeps_nobody_from_a_fit_and_a_report(runner: Callable[..., None], tmp_path: Path) -> None:
     runner("refuses")
-    done = run_hockney(*PING, "--sizes", "0,8,64,512,2000", cwd=tmp_path)
+    done = run_hockney(*PING, "--bytes", "0,8,64,512,2000", cwd=tmp_path)
     assert done.returncode == 4
     assert "`hockney measure -o c --resume` tries the rest again" in done.stderr
     assert run_hockney("fit", "c", cwd=tmp_path).returncode == 0
@@ -195,9 +195,9 @@ def test_a_full_disk_names_the_file_and_what_is_kept(
     records: int,
 ) -> None:
     runner("good")
-    assert run_hockney(*PING, "--sizes", "8", cwd=tmp_path).returncode == 0
+    assert run_hockney(*PING, "--bytes", "8", cwd=tmp_path).returncode == 0
     _fill(monkeypatch, written)
-    again = run_hockney(*PING[:2], "d", *PING[3:], "--visits", "1", "--sizes", "8,64", cwd=tmp_path)
+    again = run_hockney(*PING[:2], "d", *PING[3:], "--visits", "1", "--bytes", "8,64", cwd=tmp_path)
     assert again.returncode == 4
     error, hint = again.stderr.splitlines()[-2:]
     kept = f"{records} records and 0 answers about effects"

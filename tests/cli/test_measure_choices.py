@@ -32,12 +32,12 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 @pytest.mark.parametrize(
     "option",
     [
-        "--operations",
-        "--sizes",
-        "--algorithms",
+        "--operation",
+        "--bytes",
+        "--algorithm",
         "--rank-counts",
-        "--segments",
-        "--localities",
+        "--segment",
+        "--locality",
         "--hosts",
         "--time",
     ],
@@ -48,7 +48,7 @@ def test_an_empty_choice_is_not_the_default(refused: Run, option: str, text: str
 
 
 def test_an_unknown_operation_is_told_all_that_are_known_before_any_launch(refused: Run) -> None:
-    told = refused("--operations", "pingpong,bogus", "--mpi", "/no/such/mpi")
+    told = refused("--operation", "pingpong,bogus", "--mpi", "/no/such/mpi")
     assert "unknown operation 'bogus'" in told
     for word in ("pingpong", "send_overhead", "collectives", "allreduce", "effects", "overlap"):
         assert word in told.partition("hint:")[2]
@@ -56,10 +56,10 @@ def test_an_unknown_operation_is_told_all_that_are_known_before_any_launch(refus
 
 @pytest.mark.parametrize(
     ("option", "text"),
-    [("--largest", "99999TiB"), ("--largest", "1025GiB"), ("--sizes", "8,1099511627777")],
+    [("--largest", "99999TiB"), ("--largest", "1025GiB"), ("--bytes", "8,1099511627777")],
 )
 def test_no_message_is_as_large_as_all_that(refused: Run, option: str, text: str) -> None:
-    told = refused("--operations", "pingpong", option, text)
+    told = refused("--operation", "pingpong", option, text)
     assert option in told
     assert "larger than any message (1 TiB)" in told
 
@@ -71,8 +71,8 @@ def test_no_message_is_as_large_as_all_that(refused: Run, option: str, text: str
         ("--budget", "abc"),
         ("--time", "abc"),
         ("--largest", "-5"),
-        ("--sizes", "8,abc"),
-        ("--segments", "abc"),
+        ("--bytes", "8,abc"),
+        ("--segment", "abc"),
     ],
 )
 def test_a_wrong_number_is_told_with_its_option(refused: Run, option: str, text: str) -> None:

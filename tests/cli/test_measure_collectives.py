@@ -36,8 +36,8 @@ def measured(*arguments: str) -> Any:
 
 def test_all_algorithms_in_one_launch_with_their_data_checked(mpi: Mpi, tmp_path: Path) -> None:
     campaign = tmp_path / "c"
-    asked = ["--operations", "bcast,allreduce,barrier", "--ranks", "2", "--sizes", "8,16KiB"]
-    words = [*TINY, *asked, "--algorithms", "default,ours", "--mpi", str(mpi.wrapper), "-o", str(campaign)]
+    asked = ["--operation", "bcast,allreduce,barrier", "--ranks", "2", "--bytes", "8,16KiB"]
+    words = [*TINY, *asked, "--algorithm", "default,ours", "--mpi", str(mpi.wrapper), "-o", str(campaign)]
     told = measured(*words)
     assert told["failures"] == []
     records = Campaign.open(campaign).records()
@@ -58,7 +58,7 @@ def test_all_algorithms_in_one_launch_with_their_data_checked(mpi: Mpi, tmp_path
 def test_library_algorithms_are_there_and_right(mpi: Mpi, tmp_path: Path) -> None:
     if mpi.kind == "intel":
         pytest.skip("one launch for each algorithm: see the bench")
-    asked = ["--operations", "bcast", "--ranks", "2", "--sizes", "4KiB", "--algorithms", "library"]
+    asked = ["--operation", "bcast", "--ranks", "2", "--bytes", "4KiB", "--algorithm", "library"]
     done = run("measure", *TINY, *asked, "--mpi", str(mpi.wrapper), "-o", str(tmp_path / "c"))
     # 4: an algorithm of the library failed, and was recorded as such.
     assert done.returncode in (0, 4), done.stdout + done.stderr
@@ -74,7 +74,7 @@ def test_library_algorithms_are_there_and_right(mpi: Mpi, tmp_path: Path) -> Non
 
 
 def test_an_unknown_algorithm_is_a_wrong_request(mpi: Mpi, tmp_path: Path) -> None:
-    asked = ["--operations", "bcast", "--ranks", "2", "--algorithms", "binomail"]
+    asked = ["--operation", "bcast", "--ranks", "2", "--algorithm", "binomail"]
     done = run("measure", *asked, "--mpi", str(mpi.wrapper), "-o", str(tmp_path / "c"))
     assert done.returncode == 2
     assert "did you mean 'binomial'" in json.loads(done.stdout)["error"]["hint"]
@@ -85,36 +85,36 @@ def test_an_unknown_algorithm_is_a_wrong_request(mpi: Mpi, tmp_path: Path) -> No
     [
         (["--root", "9"], "root 9 is none of 2 ranks"),
         (["--rank-counts", "3"], "rank count of 3"),
-        (["--segments", "0"], "segment of 0 B"),
+        (["--segment", "0"], "segment of 0 B"),
         (["--root", "first"], "not a whole number"),
         (["--root", "²"], "not a whole number"),
         (["--root", "99999999999"], "not a whole number"),
     ],
 )
 def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Path) -> None:
-    done = run("measure", "--operations", "bcast", "--ranks", "2", *words, "-o", str(tmp_path / "c"))
+    done = run("measure", "--operation", "bcast", "--ranks", "2", *words, "-o", str(tmp_path / "c"))
     assert done.returncode == 2
     assert what in json.loads(done.stdout)["error"]["message"]
     assert not (tmp_path / "c").exists()
 
 
 def test_a_pure_refusal_is_a_wrong_request_with_its_reason(mpi: Mpi, tmp_path: Path) -> None:
-    asked = ["--operations", "allgather", "--algorithms", "neighbor_exchange", "--ranks", "3"]
-    words = [*TINY, *asked, "--rank-counts", "3", "--sizes", "8", "--mpi", str(mpi.wrapper)]
+    asked = ["--operation", "allgather", "--algorithm", "neighbor_exchange", "--ranks", "3"]
+    words = [*TINY, *asked, "--rank-counts", "3", "--bytes", "8", "--mpi", str(mpi.wrapper)]
     done = run("measure", *words, "-o", str(tmp_path / "c"))
     assert done.returncode == 2
     assert "needs an even number of ranks, not 3" in json.loads(done.stdout)["error"]["message"]
 
 
 def test_time_that_is_over_before_the_first_point_is_said(mpi: Mpi, tmp_path: Path) -> None:
-    asked = ["--operations", "bcast", "--ranks", "2", "--sizes", "8", "--time", "10ms", "--mpi", str(mpi.wrapper)]
+    asked = ["--operation", "bcast", "--ranks", "2", "--bytes", "8", "--time", "10ms", "--mpi", str(mpi.wrapper)]
     done = run("measure", *TINY, *asked, "-o", str(tmp_path / "c"))
     assert done.returncode == 4
     assert "0.01 s were over before the first point" in json.loads(done.stdout)["error"]["message"]
 
 
 def test_counts_beyond_an_int_are_a_limitation_of_the_library(mpi: Mpi, tmp_path: Path) -> None:
-    asked = ["--operations", "allreduce", "--ranks", "2", "--sizes", "8,8GiB", "--mpi", str(mpi.wrapper)]
+    asked = ["--operation", "allreduce", "--ranks", "2", "--bytes", "8,8GiB", "--mpi", str(mpi.wrapper)]
     told = measured(*TINY, *asked, "-o", str(tmp_path / "c"))
     assert [text.partition(": ")[2] for text in told["limitations"]] == [
         "MPI_allreduce counts elements with an int: 2147483648 are too many"
@@ -125,8 +125,8 @@ def test_counts_beyond_an_int_are_a_limitation_of_the_library(mpi: Mpi, tmp_path
 @pytest.mark.simulated
 def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
     """16 ranks under one leaf switch: every message takes the same time, two links and nothing shared."""
-    asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "ours", "--rank-counts", "2,16"]
-    where = ["--mpi", "smpi", "--platform", str(PLATFORM), "--ranks", "16", "--sizes", "8,64KiB"]
+    asked = ["--operation", "pingpong,bcast,barrier", "--algorithm", "ours", "--rank-counts", "2,16"]
+    where = ["--mpi", "smpi", "--platform", str(PLATFORM), "--ranks", "16", "--bytes", "8,64KiB"]
     told = measured(*asked, *where, "-o", str(tmp_path / "c"))
     assert told["failures"] == []
     assert any("simulated" in text for text in told["warnings"])
@@ -159,7 +159,7 @@ def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
 @pytest.mark.simulated
 def test_256_simulated_ranks_follow_the_closed_forms_across_switches(tmp_path: Path) -> None:
     """16 ranks a leaf: distances 1 to 8 stay below a switch, 16 to 128 take four links, twice the latency."""
-    asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "binomial,recursive_doubling"]
+    asked = ["--operation", "pingpong,bcast,barrier", "--algorithm", "binomial,recursive_doubling"]
     where = [
         "--mpi",
         "smpi",
@@ -169,7 +169,7 @@ def test_256_simulated_ranks_follow_the_closed_forms_across_switches(tmp_path: P
         "256",
         "--rank-counts",
         "256",
-        "--sizes",
+        "--bytes",
         "8",
     ]
     told = measured(*asked, *where, "--budget", "0.1ms", "-o", str(tmp_path / "c"))
@@ -197,7 +197,7 @@ def simulated_us(frame: pd.DataFrame, ranks: int) -> dict[tuple[str, str, int], 
     ],
 )
 def test_a_simulation_without_its_cluster(words: list[str], what: str, tmp_path: Path) -> None:
-    asked = ["--mpi", "smpi", "--operations", "bcast"]
+    asked = ["--mpi", "smpi", "--operation", "bcast"]
     done = run(
         "measure", *asked, *(["--ranks", "2"] if "--ranks" not in words else []), *words, "-o", str(tmp_path)
     )

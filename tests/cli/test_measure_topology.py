@@ -27,7 +27,7 @@ def test_the_worst_pairing_of_a_simulated_fat_tree_is_as_slow_as_its_links_say(t
     platform, campaign, machine = tmp_path / "ft.xml", tmp_path / "c", tmp_path / "m.json"
     platform.write_text(PLATFORM)
     asked = ["--mpi", "smpi", "--platform", str(platform), "--ranks", "8", "--topology", SPEC]
-    words = ["measure", *asked, "--operations", "congestion", "-o", str(campaign)]
+    words = ["measure", *asked, "--operation", "congestion", "-o", str(campaign)]
     for one in (words, ["fit", str(campaign), "-o", str(machine)]):
         done = CliRunner().invoke(application(), one)
         assert done.exit_code == 0, done.output
@@ -46,7 +46,7 @@ def test_the_worst_pairing_of_a_simulated_fat_tree_is_as_slow_as_its_links_say(t
 def test_a_topology_that_means_nothing_is_refused_before_anything_is_measured(
     operation: str, topology: str, why: str, tmp_path: Path
 ) -> None:
-    words = ["measure", "--operations", operation, "--topology", topology, "-o", str(tmp_path / "c")]
+    words = ["measure", "--operation", operation, "--topology", topology, "-o", str(tmp_path / "c")]
     done = CliRunner().invoke(application(), words)
     assert isinstance(done.exception, RequestError)
     assert why in done.exception.message

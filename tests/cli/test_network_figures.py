@@ -15,7 +15,7 @@ from hockney.machine.file import load, save
 
 GIVEN = ("--network-latency", "2us", "--network-bandwidth", "100Gbit/s")
 MACHINE = ("--machine", "pair.json")
-JACOBI = ("predict", "jacobi", "--cells", "64", "--grid", "4x2x1", "--cell-time", "1ns")
+JACOBI = ("predict", "jacobi", "--size", "64", "--grid", "4x2x1", "--cell-time", "1ns")
 SIMULATE = ("simulate", "bcast", "--algorithm", "binomial", "--bytes", "8", "--ranks")
 VERBS = (
     ("predict", "allreduce", "--ranks", "1048576", "--algorithm", "recursive_doubling"),

@@ -95,8 +95,8 @@ def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
         (["map", "--pattern", "ring:8", "--topology", "torus:8", "--bytes", "1e308B"], "too large"),
         (["map", "--pattern", "hyper:8", "--topology", "torus:8"], "unknown pattern 'hyper'"),
         (
-            ["map", "--pattern", "jacobi:4x4", "--topology", "torus:4x4", "--cells", "0x4"],
-            "--cells: '0x4' has a direction without cells",
+            ["map", "--pattern", "jacobi:4x4", "--topology", "torus:4x4", "--subdomain", "0x4"],
+            "--subdomain: '0x4' has a direction without cells",
         ),
         (["map", "--pattern", "ring:8", "--topology", "torus:8", "--map-file", "/nowhere"], "does not exist"),
     ],
@@ -111,4 +111,4 @@ def test_a_wrong_request_is_one_line(arguments: list[str], said: str) -> None:
 
 def test_an_option_without_text_asks_for_nothing() -> None:
     case = ("map", "--pattern", "ring:16", "--topology", "torus:4x4")
-    assert told(*case, "--cells", "", "--bytes", "") == told(*case)
+    assert told(*case, "--subdomain", "", "--bytes", "") == told(*case)

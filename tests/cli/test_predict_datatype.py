@@ -47,8 +47,8 @@ def measured(way: str, layout: str, **numbers: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("words", "layout", "numbers"),
     [
-        (("--face", "x", "--shape", "64x64x64"), "face_x", {}),
-        (("--face", "y", "--shape", "64x64x64", "--element", "8B"), "face_y", {}),
+        (("--face", "x", "--size", "64x64x64"), "face_x", {}),
+        (("--face", "y", "--size", "64x64x64", "--element", "8B"), "face_y", {}),
         (
             ("--layout", "vector", "--blocks", "2048", "--block", "8", "--stride", "16B"),
             "vector",
@@ -78,7 +78,7 @@ def test_a_measured_layout_is_answered_by_its_measurement(
 
 
 def test_the_model_is_the_file_s() -> None:
-    made = asked("--face", "x", "--shape", "64x64x64")
+    made = asked("--face", "x", "--size", "64x64x64")
     for way, one in made["ways"].items():
         # Rebuilt from the same points: the solver's rounding.
         assert one["model_s"] == pytest.approx(measured(way, "face_x")["model_s"], rel=1e-6)
@@ -101,7 +101,7 @@ def test_what_was_not_measured_has_an_interval_and_a_verdict() -> None:
 
 
 def test_text_has_a_row_for_each_way_and_the_verdict() -> None:
-    code, out, err = run("--face", "y", "--shape", "64x64x64")
+    code, out, err = run("--face", "y", "--size", "64x64x64")
     assert (code, err) == (0, "")
     assert "face_y: 32 KiB in 64 blocks of 512 B, 512 cache lines in L2, spanning 2016.5 KiB" in out
     rows = {line.split()[0]: line for line in out.splitlines() if line}
@@ -116,7 +116,7 @@ def test_text_has_a_row_for_each_way_and_the_verdict() -> None:
     _, out, _ = run("--layout", "vector", "--blocks", "16", "--block", "8B", "--stride", "16B")
     assert "cannot be told: an MPI datatype takes" in out
     assert "the cost of a line in L1 was not measured" in out
-    _, out, _ = run("--face", "z", "--shape", "64x64x64")
+    _, out, _ = run("--face", "z", "--size", "64x64x64")
     assert "face_z: 32 KiB, contiguous" in out
     assert "nothing to pack" in out
 
@@ -139,10 +139,10 @@ def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
         ((), "datatype needs a layout"),
         (("--layout", "vector"), "--layout needs --block, --stride, --blocks"),
         (("--blocks", "8", "--block", "8B"), "--block needs --layout, --stride"),
-        (("--face", "x"), "--face needs --shape"),
-        (("--element", "8B"), "--element needs --face, --shape"),
+        (("--face", "x"), "--face needs --size"),
+        (("--element", "8B"), "--element needs --face, --size"),
         ((*VECTOR, "--face", "x"), "--face means nothing with --layout"),
-        ((*VECTOR, "--shape", "4x4x4"), "--shape means nothing with --layout"),
+        ((*VECTOR, "--size", "4x4x4"), "--size means nothing with --layout"),
         ((*VECTOR[:-1], "8B"), "would overlap"),
         ((*VECTOR[:-1], "0B"), "--stride 0"),
         ((*VECTOR[:-1], "far"), "'far' is not a size"),
@@ -150,14 +150,14 @@ def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
         (("--layout", "vector", "--blocks", "-3", "--block", "8B", "--stride", "64B"), "--blocks -3"),
         (("--layout", "vector", "--blocks", "many", "--block", "8B", "--stride", "64B"), "'--blocks'"),
         (("--layout", "spiral", *VECTOR[2:]), "unknown layout 'spiral'"),
-        (("--face", "w", "--shape", "4x4x4"), "no face 'w'"),
-        (("--face", "x", "--shape", "4x4"), "'4x4' is not a block"),
-        (("--face", "x", "--shape", "4x0x4"), "'4x0x4' has a direction without elements"),
-        (("--face", "x", "--shape", "4×4×4"), "is not a block"),
-        (("--face", "x", "--shape", "²x4x4"), "is not a block"),
-        (("--face", "x", "--shape", "9" * 5000 + "x4x4"), "at most 1000000000000000 elements"),
-        (("--face", "x", "--shape", "9999999x9999999x9999999"), "the layout spans"),
-        (("--face", "x", "--shape", "4x4x4", "--element", "0"), "--element 0"),
+        (("--face", "w", "--size", "4x4x4"), "no face 'w'"),
+        (("--face", "x", "--size", "4x4"), "'4x4' is not a block"),
+        (("--face", "x", "--size", "4x0x4"), "'4x0x4' has a direction without elements"),
+        (("--face", "x", "--size", "4×4×4"), "is not a block"),
+        (("--face", "x", "--size", "²x4x4"), "is not a block"),
+        (("--face", "x", "--size", "9" * 5000 + "x4x4"), "at most 1000000000000000 elements"),
+        (("--face", "x", "--size", "9999999x9999999x9999999"), "the layout spans"),
+        (("--face", "x", "--size", "4x4x4", "--element", "0"), "--element 0"),
         ((*VECTOR, "--locality", "network"), "datatypes was not measured with locality 'network'"),
         ((*VECTOR, "--where", "mpi=MPICH"), "datatypes was not measured with mpi 'MPICH'"),
         ((*VECTOR, "--where", "mpi"), "not a condition"),
@@ -179,7 +179,7 @@ def test_a_machine_without_the_effect_says_how_it_is_measured(tmp_path: Path) ->
     code, out, _ = run(*VECTOR, "--json", machine=str(file))
     error = json.loads(out)["error"]
     assert (code, error["message"]) == (2, "datatypes was not measured on this machine")
-    assert "hockney measure --operations datatypes" in error["hint"]
+    assert "hockney measure --operation datatypes" in error["hint"]
 
 
 def test_published_machines_say_what_they_lack() -> None:

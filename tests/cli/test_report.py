@@ -122,7 +122,7 @@ def test_a_page_that_is_replaced_is_named_and_no_other_file_is(run: Run, campaig
 def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None:
     code, out, err = run(
         *(campaign, "-o", "page.html", "--peak", "Link=2GB/s", "--peak", "Bus=4GB/s"),
-        *("--figures", "figures", "--csv", "csv", "--json"),
+        *("--figure", "figures", "--csv", "csv", "--json"),
     )
     assert (code, err) == (0, "")
     said = json.loads(out)
@@ -198,7 +198,7 @@ def test_a_system_tells_where_levels_begin(run: Run, tmp_path: Path) -> None:
         (["demo", "--peak", "12.5GB/s"], "NAME=RATE"),
         (["demo", "--peak", "x=fast"], "NAME=RATE"),
         (["demo", "-o", "no/such/report.html"], "cannot write no/such/report.html"),
-        (["demo", "--figures", "demo/plan.json"], "cannot write"),
+        (["demo", "--figure", "demo/plan.json"], "cannot write"),
         (["demo", "--csv", "demo/plan.json"], "cannot write"),
     ],
 )
@@ -227,8 +227,8 @@ def test_a_statistic_or_size_that_nobody_measured_is_refused(run: Run, tmp_path:
     assert (code, out) == (2, "")
     assert "no collective has times of the statistic 'completion'" in err
     assert "there is mean_over_ranks" in err
-    code, _, err = run("t.csv", "--sizes", "8,2KiB")
+    code, _, err = run("t.csv", "--bytes", "8,2KiB")
     assert code == 2
     assert "no collective was measured at 2 KiB" in err
     assert not (tmp_path / "report.html").exists()
-    assert run("t.csv", "--statistic", "mean_over_ranks", "--sizes", "8")[0] == 0
+    assert run("t.csv", "--statistic", "mean_over_ranks", "--bytes", "8")[0] == 0

@@ -66,9 +66,9 @@ def test_of_a_table(run: Run) -> None:
 
 
 def test_options_of_the_whole_report_are_refused(run: Run) -> None:
-    code, _, err = run(MACHINE, "--figures", "figures", "--peak", "x=1GB/s")
+    code, _, err = run(MACHINE, "--figure", "figures", "--peak", "x=1GB/s")
     assert code == 2
-    assert "--card does not take --peak, --figures" in err
+    assert "--card does not take --peak, --figure" in err
 
 
 def test_a_machine_that_is_not_there(run: Run) -> None:

@@ -38,7 +38,7 @@ def test_amdahl_keeps_seventy_percent_up_to_five(hockney: Any) -> None:
 
 def test_both_fractions_say_the_same(hockney: Any) -> None:
     answers = [
-        hockney("gustafson", *words, "--processes", "8", "--json")
+        hockney("gustafson", *words, "--ranks", "8", "--json")
         for words in (("--parallel-fraction", "0.9"), ("--serial-fraction", "0.1"))
     ]
     assert answers[0] == answers[1]
@@ -59,7 +59,7 @@ def test_without_a_limit_there_is_null(hockney: Any) -> None:
 
 
 def test_text_of_a_law(hockney: Any) -> None:
-    _, out, _ = hockney("amdahl", "--serial-fraction", "0.1", "--efficiency", "0.7", "--processes", "1,5,6")
+    _, out, _ = hockney("amdahl", "--serial-fraction", "0.1", "--efficiency", "0.7", "--ranks", "1,5,6")
     assert "up to 5 processes (p ≤ 5.28571)" in out
     assert "71.4%" in out  # 1/(0.5 + 0.9)
 
@@ -102,7 +102,7 @@ def test_the_figure_is_what_its_name_says(
         (("gustafson", "--parallel-fraction=-0.1"), "is not a fraction"),
         (("amdahl", "--serial-fraction", "0.1", "--efficiency", "1.01"), "is not an efficiency"),
         (("amdahl", "--serial-fraction", "0.1", "--efficiency", "0"), "is not an efficiency"),
-        (("amdahl", "--serial-fraction", "0.1", "--processes", "0"), "--processes"),
+        (("amdahl", "--serial-fraction", "0.1", "--ranks", "0"), "--ranks"),
         (("usl", "--contention", "2", "--coherency", "0"), "is not a fraction"),
         (("usl", "--contention", "0.1", "--coherency=-1"), "is not a number from 0 to"),
         (("usl", "--contention", "0.1", "--coherency", "inf"), "is not a number from 0 to"),

@@ -86,7 +86,7 @@ def test_blanks_around_a_name_are_no_part_of_it() -> None:
 @pytest.mark.parametrize("name", ["a.svg", "a.png", "a.html"])
 @pytest.mark.parametrize("style", ["tree", "steps", "space-time"])
 def test_draw_writes_each_kind(name: str, style: str, tmp_path: Path) -> None:
-    machine = ["--latency", "2us", "--overhead", "0.5us", "--gap", "1us", "--gap-per-byte", "10GB/s"]
+    machine = ["--latency", "2us", "--overhead", "0.5us", "--gap", "1us", "--bandwidth", "10GB/s"]
     words = ["--algorithm", "binomial", "--ranks", "8", "--style", style, *machine]
     assert told("draw", "bcast", *words, "-o", str(tmp_path / name))["style"] == style
     start = {"a.svg": b"<?xml", "a.png": b"\x89PNG", "a.html": b"<!doctype html>"}[name]
@@ -117,11 +117,11 @@ DRAW = ["draw", "reduce", "--algorithm", "linear", "--ranks", "4"]
         (["verify", "bcast", "--ranks", "x"], "not understood", ""),
         (["verify", "bcast", "--ranks", "²"], "not understood", ""),
         (["verify", "bcast", "--ranks", "8-4"], "not understood", ""),
-        (["verify", "bcast", "--ranks", "4", "--roots", "²"], "not understood", ""),
+        (["verify", "bcast", "--ranks", "4", "--root", "²"], "not understood", ""),
         (["verify", "bcast", "--ranks", "99999999999"], "none of 1 to", ""),
         (["verify", "bcast", "--ranks", "1-99999999999"], "none of 1 to", ""),
         (["verify", "bcast", "--ranks", "0"], "none of 1 to", ""),
-        (["verify", "bcast", "--ranks", "4", "--roots", "0-99999999999"], "none of 0 to", ""),
+        (["verify", "bcast", "--ranks", "4", "--root", "0-99999999999"], "none of 0 to", ""),
         (["verify", "bcast", "--algorithm", ""], "unknown algorithm", "binomial"),
         (["verify", "allgather", "--algorithm", "neighbor_exchange", "--ranks", "7"], "even number", "list"),
         (["count", "bcast", "--algorithm", "", "--ranks", "4"], "names nothing", "binomial"),
@@ -132,9 +132,9 @@ DRAW = ["draw", "reduce", "--algorithm", "linear", "--ranks", "4"]
         (["count", "bcast", "--algorithm", "linear", "--ranks", "99999999999"], "at most", ""),
         # The sum over four ranks has more than 63 bits.
         (["count", "allgather", "--algorithm", "ring", "--ranks", "4", "--bytes", "4e18"], "more bytes", ""),
-        ([*DRAW, "--latency", "0s", "--gap-per-byte", "0B/s"], "--gap-per-byte", "GB/s"),
-        ([*DRAW, "--latency", "0s", "--gap-per-byte", "1e-320B/s"], "--gap-per-byte", "GB/s"),
-        ([*DRAW, "--latency", "1us", "--gap-per-byte", "1GB/s", "--reduction", "0B/s"], "--reduction", "GB/s"),
+        ([*DRAW, "--latency", "0s", "--bandwidth", "0B/s"], "--bandwidth", "GB/s"),
+        ([*DRAW, "--latency", "0s", "--bandwidth", "1e-320B/s"], "--bandwidth", "GB/s"),
+        ([*DRAW, "--latency", "1us", "--bandwidth", "1GB/s", "--reduction", "0B/s"], "--reduction", "GB/s"),
         (
             ["export", "reduce", "--algorithm", "linear", "--ranks", "2", "--reduce-ns-per-byte", "inf"],
             "1000",

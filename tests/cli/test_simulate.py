@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.command_line import run_hockney
 
-LOGGP = ["--latency", "2.5us", "--overhead", "1.5us", "--gap", "1us", "--gap-per-byte", "6ns"]
+LOGGP = ["--latency", "2.5us", "--overhead", "1.5us", "--gap", "1us", "--bandwidth", "6ns"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -74,7 +74,7 @@ def test_shared_links_take_longer(network: list[str]) -> None:
     asked = ["alltoall", "--algorithm", "pairwise", "--ranks", "16", "--bytes", "64KiB", *LOGGP]
     free = told(*asked)
     nodes = told(*asked, "--ppn", "2", "--node-bandwidth", "100MB/s")
-    links = told(*asked, "--ppn", "2", "--link-bandwidth", "50MB/s", *network)
+    links = told(*asked, "--ppn", "2", "--link", "50MB/s", *network)
     assert free["makespan_s"] < nodes["makespan_s"] < links["makespan_s"]
 
 
@@ -116,7 +116,7 @@ def test_parameters_of_a_machine_file(machine: Path) -> None:
 
 
 def test_what_is_given_overrides_the_machine(machine: Path) -> None:
-    given = ("--latency", "3us", "--overhead", "1us", "--gap-per-byte", "2ns")
+    given = ("--latency", "3us", "--overhead", "1us", "--bandwidth", "2ns")
     outcome = told(*PAIR, "--machine", str(machine), *given)
     assert outcome["makespan_s"] == pytest.approx(2 * 1e-6 + 3e-6 + 999 * 2e-9, rel=1e-9)
     (known,) = outcome["parameters"].values()
@@ -176,8 +176,8 @@ def test_wrong_sources(words: list[str], what: str) -> None:
         (["--latency", "-1us"], "not a time"),
         (["--latency", "nan"], "not a time"),
         (["--latency", "1e999s"], "too large"),
-        (["--gap-per-byte", "0GB/s"], "moves nothing"),
-        (["--gap-per-byte", "fast"], "not a time for each byte"),
+        (["--bandwidth", "0GB/s"], "moves nothing"),
+        (["--bandwidth", "fast"], "not a time for each byte"),
         (["--bytes", "1e30"], "more bytes than can be counted"),
         (["--segment", "0"], "segment of 0 B"),
         (["--radix", "4"], "takes no radix"),
@@ -189,11 +189,11 @@ def test_wrong_sources(words: list[str], what: str) -> None:
         ),
         (["--ppn", "2"], "changes nothing"),
         (["--torus", "4x2"], "bandwidth of its links"),
-        (["--link-bandwidth", "1GB/s"], "bandwidth of its links"),
-        (["--torus", "4x0", "--link-bandwidth", "1GB/s"], "'4x0' has a direction without nodes"),
-        (["--fat-tree", "4", "--link-bandwidth", "1GB/s"], "not a fat tree"),
-        (["--torus", "2x2", "--link-bandwidth", "1GB/s"], "need 8 nodes"),
-        (["--torus", "8", "--fat-tree", "8:1", "--link-bandwidth", "1GB/s"], "not both"),
+        (["--link", "1GB/s"], "bandwidth of its links"),
+        (["--torus", "4x0", "--link", "1GB/s"], "'4x0' has a direction without nodes"),
+        (["--fat-tree", "4", "--link", "1GB/s"], "not a fat tree"),
+        (["--torus", "2x2", "--link", "1GB/s"], "need 8 nodes"),
+        (["--torus", "8", "--fat-tree", "8:1", "--link", "1GB/s"], "not both"),
         (["--noise", "1us", "--trace", "x.csv"], "neither shared links nor places"),
         (["--trace", "x.txt"], "cannot write a trace"),
         (["--per-rank", "nowhere/x.csv"], "cannot write"),

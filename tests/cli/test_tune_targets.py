@@ -267,7 +267,7 @@ def test_a_machine_file_needs_ranks_and_a_library_whose_choice_is_known(tmp_path
 
 
 def test_from_a_machine_file_the_model_chooses_in_every_cell(tmp_path: Path) -> None:
-    words = ("--ranks", "8", "--operations", "bcast", "--sizes", "1KiB,1MiB", "--where", "mpi=Open MPI 4.1.1")
+    words = ("--ranks", "8", "--operation", "bcast", "--bytes", "1KiB,1MiB", "--where", "mpi=Open MPI 4.1.1")
     thin = MACHINES / "orfeo_thin.json"
     for target in ("openmpi-classic", "hockney"):
         done = told(thin, "--for", target, "-o", tmp_path / "rules", *words)
@@ -284,7 +284,7 @@ def test_from_a_machine_file_the_model_chooses_in_every_cell(tmp_path: Path) -> 
     ("words", "said"),
     [
         (("--for", "mpich-xml"), "unknown tuning target 'mpich_xml'"),
-        (("--for", "openmpi-v2", "--operations", "reduce"), "no times of reduce"),
+        (("--for", "openmpi-v2", "--operation", "reduce"), "no times of reduce"),
         (("--for", "openmpi-v2", "--where", "mpi=MPICH"), "no row with mpi 'MPICH'"),
         (("--for", "openmpi-v2", "--where", "colour=red"), "no column 'colour'"),
         (("--for", "intel-env", "--ranks", "x"), "x"),

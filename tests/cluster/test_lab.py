@@ -33,7 +33,7 @@ def test_ranks_are_on_hosts_of_their_own_and_a_broadcast_takes_what_the_link_doe
     size_B = 2**20
     campaign = str(tmp_path / "c")
     measure = hockney("measure", "--mpi", str(mpi.wrapper), "--ranks", str(HOSTS), "--rank-counts", str(HOSTS))
-    measure += ["--bind-to", "none", "--operations", "bcast", "--sizes", str(size_B), "--visits", "1"]
+    measure += ["--bind-to", "none", "--operation", "bcast", "--bytes", str(size_B), "--visits", "1"]
     measure += ["--budget", "1.5s", "-o", campaign, "--json"]
     command = hockney("lab", "run", "--name", cluster.name, "--", *measure)
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

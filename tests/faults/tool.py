@@ -30,7 +30,7 @@ EVENTS = "HOCKNEY_TEST_EVENTS"
 
 SIZES_B = list(range(0, 320, 8))
 OPTIONS = (
-    *("--operations", "pingpong", "--sizes", ",".join(map(str, SIZES_B))),
+    *("--operation", "pingpong", "--bytes", ",".join(map(str, SIZES_B))),
     *("--budget", "0.02s", "--visits", "1"),
 )
 """A campaign of forty points that takes a second or two, with what it takes to start."""

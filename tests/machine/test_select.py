@@ -122,7 +122,7 @@ def test_an_effect_is_chosen_as_an_entry_is(machine: Machine) -> None:
         select_effect(machine, "matching", {"locality": "node"})
     with pytest.raises(RequestError, match="overlap was not measured") as caught:
         select_effect(machine, "overlap", {})
-    assert "hockney measure --operations overlap" in caught.value.hint
+    assert "hockney measure --operation overlap" in caught.value.hint
 
 
 def test_effects_of_two_libraries_are_ambiguous(machine: Machine) -> None:

@@ -91,7 +91,7 @@ def test_nothing_to_choose_is_a_wrong_request(tmp_path: Path) -> None:
         plan(adaptive=True, operations=["pingpong"])
     words = [
         "measure",
-        "--operations",
+        "--operation",
         "pingpong",
         "--adaptive",
         "--ranks",

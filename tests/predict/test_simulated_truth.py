@@ -14,7 +14,7 @@ BENCH = Path(__file__).parents[2] / "bench" / "simulated_truth"
 
 @pytest.mark.simulated
 def test_twice_the_ranks_of_a_fat_tree_are_predicted() -> None:
-    words = ["--platforms", "fat_tree", "--operations", "allreduce", "--most-ranks", "64", "--json"]
+    words = ["--platforms", "fat_tree", "--operation", "allreduce", "--most-ranks", "64", "--json"]
     done = subprocess.run(
         [sys.executable, str(BENCH), *words], capture_output=True, text=True, check=False, timeout=300
     )

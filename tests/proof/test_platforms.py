@@ -129,7 +129,7 @@ def lines_agree(fit: dict[str, Any], given: list[tuple[float, float]], breaks_B:
 def test_the_parameters_of_a_platform_come_back(name: str, ranks: int, tmp_path: Path) -> None:
     given = PLATFORMS[name]
     platform = given.write(tmp_path / "p.xml", ranks)
-    words = ["--operations", LOGGP, "--ranks", str(ranks), "--largest", "1MiB"]
+    words = ["--operation", LOGGP, "--ranks", str(ranks), "--largest", "1MiB"]
     found = fitted(tmp_path, platform, given.settings(), *words)["pingpong"]
 
     per_byte_s = 1 / given.bandwidth_B_per_s
@@ -157,7 +157,7 @@ def test_the_parameters_of_a_platform_come_back(name: str, ranks: int, tmp_path:
 
 def test_the_size_from_which_sending_costs_more_is_found_to_the_byte(tmp_path: Path) -> None:
     platform = STEPPED.write(tmp_path / "p.xml")
-    found = fitted(tmp_path, platform, STEPPED.settings(), "--operations", "pingpong", "--ranks", "2")["pingpong"]
+    found = fitted(tmp_path, platform, STEPPED.settings(), "--operation", "pingpong", "--ranks", "2")["pingpong"]
     assert STEPPED.step is not None
     lines = [
         (cost + STEPPED.latency_s + STEPPED.o_r[0], 1 / STEPPED.bandwidth_B_per_s)
@@ -170,7 +170,7 @@ def test_the_size_from_which_sending_costs_more_is_found_to_the_byte(tmp_path: P
 def test_the_sizes_that_travel_early_and_that_wait_are_found_to_the_byte(ranks: int, tmp_path: Path) -> None:
     given = Platform(5e-6, 1e9, (1e-6, 0), (0.5e-6, 0), 9000, "SPLITDUPLEX")
     settings = given.settings() | {"smpi/async-small-thresh": "3000"}
-    words = ["--operations", "synchronisation", "--ranks", str(ranks), "--largest", "64KiB"]
+    words = ["--operation", "synchronisation", "--ranks", str(ranks), "--largest", "64KiB"]
     (effect,) = machine(tmp_path, given.write(tmp_path / "p.xml", ranks), settings, *words)["effects"]
     # Both settings are the first size that is treated otherwise.
     found_B = {name: effect["parameters"][name]["value"] for name in ("S_B", "arrived_B")}
@@ -181,7 +181,7 @@ def test_the_sizes_that_travel_early_and_that_wait_are_found_to_the_byte(ranks: 
 @pytest.mark.parametrize(("sharing", "directions"), [("SHARED", 2), ("SPLITDUPLEX", 1)])
 def test_what_the_directions_of_a_link_share_is_told(sharing: str, directions: int, tmp_path: Path) -> None:
     given = Platform(5e-6, 1e9, (1e-6, 0), (0.5e-6, 0), NEVER_B, sharing)
-    words = ["--operations", "bandwidth,bidirectional", "--ranks", "2", "--sizes", "64KiB,256KiB,1MiB"]
+    words = ["--operation", "bandwidth,bidirectional", "--ranks", "2", "--bytes", "64KiB,256KiB,1MiB"]
     found = fitted(tmp_path, given.write(tmp_path / "p.xml"), given.settings(), *words)
     per_byte_s = {name: fits["hockney"]["regimes"][0]["beta_s_per_B"]["value"] for name, fits in found.items()}
     expected = {"bandwidth": 1 / given.bandwidth_B_per_s, "bidirectional": directions / given.bandwidth_B_per_s}
@@ -203,7 +203,7 @@ def test_every_hop_of_a_fat_tree_is_counted(second: int, links: int, tmp_path: P
     hosts = tmp_path / "hosts"
     hosts.write_text("".join(f"node-{number}\n" for number in order), encoding="utf-8")
     given = Platform(links * latency_s, bandwidth_B_per_s, (o_s, 0), (o_r, 0), NEVER_B, "SPLITDUPLEX")
-    words = ["--operations", LOGGP, "--ranks", "64", "--hostfile", str(hosts), "--sizes", "0,8,1KiB,64KiB,1MiB"]
+    words = ["--operation", LOGGP, "--ranks", "64", "--hostfile", str(hosts), "--bytes", "0,8,1KiB,64KiB,1MiB"]
     found = fitted(tmp_path, platform, given.settings(), *words)["pingpong"]
     loggp = {"L": given.latency_s, "o_s": o_s, "o_r": o_r, "g": o_s, "G": 1 / bandwidth_B_per_s}
     agree(found["loggp"], loggp)

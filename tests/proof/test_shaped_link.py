@@ -66,7 +66,7 @@ def test_the_slope_of_a_pingpong_is_the_rate_of_the_link(
     two_hosts.shape(rate_bit_per_s, burst_B)
 
     def measured(folder: Path) -> dict[str, float]:
-        words = ["--operations", "pingpong", "--sizes", sizes, "--largest", "32MiB", "--budget", "1.5s"]
+        words = ["--operation", "pingpong", "--bytes", sizes, "--largest", "32MiB", "--budget", "1.5s"]
         words += ["--visits", "1"]
         (entry,) = machine(two_hosts, mpi, folder, 1, "", words)["point_to_point"]
         assert entry["locality"] == "network"
@@ -82,7 +82,7 @@ def test_one_flow_alone_and_all_together_are_told_apart(mpi: Mpi, two_hosts: Two
     two_hosts.share(link_bit_per_s, flow_bit_per_s, 16_384, range(PORT, PORT + pairs))
 
     def measured(folder: Path) -> dict[str, float]:
-        words = ["--operations", "injection", "--sizes", "128KiB,512KiB", "--quick", "--localities", "network"]
+        words = ["--operation", "injection", "--bytes", "128KiB,512KiB", "--quick", "--locality", "network"]
         words += ["--time-limit", "400s"]
         ports = f"--mca btl_tcp_port_min_v4 {PORT}"
         effects = [

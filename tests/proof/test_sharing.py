@@ -71,7 +71,7 @@ def effect(tmp_path: Path, name: str, platform: Path, *words: str, ranks: int = 
     variant = "exact: " + " ".join(f"--cfg={key}:{value}" for key, value in SETTINGS.items())
     campaign, machine = str(tmp_path / "campaign"), tmp_path / "machine.json"
     where = ["--mpi", "smpi", "--platform", str(platform), "--ranks", str(ranks), "--variant", variant]
-    hockney("measure", "--operations", name, *where, *words, "-o", campaign)
+    hockney("measure", "--operation", name, *where, *words, "-o", campaign)
     hockney("fit", campaign, "-o", str(machine))
     (found,) = json.loads(machine.read_text(encoding="utf-8"))["effects"]
     return dict(found)
@@ -83,7 +83,7 @@ def values(found: dict[str, Any]) -> dict[str, float]:
 
 def test_a_shared_backbone_is_what_pairs_at_once_inject(tmp_path: Path) -> None:
     platform = star(tmp_path / "star.xml", RANKS, 6)
-    found = effect(tmp_path, "injection", platform, "--sizes", "8,64KiB,256KiB,1MiB")
+    found = effect(tmp_path, "injection", platform, "--bytes", "8,64KiB,256KiB,1MiB")
     wanted = {"R_C_B_per_s": LINK_B_PER_S, "R_N_B_per_s": 6e9, "k_bandwidth": 6}
     recovered = values(found)
     assert {name: recovered[name] for name in wanted} == pytest.approx(wanted, rel=0.03)
@@ -94,7 +94,7 @@ def test_the_link_of_a_node_is_what_its_ranks_share(tmp_path: Path) -> None:
     hosts = tmp_path / "hosts"
     hosts.write_text("node-0\nnode-1\n" * 4, encoding="utf-8")
     platform = star(tmp_path / "pair.xml", 2, 100)
-    words = ["--sizes", "64KiB,1MiB", "--localities", "network", "--hostfile", str(hosts)]
+    words = ["--bytes", "64KiB,1MiB", "--locality", "network", "--hostfile", str(hosts)]
     found = effect(tmp_path, "injection", platform, *words, ranks=8)
     wanted = {"R_C_B_per_s": LINK_B_PER_S, "R_N_B_per_s": LINK_B_PER_S, "k_bandwidth": 1}
     recovered = values(found)

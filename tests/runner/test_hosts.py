@@ -18,7 +18,7 @@ def test_two_hosts_are_measured_across_their_network(mpi: Mpi, two_hosts: TwoHos
     hosts = ",".join(f"{address}:1" for address in ADDRESSES)
     measure = [sys.executable, "-m", "hockney", "measure", "--quick", "--mpi", str(mpi.wrapper), "--hosts", hosts]
     measure += ["--bind-to", "none"]
-    measure += ["--operations", "pingpong", "--sizes", "8,64KiB", "-o", str(campaign), "--json"]
+    measure += ["--operation", "pingpong", "--bytes", "8,64KiB", "-o", str(campaign), "--json"]
     done = subprocess.run(two_hosts.inside(measure), capture_output=True, text=True, timeout=600, check=False)
     warnings = campaign_answer(done)["warnings"]
     assert any("are one machine" in text for text in warnings), "namespaces must not pass for real hosts"

@@ -14,7 +14,7 @@ from tests.command_line import run_hockney
 
 from hockney.runner.mpi import Mpi
 
-POINTS = ("measure", "--ranks", "2", "--sizes", "8,64KiB", "--quick", "--visits", "1")
+POINTS = ("measure", "--ranks", "2", "--bytes", "8,64KiB", "--quick", "--visits", "1")
 
 
 def answers(mpi: Mpi, folder: Path, *words: str) -> list[dict[str, Any]]:
@@ -34,9 +34,9 @@ def _lines(folder: Path, name: str) -> list[str]:
 @pytest.mark.parametrize(
     "words",
     [
-        (*POINTS, "--operations", "pingpong,send_overhead"),
-        (*POINTS, "--operations", "bcast", "--algorithms", "binomial"),
-        ("measure", "--ranks", "2", "--operations", "matching,overlap", "--quick"),
+        (*POINTS, "--operation", "pingpong,send_overhead"),
+        (*POINTS, "--operation", "bcast", "--algorithm", "binomial"),
+        ("measure", "--ranks", "2", "--operation", "matching,overlap", "--quick"),
         ("run", "ring", "--ranks", "2", "--iterations", "20", "--repetitions", "40"),
     ],
     ids=["pairs", "collectives", "effects", "applications"],
@@ -72,7 +72,7 @@ def _spin() -> None:
 @pytest.mark.one_mpi
 @needs_two_cpus
 def test_a_busy_process_on_the_processor_of_a_rank_shows(mpi: Mpi, tmp_path: Path) -> None:
-    words = (*POINTS, "--operations", "pingpong", "--bind-to", "core")
+    words = (*POINTS, "--operation", "pingpong", "--bind-to", "core")
     answers(mpi, tmp_path / "where", *words)
     (launch,) = _lines(tmp_path / "where", "launches")
     bound = json.loads(launch)["ranks"][1]["affinity"]

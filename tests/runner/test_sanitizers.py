@@ -65,7 +65,7 @@ def measured(mpi: Mpi, folder: Path, *words: str) -> Any:
 def test_messages_between_two_ranks(sanitized: Mpi, tmp_path: Path) -> None:
     sizes = "0,1,7,8,100,4KiB,70000,1MiB"
     assert (
-        measured(sanitized, tmp_path / "c", "--ranks", "2", "--sizes", sizes, "--off-cache", "--visits", "1")[
+        measured(sanitized, tmp_path / "c", "--ranks", "2", "--bytes", sizes, "--off-cache", "--visits", "1")[
             "failures"
         ]
         == []
@@ -76,11 +76,11 @@ def test_messages_between_two_ranks(sanitized: Mpi, tmp_path: Path) -> None:
 def test_collectives(sanitized: Mpi, tmp_path: Path, ranks: str) -> None:
     """All algorithms, ours and the library's, on all and on fewer ranks, of parts that are not even."""
     words = [
-        "--operations",
+        "--operation",
         "collectives",
-        "--algorithms",
+        "--algorithm",
         "all",
-        "--segments",
+        "--segment",
         "none,24",
         "--start",
         "barrier",
@@ -88,13 +88,13 @@ def test_collectives(sanitized: Mpi, tmp_path: Path, ranks: str) -> None:
         "1",
     ]
     answer = measured(
-        sanitized, tmp_path / "c", *words, "--ranks", ranks, "--sizes", "0,8,1000", "--rank-counts", f"3,{ranks}"
+        sanitized, tmp_path / "c", *words, "--ranks", ranks, "--bytes", "0,8,1000", "--rank-counts", f"3,{ranks}"
     )
     assert answer["failures"] == []
 
 
 def test_effects(sanitized: Mpi, tmp_path: Path) -> None:
-    answer = measured(sanitized, tmp_path / "c", "--operations", "effects", "--ranks", "2", "--largest", "256KiB")
+    answer = measured(sanitized, tmp_path / "c", "--operation", "effects", "--ranks", "2", "--largest", "256KiB")
     assert answer["failures"] == []
 
 

@@ -80,8 +80,8 @@ def simulated_us(collective: str, algorithm: str, ranks: int, size_B: int) -> fl
 @pytest.mark.simulated
 def test_smpi_simulates_the_same_times(tmp_path: Path) -> None:
     variant = "exact: " + " ".join(f"--cfg={name}:{value}" for name, value in SETTINGS.items())
-    asked = ["--operations", "bcast,allreduce,allgather,barrier,scatter", "--algorithms", "ours"]
-    words = ["--rank-counts", "5,16", "--sizes", "8,64KiB", "--variant", variant, "--ranks", str(RANKS)]
+    asked = ["--operation", "bcast,allreduce,allgather,barrier,scatter", "--algorithm", "ours"]
+    words = ["--rank-counts", "5,16", "--bytes", "8,64KiB", "--variant", variant, "--ranks", str(RANKS)]
     where = ["--mpi", "smpi", "--platform", str(platform(tmp_path / "flat.xml")), "-o", str(tmp_path / "c")]
     done = run_hockney("measure", *asked, *words, *where, "--json")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -22,7 +22,7 @@ needs = ["ring"]
 
 [[steps]]
 verb = "run ring"
-options = { ranks = "1-{ranks}", exchange = "sendrecv,nonblocking", topology = ["world", "cartesian"] }
+options = { ranks = "1-{ranks}", exchange = "sendrecv,nonblocking", communicator = ["world", "cartesian"] }
 quick = { ranks = "{ranks}" }
 a_run_s = "2s"
 """
@@ -71,10 +71,17 @@ def test_quick_takes_less(name: str, tmp_path: Path) -> None:
     assert takes_s(True) < takes_s(False)
 
 
+def test_an_option_by_its_old_name_is_the_present_one(tmp_path: Path) -> None:
+    made = planned(OWN.replace("communicator", "topology"), tmp_path)
+    assert [step.options["communicator"] for step in made] == ["world", "cartesian"]
+
+
 def test_a_list_makes_a_command_of_each_value_and_words_are_filled(tmp_path: Path) -> None:
     made = planned(OWN, tmp_path)
-    assert [step.options["topology"] for step in made] == ["world", "cartesian"]
-    assert made[0].command == ("hockney run ring --ranks 1-4 --exchange sendrecv,nonblocking --topology world")
+    assert [step.options["communicator"] for step in made] == ["world", "cartesian"]
+    assert made[0].command == (
+        "hockney run ring --ranks 1-4 --exchange sendrecv,nonblocking --communicator world"
+    )
     # Four numbers of processes in two ways, of two seconds each.
     assert runs(made[0]) == 8
     assert made[0].estimate_s - 16 == pytest.approx(planned(OWN, tmp_path, quick=True)[0].estimate_s - 4)
@@ -114,12 +121,16 @@ def test_the_estimate_of_a_campaign_is_its_visits_at_their_budget_or_its_time() 
         (('a_run_s = "2s"', "a_run_s = inf"), r"own.toml: steps\.1\.a_run_s: .*finite", ""),
         (('a_run_s = "2s"', 'a_run_s = "abc"'), r"own.toml: steps\.1\.a_run_s: 'abc'", ""),
         (('a_run_s = "2s"', "a_quick_run_s = -100"), r"own.toml: steps\.1\.a_quick_run_s: .*greater than 0", ""),
-        (('["world", "cartesian"]', "[]"), r"own, step 1: topology = \[\]: a list without values", ""),
-        (('topology = ["world", "cartesian"]', 'output = "elsewhere"'), r"own, step 1: .* cannot set output", ""),
+        (('["world", "cartesian"]', "[]"), r"own, step 1: communicator = \[\]: a list without values", ""),
         (
-            ('topology = ["world", "cartesian"]', 'variant = "all-transports"'),
+            ('communicator = ["world", "cartesian"]', 'output = "elsewhere"'),
+            r"own, step 1: .* cannot set output",
+            "",
+        ),
+        (
+            ('communicator = ["world", "cartesian"]', 'variant = "all-transports"'),
             r"own, step 1: a study takes no all-transports",
-            "hockney doctor --variants",
+            "hockney doctor --transports",
         ),
         (("[[steps]]", "[[steps"), r"own.toml is no TOML", ""),
     ],
@@ -135,7 +146,7 @@ def test_what_is_wrong_in_a_file_is_named(
 
 def test_one_value_of_a_repeated_option_needs_no_list(tmp_path: Path) -> None:
     variants = [
-        planned(OWN.replace('topology = ["world", "cartesian"]', f"variant = {given}"), tmp_path)[0].options[
+        planned(OWN.replace('communicator = ["world", "cartesian"]', f"variant = {given}"), tmp_path)[0].options[
             "variant"
         ]
         for given in ('"tcp: --mca btl tcp,self"', '["tcp: --mca btl tcp,self"]')

@@ -28,11 +28,11 @@ needs = ["pingpong", "bandwidth"]
 
 [[steps]]
 verb = "measure"
-options = { operations = "pingpong", sizes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
+options = { operation = "pingpong", bytes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
 
 [[steps]]
 verb = "measure"
-options = { operations = "bandwidth", sizes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
+options = { operation = "bandwidth", bytes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
 """
 IMPORTED = Path(__file__).parents[1] / "importers" / "data"
 
@@ -130,7 +130,7 @@ def test_a_step_that_fails_leaves_the_others_alone(
 
     def failing(path: Path, *given: Any) -> Outcome:
         if "1-measure" in path.name:
-            raise Refused("it needs 8 GiB", "--cells 228 fits")
+            raise Refused("it needs 8 GiB", "--size 228 fits")
         return measure(path, *given)
 
     monkeypatch.setattr(perform, "_measure", failing)
@@ -138,7 +138,7 @@ def test_a_step_that_fails_leaves_the_others_alone(
     assert code == 4
     html = (tmp_path / "s" / "report.html").read_text(encoding="utf-8")
     assert "Half a study: 1-measure-core failed: it needs 8 GiB" in html
-    assert "--cells 228 fits" in err
+    assert "--size 228 fits" in err
     assert 'id="bandwidth"' in html
 
 
@@ -206,7 +206,7 @@ def tidy(tmp_path: Path, *sizes_B: int) -> Path:
 
 def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path) -> None:
     table = tidy(tmp_path, 8, 64, 4096, 32768)
-    shown = ("--statistic", "max_over_ranks", "--sizes", "64")
+    shown = ("--statistic", "max_over_ranks", "--bytes", "64")
     code, out, err = outcome("study", "collectives", "--from", table, *shown, "-o", tmp_path / "s", "--json")
     assert code == 0, err
     texts = [finding["text"] for finding in json.loads(out)["findings"]]
@@ -244,7 +244,7 @@ def test_a_folder_that_lacks_all_that_a_study_needs_says_what(tmp_path: Path) ->
 
 def test_a_page_that_is_refused_leaves_nothing_and_can_be_asked_for_again(tmp_path: Path) -> None:
     table, words = tidy(tmp_path, 8, 64), ("study", "collectives", "--from", tmp_path / "tidy.csv")
-    for wrong in (("--statistic", "completion"), ("--sizes", "1MiB")):
+    for wrong in (("--statistic", "completion"), ("--bytes", "1MiB")):
         code, _, err = outcome(*words, *wrong, "-o", tmp_path / "s")
         assert code == 2, err
         assert not (tmp_path / "s").exists()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import threading
+import time
 
 import pytest
 from rich.console import Console
@@ -28,3 +30,56 @@ def test_a_terminal_sees_what_is_done_and_how_long_it_takes(monkeypatch: pytest.
 @pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
 def test_nothing_is_drawn_elsewhere(monkeypatch: pytest.MonkeyPatch, terminal: bool, quiet: bool) -> None:
     assert drawn(monkeypatch, terminal=terminal, quiet=quiet) == ""
+
+
+def waiting(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> io.StringIO:
+    stream = io.StringIO()
+    monkeypatch.setattr(say, "err", Console(file=stream, force_terminal=terminal, width=100))
+    monkeypatch.setattr(say, "PATIENCE_S", 0.0)
+    return stream
+
+
+def seen(stream: io.StringIO, word: str) -> bool:
+    """Whether the word comes: another thread writes it."""
+    return any(word in stream.getvalue() or time.sleep(0.01) for _ in range(1000))
+
+
+def test_a_verb_that_says_nothing_is_seen_to_work_until_it_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, before = waiting(monkeypatch, terminal=True), threading.active_count()
+    with say.patience("hockney think"):
+        assert seen(stream, "hockney think …")
+        say.note("a thought")
+        shown = stream.getvalue()
+        assert "a thought" in shown
+        # The thread that draws ends: what follows is not drawn over.
+        assert any(threading.active_count() == before or time.sleep(0.01) for _ in range(1000))
+    assert stream.getvalue() == shown
+
+
+def test_nobody_waits_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, before = waiting(monkeypatch, terminal=False), threading.active_count()
+    with say.patience("hockney think"):
+        assert threading.active_count() == before
+    assert stream.getvalue() == ""
+
+
+def test_a_text_that_counts_says_how_far_the_work_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(say, "err", Console(file=stream, force_terminal=True, width=100))
+    bar = say._bar()
+    monkeypatch.setattr(say, "_bar", lambda: bar)
+    with say.status("fitting …") as tell:
+        (task,) = bar.tasks
+        assert task.total is None, "nobody knows"
+        tell("fitting 1,201 of 2,400: pingpong")
+        assert (task.completed, task.total) == (1200, 2400)
+        tell("writing machine.json")
+        assert task.description == "writing machine.json"
+
+
+def test_compiling_says_so_and_how_long_it_took(capsys: pytest.CaptureFixture[str]) -> None:
+    with say.compiling("the runner", "a minute"):
+        pass
+    first, last = capsys.readouterr().err.splitlines()
+    assert first == "note: compiling the runner: once, for a minute"
+    assert last == "note: compiled the runner in 0 s; it is kept"

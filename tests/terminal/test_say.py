@@ -111,8 +111,8 @@ def test_a_dollar_in_a_label_is_no_formula(label: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["q[/b]", "run[red]"])
 def test_the_folder_that_is_advised_is_the_one_that_was_asked_for(mpi: Mpi, folder: str, tmp_path: Path) -> None:
-    words = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2", "--sizes", "8,64,512"]
-    words += ["--operations", "pingpong", "--mpi", str(mpi.wrapper), "-o", folder, "--system", "[/x]"]
+    words = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2", "--bytes", "8,64,512"]
+    words += ["--operation", "pingpong", "--mpi", str(mpi.wrapper), "-o", folder, "--system", "[/x]"]
     done = run_hockney("measure", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"→ {folder}" in done.stdout

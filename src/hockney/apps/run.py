@@ -23,7 +23,7 @@ PLACE = "hockney.apps.{}.run"
 run = group(
     "run",
     help=f"Small applications on your MPI: {', '.join(unit_files(PLACE))}.",
-    examples="hockney run ring --ranks 2\nhockney run jacobi --cells 400 --ranks 2 -o runs",
+    examples="hockney run ring --ranks 2\nhockney run jacobi --size 400 --ranks 2 -o runs",
     places=(PLACE,),
 )
 

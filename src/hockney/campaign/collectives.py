@@ -14,7 +14,7 @@ from hockney.registry import did_you_mean
 from hockney.runner.topology import oversubscribed
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
-"""What the words of --algorithms stand for; `all` is everything."""
+"""What the words of --algorithm stand for; `all` is everything."""
 
 STATISTICS: tuple[Statistic, ...] = ("completion", "mean_over_ranks", "min_over_ranks", "max_over_ranks")
 """What one point yields, all from the same samples."""

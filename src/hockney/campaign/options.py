@@ -49,14 +49,12 @@ class MeasureOptions(Plan):
 
     output: Annotated[Path, Option("Campaign folder.", flags=("--output", "-o")), Field(exclude=True)]
     quick: Annotated[
-        bool, Option("A first model in about half a minute.", flags=("--quick",), panel=HOW), Field(exclude=True)
+        bool, Option("In about half a minute.", flags=("--quick",), panel=HOW), Field(exclude=True)
     ] = False
-    resume: Annotated[
-        bool, Option("Go on with a campaign; its plan is kept.", flags=("--resume",)), Field(exclude=True)
-    ] = False
+    resume: Annotated[bool, Option(flags=("--resume",)), Field(exclude=True)] = False
     trust: Annotated[
         bool,
-        Option("Resume a campaign that you did not begin: run what its plan names.", flags=("--trust",)),
+        Option(flags=("--trust",)),
         Field(exclude=True),
     ] = False
     share: Annotated[
@@ -78,17 +76,15 @@ class MeasureOptions(Plan):
     variants: Annotated[
         list[str],
         Option(
-            "'NAME: launcher arguments and NAME=VALUE settings'; repeat to compare transports. "
+            "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several. "
             "all-transports: each combination of the library's that starts.",
             flags=("--variant",),
             panel=LAUNCH,
         ),
     ] = Field(default_factory=list)
     # Both depend on what else is asked for: _completed sets them.
-    ranks: Annotated[
-        int, Option("Ranks to launch; default the cores of this host.", show=None, panel=LAUNCH), Field(ge=2)
-    ] = 0
-    system: Annotated[str, Option("Name of the system; default the host's name.", panel=LAUNCH)] = Field(
+    ranks: Annotated[int, Option("[default: the cores of this host]", show=None, panel=LAUNCH), Field(ge=2)] = 0
+    system: Annotated[str, Option("[default: the host's name]", panel=LAUNCH)] = Field(
         default_factory=gethostname
     )
 
@@ -123,7 +119,7 @@ def _operations(words: list[str]) -> dict[str, list[str]]:
     for word in words:
         if word not in known:
             raise RequestError(
-                f"--operations: unknown operation {word!r}",
+                f"--operation: unknown operation {word!r}",
                 f"{did_you_mean(word, known)}known: {', '.join(pairwise)}; "
                 f"collectives for all of {', '.join(COLLECTIVES)}; "
                 f"effects for all of {', '.join(effects.names())}",

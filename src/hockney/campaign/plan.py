@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from hockney import vocabulary
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
@@ -21,7 +22,7 @@ from hockney.schedule.catalogue import algorithm_names
 from hockney.units import parse_bytes, parse_time
 from hockney.words import listed, segment, whole, words, written
 
-LAUNCH, WHAT, HOW = "Launch", "What is measured", "How well and how long"
+LAUNCH, WHAT, HOW = vocabulary.LAUNCH, "What is measured", "How well and how long"
 """Headings of options."""
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
@@ -33,7 +34,7 @@ GROUPS = ("collectives", "effects")
 
 
 def operation_words() -> list[str]:
-    """What `--operations` takes."""
+    """What `--operation` takes."""
     return [*POINT_TO_POINT, *COLLECTIVES, *unit_files("hockney.campaign.effects"), *GROUPS]
 
 
@@ -58,13 +59,11 @@ class Launching(BaseModel):
             known=lambda: ("auto", *KINDS, "smpi"),
         ),
     ] = "auto"
-    ranks: Annotated[int, Option("Ranks to launch.", panel=LAUNCH), Field(ge=1)]
+    ranks: Annotated[int, Option(panel=LAUNCH), Field(ge=1)]
     threads: int | None = Field(
         default=None, ge=1, description="OpenMP threads of a rank, a core for each; none: as the environment says"
     )
-    hosts: Annotated[list[str], Option("Comma-separated NAME or NAME:SLOTS.", read=words, panel=LAUNCH)] = Field(
-        default_factory=list
-    )
+    hosts: Annotated[list[str], Option(read=words, panel=LAUNCH)] = Field(default_factory=list)
     hostfile: Annotated[str, Option("Host file in the launcher's own format.", panel=LAUNCH)] = ""
     nodes: Annotated[
         int | None,
@@ -85,7 +84,7 @@ class Launching(BaseModel):
     variants: Annotated[
         list[str],
         Option(
-            "'NAME: launcher arguments and NAME=VALUE settings'; repeat to compare transports.",
+            "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several.",
             flags=("--variant",),
             panel=LAUNCH,
         ),
@@ -93,7 +92,7 @@ class Launching(BaseModel):
     time_limit_s: Annotated[
         float,
         Option(
-            "An answer later than this ends the launch.",
+            "A launch, by an answer that comes later.",
             flags=("--time-limit",),
             read=parse_time,
             show="{:g}s".format,
@@ -101,7 +100,7 @@ class Launching(BaseModel):
         ),
         Field(gt=0),
     ] = 120.0
-    system: Annotated[str, Option("Name of the system; default the host's name.", panel=LAUNCH)] = ""
+    system: Annotated[str, Option("[default: the host's name]", panel=LAUNCH)] = ""
     cpus: list[list[int]] = Field(
         default_factory=list, description="of each rank of this host, in place of map_by"
     )
@@ -132,10 +131,10 @@ class AppLaunching(Launching):
         Option("Folder that the run is added to, for `hockney report`.", flags=("--output", "-o")),
         Field(exclude=True),
     ] = None
-    ranks: Annotated[
-        int, Option("Ranks to launch. [default: the cores of this host]", panel=LAUNCH), Field(ge=1)
-    ] = Field(default_factory=lambda: inventory().cores)
-    system: Annotated[str, Option("Name of the system; default the host's name.", panel=LAUNCH)] = Field(
+    ranks: Annotated[int, Option("[default: the cores of this host]", panel=LAUNCH), Field(ge=1)] = Field(
+        default_factory=lambda: inventory().cores
+    )
+    system: Annotated[str, Option("[default: the host's name]", panel=LAUNCH)] = Field(
         default_factory=gethostname
     )
 
@@ -144,13 +143,14 @@ class Plan(Launching):
     """Every choice that decides what is measured. Stored whole, so that a resumed campaign asks the same."""
 
     schema_version: Literal[1] = 1
-    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host.", panel=LAUNCH), Field(ge=2)]
+    ranks: Annotated[int, Option("[default: the cores of this host]", panel=LAUNCH), Field(ge=2)]
     operations: Annotated[
         list[str],
         Option(
-            "Comma-separated: pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, matching, …; "
-            "`collectives` for all collectives, `effects` for all that a ping-pong hides; default all "
-            "between pairs of ranks.",
+            "Several: with commas. pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, "
+            "matching, …; `collectives` for all collectives, `effects` for all that a ping-pong "
+            "hides. [default: all between pairs of ranks]",
+            flags=("--operation",),
             read=words,
             known=operation_words,
             panel=WHAT,
@@ -160,7 +160,8 @@ class Plan(Launching):
     algorithms: Annotated[
         list[str],
         Option(
-            "Algorithms of collectives: default, all, library, ours, or names, comma-separated.",
+            "default, all, library, ours, or names, with commas between.",
+            flags=("--algorithm",),
             known=lambda: ("default", "all", "library", "ours", *algorithm_names()),
             read=words,
             show=",".join,
@@ -170,7 +171,8 @@ class Plan(Launching):
     localities: Annotated[
         list[str],
         Option(
-            "Comma-separated; default all that the placement has.",
+            "Several: with commas. [default: all that the placement has]",
+            flags=("--locality",),
             read=words,
             known=lambda: LOCALITIES,
             panel=WHAT,
@@ -188,7 +190,7 @@ class Plan(Launching):
     root: Annotated[
         int | None,
         Option(
-            "Root of collectives, or `rotate`.",
+            "Or `rotate`.",
             read=lambda text: None if text == "rotate" else whole(text),
             panel=WHAT,
         ),
@@ -197,8 +199,8 @@ class Plan(Launching):
     segments_B: Annotated[
         list[int],
         Option(
-            "Segment sizes, comma-separated, for the algorithms that take one; or none.",
-            flags=("--segments",),
+            "Several: with commas; for the algorithms that take one.",
+            flags=("--segment",),
             read=lambda text: [segment(word) for word in words(text)],
             show=lambda sizes_B: ",".join(map(written, sizes_B)),
             panel=WHAT,
@@ -207,7 +209,8 @@ class Plan(Launching):
     radices: Annotated[
         list[int],
         Option(
-            "Fan-outs or radices for the algorithms that take one.",
+            "Several: with commas.",
+            flags=("--radix",),
             read=lambda text: [whole(word) for word in words(text)],
             show=None,
             panel=WHAT,
@@ -240,8 +243,8 @@ class Plan(Launching):
     sizes_B: Annotated[
         list[int],
         Option(
-            "Comma-separated sizes; default chosen adaptively.",
-            flags=("--sizes",),
+            "Several: with commas. [default: chosen adaptively]",
+            flags=("--bytes",),
             read=lambda text: sorted({message_size(word) for word in words(text)}),
             panel=WHAT,
         ),
@@ -255,9 +258,7 @@ class Plan(Launching):
     window: Annotated[
         int, Option("Messages in flight for bandwidth and bidirectional.", panel=WHAT), Field(ge=1, le=2**16)
     ] = 64
-    launches: Annotated[
-        int, Option("Spread every point over this many launches.", panel=HOW), Field(ge=1, le=10_000)
-    ] = 1
+    launches: Annotated[int, Option(panel=HOW), Field(ge=1, le=10_000)] = 1
     visits: Annotated[
         int,
         Option("Visits of each point at that level; of collectives four times as many, each shorter.", panel=HOW),
@@ -282,12 +283,10 @@ class Plan(Launching):
         Option("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None, panel=HOW),
         Field(gt=0),
     ] = 0.01
-    seed: Annotated[int, Option("Seed of what effects draw at random.", panel=HOW), Field(ge=0)] = 0
+    seed: Annotated[int, Option("By effects.", panel=HOW), Field(ge=0)] = 0
     topology: Annotated[
         str,
-        Option(
-            "Topology of the hosts in their order: congestion measures its worst pairing as well.", panel=WHAT
-        ),
+        Option("congestion measures its worst pairing, too; hosts are its nodes in their order.", panel=WHAT),
     ] = ""
     size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")

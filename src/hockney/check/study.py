@@ -206,7 +206,7 @@ def study(
         raise RequestError(
             "no guideline compares anything here: it needs an operation of the library's own choice at two "
             "sizes, or two operations or algorithms on the same ranks",
-            "measure some: `hockney measure --operations collectives --launches 5 -o FOLDER`",
+            "measure some: `hockney measure --operation collectives --launches 5 -o FOLDER`",
         )
     pairs = compared(times, found)
     judged = judge(pairs, times.time_s, times.low_s, times.high_s)

@@ -16,6 +16,7 @@ from hockney import __version__, reading
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.terminal import app, application, say
 from hockney.terminal.signals import send_nowhere
+from hockney.terminal.signs import accept_any_terminal
 
 LIMITS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 SIGNS_OF_LIMITS = ("failed to map segment", "can't start new thread")
@@ -98,6 +99,7 @@ def _refuse_names_that_are_no_text() -> None:
 
 def main() -> None:
     """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
+    accept_any_terminal()
     as_json = "--json" in sys.argv
     # Threads that wait for a core by spinning cost more than they bring on matrices as small as ours, and sums
     # would depend on how many there are. It must be said before numpy is imported.

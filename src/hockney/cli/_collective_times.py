@@ -16,14 +16,14 @@ class CollectiveTimes(BaseModel):
 
     statistic: Annotated[
         Literal["", "completion", "max_over_ranks", "mean_over_ranks", "min_over_ranks"],
-        Option("Which time of collectives. [default: of those in the table the one that says most]"),
+        Option("[default: of those in the table the one that says most]"),
     ] = ""
     sizes_B: Annotated[
         list[int],
         Option(
-            "Comma-separated sizes at which times of collectives are drawn and fitted against ranks. "
+            "Times of collectives are drawn and fitted against ranks at these, with commas between. "
             "[default: a small, a middle and a large one]",
-            flags=("--sizes",),
+            flags=("--bytes",),
             read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)

@@ -6,6 +6,4 @@ from typing import Annotated
 
 from hockney.options import Option
 
-AnyLevel = Annotated[
-    bool, Option("Take all that was measured, whatever the level of the machine.", flags=("--any-level",))
-]
+AnyLevel = Annotated[bool, Option(flags=("--any-level",))]

@@ -19,26 +19,22 @@ with later():
 class LogGpOptions(BaseModel):
     """LogGP's parameters, or a machine file that has them."""
 
-    machine: Annotated[Path | None, Option("Machine file with a `loggp` fit.")] = None
-    locality: Annotated[str, Option("Which of the machine file's localities.")] = ""
+    machine: Annotated[Path | None, Option("With a `loggp` fit.")] = None
+    locality: Annotated[str, Option("Of those in the machine file.")] = ""
     latency_s: Annotated[float | None, Option("L of LogGP.", flags=("--latency",), read=parse_time)] = None
-    overhead_s: Annotated[
-        float, Option("o of LogGP.", flags=("--overhead",), read=parse_time, show="{:g}s".format)
-    ] = 0.0
-    gap_s: Annotated[float, Option("g of LogGP.", flags=("--gap",), read=parse_time, show="{:g}s".format)] = 0.0
+    overhead_s: Annotated[float, Option(flags=("--overhead",), read=parse_time, show="{:g}s".format)] = 0.0
+    gap_s: Annotated[float, Option(flags=("--gap",), read=parse_time, show="{:g}s".format)] = 0.0
     gap_s_per_B: Annotated[
         float | None,
         Option(
-            "G of LogGP: a time, such as 6ns, or a rate, such as 10GB/s.",
-            flags=("--gap-per-byte",),
+            "Or the time of a byte, such as 6ns: G of LogGP.",
+            flags=("--bandwidth",),
             read=parse_per_byte,
         ),
     ] = None
     reduce_s_per_B: Annotated[
         float,
-        Option(
-            "γ: the time to reduce a byte, or a rate.", flags=("--reduction",), read=parse_per_byte, show=None
-        ),
+        Option(flags=("--reduction",), read=parse_per_byte, show=None),
     ] = 0.0
 
 
@@ -52,7 +48,7 @@ def loggp(options: LogGpOptions) -> dict[str, float] | None:
     if options.latency_s is None and options.gap_s_per_B is None:
         return None
     if options.latency_s is None or options.gap_s_per_B is None:
-        raise RequestError("LogGP needs both --latency and --gap-per-byte", "for example 2us and 10GB/s")
+        raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
     return options.model_dump(exclude={"machine", "locality"})
 
 

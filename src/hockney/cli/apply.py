@@ -24,7 +24,9 @@ with later():
 class ApplyOptions(BaseModel):
     """What is put under a program, and what is said of it at the end."""
 
-    table: Annotated[Path, Option("Table of schedules, as `hockney tune --for hockney` writes it.")]
+    table: Annotated[
+        Path, Option("Table of schedules, as `hockney tune --for hockney` writes it.", flags=("--rules",))
+    ]
     bitwise: Annotated[
         bool,
         Option(
@@ -69,7 +71,7 @@ class ApplyOptions(BaseModel):
     ] = None
     mpi: Annotated[
         str | None,
-        Option("The program's MPI: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
+        Option("The program's: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
     ] = None
     command: Annotated[
         list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)
@@ -78,10 +80,11 @@ class ApplyOptions(BaseModel):
 
 @verb(
     "apply",
-    examples="""hockney apply --table table.json -- mpirun -n 4 ./app --its-own options
-hockney apply --table table.json --summary -- mpiexec -n 8 python program.py
-hockney apply --table table.json --compare -- mpirun -n 4 ./app
-hockney apply --table table.json --bitwise -- srun -n 128 ./app""",
+    launches=True,
+    examples="""hockney apply --rules table.json -- mpirun -n 4 ./app --its-own options
+hockney apply --rules table.json --summary -- mpiexec -n 8 python program.py
+hockney apply --rules table.json --compare -- mpirun -n 4 ./app
+hockney apply --rules table.json --bitwise -- srun -n 128 ./app""",
 )
 def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     """Run an MPI program with the schedules of a table under its collectives.

@@ -86,15 +86,13 @@ class CheckOptions(BaseModel):
         float, Option("A factor up to this one is no violation, and not slower."), Field(ge=1, le=100)
     ] = 1.05
     junit: Annotated[Path | None, Option("Write the result as JUnit XML, too.")] = None
-    trust: Annotated[
-        bool, Option("Run with --confirm what the plan of somebody else's campaign names.", flags=("--trust",))
-    ] = False
+    trust: Annotated[bool, Option("With --confirm.", flags=("--trust",))] = False
 
 
 @verb(
     "check",
     examples="""
-hockney measure --operations collectives --algorithms ours,default --launches 5 -o c
+hockney measure --operation collectives --algorithm ours,default --launches 5 -o c
 hockney check c
 hockney check c --family-error 2% --guidelines split_in_parts,bcast_as_scatter_and_allgather
 hockney check c --confirm c-again

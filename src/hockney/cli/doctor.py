@@ -26,7 +26,7 @@ class DoctorOptions(BaseModel):
 
     mpi: Annotated[
         str | None,
-        Option("Look at this one only: auto, openmpi, mpich, intel, a prefix or a compiler wrapper."),
+        Option("Look at this one only: auto, openmpi, mpich, intel, a prefix or a wrapper."),
     ] = None
     run: Annotated[bool, Option("Also build the runner and start two ranks with each MPI.", flags=("--run",))] = (
         False
@@ -35,12 +35,12 @@ class DoctorOptions(BaseModel):
         bool,
         Option(
             "Also try each combination of a library's transports, and print those that start as --variant lines.",
-            flags=("--variants",),
+            flags=("--transports",),
         ),
     ] = False
-    hosts: Annotated[
-        list[str], Option("With --variants: try them between two of these hosts, NAME or NAME:SLOTS.", read=words)
-    ] = Field(default_factory=list)
+    hosts: Annotated[list[str], Option("With --transports: those are tried between two of them.", read=words)] = (
+        Field(default_factory=list)
+    )
 
 
 @verb(
@@ -48,8 +48,8 @@ class DoctorOptions(BaseModel):
     examples="""hockney doctor
 hockney doctor --run
 hockney doctor --mpi mpicc.mpich --run
-hockney doctor --variants
-hockney doctor --variants --hosts n1:1,n2:1
+hockney doctor --transports
+hockney doctor --transports --hosts n1:1,n2:1
 hockney doctor --json""",
 )
 def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
@@ -58,7 +58,7 @@ def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
     Ends with 0 when at least one MPI and a compiler work, else with 3.
     """
     if options.hosts and not options.variants:
-        raise RequestError("--hosts means nothing without --variants", "add --variants, or leave it out")
+        raise RequestError("--hosts means nothing without --transports", "add --transports, or leave it out")
     check_hosts(options.hosts)
     with say.status("looking …") as status:
         diagnosis = diagnose(

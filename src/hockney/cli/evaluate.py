@@ -36,25 +36,23 @@ with later():
 class EvaluateOptions(MeasuredData):
     """What is predicted from what, by which models, and where the errors go."""
 
-    operation: Annotated[
-        str, Option("Operation to evaluate.", known=lambda: (*POINT_TO_POINT, *COLLECTIVES, *applications()))
-    ] = "pingpong"
-    statistic: Annotated[str, Option("Which time of the operation; empty: the first of those in the table.")] = ""
+    operation: Annotated[str, Option(known=lambda: (*POINT_TO_POINT, *COLLECTIVES, *applications()))] = "pingpong"
+    statistic: Annotated[str, Option("[default: the first of those in the table]")] = ""
     models: Annotated[
         list[str],
-        Option("Only this model (repeatable); with the one that answers, all baselines.", flags=("--model",)),
+        Option("Only this one, or several; with the one that answers, all baselines.", flags=("--model",)),
     ] = Field(default_factory=list)
     train: Annotated[str, Option("Points of a collective to learn from, for example 'ranks <= 64'.")] = ""
     test: Annotated[str, Option("Points to predict; left out: all others.")] = ""
-    system: Annotated[str, Option("Description of the system: a known name or a JSON file.")] = ""
-    seed: Annotated[int, Option("Seed of sample() where it names none.")] = 1
+    system: Annotated[str, Option("A known one, or a JSON file that describes it.")] = ""
+    seed: Annotated[int, Option("By sample() where it names none.")] = 1
     by: Annotated[
         Literal["", "algorithm", "mapping"], Option("Give the errors of each `algorithm` or each `mapping`.")
     ] = ""
     predictions: Annotated[
         Path | None, Option("Write every test point with its predictions (.csv, .csv.gz, .parquet).")
     ] = None
-    figure: Annotated[Path | None, Option("Draw predicted against measured times (.svg, .png, .html).")] = None
+    figure: Annotated[Path | None, Option("Predicted against measured times.")] = None
 
 
 def applications() -> list[str]:

@@ -31,10 +31,8 @@ with later():
 class FitOptions(MeasuredData):
     """What is fitted, and what the machine file says of it."""
 
-    output: Annotated[Path, Option("Machine file to write.", flags=("--output", "-o"))] = Path("machine.json")
-    topology: Annotated[
-        str, Option("The network between nodes, for example torus:8x8x4 (see `hockney network`).")
-    ] = ""
+    output: Annotated[Path, Option("Machine file.", flags=("--output", "-o"))] = Path("machine.json")
+    topology: Annotated[str, Option("See `hockney network`.")] = ""
 
 
 @verb(

@@ -52,31 +52,35 @@ class IdentifyOptions(BaseModel):
     operations: Annotated[
         list[str],
         Option(
-            "Only this collective (repeatable). [default: all that have a default]",
+            "A collective, or several. [default: all that have a default]",
             flags=("--operation",),
             known=lambda: tuple(COLLECTIVES),
         ),
     ] = Field(default_factory=list)
     by: Annotated[
         Literal["any", "version", "watching", "times"],
-        Option("By the library's decision in that version, by what --watch has stored, or from times alone."),
+        Option(
+            "By the library's decision in that version, by what --watch has stored, or from times alone.",
+            flags=("--evidence",),
+        ),
     ] = "any"
-    statistic: Annotated[str, Option("Which time of the operation; empty: the first of those in the table.")] = ""
-    system: Annotated[str, Option("Description of the system: a known name or a JSON file.")] = ""
+    statistic: Annotated[str, Option("[default: the first of those in the table]")] = ""
+    system: Annotated[str, Option("A known one, or a JSON file that describes it.")] = ""
     machine: Annotated[
         Path | None, Option("Costs of messages where no named algorithm was measured. [default: the campaign's]")
     ] = None
-    ranks: Annotated[list[int], Option("For a machine file, or to watch: number of ranks (repeatable).")] = Field(
+    ranks: Annotated[list[int], Option("For a machine file, or to watch; several: with commas.")] = Field(
         default_factory=list
     )
-    nodes: Annotated[int | None, Option("For a machine file: the nodes that the ranks are on.")] = None
+    nodes: Annotated[int | None, Option("For a machine file: those that the ranks are on.")] = None
     sizes_B: Annotated[
         list[int],
         Option(
-            "For a machine file, or to watch: size (repeatable).",
+            "For a machine file, or to watch; several: with commas.",
             flags=("--bytes",),
             read=parse_bytes,
             repeat=True,
+            commas=True,
         ),
     ] = Field(default_factory=list)
     watch: Annotated[
@@ -95,12 +99,8 @@ class IdentifyOptions(BaseModel):
             panel=WATCH,
         ),
     ] = ""
-    hosts: Annotated[list[str], Option("Comma-separated NAME or NAME:SLOTS.", read=words, panel=WATCH)] = Field(
-        default_factory=list
-    )
-    trust: Annotated[
-        bool, Option("Launch what the plan of somebody else's campaign names.", flags=("--trust",), panel=WATCH)
-    ] = False
+    hosts: Annotated[list[str], Option(read=words, panel=WATCH)] = Field(default_factory=list)
+    trust: Annotated[bool, Option(flags=("--trust",), panel=WATCH)] = False
 
 
 USUAL_B = tuple(2**power for power in range(21))
@@ -111,7 +111,7 @@ USUAL_B = tuple(2**power for power in range(21))
     "identify",
     examples="""
 hockney identify campaign
-hockney identify tidy.csv.gz --operation bcast --by times --system orfeo-epyc
+hockney identify tidy.csv.gz --operation bcast --evidence times --system orfeo-epyc
 hockney identify campaign --machine machine.json --json
 hockney identify machine.json --operation allreduce --ranks 8 --ranks 64 --nodes 1
 hockney identify --watch --mpi openmpi --operation bcast --ranks 5 --ranks 8
@@ -209,7 +209,7 @@ def _of_table(options: IdentifyOptions, source: Path, as_json: bool) -> tuple[li
     if not chosen:
         raise RequestError(
             f"{source} has no collective with the algorithm {DEFAULT}",
-            "measure one: `hockney measure --operations bcast --algorithms default,all`",
+            "measure one: `hockney measure --operation bcast --algorithm default,all`",
         )
     found: list[Answer] = []
     costs = _costs(options, source, frame)

@@ -34,7 +34,7 @@ class ImportOptions(BaseModel):
     format_name: Annotated[
         str | None,
         Option(
-            f"{', '.join(unit_files('hockney.importers'))}; default: what a file looks like.",
+            f"Of the files: {', '.join(unit_files('hockney.importers'))}. [default: what a file looks like]",
             flags=("--format",),
             metavar="NAME",
         ),

@@ -18,8 +18,8 @@ from hockney.units import format_bytes, format_rate, parse_positive_rate
 with later():
     from hockney.runner import lab as labs
 
-EXAMPLES = """hockney lab up --hosts 8 --link 100Mbit/s
-hockney lab run -- hockney measure --ranks 8 --operations bcast --algorithms all --bind-to none -o campaign
+EXAMPLES = """hockney lab up --nodes 8 --link 100Mbit/s
+hockney lab run -- hockney measure --ranks 8 --operation bcast --algorithm all --bind-to none -o campaign
 hockney lab down"""
 
 lab = group(
@@ -38,11 +38,11 @@ class Named(BaseModel):
 class UpOptions(Named):
     """What the lab is made of."""
 
-    hosts: Annotated[int, Option("Hosts, each with an address of its own.")] = 8
+    hosts: Annotated[int, Option("Each is a host with an address of its own.", flags=("--nodes",))] = 8
     link_B_per_s: Annotated[
         float | None,
         Option(
-            "Rate of each host's link, in each direction: 100Mbit/s. [default: as fast as the cores are]",
+            "Of each host. [default: as fast as the cores are]",
             flags=("--link",),
             read=parse_positive_rate,
         ),
@@ -57,7 +57,7 @@ class RunOptions(Named):
     ] = Field(min_length=1)
 
 
-@verb("up", of=lab, examples="hockney lab up --hosts 8 --link 100Mbit/s\nhockney lab up --hosts 4 --name quick")
+@verb("up", of=lab, examples="hockney lab up --nodes 8 --link 100Mbit/s\nhockney lab up --nodes 4 --name quick")
 @interruptible()
 def up(options: UpOptions, json: JsonOption = False) -> None:
     """Make hosts of this machine, joined by a bridge; it says from which message size on the links rule.
@@ -108,9 +108,10 @@ def down(options: Named, json: JsonOption = False) -> None:
 
 @verb(
     "run",
+    launches=True,
     of=lab,
     examples="hockney lab run -- mpirun -n 8 --bind-to none ./app\n"
-    "hockney lab run -- hockney measure --ranks 8 --operations bcast --bind-to none -o campaign",
+    "hockney lab run -- hockney measure --ranks 8 --operation bcast --bind-to none -o campaign",
 )
 def run(options: RunOptions, json: JsonOption = False) -> None:  # noqa: ARG001 - errors are JSON with it
     """Run a command on the first host, where launchers of MPI find the others: one rank on each.

@@ -51,17 +51,17 @@ WITH_SIZES = ("congestion", "injection")
 @verb(
     "measure",
     examples="""hockney measure --quick -o demo
-hockney measure -o campaign --operations pingpong --largest 64MiB --launches 5
+hockney measure -o campaign --operation pingpong --largest 64MiB --launches 5
 hockney measure -o tcp --variant 'sm: --mca btl sm,self' --variant 'tcp: --mca pml ob1 --mca btl tcp,self'
 hockney measure -o transports --quick --variant all-transports
 hockney measure -o nodes --hosts n1:4,n2:4 --ranks 8 --map-by node --mpi /opt/openmpi
-hockney measure --operations bcast,scatter,allreduce --algorithms all --ranks 2 -o c
-hockney measure --operations collectives --algorithms ours,default --time 10min -o c2
-hockney measure --operations bcast --algorithms pipeline,tuned:chain --segments none,4KiB --root rotate -o c3
-hockney measure --operations allreduce --algorithms all --adaptive -o c4
-hockney measure --operations pingpong,bandwidth,effects --ranks 2 -o c5
+hockney measure --operation bcast,scatter,allreduce --algorithm all --ranks 2 -o c
+hockney measure --operation collectives --algorithm ours,default --time 10min -o c2
+hockney measure --operation bcast --algorithm pipeline,tuned:chain --segment none,4KiB --root rotate -o c3
+hockney measure --operation allreduce --algorithm all --adaptive -o c4
+hockney measure --operation pingpong,bandwidth,effects --ranks 2 -o c5
 hockney measure -o campaign --resume
-hockney measure -o nodes --operations bcast --nodes 4 --ranks 32 --submit slurm --site sites/here.toml --now""",
+hockney measure -o nodes --operation bcast --nodes 4 --ranks 32 --submit slurm --site sites/here.toml --now""",
 )
 @interruptible()
 def measure(
@@ -266,14 +266,14 @@ def _plan(options: MeasureOptions, context: typer.Context) -> Plan:
         }
     )
     if plan.topology and "congestion" not in plan.effects:
-        raise RequestError("--topology applies to the effect congestion alone", "add it: --operations congestion")
+        raise RequestError("--topology applies to the effect congestion alone", "add it: --operation congestion")
     if not plan.points:
         ignored = [*NOT_OF_EFFECTS, *([] if set(plan.effects) & set(WITH_SIZES) else ["sizes_B"])]
         for name, _, option in options_of(MeasureOptions):
             if name in ignored and flag(name, option) in given:
                 raise RequestError(
                     f"{flag(name, option)} means nothing for {', '.join(plan.effects)}",
-                    "leave it out, or measure points, too: --operations pingpong,…",
+                    "leave it out, or measure points, too: --operation pingpong,…",
                 )
     return plan
 

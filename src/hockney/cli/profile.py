@@ -32,7 +32,7 @@ class ProfileOptions(BaseModel):
     output: Annotated[Path, Option("File of the profile.", flags=("--output", "-o"))] = Path("profile.json")
     mpi: Annotated[
         str | None,
-        Option("The program's MPI: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
+        Option("The program's: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
     ] = None
     command: Annotated[
         list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)
@@ -41,6 +41,7 @@ class ProfileOptions(BaseModel):
 
 @verb(
     "profile",
+    launches=True,
     examples="""hockney profile -- mpirun -n 4 ./app
 hockney profile -o app.json -- srun -n 128 ./app --its-own options
 hockney profile --json -- mpiexec -n 8 python program.py""",

@@ -33,7 +33,7 @@ class ReportOptions(CollectiveTimes, MeasuredData):
     """What is reported on, with what beside it, and into which files."""
 
     output: Annotated[
-        Path | None, Option("HTML file to write. [default: report.html, or card.html]", flags=("--output", "-o"))
+        Path | None, Option("HTML file. [default: report.html, or card.html]", flags=("--output", "-o"))
     ] = None
     card: Annotated[
         bool,
@@ -52,18 +52,20 @@ class ReportOptions(CollectiveTimes, MeasuredData):
             metavar="NAME[@LOCALITY]=RATE",
         ),
     ] = Field(default_factory=list)
-    machine: Annotated[Path | None, Option("Machine file with the fits. [default: fitted anew]")] = None
+    machine: Annotated[Path | None, Option("Its fits are shown. [default: fitted anew]")] = None
     systems: Annotated[
         list[str],
         Option(
-            "System file, or the name of a known system: where ranks share a cache, a package, a node. "
-            "Repeat for a table of several. [default: what the launches tell]",
+            "A known one, or a JSON file that describes it: where ranks share a cache, a package, a "
+            "node. Repeat for a table of several. [default: what the launches tell]",
             flags=("--system",),
             metavar="NAME|FILE",
         ),
     ] = Field(default_factory=list)
-    figures: Annotated[Path | None, Option("Folder for every figure as PNG and SVG.")] = None
-    csv: Annotated[Path | None, Option("Folder for one CSV for each configuration.")] = None
+    figures: Annotated[
+        Path | None, Option("Here a folder: every figure as PNG and SVG.", flags=("--figure",))
+    ] = None
+    csv: Annotated[Path | None, Option("Here a folder: one file for each configuration.")] = None
     any_level: AnyLevel = False
 
 
@@ -77,10 +79,10 @@ NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures"
 hockney report demo
 hockney report demo -o report.html --peak 'InfiniBand=12.5GB/s'
 hockney report demo --peak 'InfiniBand=100Gbit/s' --peak 'memory@cache,numa=12GB/s'
-hockney report demo --machine machine.json --figures figures --csv csv
+hockney report demo --machine machine.json --figure figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
 hockney report tidy.csv.gz --system orfeo-epyc
-hockney report tidy.csv.gz --statistic mean_over_ranks --sizes 2,1KiB
+hockney report tidy.csv.gz --statistic mean_over_ranks --bytes 2,1KiB
 hockney report demo -o mixture.html --any-level
 hockney report --card machine.json -o card.html
 hockney report --card bluegene_p --json

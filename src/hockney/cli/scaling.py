@@ -30,7 +30,7 @@ with later():
 scaling = group(
     "scaling",
     help=f"Laws of speed-up: {', '.join(laws.names())}, and fits of them to measured times.",
-    examples="hockney scaling amdahl --serial-fraction 0.01 --processes 1,8,64\nhockney scaling fit times.csv",
+    examples="hockney scaling amdahl --serial-fraction 0.01 --ranks 1,8,64\nhockney scaling fit times.csv",
 )
 
 LAWS = ", ".join(f"{name} (with --weak)" if law.is_weak else name for name, law in laws)
@@ -49,7 +49,8 @@ class LawOptions(BaseModel):
     processes: Annotated[
         list[int],
         Option(
-            "Processes to print speed-up and efficiency for: 8, 8,16 or 1-64.",
+            "Speed-up and efficiency are printed for 8, 8,16 or 1-64.",
+            flags=("--ranks",),
             read=partial(wholes, allowed=range(1, LARGEST + 1)),
         ),
     ] = Field(default_factory=list)
@@ -77,7 +78,7 @@ class UslOptions(LawOptions):
 @verb(
     "amdahl",
     examples="hockney scaling amdahl --parallel-fraction 0.9 --efficiency 0.7 --json\n"
-    "hockney scaling amdahl --serial-fraction 0.01 --processes 1,8,64,512",
+    "hockney scaling amdahl --serial-fraction 0.01 --ranks 1,8,64,512",
     of=scaling,
 )
 def amdahl(options: SerialOptions, json: JsonOption = False) -> None:
@@ -87,7 +88,7 @@ def amdahl(options: SerialOptions, json: JsonOption = False) -> None:
 
 @verb(
     "gustafson",
-    examples="hockney scaling gustafson --serial-fraction 0.1 --processes 1,8,64\n"
+    examples="hockney scaling gustafson --serial-fraction 0.1 --ranks 1,8,64\n"
     "hockney scaling gustafson --parallel-fraction 0.9 --efficiency 0.92 --json",
     of=scaling,
 )
@@ -99,7 +100,7 @@ def gustafson(options: SerialOptions, json: JsonOption = False) -> None:
 @verb(
     "usl",
     examples="hockney scaling usl --contention 0.02 --coherency 0.0001\n"
-    "hockney scaling usl --contention 0.02 --coherency 0.0001 --efficiency 0.5 --processes 16,64,256 --json",
+    "hockney scaling usl --contention 0.02 --coherency 0.0001 --efficiency 0.5 --ranks 16,64,256 --json",
     of=scaling,
 )
 def usl(options: UslOptions, json: JsonOption = False) -> None:
@@ -197,7 +198,7 @@ class StudyOptions(BaseModel):
             "Without a time of 1 process, take the one that the fit gives.", flags=("--extrapolate-baseline",)
         ),
     ] = False
-    figure: Annotated[Path | None, Option("Draw speed-up and efficiency (.svg, .png, .html).")] = None
+    figure: Annotated[Path | None, Option("Speed-up and efficiency.")] = None
 
 
 @verb(

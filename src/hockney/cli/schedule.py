@@ -45,7 +45,7 @@ class ScheduleOptions(BaseModel):
 
     collective: Annotated[str, Argument("bcast, allreduce, …", metavar="COLLECTIVE", known=lambda: COLLECTIVES)]
     algorithm: Annotated[str, Option("See `hockney schedule list`.", known=algorithm_names)]
-    ranks: Annotated[int, Option("Number of ranks.")]
+    ranks: Annotated[int, Option()]
     size_B: Annotated[
         int,
         Option(
@@ -55,11 +55,9 @@ class ScheduleOptions(BaseModel):
             show=written,
         ),
     ] = 1024
-    root: Annotated[int, Option("The root, where the collective has one.")] = 0
-    segment_B: Annotated[
-        int, Option("Size of a segment, or none.", flags=("--segment",), read=segment, show=written)
-    ] = 0
-    radix: Annotated[int, Option("Fan-out or radix; 0 for the algorithm's default.")] = 0
+    root: Annotated[int, Option()] = 0
+    segment_B: Annotated[int, Option(flags=("--segment",), read=segment, show=written)] = 0
+    radix: Annotated[int, Option()] = 0
 
     def request(self, algorithm: str = "") -> ScheduleRequest:
         """The schedule, by another algorithm where one is named; RequestError where it is not defined."""
@@ -156,11 +154,11 @@ def show(options: StepsOptions, json: JsonOption = False) -> None:
 class VerifyOptions(ListOptions):
     """What is proved, on which ranks, roots and segments."""
 
-    algorithm: Annotated[str | None, Option("Only this algorithm.")] = None
+    algorithm: Annotated[str | None, Option("[default: all]")] = None
     ranks: Annotated[
         list[int],
         Option(
-            "A number, a list or a range: 8, 8,16 or 1-64.",
+            "8, 8,16 or 1-64.",
             read=lambda text: wholes(text, range(1, MOST_RANKS + 1)),
             show=lambda counts: f"{counts[0]}-{counts[-1]}",
         ),
@@ -168,7 +166,8 @@ class VerifyOptions(ListOptions):
     roots: Annotated[
         list[int] | None,
         Option(
-            "all (up to 17 ranks, then two) or a list.",
+            "A list, or all: up to 17 ranks, then two.",
+            flags=("--root",),
             read=lambda text: None if text == "all" else wholes(text, range(MOST_RANKS)),
             show=lambda _: "all",
         ),
@@ -176,7 +175,7 @@ class VerifyOptions(ListOptions):
     segment_B: Annotated[
         int | None,
         Option(
-            "all, none, or a size.",
+            "Or all.",
             flags=("--segment",),
             read=lambda text: None if text == "all" else segment(text),
             show=lambda _: "all",
@@ -239,12 +238,12 @@ class CountOptions(ScheduleOptions):
     algorithm: Annotated[
         str,
         Option(
-            "One, several (comma-separated), all, or default: what a library chooses.",
+            "One, several, all, or default: what a library chooses.",
             known=lambda: ("all", "default", *algorithm_names()),
         ),
     ]
-    mpi: Annotated[str, Option("With default: the library, such as 'Open MPI 5.0' or 'MPICH 4.2'.")] = ""
-    nodes: Annotated[int, Option("With default: nodes that the ranks are on."), Field(ge=1)] = 1
+    mpi: Annotated[str, Option("With default: its name, such as 'Open MPI 5.0' or 'MPICH 4.2'.")] = ""
+    nodes: Annotated[int, Option("With default: those that the ranks are on."), Field(ge=1)] = 1
 
 
 @verb(
@@ -308,7 +307,9 @@ class DrawOptions(BaseModel):
     """The kind of picture, and its file."""
 
     style: Annotated[str, Option("tree, steps or space-time. [default: by what is given]")] = ""
-    output: Annotated[Path, Option(".svg, .png or .html.", flags=("--output", "-o"))] = Path("schedule.svg")
+    output: Annotated[Path, Option("A picture: .svg, .png or .html.", flags=("--output", "-o"))] = Path(
+        "schedule.svg"
+    )
 
 
 @verb(
@@ -316,7 +317,7 @@ class DrawOptions(BaseModel):
     examples="hockney schedule draw bcast --algorithm binomial --ranks 16 -o tree.svg\n"
     "hockney schedule draw allreduce --algorithm ring --ranks 8 --bytes 64KiB --style steps -o ring.png\n"
     "hockney schedule draw bcast --algorithm linear --ranks 8 --bytes 1KiB --style space-time "
-    "--latency 2us --overhead 0.5us --gap 1us --gap-per-byte 10GB/s -o linear.html",
+    "--latency 2us --overhead 0.5us --gap 1us --bandwidth 10GB/s -o linear.html",
     of=schedule,
 )
 def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, json: JsonOption = False) -> None:
@@ -340,13 +341,11 @@ def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, js
 class ExportOptions(BaseModel):
     """The format, what a reduction costs in it, and the file."""
 
-    format_: Annotated[str, Option(f"Format of the file: {listed(formats.names())}.", flags=("--format",))] = (
-        "goal"
-    )
+    format_: Annotated[str, Option(f"Of the file: {listed(formats.names())}.", flags=("--format",))] = "goal"
     reduce_ns_per_byte: Annotated[
         float, Option("Time to reduce one byte, in nanoseconds."), Field(ge=0, le=1e9)
     ] = 0.0
-    output: Annotated[Path | None, Option("File; default standard output.", flags=("--output", "-o"))] = None
+    output: Annotated[Path | None, Option("File. [default: standard output]", flags=("--output", "-o"))] = None
 
 
 @verb(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -24,6 +23,7 @@ with later():
     from hockney.models.collectives.base import collective_models
     from hockney.models.views import VIEWS, View
     from hockney.report.views.in_short import as_summary
+    from hockney.report.views.plot import as_plots
     from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
     from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
     from hockney.report.views.sections import (
@@ -42,7 +42,7 @@ class ShowOptions(BaseModel):
     machine: Annotated[Path, Argument("Machine file.")] = Path("machine.json")
     format_: Annotated[
         Literal["text", "table", "latex", "json", "summary"],
-        Option("What to print: text, table, latex, json or summary.", flags=("--format",)),
+        Option("text, table, latex, json or summary.", flags=("--format",)),
     ] = "text"
     view: Annotated[
         Literal["asymptotic", "dominant", "bounded", "exact", "all"] | None,
@@ -51,21 +51,21 @@ class ShowOptions(BaseModel):
             "JSON]"
         ),
     ] = None
-    model: Annotated[
-        str | None, Option("Model to show, or 'all'. [default: piecewise; all of them in tables]")
-    ] = None
+    model: Annotated[str | None, Option("To show, or 'all'. [default: piecewise; all of them in tables]")] = None
     operation: Annotated[
-        str | None, Option("Only this operation or effect; a collective, or 'collectives', for closed forms.")
+        str | None, Option("Or an effect; a collective, or 'collectives', for closed forms.")
     ] = None
-    algorithm: Annotated[str, Option("Only this algorithm of the collective.")] = ""
-    ranks: Annotated[int | None, Option("Give the exact form of the collective for so many ranks.")] = None
-    topology: Annotated[
-        str, Option("Network that bounds are for, such as torus:8x8x8. [default: the machine's]")
-    ] = ""
-    locality: Annotated[str | None, Option("Only this locality of the two ranks.")] = None
-    variant: Annotated[str | None, Option("Only this variant.")] = None
-    cache: Annotated[str | None, Option("Only buffers in cache ('warm') or out of it ('off').")] = None
+    algorithm: Annotated[str, Option("[default: all]")] = ""
+    ranks: Annotated[int | None, Option("The exact form of the collective is given for it.")] = None
+    topology: Annotated[str, Option("Bounds are for it. [default: the machine's]")] = ""
+    locality: Annotated[str | None, Option("[default: all]")] = None
+    variant: Annotated[str | None, Option("[default: all]")] = None
+    cache: Annotated[str | None, Option("[default: both]")] = None
     any_level: AnyLevel = False
+    plot: Annotated[
+        bool,
+        Option("Draw times against sizes with characters, and the model through them.", flags=("--plot",)),
+    ] = False
 
 
 @verb(
@@ -73,6 +73,7 @@ class ShowOptions(BaseModel):
     examples="""
 hockney show machine.json
 hockney show machine.json --format summary --operation pingpong
+hockney show machine.json --plot --operation pingpong
 hockney show machine.json --format table --locality package
 hockney show machine.json --format latex --model piecewise > model.tex
 hockney show machine.json --model all --operation pingpong --json
@@ -91,9 +92,16 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
     is_collective = operation in (*collective_models.names(), COLLECTIVES)
     is_effect = operation in effects_known(machine)
     _refuse_ranks(options, is_collective)
+    if options.plot and (format_ != "text" or is_collective or is_effect):
+        raise RequestError(
+            "--plot draws the times of messages, as text", "leave out --format, --json and effects"
+        )
     part = machine.model_copy(update={"point_to_point": []})
     if not is_collective and not is_effect:
         part = _part(machine, options)
+    if options.plot:
+        say.line(as_plots(part.point_to_point, options.model or "", say.width()))
+        return
     views = [view for view in VIEWS if options.view in ("all", view)]
     if options.topology and format_ != "json" and "bounded" not in views:
         raise RequestError("--topology applies to bounds alone", "add --view bounded, or all")
@@ -152,7 +160,7 @@ def _print(
             say.json({"machine": str(options.machine), **_data(part, fits, more, views or VIEWS)})
         case "latex":
             lines = [*sections_latex(fits, usual), *sections_latex(more, usual)]
-            sys.stdout.write(as_latex(bare, lines))
+            say.text(as_latex(bare, lines))
         case "summary":
             say.line(as_summary(part))
         case "table":

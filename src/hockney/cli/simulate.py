@@ -42,7 +42,7 @@ class Simulated(ScheduleOptions):
         str, Argument("bcast, allreduce, …; none with --goal.", metavar="COLLECTIVE", known=lambda: COLLECTIVES)
     ] = ""
     algorithm: Annotated[str, Option("See `hockney schedule list`.", known=algorithm_names)] = ""
-    ranks: Annotated[int, Option("Number of ranks.", show=None)] = 0
+    ranks: Annotated[int, Option(show=None)] = 0
     goal: Annotated[
         Path | None, Option("File of GOAL text: a graph of messages and computations, instead of a collective.")
     ] = None
@@ -76,11 +76,11 @@ _NEEDED = {"collective": "COLLECTIVE", "algorithm": "--algorithm", "ranks": "--r
 @verb(
     "simulate",
     examples="hockney simulate bcast --algorithm binomial --ranks 1048576 --bytes 1024 --latency 2.5us "
-    "--overhead 1.5us --gap 1us --gap-per-byte 6ns\n"
+    "--overhead 1.5us --gap 1us --bandwidth 6ns\n"
     "hockney simulate allreduce --algorithm ring --ranks 4096 --bytes 64MiB --latency 1us --overhead 0.3us "
-    "--gap-per-byte 12.5GB/s --reduction 20GB/s --critical-path --json\n"
+    "--bandwidth 12.5GB/s --reduction 20GB/s --critical-path --json\n"
     "hockney simulate alltoall --algorithm pairwise --ranks 512 --bytes 64KiB --latency 2us --overhead 0.5us "
-    "--gap-per-byte 10GB/s --ppn 8 --node-bandwidth 12.5GB/s --torus 4x4x4 --link-bandwidth 10GB/s\n"
+    "--bandwidth 10GB/s --ppn 8 --node-bandwidth 12.5GB/s --torus 4x4x4 --link 10GB/s\n"
     "hockney simulate bcast --algorithm binomial --ranks 64 --bytes 1KiB --machine machine.json --json\n"
     "hockney simulate --goal application.goal --machine machine.json --critical-path",
 )

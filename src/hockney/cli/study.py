@@ -71,12 +71,10 @@ class StudyOptions(CollectiveTimes):
     output: Annotated[
         Path | None, Option("Folder of the study. [default: the name of the study]", flags=("--output", "-o"))
     ] = None
-    quick: Annotated[bool, Option("A first answer in minutes.", flags=("--quick",))] = False
-    resume: Annotated[bool, Option("Go on with a study; what is done is kept.", flags=("--resume",))] = False
-    trust: Annotated[
-        bool, Option("Resume a study that you did not begin: run what it names.", flags=("--trust",))
-    ] = False
-    dry_run: Annotated[bool, Option("Only print the plan and what it would take.", flags=("--dry-run",))] = False
+    quick: Annotated[bool, Option("In minutes.", flags=("--quick",))] = False
+    resume: Annotated[bool, Option(flags=("--resume",))] = False
+    trust: Annotated[bool, Option(flags=("--trust",))] = False
+    dry_run: Annotated[bool, Option("The plan, and what it takes.", flags=("--dry-run",))] = False
     source: Annotated[
         Path | None,
         Option(
@@ -111,7 +109,7 @@ hockney study collectives --ranks 8 --map-by core,socket,node -o collectives
 hockney study jacobi --dry-run
 hockney study ring -o ring --resume
 hockney study collectives --from tidy.csv.gz -o published
-hockney study collectives --from orfeo/ --statistic mean_over_ranks --sizes 2,1KiB -o orfeo
+hockney study collectives --from orfeo/ --statistic mean_over_ranks --bytes 2,1KiB -o orfeo
 hockney study collectives --nodes 1,2,4 --ranks 128 -o nodes --submit slurm --site sites/here.toml --now
 hockney study my.toml -o mine --json""",
 )

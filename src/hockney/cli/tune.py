@@ -58,31 +58,35 @@ class TuneOptions(BaseModel):
     operations: Annotated[
         list[str],
         Option(
-            "Comma-separated collectives; default all that were measured.", read=words, known=lambda: COLLECTIVES
+            "Collectives, with commas between. [default: all that were measured]",
+            flags=("--operation",),
+            read=words,
+            known=lambda: COLLECTIVES,
         ),
     ] = Field(default_factory=list)
     ranks: Annotated[
         list[int],
         Option(
-            "Comma-separated numbers of ranks; default all that were measured. On others the model chooses.",
+            "Several: with commas. On others than were measured the model chooses. [default: all that "
+            "were measured]",
             read=lambda text: sorted({whole(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)
     sizes_B: Annotated[
         list[int],
         Option(
-            "Comma-separated sizes at which the model chooses from a machine file.",
-            flags=("--sizes",),
+            "At these the model chooses from a machine file, with commas between.",
+            flags=("--bytes",),
             read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
             show=lambda sizes: ",".join(map(written, sizes)),
         ),
     ] = Field(default_factory=lambda: [4**power for power in range(1, 12)])
     where: Annotated[
         list[str],
-        Option("Only rows with NAME=VALUE, for example mapping=core (repeatable).", metavar="NAME=VALUE"),
+        Option(metavar="NAME=VALUE"),
     ] = Field(default_factory=list)
     mpi: Annotated[
-        str, Option("The library that will read the file, where the table's launches do not lead to it.")
+        str, Option("The one that will read the file, where the table's launches do not lead to it.")
     ] = ""
     explain: Annotated[bool, Option("Say in words which rules gain most.", flags=("--explain",))] = False
     verify: Annotated[
@@ -101,16 +105,14 @@ class TuneOptions(BaseModel):
             panel=VERIFY,
         ),
     ] = None
-    launches: Annotated[int, Option("Launches of each variant.", panel=VERIFY), Field(ge=4, le=1000)] = 5
-    trust: Annotated[
-        bool, Option("Launch what the plan of somebody else's campaign names.", flags=("--trust",), panel=VERIFY)
-    ] = False
+    launches: Annotated[int, Option("Of each variant.", panel=VERIFY), Field(ge=4, le=1000)] = 5
+    trust: Annotated[bool, Option(flags=("--trust",), panel=VERIFY)] = False
 
 
 @verb(
     "tune",
     examples="""hockney tune campaign --for openmpi-classic -o rules.conf --explain
-hockney tune campaign --for mpich-json -o selection.json --operations bcast,allreduce
+hockney tune campaign --for mpich-json -o selection.json --operation bcast,allreduce
 hockney tune campaign --for openmpi-v2 -o rules.conf --verify --launches 8
 hockney tune campaign --for openmpi-v2 -o rules.conf --ranks 5,7
 hockney tune table.csv.gz --for hockney -o table.json --where mapping=core

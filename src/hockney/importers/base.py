@@ -14,9 +14,8 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
-from hockney.records.record import LOCALITIES, Locality, Record
+from hockney.records.record import Locality, Record
 from hockney.registry import Registry
-from hockney.words import listed
 
 if TYPE_CHECKING:
     from hockney.records.columnar import RecordColumns
@@ -32,20 +31,16 @@ IDLE = re.compile(r"\b\d+ of \d+ ranks$")
 class Given(BaseModel, frozen=True):
     """Facts from the user, which fill the fields that a file leaves empty and override nothing."""
 
-    system: Annotated[str, Option("The machine, where the text does not say.", metavar="NAME")] = ""
-    mpi: Annotated[str, Option("The library and its version.", metavar="TEXT")] = ""
-    nodes: Annotated[int | None, Option("Nodes of the job."), Field(ge=1)] = None
-    ppn: Annotated[int | None, Option("Ranks per node."), Field(ge=1)] = None
-    ranks: Annotated[int | None, Option("Ranks, where the text does not say."), Field(ge=1)] = None
-    mapping: Annotated[str, Option("How ranks were mapped: core, socket, node, …")] = ""
-    algorithm: Annotated[
-        str, Option("Algorithm of the collectives, where one was forced and the text does not say which.")
-    ] = ""
-    statistic: Annotated[
-        str, Option("Which time a tidy table holds that does not say it: one_way, completion, …")
-    ] = ""
-    variant: Annotated[str, Option("Name of the configuration; default: from the folders of the files.")] = ""
-    locality: Annotated[Locality | None, Option(f"Locality of the two ranks: {listed(LOCALITIES)}.")] = None
+    system: Annotated[str, Option("Where the text does not say.", metavar="NAME")] = ""
+    mpi: Annotated[str, Option("Its name and version, where the text does not say.", metavar="TEXT")] = ""
+    nodes: Annotated[int | None, Option("Of the job."), Field(ge=1)] = None
+    ppn: Annotated[int | None, Option("Where the text does not say."), Field(ge=1)] = None
+    ranks: Annotated[int | None, Option("Where the text does not say."), Field(ge=1)] = None
+    mapping: Annotated[str, Option("Where the text does not say.")] = ""
+    algorithm: Annotated[str, Option("Where one was forced, and the text does not say which.")] = ""
+    statistic: Annotated[str, Option("Of a tidy table that does not say it.")] = ""
+    variant: Annotated[str, Option("Where the text does not say. [default: from the folders of the files]")] = ""
+    locality: Annotated[Locality | None, Option("Where the text does not say.")] = None
 
 
 @dataclass

@@ -58,7 +58,7 @@ def measured_shares(machine: Machine) -> list[MeasuredShare]:
     if not shares:
         raise RequestError(
             "the machine file has no effective bisection bandwidth between nodes",
-            "measure it on 4 or more ranks, one a node: `hockney measure --operations congestion -o FOLDER`",
+            "measure it on 4 or more ranks, one a node: `hockney measure --operation congestion -o FOLDER`",
         )
     return [shares[ranks] for ranks in sorted(shares)]
 

@@ -120,7 +120,7 @@ def select_effect(machine: Machine, name: str, filters: Mapping[str, str | None]
     if not there:
         raise RequestError(
             f"{name} was not measured on this machine",
-            f"measure it: `hockney measure --operations {name} -o FOLDER`, then `hockney fit FOLDER`",
+            f"measure it: `hockney measure --operation {name} -o FOLDER`, then `hockney fit FOLDER`",
         )
     for key, word in filters.items():
         if word is not None:
@@ -135,7 +135,7 @@ def select_effect(machine: Machine, name: str, filters: Mapping[str, str | None]
         why = "; ".join(dict.fromkeys(filter(None, whys))) or "its points are not in the machine file"
         raise RequestError(
             f"{title(there[0])} has no measurements: {why}",
-            f"measure it elsewhere: `hockney measure --operations {name} -o FOLDER`",
+            f"measure it elsewhere: `hockney measure --operation {name} -o FOLDER`",
         )
     return _best(with_points)
 

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 class Allocation(BaseModel):
     """The nodes that take part."""
 
-    allocation: Annotated[
-        int | None, Option("Only the first so many nodes, in leaf order. [default: all]"), Field(ge=1)
-    ] = None
-    allocation_nodes: Annotated[str | None, Option("Only these nodes: 0-15,32.")] = None
+    allocation: Annotated[int | None, Option(), Field(ge=1)] = None
+    allocation_nodes: Annotated[str | None, Option()] = None
 
 
 def allocated(graph: Network, options: Allocation) -> Any:

@@ -208,7 +208,7 @@ def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, a
             raise RequestError(
                 f"the congestion of the worst mapping {what}",
                 "give the factor, such as --congestion 2.1, or measure it: "
-                "`hockney measure --operations congestion -o FOLDER`",
+                "`hockney measure --operation congestion -o FOLDER`",
             )
         factor, where = known.value, known.definition.source
         origin = "measured" if "measured" in where else "published"
@@ -297,7 +297,7 @@ def _known(effect: Effect, name: str, or_else: str = "") -> Parameter:
 
 
 def _measure(effect: str) -> str:
-    return f"`hockney measure --operations {effect} -o FOLDER`, then `hockney fit FOLDER`"
+    return f"`hockney measure --operation {effect} -o FOLDER`, then `hockney fit FOLDER`"
 
 
 def _origin(effect: Effect) -> Origin:

@@ -15,26 +15,24 @@ class CollectiveCase(MessageCosts, Sizes):
     """Which collective is predicted, on which ranks, and from what."""
 
     operation: str = ""
-    ranks: Annotated[int | None, Option("Number of ranks.")] = None
+    ranks: Annotated[int | None, Option()] = None
     algorithm: Annotated[
         str,
         Option(
-            "Names, comma-separated; `all`; or `best` for the fastest alone.",
+            "One, several, `all`, or `best` for the fastest alone.",
             known=lambda: ("all", "best", *algorithm_names()),
         ),
     ] = "all"
-    root: Annotated[int, Option("The root, where the collective has one.")] = 0
+    root: Annotated[int, Option()] = 0
     segment_B: Annotated[
         int | None,
         Option(
-            "Size of a segment, none, or best: the best of each algorithm.",
+            "Or best: the best of each algorithm.",
             flags=("--segment",),
             read=lambda text: None if text == "best" else segment(text),
             show=lambda size_B: written(size_B or 0),
         ),
     ] = 0
     """None: the best of each algorithm."""
-    table: Annotated[
-        Path | None, Option("Calibrate on the collectives of this tidy table or campaign folder.")
-    ] = None
-    statistic: Annotated[str, Option("Which time of the table is predicted.")] = ""
+    table: Annotated[Path | None, Option("Predictions are calibrated on them.")] = None
+    statistic: Annotated[str, Option("The one of --table that is predicted.")] = ""

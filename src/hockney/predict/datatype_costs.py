@@ -49,7 +49,7 @@ def ways_of(effect: Effect, hosts: Sequence[Host]) -> dict[str, Way]:
         by = f" ({effect.source})" if effect.source else ""
         raise RequestError(
             f"of datatypes only single times are known{by}, not how each layout lies in memory: no costs follow",
-            "measure it: `hockney measure --operations datatypes -o FOLDER`, then `hockney fit FOLDER`",
+            "measure it: `hockney measure --operation datatypes -o FOLDER`, then `hockney fit FOLDER`",
         )
     for name, cell in ((name, row.get(name)) for row in effect.points for name in _NUMBERS):
         if isinstance(cell, str | bool):

@@ -122,7 +122,7 @@ def answers(
         held = ", ".join(sorted(set(learn["algorithm"])))
         raise RequestError(
             f"this table has no {DEFAULT} of {operation} ({pooled.statistic}), only {held}",
-            f"measure it: `hockney measure --operations {operation} --algorithms default`",
+            f"measure it: `hockney measure --operation {operation} --algorithm default`",
         )
     found = []
     for index in positions(learn, APART).values():
@@ -156,7 +156,7 @@ def _further(untold: Answer, training: Training, costs: MachineCosts | None, way
             "watch them: `hockney identify CAMPAIGN --watch`",
         )
     reason = decisions_for(untold.mpi).reason
-    raise RequestError(f"the version does not tell: {reason}", "leave out --by, or say --by times")
+    raise RequestError(f"the version does not tell: {reason}", "leave out --evidence, or say --evidence times")
 
 
 def of_version(

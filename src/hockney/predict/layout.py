@@ -50,7 +50,7 @@ def face(axis: str, extents: Sequence[int], element_B: int) -> Shape:
         raise RequestError(f"there is no face {axis!r}", "known: x, y, z")
     if len(extents) != 3 or min(extents) < 1:
         written = "x".join(map(str, extents))
-        raise RequestError(f"--shape {written} is not a block", "write for example --shape 64x64x64")
+        raise RequestError(f"--size {written} is not a block", "write for example --size 64x64x64")
     if element_B < 1:
         raise RequestError(f"--element {element_B} B: an element has 1 B or more", "for example --element 8B")
     x, y, z = extents

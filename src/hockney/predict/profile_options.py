@@ -13,4 +13,4 @@ class ProfileCase(MessageCosts):
     """Which profile is predicted, and for how many ranks."""
 
     file: Annotated[Path, Argument("File of `hockney profile`.", metavar="PROFILE.JSON")]
-    ranks: Annotated[int | None, Option("Number of ranks. [default: those of the profile]")] = None
+    ranks: Annotated[int | None, Option("[default: those of the profile]")] = None

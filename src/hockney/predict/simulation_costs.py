@@ -40,7 +40,7 @@ def source(
         if network.are_given:
             raise RequestError(
                 "--network-latency and --network-bandwidth complete a --machine or --system",
-                "without one --latency and --gap-per-byte are those of all messages",
+                "without one --latency and --bandwidth are those of all messages",
             )
         plain = LoggopsParameters(
             **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
@@ -89,7 +89,7 @@ def shared_by(sharing: SharingOptions) -> Shared | None:
     if bool(sharing.torus or sharing.fat_tree) != (sharing.link_gap_s_per_B is not None):
         raise RequestError(
             "a network needs the bandwidth of its links, and links a network",
-            "give --torus or --fat-tree together with --link-bandwidth",
+            "give --torus or --fat-tree together with --link",
         )
     if sharing.node_gap_s_per_B is None and sharing.link_gap_s_per_B is None:
         if sharing.ppn > 1:

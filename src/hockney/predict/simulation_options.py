@@ -12,7 +12,10 @@ from pydantic import BaseModel, Field
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.units import parse_bytes, parse_extents, parse_per_byte, parse_time
+from hockney.vocabulary import MACHINE, RESULT
 
+LOGGOPS = "LogGOPS parameters"
+"""Heading of options."""
 MOST_PLACES = 2**28
 """Nodes and links that are held: a few gigabytes."""
 MOST_DIMENSIONS = 10
@@ -48,46 +51,56 @@ class LoggopsOptions(BaseModel):
     latency_s: Annotated[
         float | None,
         Option(
-            "L: a time, such as 2.5us; needed without --machine or --system.",
+            "L of LogGP; needed without --machine or --system.",
             flags=("--latency",),
+            panel=LOGGOPS,
             read=parse_time,
         ),
     ] = None
     overhead_s: Annotated[
         float | None,
-        Option("o: the processor's time to send, and to receive.", flags=("--overhead",), read=parse_time),
+        Option(flags=("--overhead",), panel=LOGGOPS, read=parse_time),
     ] = None
     receive_overhead_s: Annotated[
         float | None,
-        Option("o_r, where it differs from --overhead.", flags=("--receive-overhead",), read=parse_time),
+        Option(
+            "o_r, where it differs from --overhead.",
+            flags=("--receive-overhead",),
+            panel=LOGGOPS,
+            read=parse_time,
+        ),
     ] = None
     overhead_s_per_B: Annotated[
         float | None,
-        Option("O: a time, or a rate.", flags=("--overhead-per-byte",), read=parse_per_byte),
+        Option("O: a time, or a rate.", flags=("--overhead-per-byte",), panel=LOGGOPS, read=parse_per_byte),
     ] = None
     gap_s: Annotated[
         float | None,
-        Option("g: the time between two messages of a rank.", flags=("--gap",), read=parse_time),
+        Option(flags=("--gap",), panel=LOGGOPS, read=parse_time),
     ] = None
     gap_s_per_B: Annotated[
         float | None,
         Option(
-            "G: a time, such as 6ns, or a rate, such as 10GB/s.", flags=("--gap-per-byte",), read=parse_per_byte
+            "Or the time of a byte, such as 6ns: G of LogGP.",
+            flags=("--bandwidth",),
+            panel=LOGGOPS,
+            read=parse_per_byte,
         ),
     ] = None
     reduce_s_per_B: Annotated[
         float | None,
-        Option("γ: the time to reduce a byte, or a rate.", flags=("--reduction",), read=parse_per_byte),
+        Option(flags=("--reduction",), panel=LOGGOPS, read=parse_per_byte),
     ] = None
     copy_s_per_B: Annotated[
         float | None,
-        Option("Time to copy a byte, or a rate.", flags=("--copy",), read=parse_per_byte),
+        Option("Time to copy a byte, or a rate.", flags=("--copy",), panel=LOGGOPS, read=parse_per_byte),
     ] = None
     rendezvous_above_B: Annotated[
         int | None,
         Option(
             "Largest message that is sent eagerly; none: all are.",
             flags=("--rendezvous-above",),
+            panel=LOGGOPS,
             read=lambda text: None if text == "none" else parse_bytes(text),
         ),
     ] = None
@@ -102,36 +115,36 @@ class LoggopsOptions(BaseModel):
 class SharingOptions(BaseModel):
     """Links and nodes that messages share."""
 
-    ppn: Annotated[int, Option("Ranks of a node; consecutive ranks share one."), Field(ge=1)] = 1
+    ppn: Annotated[int, Option("Consecutive ranks share one."), Field(ge=1)] = 1
     node_gap_s_per_B: Annotated[
         float | None,
         Option(
             "Bandwidth into and out of a node, shared by its ranks.",
             flags=("--node-bandwidth",),
+            panel=MACHINE,
             read=parse_per_byte,
         ),
     ] = None
     torus: Annotated[
-        tuple[int, ...], Option("Extents of a torus of nodes, such as 8x8x8.", read=_extents, show=None)
+        tuple[int, ...],
+        Option("Extents of a torus of nodes, such as 8x8x8.", panel=MACHINE, read=_extents, show=None),
     ] = ()
     fat_tree: Annotated[
         tuple[tuple[int, int], ...],
-        Option("Children:uplinks of each level, such as 16:4,8:2.", read=_levels, show=None),
+        Option("Children:uplinks of each level, such as 16:4,8:2.", panel=MACHINE, read=_levels, show=None),
     ] = ()
     link_gap_s_per_B: Annotated[
         float | None,
-        Option("Bandwidth of each link between the nodes.", flags=("--link-bandwidth",), read=parse_per_byte),
+        Option("Of each link between the nodes.", flags=("--link",), read=parse_per_byte),
     ] = None
 
 
 class SimulationOptions(BaseModel):
     """Where parameters come from, and what is simulated of the collective."""
 
-    machine: Annotated[Path | None, Option("Machine file: its parameters where none are given here.")] = None
-    system: Annotated[
-        str, Option("Description of the system that the ranks are on: a known name or a JSON file.")
-    ] = ""
-    mapping: Annotated[str, Option("Mapping of the system that places the ranks.")] = ""
+    machine: Annotated[Path | None, Option("Its parameters where none are given here.")] = None
+    system: Annotated[str, Option("A known one, or a JSON file that describes it: where ranks are.")] = ""
+    mapping: Annotated[str, Option("One that --system knows.")] = ""
     noise_s: Annotated[
         float,
         Option(
@@ -141,8 +154,12 @@ class SimulationOptions(BaseModel):
             show="{:g}s".format,
         ),
     ] = 0.0
-    seed: Annotated[int, Option("Seed of the noise."), Field(ge=0, lt=2**64)] = 0
+    seed: Annotated[int, Option("The noise."), Field(ge=0, lt=2**64)] = 0
     by_class: Annotated[bool, Option("Simulate one rank for all that do the same.")] = True
-    critical_path: Annotated[bool, Option("Say where the time went.", flags=("--critical-path",))] = False
-    per_rank: Annotated[Path | None, Option("CSV file: when each rank is done.")] = None
-    trace: Annotated[Path | None, Option("File of every step: .csv, or drawn: .svg, .png, .html.")] = None
+    critical_path: Annotated[
+        bool, Option("Say where the time went.", panel=RESULT, flags=("--critical-path",))
+    ] = False
+    per_rank: Annotated[Path | None, Option("CSV file: when each rank is done.", panel=RESULT)] = None
+    trace: Annotated[
+        Path | None, Option("File of every step: .csv, or drawn: .svg, .png, .html.", panel=RESULT)
+    ] = None

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from hockney import vocabulary
 from hockney.errors import RequestError
 from hockney.network.allocation import Allocation
 from hockney.options import Option
@@ -33,7 +34,7 @@ MACHINE = Path("machine.json")
 class MachineFile(BaseModel):
     """Where costs of messages come from."""
 
-    machine: Annotated[Path, Option("Machine file.")] = MACHINE
+    machine: Annotated[Path, Option()] = MACHINE
 
     @property
     def is_there(self) -> bool:
@@ -46,7 +47,7 @@ class Sizes(BaseModel):
 
     sizes_B: Annotated[
         list[int],
-        Option("Size, such as 64KiB; repeat for several.", flags=("--bytes",), read=parse_bytes, repeat=True),
+        Option("Several: with commas.", flags=("--bytes",), read=parse_bytes, repeat=True, commas=True),
     ] = Field(default_factory=list)
 
 
@@ -71,10 +72,10 @@ class Strided(BaseModel):
 class Placing(BaseModel):
     """Where ranks are: on a system, by one of its mappings."""
 
-    system: Annotated[str, Option("Description of the system, a known name or a JSON file.")] = ""
-    mapping: Annotated[str, Option("Mapping of the system that places the ranks.")] = ""
-    nodes: Annotated[int | None, Option("Nodes that are used.")] = None
-    ppn: Annotated[int | None, Option("The most ranks on a node.")] = None
+    system: Annotated[str, Option("A known one, or a JSON file that describes it: where ranks are.")] = ""
+    mapping: Annotated[str, Option("One that --system knows.")] = ""
+    nodes: Annotated[int | None, Option("Those that are used.")] = None
+    ppn: Annotated[int | None, Option("The most.")] = None
 
     def refuse_places(self) -> None:
         """RequestError where something is said that means nothing without a system."""
@@ -88,8 +89,8 @@ class OnTopology(Allocation):
     topology: Annotated[
         str,
         Option(
-            "Network between the nodes, whose links messages share: torus:8x8x8, fat-tree:nodes=148,…; the rate "
-            "of a link is the machine file's, or said: torus:8x8x8,link=10Gbit/s."
+            "Messages share its links; the rate of a link is the machine file's, or said: "
+            "torus:8x8x8,link=10Gbit/s."
         ),
     ] = ""
 
@@ -102,6 +103,7 @@ class NetworkOptions(BaseModel):
         Option(
             "Latency of an empty message between nodes, such as 2us: assumed, not measured.",
             flags=("--network-latency",),
+            panel=vocabulary.MACHINE,
             read=parse_time,
         ),
     ] = None
@@ -110,6 +112,7 @@ class NetworkOptions(BaseModel):
         Option(
             "Bandwidth of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
             flags=("--network-bandwidth",),
+            panel=vocabulary.MACHINE,
             read=parse_positive_rate,
         ),
     ] = None
@@ -120,5 +123,5 @@ class MessageCosts(OnTopology, NetworkOptions, Placing, MachineFile):
 
     where: Annotated[
         list[str],
-        Option("NAME=WORD, where the file holds several: variant, mpi, mapping, system, pairs."),
+        Option("variant, mpi, mapping, system, pairs."),
     ] = Field(default_factory=list)

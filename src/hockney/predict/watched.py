@@ -121,7 +121,7 @@ def _sent(answer: CallCount, how: Counting, mpi: str) -> Sent:
     if answer.messages is None or answer.bytes is None:
         raise NotCounted(
             f"{mpi} cannot be watched: it does not offer its count of messages (component pml/monitoring)",
-            "identify it from times: `hockney identify CAMPAIGN --by times`",
+            "identify it from times: `hockney identify CAMPAIGN --evidence times`",
         )
     return Sent(np.array(answer.bytes, dtype=np.int64), np.array(answer.messages, dtype=np.int64))
 

@@ -44,7 +44,7 @@ def section(operation: str, selection: Sequence[MessageCurve], context: Context)
         result.tables.append(tables.summary(selection, model))
         result.note = (
             f"{len(selection)} configurations are too many to draw each with every fit here; "
-            "`hockney report … --figures FOLDER` writes those figures."
+            "`hockney report … --figure FOLDER` writes those figures."
         )
     result.parts = [_part(curve, context, drawn=not result.folded) for curve in selection]
     return result

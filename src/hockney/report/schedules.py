@@ -59,7 +59,7 @@ def draw(request: ScheduleRequest, style: str, costs: Costs | None = None) -> Fi
         if costs is None:
             raise RequestError(
                 "a space-time diagram needs LogGP parameters",
-                "give --machine, or --latency, --overhead, --gap and --gap-per-byte",
+                "give --machine, or --latency, --overhead, --gap and --bandwidth",
             )
         return _space_time(request, schedule, costs)
 

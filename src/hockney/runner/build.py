@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import platform
 import re
@@ -38,6 +37,7 @@ from hockney.runner.probe import (
     last_complaint,
 )
 from hockney.runner.supervisor import POLL_S
+from hockney.terminal import say
 
 BINARY = "hockney-runner"
 FLAGS = (
@@ -250,7 +250,11 @@ def _compiles_for(mpi: Mpi) -> tuple[str, ...]:
 
 
 def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) -> None:
-    logging.getLogger(__name__).warning("note: compiling the runner for %s: once, for a minute", mpi.describe())
+    with say.compiling(f"the runner for {mpi.describe()}", "a minute or more"):
+        _compile(mpi, compiler, folder, scratch, target)
+
+
+def _compile(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) -> None:
     wrapper, environment = str(cxx_wrapper(mpi.wrapper)), mpi.full_environment()
     # What the library lacks is found out here; the runner then says so, and the rest works.
     options = [] if has_mpi_t(mpi.wrapper, environment) else ["-DHOCKNEY_NO_MPI_T"]

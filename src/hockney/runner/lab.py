@@ -250,7 +250,7 @@ def _check_name(name: str) -> None:
 def _check(name: str, hosts: int, link_bit_per_s: float | None) -> None:
     _check_name(name)
     if not 2 <= hosts <= MOST_HOSTS:
-        raise RequestError(f"a lab has from 2 to {MOST_HOSTS} hosts, not {hosts}", "for example --hosts 8")
+        raise RequestError(f"a lab has from 2 to {MOST_HOSTS} hosts, not {hosts}", "for example --nodes 8")
     if link_bit_per_s is not None and not SLOWEST_BIT_PER_S <= link_bit_per_s <= FASTEST_BIT_PER_S:
         raise RequestError(
             f"a link of {link_bit_per_s:g} bit/s is not between 100 kbit/s and 100 Gbit/s",

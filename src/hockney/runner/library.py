@@ -139,7 +139,7 @@ def counting(mpi: Mpi) -> tuple[Counting, ...]:
     if mpi.kind not in COUNTING:
         raise EnvironmentLack(
             f"{mpi.describe()} cannot be watched: nothing is known that counts the messages of its collectives",
-            "identify it from times: `hockney identify CAMPAIGN --by times`",
+            "identify it from times: `hockney identify CAMPAIGN --evidence times`",
         )
     return COUNTING[mpi.kind]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from hockney import writing
@@ -23,6 +22,7 @@ from hockney.runner.build import (
 )
 from hockney.runner.cache import cache_root, kept
 from hockney.runner.mpi import Mpi
+from hockney.terminal import say
 
 LIBRARY = "libhockney-preload.so"
 FOLDER = "preload"
@@ -46,9 +46,11 @@ def preload_library(mpi: Mpi) -> Path:
 
 
 def _make(mpi: Mpi, folder: Path, scratch: Path, target: Path) -> None:
-    logging.getLogger(__name__).warning(
-        "note: compiling the layer for %s: once, for some seconds", mpi.describe()
-    )
+    with say.compiling(f"the layer for {mpi.describe()}", "some seconds"):
+        _compile(mpi, folder, scratch, target)
+
+
+def _compile(mpi: Mpi, folder: Path, scratch: Path, target: Path) -> None:
     own = files_of(folder, ".cpp", [FOLDER])
     layer, executor = UNITS
     alone = [folder / path for path in executor.paths]

@@ -32,7 +32,7 @@ from hockney.runner.transports import ALL
 from hockney.schedule.catalogue import algorithms
 from hockney.studies.files import MEASURE, RUN, StepFile, Study
 from hockney.terminal.loading import load
-from hockney.terminal.options import from_table, is_repeated, words_of
+from hockney.terminal.options import from_table, is_repeated, with_present_names, words_of
 
 LAUNCH_S = 1.5
 """What a launch takes until it says hello, on one host."""
@@ -160,7 +160,9 @@ def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
     """
     made: list[Step] = []
     for number, of_file in enumerate(study.file.steps, 1):
-        given = {**of_file.options, **(of_file.quick if asked.quick else {})}
+        given: dict[str, Any] = {}
+        for table in (of_file.options, of_file.quick if asked.quick else {}):
+            given |= with_present_names(function_of(of_file.verb), table)
         for placement in asked.placements:
             for nodes, ranks in asked.on():
                 with named(f"{study.name}, step {number}"):
@@ -190,7 +192,8 @@ def _at(
         models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
         if any(ALL in model.variants for model in models.values() if isinstance(model, Launching)):
             raise RequestError(
-                f"a study takes no {ALL}", "name those that `hockney doctor --variants` starts, each by --variant"
+                f"a study takes no {ALL}",
+                "name those that `hockney doctor --transports` starts, each by --variant",
             )
         a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
         yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s, nodes)

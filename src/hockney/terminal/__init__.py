@@ -8,8 +8,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hockney.errors import NegativeAnswer
-from hockney.terminal.loading import Verbs, import_verbs
+from hockney.terminal.loading import Verb, Verbs, import_verbs
 from hockney.terminal.options import flattened
+from hockney.vocabulary import MEANINGS
 
 _HELP = {"help_option_names": ["--help", "-h"]}
 _places: list[str] = []
@@ -38,7 +39,7 @@ app = _typer(
     "4 interrupted or partly done (resume possible), 70 a defect of ours.",
 )
 
-JsonOption = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", metavar="", help=MEANINGS["--json"].help)]
 
 
 def group(
@@ -60,16 +61,17 @@ def group(
 
 
 def verb(
-    name: str, *, examples: str, of: typer.Typer = app
+    name: str, *, examples: str, of: typer.Typer = app, launches: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help.
 
-    Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`).
+    Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`). A
+    verb that `launches` a program leaves the terminal to it.
     """
     epilog = _shell_lines(examples)
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        of.command(name, epilog=epilog, context_settings=_HELP)(flattened(function))
+        of.command(name, cls=Verb, epilog=epilog, context_settings=_HELP)(flattened(function, launches=launches))
         return function
 
     return enter

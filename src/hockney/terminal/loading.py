@@ -11,13 +11,46 @@ from dataclasses import dataclass
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from hockney.registry import unit_files
+from hockney.terminal import say
+from hockney.vocabulary import current
 
 
-class Verbs(TyperGroup):
+class _Helped:
+    """What helps: --help takes no word."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Without the name of a type."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.metavar = ""
+        return option
+
+
+class Verb(_Helped, TyperCommand):
+    """A verb, which takes for one release more what its options were called before."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What is left of the words; options have their present names."""
+        return super().parse_args(ctx, [*self._current(args, quiet=ctx.resilient_parsing)])
+
+    def _current(self, words: Sequence[str], *, quiet: bool) -> Iterator[str]:
+        known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        for number, word in enumerate(words):
+            if word == "--":
+                yield from words[number:]
+                return
+            name, equals, value = word.partition("=")
+            now = current(name, known)
+            if now != name and not quiet:
+                say.warn(f"{name} is called {now} now; the next release refuses the old name")
+            yield now + equals + value
+
+
+class Verbs(_Helped, TyperGroup):
     """A group whose verbs are modules: one is imported when it is called, all when they are listed.
 
     `places` say where they are, as for `unit_files`; `verbs` is where the modules enter their verbs. A module may

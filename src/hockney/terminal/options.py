@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
@@ -14,11 +17,15 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rich.markup import escape
+from typer.models import OptionInfo
 
 from hockney.errors import RequestError
 from hockney.options import Argument, Option, checked, flag, options
 from hockney.registry import did_you_mean
+from hockney.terminal import say
+from hockney.terminal.completion import completer
 from hockney.terminal.loading import load
+from hockney.vocabulary import MEANINGS, Meaning, current
 
 
 @dataclass(frozen=True)
@@ -31,16 +38,18 @@ class Without:
         object.__setattr__(self, "fields", fields)
 
 
-def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
+def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callable[..., Any]:
     """A function of single options, as Typer reads them, that calls `function` with its models.
 
     A model gets what was written and keeps its defaults for the rest: its `model_fields_set` says what was asked
-    for. Parameters that are no models are left to Typer.
+    for. Parameters that are no models are left to Typer. `launches`: the terminal belongs to another program.
     """
     hints = get_type_hints(function, include_extras=True)
     models: dict[str, type[BaseModel]] = {}
     fields: dict[str, tuple[str, str]] = {}
     paths: dict[str, str] = {}
+    lists: set[str] = set()
+    count = _count(hints)
     parameters = [_parameter("context", typer.Context)]
     for name, parameter in inspect.signature(function).parameters.items():
         if (taken := _model(hints[name])) is not None:
@@ -51,16 +60,27 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
                     fields[f"{name}_{field}"] = name, field
                     if _is_path(info):
                         paths[f"{name}_{field}"] = flag(field, option)
-                    parameters.append(_option(f"{name}_{field}", field, info, option))
+                    if _is_list(info, option):
+                        lists.add(f"{name}_{field}")
+                    parameters.append(
+                        _option(f"{name}_{field}", field, info, option, paths, has_panels=count > FEW)
+                    )
         elif name != "context":
-            parameters.append(_parameter(name, hints[name], parameter.default))
+            parameters.append(_parameter(name, _placed(hints[name], has_panels=count > FEW), parameter.default))
     # What must be written stands first.
     parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
 
     def call(*, context: typer.Context, **values: Any) -> Any:
+        with nullcontext() if launches else say.patience(context.command_path):
+            return work(context, values)
+
+    def work(context: typer.Context, values: dict[str, Any]) -> Any:
         load()
         arguments = {name: value for name, value in values.items() if name not in fields}
         written: dict[str, dict[str, Any]] = {name: {} for name in models}
+        for parameter in lists:
+            # Written several times it is one list.
+            values[parameter] = ",".join(values[parameter] or [])
         for parameter, (name, field) in fields.items():
             # A script's --hosts "$HOSTS" with nothing in it asks for nothing, where the model says so.
             is_empty = values[parameter] == "" and getattr(models[name], "empty_means_default", False)
@@ -76,7 +96,7 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
         arguments |= {name: checked(model, written[name], verb) for name, model in models.items()}
         return function(**arguments, **({"context": context} if "context" in hints else {}))
 
-    call.__name__, call.__doc__, call.__module__ = function.__name__, function.__doc__, function.__module__
+    call.__name__, call.__doc__, call.__module__ = function.__name__, _unfolded(function), function.__module__
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
@@ -117,6 +137,12 @@ def from_table(
         }
         made[name] = checked(model, written[name], verb, further)
     return made
+
+
+def with_present_names(function: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a verb that stand in a table, called as they are now."""
+    known = [f"--{word}" for word in words_of(function)]
+    return {current(f"--{word}", known).removeprefix("--"): value for word, value in table.items()}
 
 
 def is_repeated(info: FieldInfo, option: Option) -> bool:
@@ -174,11 +200,55 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.Parameter:
+def _unfolded(function: Callable[..., Any]) -> str:
+    """What a function says of itself, each paragraph in one line: the help folds it to the terminal's width."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    is_laid_out = re.compile(r"^[ *|-]", re.MULTILINE).search
+    return "\n\n".join(one if is_laid_out(one) else one.replace("\n", " ") for one in paragraphs)
+
+
+_WORDS: dict[Any, str] = {str: "<text>", list[str]: "<list>"}
+"""What stands in the help for the word of an option."""
+FEW = 8
+"""Options of a verb that need no headings."""
+
+
+def _count(hints: Mapping[str, Any]) -> int:
+    """How many options a verb has."""
+    taken = [one for name, hint in hints.items() if name != "return" and (one := _model(hint)) is not None]
+    return sum(
+        field not in left_out and not isinstance(option, Argument)
+        for model, left_out in taken
+        for field, _, option in options(model)
+    )
+
+
+def _placed(hint: Any, *, has_panels: bool) -> Any:
+    """A parameter of Typer's own, such as --json, under the heading of its name."""
+    kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    placed = copy(next((one for one in more if isinstance(one, OptionInfo)), None))
+    if placed is None or not has_panels:
+        return hint
+    # The first name stands where Typer has a default otherwise.
+    meaning = MEANINGS.get(str(placed.default))
+    placed.rich_help_panel = meaning.panel if meaning else None
+    return Annotated[kind, placed]
+
+
+def _is_list(info: FieldInfo, option: Option) -> bool:
+    """Whether an option is read from words with commas between: they may stand in several places, too."""
+    return get_origin(info.annotation) is list and option.read is not None and not option.repeat
+
+
+def _option(
+    name: str, field: str, info: FieldInfo, option: Option, paths: Mapping[str, str], *, has_panels: bool
+) -> inspect.Parameter:
     default = inspect.Parameter.empty if info.is_required() else _shown(info, option)
     # What Typer makes of the words: what the field holds, or text where the option or the model reads it.
     kind: Any = str if option.read or _words(info.annotation) or _is_path(info) else info.annotation
-    kind = list[str] if option.repeat or info.annotation == list[Path] else kind
+    kind = list[str] if option.repeat or info.annotation == list[Path] or _is_list(info, option) else kind
+    if default is not None and _is_list(info, option):
+        default = [default]
     annotation: Any = kind if default is not None else kind | None
     ends = [
         next((getattr(limit, end) for limit in info.metadata if isinstance(limit, bound)), None)
@@ -186,16 +256,23 @@ def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.P
     ]
     least, most = ends if option.read is None else (None, None)
     called = flag(field, option)
-    more: dict[str, Any] = {"min": least, "max": most, "autocompletion": _completion(info, option)}
-    more |= {"rich_help_panel": option.panel} if option.panel else {}
+    more: dict[str, Any] = {
+        "min": least,
+        "max": most,
+        "autocompletion": completer(called, option.known, _words(info.annotation), paths),
+    }
+    meaning = MEANINGS.get(called, Meaning(""))
+    if panel := option.panel or (meaning.panel if has_panels else ""):
+        more |= {"rich_help_panel": panel}
+    says = escape(f"{meaning.help} {option.help}".strip())
     declared: Any
     if isinstance(option, Argument):
         declared = typer.Argument(help=escape(option.help), metavar=called, **more)
     else:
         flags = option.flags or ((f"{called}/--no-{called[2:]}",) if kind is bool else (called,))
         # A switch takes no word.
-        metavar = "" if kind is bool else option.metavar or ("<path>" if _is_path(info) else None)
-        declared = typer.Option(*flags, help=escape(option.help), metavar=metavar, **more)
+        metavar = "" if kind is bool else option.metavar or ("<path>" if _is_path(info) else _WORDS.get(kind))
+        declared = typer.Option(*flags, help=says, metavar=metavar, **more)
     return _parameter(name, Annotated[annotation, declared], default)
 
 
@@ -209,21 +286,6 @@ def _words(annotation: Any) -> list[str]:
     if get_origin(annotation) in (Union, UnionType):
         return [word for one in get_args(annotation) for word in _words(one)]
     return list(get_args(annotation)) if get_origin(annotation) is Literal else []
-
-
-def _completion(info: FieldInfo, option: Option) -> Callable[[str], list[str]] | None:
-    """What a shell makes of the beginning of a word, or of the last of several with commas between."""
-    own = _words(info.annotation)
-    if option.known is None and not own:
-        return None
-    known = option.known or (lambda: own)
-
-    def complete(incomplete: str) -> list[str]:
-        before, comma, begun = incomplete.rpartition(",")
-        words = dict.fromkeys(word for word in known() if word.startswith(begun))
-        return [f"{before}{comma}{word}" for word in words]
-
-    return complete
 
 
 def _shown(info: FieldInfo, option: Option) -> Any:

@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import io
 import json as json_
+import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
+from threading import Lock, Timer
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
-WIDEST = 10_000
-"""Columns that a table may take in a pipe or a file, where no terminal says how many there are."""
+ANY_WIDTH = 10**9
+"""Columns in a pipe or a file, where no terminal says how many there are."""
 
 Part = str | tuple[str, str]
 """A text, or a text and its style."""
@@ -34,6 +40,7 @@ Progress = Callable[[float, str], None]
 
 def line(*parts: Part) -> None:
     """A line, or several, of a result."""
+    _said()
     out.print(
         Text.assemble(*(_as_called(part) if isinstance(part, str) else part for part in parts)), soft_wrap=True
     )
@@ -42,6 +49,11 @@ def line(*parts: Part) -> None:
 def _as_called(text: str) -> str:
     """The text with commands as they can be typed here: `.venv/bin/hockney fit …` where no PATH leads there."""
     return text.replace("`hockney ", f"`{program()} ")
+
+
+def width() -> int:
+    """Columns for what is drawn: those of the terminal, 80 in a pipe or a file, 100 at most."""
+    return min(out.width, 100) if out.is_terminal else 80
 
 
 def program() -> str:
@@ -55,21 +67,88 @@ def program() -> str:
     return called
 
 
-def table(shown: Table) -> None:
-    """A table of a result: its cells fold on a terminal, and each row is one line in a pipe or a file."""
-    for column in shown.columns:
-        column.overflow = "fold"
-    console = (
-        out
-        if out.is_terminal
-        else Console(file=out.file, width=WIDEST, highlight=False, markup=False, emoji=False)
-    )
-    console.print(shown)
+def table(shown: Table, *, keys: int = 1) -> None:
+    """A table of a result, its title a line above it: nothing in it is cut, and no word is broken.
+
+    In a pipe or a file each row is one line. On a terminal long texts fold between words; columns that find no
+    room there go to further tables below, each of which begins with the first `keys` columns again.
+    """
+    if shown.title:
+        line((str(shown.title), "bold"))
+    _said()
+    room = out.width if out.is_terminal else ANY_WIDTH
+    whole = [_widths(column) for column in shown.columns]
+    for number, chosen in enumerate(_parts(shown, [least for least, _ in whole], keys, room)):
+        part = _part(shown, chosen)
+        frame = _frame(part)
+        widths = _shared(room - frame, [whole[index] for index in chosen])
+        for column, width in zip(part.columns, widths, strict=True):
+            column.width, column.overflow = width, "fold"
+        part.width = frame + sum(widths)
+        if number:
+            out.print()
+        out.print(part, crop=False)
+
+
+COMFORTABLE = 20
+"""Columns that a text may fold into on a terminal, where it needs more."""
+
+
+def _widths(column: Column) -> tuple[int, int]:
+    """The least width of a column in which no word is broken and a text can be read, and that of its longest."""
+    wide = out.options.update(width=ANY_WIDTH)
+    found = [Measurement.get(out, wide, cell) for cell in (column.header, *column.cells)]
+    word, text = max(one.minimum for one in found), max(one.maximum for one in found)
+    return (text if column.no_wrap else max(word, min(text, COMFORTABLE))), text
+
+
+def _parts(shown: Table, least: list[int], keys: int, room: int) -> Iterator[list[int]]:
+    """The columns of each table: as many as fit beside the first ones, and one at least."""
+    first = list(range(min(keys, len(least))))
+    chosen = [*first]
+    for index in range(len(first), len(least)):
+        beside = [*chosen, index]
+        if len(chosen) > len(first) and _frame(_part(shown, beside)) + sum(least[i] for i in beside) > room:
+            yield chosen
+            beside = [*first, index]
+        chosen = beside
+    yield chosen
+
+
+def _part(shown: Table, chosen: list[int]) -> Table:
+    """The table of these columns alone."""
+    part = copy(shown)
+    part.title = None
+    part.columns = [replace(shown.columns[index], _index=number) for number, index in enumerate(chosen)]
+    return part
+
+
+def _frame(part: Table) -> int:
+    """What a table is wider than its columns together."""
+    bare = _part(part, list(range(len(part.columns))))
+    for column in bare.columns:
+        column.width = 1
+    return Measurement.get(out, out.options.update(width=ANY_WIDTH), bare).maximum - len(bare.columns)
+
+
+def _shared(room: int, widths: list[tuple[int, int]]) -> list[int]:
+    """The least widths, and what is left of the room for those that need more, the least needy first."""
+    given = [least for least, _ in widths]
+    left = max(0, room - sum(given))
+    needs = sorted(range(len(widths)), key=lambda index: widths[index][1] - given[index])
+    for number, index in enumerate(needs):
+        more = min(widths[index][1] - given[index], left // (len(needs) - number))
+        given[index] += more
+        left -= more
+    return given
 
 
 def json(data: object) -> None:
     """One JSON object as the result. NaN and infinity are refused: they are not JSON."""
-    sys.stdout.write(json_.dumps(data, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    _said()
+    # Escaped where the output could not hold it: a name stays the same name.
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    sys.stdout.write(json_.dumps(data, indent=2, allow_nan=False, ensure_ascii=not is_unicode) + "\n")
 
 
 def warn(text: str) -> None:
@@ -91,6 +170,7 @@ def error(message: str, hint: str) -> None:
 
 def note(text: str) -> None:
     """A remark beside the result."""
+    _said()
     err.print(Text(_as_called(text)), soft_wrap=True)
 
 
@@ -103,7 +183,14 @@ def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
 
 
 def _aside(word: str, style: str, text: str) -> None:
+    _said()
     err.print(Text.assemble((word, style), " ", _as_called(text)), soft_wrap=True)
+
+
+def text(lines: str) -> None:
+    """What is to be read by a program, as it stands: LaTeX, a file's text."""
+    _said()
+    sys.stdout.write(lines)
 
 
 @contextmanager
@@ -113,11 +200,45 @@ def silent() -> Iterator[None]:
         yield
 
 
+def _bar(*, quiet: bool = False) -> Bar:
+    """The line that tells how far the work is; nothing where standard error is no terminal, or with `quiet`."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    hidden = quiet or not err.is_terminal
+    return Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden)
+
+
+@contextmanager
+def compiling(what: str, usually: str) -> Iterator[None]:
+    """Say that something is compiled, how long that usually takes, and at the end how long it took."""
+    began_s = time.monotonic()
+    note(f"note: compiling {what}: once, for {usually}")
+    with status(f"compiling {what}"):
+        yield
+    note(f"note: compiled {what} in {time.monotonic() - began_s:.0f} s; it is kept")
+
+
+_OF_ALL = re.compile(r"([0-9,]+) of ([0-9,]+)")
+"""How a text says which part of the work it is: `fitting 3 of 1,200: …`."""
+
+
 @contextmanager
 def status(text: str) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal what is being done; the function that it gives replaces the text."""
-    with err.status(Text(text)) as shown:
-        yield lambda now: shown.update(Text(now))
+    """Show on a terminal what is being done, and for how long; the function that it gives replaces the text.
+
+    A text with `3 of 120` in it says how far the work is: the line tells then how long the rest will take.
+    """
+    _said()
+    with _bar() as bar:
+        task = bar.add_task(text, total=None)
+
+        def tell(now: str) -> None:
+            if found := _OF_ALL.search(now):
+                place, every = (int(number.replace(",", "")) for number in found.groups())
+                bar.update(task, completed=place - 1, total=every, description=now)
+            else:
+                bar.update(task, description=now)
+
+        yield tell
 
 
 @contextmanager
@@ -126,9 +247,8 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
 
     Nothing is drawn where standard error is no terminal, or with `quiet`.
     """
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    hidden = quiet or not err.is_terminal
-    with Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden) as bar:
+    _said()
+    with _bar(quiet=quiet) as bar:
         task = bar.add_task("starting", total=1.0)
 
         def tell(share: float, what: str) -> None:
@@ -140,10 +260,63 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
         yield tell
 
 
+PATIENCE_S = 2.0
+"""What a person waits without a word."""
+
+
+class _Silence:
+    """A verb that has said nothing yet: a terminal shows after `PATIENCE_S` that it works, until it does."""
+
+    def __init__(self, verb: str) -> None:
+        self._bar: Bar | None = None
+        self._is_over = False
+        self._lock = Lock()
+        self._timer = Timer(PATIENCE_S, self._show, [verb])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _show(self, verb: str) -> None:
+        with self._lock:
+            if not self._is_over:
+                self._bar = _bar()
+                self._bar.add_task(f"{verb} …", total=None)
+                self._bar.start()
+
+    def end(self) -> None:
+        """Show nothing from now on."""
+        self._timer.cancel()
+        with self._lock:
+            self._is_over = True
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+
+_silences: list[_Silence] = []
+
+
+def _said() -> None:
+    """Something will be said, or drawn: nobody waits without a word any more."""
+    while _silences:
+        _silences.pop().end()
+
+
+@contextmanager
+def patience(verb: str) -> Iterator[None]:
+    """Show on a terminal that a verb works and for how long, where it takes over two seconds without a word."""
+    if err.is_terminal:
+        _silences.append(_Silence(verb))
+    try:
+        yield
+    finally:
+        _said()
+
+
 class PointsBar:
     """The bar of a campaign: what is measured, how many points are done, and how long the rest takes."""
 
     def __init__(self, *, quiet: bool) -> None:
+        _said()
         self.bar = Bar(
             TextColumn("{task.description}", markup=False),
             BarColumn(),

@@ -75,7 +75,7 @@ def operations_in(frame: pd.DataFrame, asked: Sequence[str]) -> list[str]:
             f"it has {listed(present)}" if present else "measure it first",
         )
     if not present:
-        raise RequestError("the table has no collectives", "measure some: `hockney measure --operations bcast …`")
+        raise RequestError("the table has no collectives", "measure some: `hockney measure --operation bcast …`")
     return list(asked) or present
 
 

@@ -137,7 +137,7 @@ def from_costs(
     known = decisions_for(library.name)
     if known.decisions is None:
         raise RequestError(
-            f"nothing was measured, and {known.reason}", "measure the default: `hockney measure --algorithms …`"
+            f"nothing was measured, and {known.reason}", "measure the default: `hockney measure --algorithm …`"
         )
     schedules = _schedules(target, library, known.decisions, operation)
     times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
@@ -156,7 +156,7 @@ def from_costs(
     if not times:
         raise RequestError(
             f"{library.name}'s own choice for {operation} on {ranks[0]} ranks has no schedule here",
-            "measure it: `hockney measure --algorithms default,…`",
+            "measure it: `hockney measure --algorithm default,…`",
         )
     return list(_cells(operation, times))
 

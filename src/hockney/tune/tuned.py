@@ -144,7 +144,7 @@ def expect_some(cells: Sequence[Cell], target: Target, library: Library) -> None
         raise RequestError(
             f"no point has a time of the default and of an algorithm that {target.title} can name "
             f"({library.name or 'no library is named'})",
-            "measure both: `hockney measure --algorithms default,library …` (ours for --for hockney)",
+            "measure both: `hockney measure --algorithm default,library …` (ours for --for hockney)",
         )
 
 

@@ -26,9 +26,9 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str | Path) -> tuple[int, str, str]:
-        if words[0] == "cg" and "--cells" in words:
+        if words[0] == "cg" and "--size" in words and "x" not in str(words[words.index("--size") + 1]):
             # A cube, in the words of `hockney run cg`.
-            at = words.index("--cells")
+            at = words.index("--size")
             words = (*words[:at], "--size", "x".join([str(words[at + 1])] * 3), *words[at + 2 :])
         return outcome("predict", *words)
 
@@ -68,7 +68,7 @@ def folder_of_runs(path: Path, grids: list[tuple[int, int, int]], operation: str
 
 
 def test_every_grid_is_ranked(run: Run) -> None:
-    words = ("jacobi", "--cells", "96", "--ranks", "12", "--cell-time", "1ns", "--machine", MACHINE)
+    words = ("jacobi", "--size", "96", "--ranks", "12", "--cell-time", "1ns", "--machine", MACHINE)
     made = asked(run, *words, "--grid", "all")
     assert made["model"] == "simulated"
     assert len(made["grids"]) == 18  # 12 = 2²·3: C(4, 2) · 3 ordered factorisations
@@ -86,7 +86,7 @@ def test_every_grid_is_ranked(run: Run) -> None:
 
 
 def test_without_a_grid_all_of_the_ranks_are_tried(run: Run) -> None:
-    words = ("cg", "--cells", "64", "--ranks", "6", "--cell-time", "1ns", "--machine", MACHINE)
+    words = ("cg", "--size", "64", "--ranks", "6", "--cell-time", "1ns", "--machine", MACHINE)
     assert len(asked(run, *words)["grids"]) == 9
 
 
@@ -102,7 +102,7 @@ def test_what_is_not_said_is_assumed_and_named(run: Run, operation: str) -> None
 
 def test_cg_takes_longer_by_its_sums(run: Run) -> None:
     words = (
-        "--cells",
+        "--size",
         "64",
         "--grid",
         "2x2x1",
@@ -131,18 +131,18 @@ def test_a_rank_s_cube_is_weak_scaling(run: Run) -> None:
 
 def test_runs_tell_what_a_cell_takes_and_calibrate(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1), (4, 1, 1), (2, 2, 1), (2, 2, 2)])
-    made = asked(run, "jacobi", "--cells", "48", "--grid", "4x2x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "4x2x1", "--runs", runs, "--machine", MACHINE)
     assert made["compute_s"] == pytest.approx(48**3 / 8 * 2e-9 * made["tuned"]["compute"])
     assert made["calibrated_on"] == 4
     # Every measured run took 100 µs for its messages, far more than by the file: the fit goes most of the way.
-    plain = asked(run, "jacobi", "--cells", "48", "--grid", "4x2x1", "--cell-time", "2ns", "--machine", MACHINE)
+    plain = asked(run, "jacobi", "--size", "48", "--grid", "4x2x1", "--cell-time", "2ns", "--machine", MACHINE)
     assert made["communication_s"] > 1.5 * plain["communication_s"]
     assert made["communication_s"] == pytest.approx(1e-4, rel=0.5)
 
 
 def test_few_runs_still_tell_what_a_cell_takes(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
-    made = asked(run, "jacobi", "--cells", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
     assert made["calibrated_on"] == 0
     assert any("not calibrated" in text for text in made["warnings"])
     assert made["compute_s"] == pytest.approx(48**3 / 2 * 2e-9)
@@ -150,7 +150,7 @@ def test_few_runs_still_tell_what_a_cell_takes(run: Run, tmp_path: Path) -> None
 
 def test_a_box_of_another_size_is_warned_about(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
-    made = asked(run, "jacobi", "--cells", "480", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "480", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
     assert any("caches" in text for text in made["warnings"])
     assert [made["low_s"], made["high_s"]] == [None, None]
 
@@ -158,7 +158,7 @@ def test_a_box_of_another_size_is_warned_about(run: Run, tmp_path: Path) -> None
 def test_what_a_cell_may_take_beyond_the_runs_is_in_the_interval(run: Run, tmp_path: Path) -> None:
     """Runs of one rank on a node say nothing of four on one: each cell may take 2 ns, or four times as long."""
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1)])
-    words = ("jacobi", "--cells", "76", "--grid", "4x1x1", "--machine", MACHINE, "--system", "orfeo-epyc")
+    words = ("jacobi", "--size", "76", "--grid", "4x1x1", "--machine", MACHINE, "--system", "orfeo-epyc")
     made = asked(run, *words, "--mapping", "core", "--runs", runs)
     known = asked(run, *words, "--mapping", "core", "--cell-time", "2ns")
     assert made["time_s"] == pytest.approx(known["time_s"])
@@ -167,7 +167,7 @@ def test_what_a_cell_may_take_beyond_the_runs_is_in_the_interval(run: Run, tmp_p
 
 
 def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
-    code, out, err = run("cg", "--cells", "64", "--ranks", "4", "--cell-time", "1ns", "--machine", MACHINE)
+    code, out, err = run("cg", "--size", "64", "--ranks", "4", "--cell-time", "1ns", "--machine", MACHINE)
     assert code == 0
     assert "cg on 4 ranks, an iteration" in out
     assert "predicted fastest, but cannot be told from" in out or "is fastest, by" in out
@@ -178,20 +178,20 @@ def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--cells", "64", "--subdomain", "8", "--grid", "2x1x1", "--cell-time", "1ns"], "both say"),
-        (["--cells", "64", "--cell-time", "1ns"], "no grid is given"),
-        (["--cells", "64", "--ranks", "0", "--cell-time", "1ns"], "not a list of ranks"),
-        (["--cells", "64", "--grid", "3x1x1", "--ranks", "4", "--cell-time", "1ns"], "has 3 processes, not 4"),
-        (["--cells", "4", "--grid", "8x1x1", "--cell-time", "1ns"], "only 4 cells to share"),
-        (["--cells", "0", "--grid", "1x1x1", "--cell-time", "1ns"], "direction without"),
-        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "0s"], "must be positive"),
-        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--halo", "pigeon"], "unknown exchange"),
+        (["--size", "64", "--subdomain", "8", "--grid", "2x1x1", "--cell-time", "1ns"], "both say"),
+        (["--size", "64", "--cell-time", "1ns"], "no grid is given"),
+        (["--size", "64", "--ranks", "0", "--cell-time", "1ns"], "not a list of ranks"),
+        (["--size", "64", "--grid", "3x1x1", "--ranks", "4", "--cell-time", "1ns"], "has 3 processes, not 4"),
+        (["--size", "4", "--grid", "8x1x1", "--cell-time", "1ns"], "only 4 cells to share"),
+        (["--size", "0", "--grid", "1x1x1", "--cell-time", "1ns"], "direction without"),
+        (["--size", "64", "--grid", "2x1x1", "--cell-time", "0s"], "must be positive"),
+        (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--halo", "pigeon"], "unknown exchange"),
         (["--subdomain", "3000000", "--grid", "2x1x1", "--cell-time", "1ns"], "a direction has 1 to"),
-        (["--cells", "1000000", "--grid", "2x1x1", "--cell-time", "1ms"], "are simulated"),
-        (["--cells", "1000", "--ranks", "1000000", "--cell-time", "1ns"], "are more than"),
-        (["--cells", "64", "--grid", "2x1x1", "--runs", "nowhere"], "nowhere"),
-        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--machine", "no.json"], "no.json"),
-        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--ppn", "2"], "need --system"),
+        (["--size", "1000000", "--grid", "2x1x1", "--cell-time", "1ms"], "are simulated"),
+        (["--size", "1000", "--ranks", "1000000", "--cell-time", "1ns"], "are more than"),
+        (["--size", "64", "--grid", "2x1x1", "--runs", "nowhere"], "nowhere"),
+        (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--machine", "no.json"], "no.json"),
+        (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--ppn", "2"], "need --system"),
     ],
 )
 @pytest.mark.parametrize("operation", ["jacobi", "cg"])
@@ -226,7 +226,7 @@ def test_a_damaged_run_is_left_out_and_named(run: Run, tmp_path: Path, change: s
     lines = (runs / "apps.jsonl").read_text(encoding="utf-8").splitlines()
     assert change in lines[1]
     (runs / "apps.jsonl").write_text(f"{lines[0]}\n{lines[1].replace(change, instead)}\n", encoding="utf-8")
-    made = asked(run, "jacobi", "--cells", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
     where = "apps.jsonl:2" if "1e999" in instead else "run 2 of"
     assert any(where in text and message in text for text in made["warnings"]), made["warnings"]
     assert made["compute_s"] == pytest.approx(48**3 / 2 * 2e-9)
@@ -240,14 +240,14 @@ def test_one_rank_takes_what_one_rank_took(run: Run, tmp_path: Path) -> None:
     slow.ranks, slow.nodes = 8, 1
     slow.parameters |= {"px": 8}
     campaign.append(answering(slow, compute_s=[10 * 48**3 / 8 * 6e-9] * 8, halo_B=[0] * 8))
-    made = asked(run, "jacobi", "--cells", "48", "--grid", "1x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "1x1x1", "--runs", runs, "--machine", MACHINE)
     assert made["time_s"] == pytest.approx(48**3 * 2e-9)
-    made = asked(run, "jacobi", "--cells", "48", "--grid", "8x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "8x1x1", "--runs", runs, "--machine", MACHINE)
     assert made["compute_s"] == pytest.approx(48**3 / 8 * 6e-9)
 
 
 def test_runs_of_another_program_are_refused(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(2, 1, 1)])
-    code, _, err = run("cg", "--cells", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    code, _, err = run("cg", "--size", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
     assert code == 2
     assert "has no run of cg" in err

@@ -40,7 +40,7 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
         return
     solution, plot = tmp_path / "u of x.dat", tmp_path / "u.png"
     one = ["--size", "16x12", "--ranks", "2", "--repetitions", "1", "--eps", "1e-10"]
-    done = hockney(*one, *where(mpi), "--solution", str(solution), "--plot", str(plot))
+    done = hockney(*one, *where(mpi), "--solution", str(solution), "--figure", str(plot))
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads((tmp_path / "u of x.dat.json").read_text(encoding="utf-8"))
     assert told["converged"] is True
@@ -86,7 +86,7 @@ def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
         (["--size", "2x2", "--ranks", "5"], "no grid of 5 processes"),
         (["--size", "16x16", "--formulation", "fast"], "known: reference"),
         (["--size", "16x16", "--eps", "2"], "--eps"),
-        (["--size", "16x16", "--plot", "u.png"], "--solution"),
+        (["--size", "16x16", "--figure", "u.png"], "--solution"),
         (["--size", "16x16", "--convergence", "u.pdf"], "cannot draw"),
         (["--size", "16x16", "--no-compute"], "without computing"),
         (["--size", "16x16", "--solution", "no/where/u.dat"], "no folder"),

@@ -28,7 +28,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 
 def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:
     code, out, _ = run(
-        *("--mpi", str(mpi.wrapper), "--cells", "20x16x12", "--ranks", "1,2,4", "--halo", "overlap"),
+        *("--mpi", str(mpi.wrapper), "--size", "20x16x12", "--ranks", "1,2,4", "--halo", "overlap"),
         *("--iterations", "3", "--repetitions", "2", "-o", "kept", "--json"),
     )
     assert code == 0
@@ -70,14 +70,14 @@ def test_it_prints_the_bound_and_its_parts(run: Run, mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--cells", "8", "--subdomain", "8"), "either as --cells or as --subdomain"),
-        (("--cells", "0"), "without cells"),
-        (("--cells", "8", "--ranks", "0"), "list of ranks"),
-        (("--cells", "8", "--ranks", "2", "--grid", "3x1x1"), "3 processes, not 2"),
-        (("--cells", "1x8x8", "--grid", "2x1x1"), "more processes"),
-        (("--cells", "8", "--halo", "pigeon"), "unknown --halo"),
-        (("--cells", "8", "--iterations", "0"), "--iterations"),
-        (("--cells", "8", "--cell-time", "soon"), "soon"),
+        (("--size", "8", "--subdomain", "8"), "either as --size or as --subdomain"),
+        (("--size", "0"), "without cells"),
+        (("--size", "8", "--ranks", "0"), "list of ranks"),
+        (("--size", "8", "--ranks", "2", "--grid", "3x1x1"), "3 processes, not 2"),
+        (("--size", "1x8x8", "--grid", "2x1x1"), "more processes"),
+        (("--size", "8", "--halo", "pigeon"), "unknown --halo"),
+        (("--size", "8", "--iterations", "0"), "--iterations"),
+        (("--size", "8", "--cell-time", "soon"), "soon"),
     ],
 )
 def test_a_wrong_request_is_told_before_anything_is_launched(
@@ -90,6 +90,6 @@ def test_a_wrong_request_is_told_before_anything_is_launched(
 
 
 def test_with_json_an_error_is_an_object(run: Run) -> None:
-    code, out, _ = run("--cells", "1x1x1", "--ranks", "2", "--json")
+    code, out, _ = run("--size", "1x1x1", "--ranks", "2", "--json")
     assert code == 2
     assert json.loads(out)["error"]["kind"] == "request"

@@ -83,7 +83,7 @@ def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"cells": "8", "subdomain": 8}, "either as --cells or as --subdomain"),
+        ({"cells": "8", "subdomain": 8}, "either as --size or as --subdomain"),
         ({"cells": "8", "halo": "pigeon"}, "--halo 'pigeon'"),
         ({"cells": "8", "faces": "long"}, "--faces 'long'"),
         ({"cells": "8", "stores": "none"}, "--stores 'none'"),

@@ -11,7 +11,7 @@ from tests.command_line import run_hockney
 
 from hockney.runner.mpi import Mpi
 
-NODE = ["--topology", "2 packages x 4 cores x 2 threads"]
+NODE = ["--node", "2 packages x 4 cores x 2 threads"]
 
 
 def _run(*words: str, rc: int = 0) -> str:
@@ -22,7 +22,7 @@ def _run(*words: str, rc: int = 0) -> str:
 
 def test_plan_without_an_mpi(tmp_path: Path) -> None:
     figure = tmp_path / "node.svg"
-    words = ["--ranks", "4", "--threads", "2", "--spread", "socket", "--plan", *NODE]
+    words = ["--ranks", "4", "--threads", "2", "--spread", "socket", "--dry-run", *NODE]
     data = json.loads(_run(*words, "--figure", str(figure), "--json"))
     assert [one["threads"] for one in data["plan"]["ranks"]] == [
         [[0, 1], [2, 3]],
@@ -40,13 +40,13 @@ def test_plan_without_an_mpi(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plan"], "needs a wish"),
-        (["--spread", "core", *NODE], "--topology is for plans"),
+        (["--dry-run"], "needs a wish"),
+        (["--spread", "core", *NODE], "--node is for plans"),
         (["--spread", "core", "--map-by", "socket"], "says where ranks go"),
-        (["--spread", "moon", "--plan"], "unknown spread"),
-        (["--spread", "core", "--plan", "--figure", "x.pdf"], "cannot draw"),
-        (["--spread", "core", "--plan", "--topology", "7 moons"], "no number of known parts"),
-        (["--spread", "core", "--plan", "--ranks", "9", "--threads", "1", *NODE], "there are 8"),
+        (["--spread", "moon", "--dry-run"], "unknown spread"),
+        (["--spread", "core", "--dry-run", "--figure", "x.pdf"], "cannot draw"),
+        (["--spread", "core", "--dry-run", "--node", "7 moons"], "no number of known parts"),
+        (["--spread", "core", "--dry-run", "--ranks", "9", "--threads", "1", *NODE], "there are 8"),
         (["--ranks", "0"], "'--ranks'"),
     ],
 )

@@ -118,7 +118,7 @@ def test_a_simulated_ring_breaks_where_a_further_switch_begins(tmp_path: Path) -
         (["--ranks", "two"], "is not understood"),
         (["--ranks", "2", "--exchange", "smoke"], "--exchange: unknown 'smoke'"),
         (["--ranks", "2", "--exchange", ","], "--exchange: ',' names nothing"),
-        (["--ranks", "2", "--topology", "torus"], "--topology: unknown 'torus'"),
+        (["--ranks", "2", "--communicator", "torus"], "--communicator: unknown 'torus'"),
         (["--ranks", "2", "--iterations", "0"], "--iterations 0"),
         (["--ranks", "2", "--format", "guess"], "--format: unknown 'guess'"),
         (["--ranks", "2", "--model", "guess"], "unknown model of the ring 'guess'"),

@@ -265,5 +265,5 @@ def test_what_the_program_would_refuse_is_refused_before() -> None:
         with pytest.raises(RequestError, match=f"--iterations {iterations}"):
             checked_iterations(iterations)
     assert (checked_iterations(None), checked_iterations(1), checked_iterations(10**8)) == (0, 1, 10**8)
-    with pytest.raises(RequestError, match="--topology: unknown 'torus'"):
+    with pytest.raises(RequestError, match="--communicator: unknown 'torus'"):
         Sweep([2], ["sendrecv"], ["torus"], None, None)

@@ -113,7 +113,7 @@ def test_a_simulated_run_takes_what_its_memory_takes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("split", ["cartesian", "blocks"])
 def test_loads_are_said_without_an_mpi(split: str) -> None:
     # A printed table.
-    words = ["1200", "200", "100", "--grid", "8x3x1", "--split", split, "--loads-only", "--mpi", "/nowhere"]
+    words = ["1200", "200", "100", "--grid", "8x3x1", "--split", split, "--dry-run", "--mpi", "/nowhere"]
     done = run(*words)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [

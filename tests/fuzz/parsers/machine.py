@@ -66,7 +66,7 @@ parsers.register("machine")(
             "predict allreduce --ranks 12 --bytes 1MiB --system orfeo-epyc --mapping core --machine FILE",
             "predict datatype --machine FILE --layout vector --blocks 2048 --block 8B --stride 64B --json",
             "predict ring --ranks 1-8 --machine FILE --json",
-            "predict jacobi --cells 96 --ranks 4 --cell-time 1ns --machine FILE --json",
+            "predict jacobi --size 96 --ranks 4 --cell-time 1ns --machine FILE --json",
             "simulate bcast --algorithm binomial --ranks 64 --bytes 1KiB --machine FILE --json",
             *("diff FILE bluegene_p --json", "diff FILE FILE --points", "report --card FILE -o card.html"),
         ),

@@ -60,7 +60,7 @@ _file(
     "node.txt",
     [_LSCPU, b"2 packages x 2 numa x 4 cores x 2 threads", b"pack:2 numa:2 core:4 pu:2", b"2 packages x 4 cores"],
     lambda path: topology.read(str(path)),
-    "run pinning --ranks 4 --threads 2 --spread socket --plan --topology FILE --json",
+    "run pinning --ranks 4 --threads 2 --spread socket --dry-run --node FILE --json",
 )
 _GOAL = (
     b"num_ranks 2\nrank 0 {\nl1: calc 500 // ticks\nl2: send 8192b to 1 tag 7 cpu 0 nic 0\nl2 requires l1\n}\n"
@@ -71,7 +71,7 @@ _file(
     "a.goal",
     [_GOAL, b"num_ranks 1 rank 0 { }"],
     read_goal,
-    "simulate --goal FILE --latency 1us --gap-per-byte 1ns --critical-path --json",
+    "simulate --goal FILE --latency 1us --bandwidth 1ns --critical-path --json",
     "simulate --goal FILE --latency 1us --rendezvous-above 1KiB --tick 2us",
     turn=50,
 )

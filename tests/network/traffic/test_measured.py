@@ -161,13 +161,13 @@ def test_a_simulated_torus_gives_the_latency_of_its_links(tmp_path: Path) -> Non
     settings |= {"network/weight-S": "0", "network/crosstraffic": "0"}
     words = ["--variant", "exact: " + " ".join(f"--cfg={name}:{value}" for name, value in settings.items())]
     words += [
-        "--operations",
+        "--operation",
         "pingpong",
-        "--localities",
+        "--locality",
         "network",
         "--pairs",
         "20",
-        "--sizes",
+        "--bytes",
         "8",
         "--ranks",
         "16",

@@ -66,9 +66,9 @@ TURNS = max(
 
 
 def apply_words(folder: Path, table: PreloadTable, *options: str) -> list[str]:
-    """`apply --table …` with that table in a file, up to `--`."""
+    """`apply --rules …` with that table in a file, up to `--`."""
     table.write(folder / "table.json")
-    return ["apply", "--table", str(folder / "table.json"), *options, "--"]
+    return ["apply", "--rules", str(folder / "table.json"), *options, "--"]
 
 
 def answer(text: str) -> Any:

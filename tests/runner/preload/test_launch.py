@@ -152,7 +152,7 @@ def test_a_simulation_takes_no_layer() -> None:
 def test_a_rule_that_says_nothing_is_refused(tmp_path: Path, rule: dict[str, object], said: str) -> None:
     path = tmp_path / "table.json"
     path.write_text(json.dumps({"schema_version": 1, "mpi": "", "rules": [rule]}), encoding="utf-8")
-    code, _, error = outcome("apply", "--table", path, "--", "mpirun", "true")
+    code, _, error = outcome("apply", "--rules", path, "--", "mpirun", "true")
     assert code == 2
     assert said in error
 

@@ -51,36 +51,33 @@ class CgStudy(StencilStudy):
     sizes: Annotated[
         tuple[tuple[int, Extents], ...],
         Option(
-            f"Unknowns: 1000x1000 or 200x200x100; repeat for several. [default: {USUAL_SIZE}]",
+            f"Unknowns, in two or three directions; several: with commas. [default: {USUAL_SIZE}]",
             flags=("--size",),
             read=parse_unknowns,
             repeat=True,
+            commas=True,
         ),
     ] = ()
     variants: Annotated[
         tuple[Variant, ...],
         Option(
-            f"{', '.join(VARIANTS)}; comma-separated.",
+            f"{', '.join(VARIANTS)}, or several.",
             flags=("--formulation",),
             read=words,
             show=",".join,
         ),
     ] = ("single_sweep",)
     stores: Annotated[Stores, Option(f"{listed(get_args(Stores))} (A p passes by the caches).")] = "auto"
-    eps: Annotated[
-        float, Option("End where ‖r‖ ≤ eps times the first. [default: 1e-6]", show=None), Field(lt=1)
-    ] = 1e-6
+    eps: Annotated[float, Option("[default: 1e-6]", show=None), Field(lt=1)] = 1e-6
     iterations: Annotated[
         int,
-        Option("Number of iterations, or with --eps the most. [default: until eps, 10000 at most]", show=None),
+        Option("With --eps the most. [default: until eps, 10000 at most]", show=None),
         Field(ge=1),
     ] = 10000
     replace_every: Annotated[int, Option("r = b - A x every so many iterations; 0: never."), Field(ge=0)] = 50
     bound: Annotated[
         bool,
-        Option(
-            "Measure the memory traffic of an iteration by itself before each solve: a lower bound of its time."
-        ),
+        Option("By itself before each solve: a lower bound of its time."),
     ] = False
     solution: Annotated[Path | None, Option("File of the solution: raw doubles, described in FILE.json.")] = None
     launches: int = 1

@@ -30,7 +30,7 @@ class CgCase(StencilCase):
     cells: Annotated[
         Extents | None,
         Option(
-            "Unknowns of the whole: 1000x1000 or 200x200x100.",
+            "Unknowns, in two or three directions.",
             flags=("--size",),
             read=lambda text: parse_unknowns(text)[1],
         ),
@@ -38,12 +38,12 @@ class CgCase(StencilCase):
     formulation: Annotated[str, Option(f"{listed(VARIANTS)}.")] = "single_sweep"
     iterations: Annotated[
         int,
-        Option("Consecutive iterations, whose mean is given; with --runs, as many as a solution takes."),
+        Option("Their mean is given; with --runs, as many as a solution takes."),
         Field(ge=1),
     ] = 100
     eps: Annotated[
         float | None,
-        Option("With --runs: a solution ends where ‖r‖ ≤ eps times the first. [default: that of the runs]"),
+        Option("With --runs. [default: that of the runs]"),
         Field(gt=0, lt=1),
     ] = None
 

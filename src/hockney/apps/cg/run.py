@@ -33,7 +33,7 @@ with later():
 class Pictures(BaseModel):
     """What is drawn of a run."""
 
-    plot: Annotated[Path | None, Option("Picture of the solution: .svg, .png or .html.")] = None
+    plot: Annotated[Path | None, Option("The solution.", flags=("--figure",))] = None
     convergence: Annotated[
         Path | None, Option("Picture of the residual over iterations: .svg, .png or .html.")
     ] = None
@@ -45,7 +45,7 @@ class Pictures(BaseModel):
     "hockney run cg --size 500x500 --ranks 2\n"
     "hockney run cg --size 200x200x200 --ranks 1,2 --bound\n"
     "hockney run cg --size 300x200 --ranks 6 --grid all --convergence convergence.png\n"
-    "hockney run cg --size 300x200 --solution u.dat --plot u.png",
+    "hockney run cg --size 300x200 --solution u.dat --figure u.png",
     of=run,
 )
 def cg(

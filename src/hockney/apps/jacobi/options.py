@@ -35,24 +35,22 @@ class JacobiStudy(StencilStudy):
     cells: Annotated[
         Extents | None,
         Option(
-            "Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks. "
-            f"[default: {USUAL_CELLS}]",
+            f"Cells: 400 is a cube; the same on any number of ranks. [default: {USUAL_CELLS}]",
+            flags=("--size",),
             read=parse_cells,
         ),
     ] = None
-    subdomain: Annotated[
-        int | None, Option("Side of the cube that each rank has: weak scaling."), Field(ge=1)
-    ] = None
+    subdomain: Annotated[int | None, Option("Along each side of a cube: weak scaling."), Field(ge=1)] = None
     iterations: Annotated[int, Option("Sweeps of a repetition."), Field(ge=1)] = 10
-    threads: Annotated[int, Option("OpenMP threads of each rank."), Field(ge=1, le=4096)] = 1
+    threads: Annotated[int, Option(), Field(ge=1, le=4096)] = 1
     block_rows: Annotated[
         int | None,
-        Option("Rows of a block along y. [default: what the caches keep]", flags=("--block",)),
+        Option("Rows of a block along y. [default: what the caches keep]", flags=("--block-rows",)),
         Field(ge=1),
     ] = None
     stores: Annotated[Stores, Option(f"{listed(get_args(Stores))}.")] = "auto"
     instructions: Annotated[Instructions, Option(f"{listed(get_args(Instructions))}.")] = "auto"
-    bound: Annotated[bool, Option("Measure, in turns with the sweeps, the bandwidth that bounds them.")] = True
+    bound: Annotated[bool, Option("In turns with the sweeps.")] = True
     chosen: Mapping[int, Grid] = Field(default_factory=dict)
 
     @model_validator(mode="before")
@@ -67,8 +65,8 @@ class JacobiStudy(StencilStudy):
         """RequestError for what no launch could do."""
         if self.cells is not None and self.subdomain is not None:
             raise RequestError(
-                "give the size either as --cells or as --subdomain",
-                "--cells 400 for the same box on any number of ranks, --subdomain 200 for a cube on each rank",
+                "give the size either as --size or as --subdomain",
+                "--size 400 for the same box on any number of ranks, --subdomain 200 for a cube on each rank",
             )
         if not self.compute and self.faces != "packed":
             raise RequestError("without computing there are no fields to send from", "--faces packed")
@@ -118,5 +116,5 @@ class JacobiStudy(StencilStudy):
     def _sized(self, grid: Grid, cells: Extents) -> str:
         """The option that asks for such a box, or for a cube on each rank within it."""
         if self.cells is not None:
-            return f"--cells {cells.x if len(set(cells)) == 1 else cells}"
+            return f"--size {cells.x if len(set(cells)) == 1 else cells}"
         return f"--subdomain {max(1, min(side // along for side, along in zip(cells, grid, strict=True)))}"

@@ -57,7 +57,8 @@ class JacobiCase(StencilCase):
     cells: Annotated[
         Extents | None,
         Option(
-            "Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks.",
+            "Cells: 400 is a cube; the same on any number of ranks.",
+            flags=("--size",),
             read=parse_cells,
         ),
     ] = None
@@ -79,23 +80,23 @@ class FormulaOptions(BaseModel):
     ] = None
     latency_s: Annotated[
         float | None,
-        Option("Formulas: latency of a message, such as 0.98us.", flags=("--latency",), read=parse_time),
+        Option("For formulas.", flags=("--latency",), read=parse_time),
     ] = None
     bandwidth_B_per_s: Annotated[
         float | None,
-        Option("Formulas: bandwidth of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
+        Option("For formulas.", flags=("--bandwidth",), read=parse_rate),
     ] = None
     locality: Annotated[
         str,
-        Option("Formulas: how far neighbours are apart, where --machine gives the latency and the bandwidth."),
+        Option("Neighbours, for formulas, where --machine gives the latency and the bandwidth."),
     ] = ""
 
 
 @verb(
     "jacobi",
     examples=f"""
-hockney predict jacobi --cells 800 --ranks 48 --grid all --cell-time 0.9ns
-hockney predict jacobi --cells 800 --ranks 48 --grid all --runs folder --machine machine.json --json
+hockney predict jacobi --size 800 --ranks 48 --grid all --cell-time 0.9ns
+hockney predict jacobi --size 800 --ranks 48 --grid all --runs folder --machine machine.json --json
 {EXAMPLE} --json
 hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model weak_scaling_jacobi_per_message
 hockney predict jacobi --model weak_scaling_jacobi --serial-time 15.3276s --subdomain 1200 --machine orfeo_thin --locality network --grid 12x1x1 --grid 24x1x1

@@ -25,18 +25,16 @@ with later():
 class GridChoice(BaseModel):
     """What the process grid is chosen by, where none is named."""
 
-    machine: Annotated[
-        Path | None, Option("Machine file: without --grid, take the one that is predicted fastest.")
-    ] = None
+    machine: Annotated[Path | None, Option("Without --grid, take the one that is predicted fastest.")] = None
 
 
 @verb(
     "jacobi",
     examples="hockney run jacobi\n"
-    "hockney run jacobi --cells 400 --ranks 2\n"
-    "hockney run jacobi --cells 2000x2000x64 --ranks 4 --grid 1x4x1 --halo overlap\n"
+    "hockney run jacobi --size 400 --ranks 2\n"
+    "hockney run jacobi --size 2000x2000x64 --ranks 4 --grid 1x4x1 --halo overlap\n"
     "hockney run jacobi --subdomain 200 --ranks 1,2,4 --grid all -o jacobi\n"
-    "hockney run jacobi --cells 400 --ranks 6 --machine machine.json",
+    "hockney run jacobi --size 400 --ranks 6 --machine machine.json",
     of=run,
 )
 def jacobi(

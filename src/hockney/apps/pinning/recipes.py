@@ -84,7 +84,7 @@ class Recipe:
 def target_of(mpi: Mpi) -> str:
     """The target that an MPI at hand belongs to; RequestError for a simulator, which pins nothing."""
     if mpi.kind == "smpi":
-        raise RequestError("a simulated host has no processors to pin to", "leave --spread out, or add --plan")
+        raise RequestError("a simulated host has no processors to pin to", "leave --spread out, or add --dry-run")
     if mpi.launcher_kind == "srun":
         return "srun"
     if mpi.kind == "openmpi":

@@ -65,14 +65,16 @@ class WishOptions(BaseModel):
             "(spread)."
         ),
     ] = "close"
-    plan: Annotated[bool, Option("Only print the plan and each launcher's options.", flags=("--plan",))] = False
+    plan: Annotated[bool, Option("The plan, and each launcher's options.", flags=("--dry-run",))] = False
     topology: Annotated[
         str,
         Option(
-            "With --plan: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 threads' or a file."
+            "With --dry-run: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 "
+            "threads' or a file.",
+            flags=("--node",),
         ),
     ] = ""
-    figure: Annotated[Path | None, Option("Draw the node (.svg, .png, .html).")] = None
+    figure: Annotated[Path | None, Option("The node.")] = None
     repetitions: Repetitions = None
 
 
@@ -81,7 +83,7 @@ class PinningLaunching(AppLaunching):
 
     threads: Annotated[
         int | None,
-        Option("OpenMP threads of each rank, each on a core of its own. [default: as the environment says]"),
+        Option("Each on a core of its own. [default: as the environment says]"),
         Field(ge=1),
     ] = None
 
@@ -91,11 +93,11 @@ class PinningLaunching(AppLaunching):
     examples=(
         "hockney run pinning --ranks 2\n"
         "hockney run pinning --ranks 4 --threads 2 --spread socket --figure node.svg\n"
-        "hockney run pinning --spread 0,14 --plan --topology '2 packages x 14 cores'\n"
-        "hockney run pinning --ranks 4 --threads 2 --spread numa --thread-spread spread --plan "
-        "--topology '2 packages x 2 numa x 7 cores'\n"
-        "hockney run pinning --ranks 4 --threads 2 --spread socket --plan "
-        "--topology '2 packages x 2 numa x 4 cores x 2 threads'"
+        "hockney run pinning --spread 0,14 --dry-run --node '2 packages x 14 cores'\n"
+        "hockney run pinning --ranks 4 --threads 2 --spread numa --thread-spread spread --dry-run "
+        "--node '2 packages x 2 numa x 7 cores'\n"
+        "hockney run pinning --ranks 4 --threads 2 --spread socket --dry-run "
+        "--node '2 packages x 2 numa x 4 cores x 2 threads'"
     ),
     of=run,
 )
@@ -159,9 +161,9 @@ def pinning(wish: WishOptions, launching: PinningLaunching, json: JsonOption = F
 def _check(wish: WishOptions, launching: PinningLaunching) -> None:
     """RequestError for options that mean nothing together, before anything is launched."""
     if wish.plan and not wish.spread:
-        raise RequestError("--plan needs a wish", f"add --spread with {listed(SPREADS)}")
+        raise RequestError("--dry-run needs a wish", f"add --spread with {listed(SPREADS)}")
     if wish.topology and not wish.plan:
-        raise RequestError("--topology is for plans; a run takes the machine as it is", "add --plan")
+        raise RequestError("--node is for plans; a run takes the machine as it is", "add --dry-run")
     if wish.thread_spread != "close" and not wish.spread:
         raise RequestError("--thread-spread needs a wish for the ranks", "add --spread socket, numa or cache")
     if wish.spread and (launching.map_by, launching.bind_to) != ("core", "core"):

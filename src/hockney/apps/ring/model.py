@@ -180,7 +180,7 @@ class MachineLinks:
         if not any(self._known.values()):
             raise RequestError(
                 "the machine file has neither PingPing nor PingPong of a known locality",
-                "measure them: `hockney measure --operations pingpong,pingping`, then `hockney fit`",
+                "measure them: `hockney measure --operation pingpong,pingping`, then `hockney fit`",
             )
         given = network or NetworkFigures()
         self._network = given if self.has_network else given.completed(system)

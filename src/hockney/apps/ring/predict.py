@@ -52,18 +52,12 @@ class RingCase(NetworkOptions, Placing, MachineFile):
 
     ranks: Annotated[
         list[int],
-        Option(
-            "Processes: 8, 8,16 or 1-24.", read=lambda text: sorted(set(wholes(text, range(1, MOST_RANKS + 1))))
-        ),
+        Option("8, 8,16 or 1-24.", read=lambda text: sorted(set(wholes(text, range(1, MOST_RANKS + 1))))),
     ] = Field(default_factory=list)
     exchange: Annotated[str, Option(f"{listed(EXCHANGES)}.")] = "sendrecv"
     model: Annotated[str, Option(f"{listed(MODEL_NAMES)}.")] = OURS
-    where: Annotated[
-        list[str], Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, variant.")
-    ] = Field(default_factory=list)
-    locality: Annotated[
-        str, Option("Locality of all neighbours, without --system. [default: the nearest measured]")
-    ] = ""
+    where: Annotated[list[str], Option("mapping, mpi, system, source, variant.")] = Field(default_factory=list)
+    locality: Annotated[str, Option("All neighbours, without --system. [default: the nearest measured]")] = ""
 
 
 class Numbers(BaseModel):
@@ -72,7 +66,7 @@ class Numbers(BaseModel):
     latency_s: Annotated[
         float | None,
         Option(
-            "Latency of a message, such as 0.34us, instead of a machine file.",
+            "In place of a machine file.",
             flags=("--latency",),
             read=parse_time,
         ),
@@ -80,7 +74,7 @@ class Numbers(BaseModel):
     bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "With --latency: bandwidth of messages, such as 6372.991MB/s. [default: any]",
+            "With --latency. [default: any]",
             flags=("--bandwidth",),
             read=parse_positive_rate,
         ),

@@ -49,7 +49,7 @@ class RingStudy(BaseModel):
     ranks: Annotated[
         list[int],
         Option(
-            "Processes: 8, 8,16 or 1-24, in one launch. [default: the cores of this host]",
+            "8, 8,16 or 1-24, in one launch. [default: the cores of this host]",
             read=partial(wholes, allowed=range(1, LARGEST + 1)),
         ),
     ] = Field(default_factory=lambda: [inventory().cores])
@@ -59,7 +59,7 @@ class RingStudy(BaseModel):
     ] = ["sendrecv"]
     topology: Annotated[
         list[str],
-        Option(f"{', '.join(TOPOLOGIES)}, or several.", read=names, show=",".join),
+        Option(f"{', '.join(TOPOLOGIES)}, or several.", flags=("--communicator",), read=names, show=",".join),
     ] = ["world"]
     iterations: Annotated[
         int | None,
@@ -67,14 +67,17 @@ class RingStudy(BaseModel):
     ] = None
     repetitions: Repetitions = None
     form: Annotated[str, Option("table; lines of a process: messages, hops.", flags=("--format",))] = "table"
-    csv: Annotated[Path | None, Option("Write the statistics of every process, in µs.")] = None
+    csv: Annotated[Path | None, Option("The statistics of every process, in µs.")] = None
     out: Annotated[
         Path | None,
-        Option("Folder for a file of each ring: npP.txt with its processes' lines, npP.csv with statistics."),
+        Option(
+            "Folder for a file of each ring: npP.txt with its processes' lines, npP.csv with statistics.",
+            flags=("--files",),
+        ),
     ] = None
-    machine: Annotated[Path | None, Option("Machine file to predict from.")] = None
-    model: Annotated[str, Option(f"Model to predict with: {listed(MODEL_NAMES)}.")] = OURS
-    figure: Annotated[Path | None, Option("Draw time against processes (.svg, .png, .html).")] = None
+    machine: Annotated[Path | None, Option("To predict from.")] = None
+    model: Annotated[str, Option(f"{listed(MODEL_NAMES)}.")] = OURS
+    figure: Annotated[Path | None, Option("Time against processes.")] = None
     map_by: Annotated[
         list[MapBy], Option("core, socket, node, hwthread, or several.", read=names, show=",".join)
     ] = ["core"]

@@ -166,7 +166,7 @@ class Sweep:
         """RequestError for an unknown exchange or topology. A given number of cycles is run once."""
         self._counts = sorted(set(counts))
         self._exchanges = chosen(exchanges, EXCHANGES, "--exchange")
-        self._topologies = chosen(topologies, TOPOLOGIES, "--topology")
+        self._topologies = chosen(topologies, TOPOLOGIES, "--communicator")
         self._common: dict[str, object] = {
             "iterations": checked_iterations(iterations),
             **repetitions(1 if iterations is not None and repeated is None else repeated),

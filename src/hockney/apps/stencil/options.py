@@ -64,16 +64,17 @@ class StencilStudy(BaseModel):
 
     ranks: Annotated[
         tuple[int, ...],
-        Option("4, or 1,2,4 in one launch. [default: the cores of this host]", read=parse_ranks),
+        Option("Or several: 1,2,4, in one launch. [default: the cores of this host]", read=parse_ranks),
     ] = ()
     grids: Annotated[
         tuple[Grid, ...],
         Option(
-            "PXxPYxPZ; repeat for several, also of several numbers of ranks; or all. "
-            "[default: the one that cuts through the fewest cells]",
+            "Repeat for several, also of several numbers of ranks; or all. [default: the one that "
+            "cuts through the fewest cells]",
             flags=("--grid",),
             read=lambda text: text if text == "all" else parse_grid(text),
             repeat=True,
+            commas=True,
             show=None,
         ),
     ] = ()
@@ -86,7 +87,7 @@ class StencilStudy(BaseModel):
     cell_s: Annotated[
         float,
         Option(
-            "Time of a cell in an iteration on a host of a simulated cluster, such as 1ns.",
+            "On a host of a simulated cluster.",
             flags=("--cell-time",),
             read=parse_time,
             show=None,

@@ -47,24 +47,20 @@ class StencilCase(MessageCosts):
     operation: str = ""
     cells: Extents | None = None
     formulation: str = ""
-    subdomain: Annotated[int | None, Option("Cells along each side of the cube that each rank has.")] = None
+    subdomain: Annotated[int | None, Option("Along each side of a cube.")] = None
     grids: Annotated[
         list[str],
         Option(
-            "Processes along x, y and z, such as 4x3x2; repeat for several, also of several numbers of ranks; "
-            "`all` with --ranks.",
+            "Repeat for several, also of several numbers of ranks; or all, with --ranks.",
             flags=("--grid",),
         ),
     ] = Field(default_factory=list)
-    ranks: Annotated[list[int], Option("Number of ranks, or several: 1,2,4.", read=parse_ranks)] = Field(
-        default_factory=list
-    )
+    ranks: Annotated[list[int], Option("Or several: 1,2,4.", read=parse_ranks)] = Field(default_factory=list)
     halo: Annotated[str, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
-    iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 10
+    iterations: Annotated[int, Option("Their mean is given."), Field(ge=1)] = 10
     cell_s: Annotated[
         float | None,
         Option(
-            "What a rank takes for a cell in an iteration, such as 0.9ns.",
             flags=("--cell-time",),
             read=parse_time,
         ),
@@ -106,7 +102,7 @@ def predict_stencil(
     """
     if case.cells is not None and case.subdomain is not None:
         raise RequestError(
-            f"{'--size' if case.formulation else '--cells'} and --subdomain both say how many cells there are",
+            "--size and --subdomain both say how many cells there are",
             "give one of them",
         )
     if case.cell_s is not None and not case.cell_s > 0:

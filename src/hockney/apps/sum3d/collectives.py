@@ -34,7 +34,7 @@ class MeasuredCollectives:
             if operation not in set(frame["operation"]):
                 raise RequestError(
                     f"{path} holds no {operation}",
-                    "measure both: `hockney measure --operations pingpong,scatter,gather -o FOLDER`",
+                    "measure both: `hockney measure --operation pingpong,scatter,gather -o FOLDER`",
                 )
         return cls(path, frame)
 
@@ -75,7 +75,7 @@ class MeasuredCollectives:
             raise RequestError(
                 f"{self.path} has {operation} of {format_bytes(sizes_B[0])} to {format_bytes(sizes_B[-1])}, none "
                 f"near blocks of {format_bytes(block_B)}",
-                "measure that size: `hockney measure --operations scatter,gather --sizes …`",
+                "measure that size: `hockney measure --operation scatter,gather --bytes …`",
             )
         value, low, high = (
             float(np.exp(np.interp(np.log(block_B), np.log(sizes_B), np.log(own[name]))))

@@ -39,21 +39,16 @@ def parse_sizes(texts: list[str]) -> list[Extents]:
 class Sum3dCosts(BaseModel):
     """Which messages of a machine file cost what, and what a sum moves."""
 
-    locality: Annotated[
-        str, Option("Locality of rank 0 and the others: core, cache … network. [default: the farthest measured]")
-    ] = ""
+    locality: Annotated[str, Option("Rank 0 and the others. [default: the farthest measured]")] = ""
     cache: Annotated[
         str,
-        Option(
-            "Take messages that were measured with warm caches or off them: warm or off. "
-            "[default: off where the matrices exceed the caches]"
-        ),
+        Option("Of the messages. [default: off where the matrices exceed the caches]"),
     ] = ""
     write_allocate: Annotated[
         bool,
         Option("The cache reads what is written: 32 B for each sum, not 24 B.", flags=("--write-allocate",)),
     ] = False
-    algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
+    algorithm: Annotated[str, Option("Of scatter and gather: linear or binomial.")] = "linear"
 
 
 def refuse_beside_table(costs: Sum3dCosts) -> None:

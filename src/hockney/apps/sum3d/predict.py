@@ -29,14 +29,14 @@ with later():
 class Sum3dCase(Size):
     """What is summed on which ranks, and how fast their memory is."""
 
-    ranks: Annotated[int | None, Option("Number of ranks. [default: those of --grid]")] = None
-    grid: Annotated[Grid | None, Option("Processes along x, y and z, such as 6x4x1.", read=parse_grid)] = None
+    ranks: Annotated[int | None, Option("[default: those of --grid]")] = None
+    grid: Annotated[Grid | None, Option(read=parse_grid)] = None
     split: Annotated[str, Option(f"{listed(SPLITS)}.")] = "balanced"
-    machine: Annotated[Path, Option("Machine file.")] = MACHINE
+    machine: Annotated[Path, Option()] = MACHINE
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "Memory bandwidth of a rank while all compute, such as 10GB/s: `hockney run sum3d` measures it.",
+            "Of a rank while all compute: `hockney run sum3d` measures it.",
             flags=("--memory-bandwidth",),
             read=parse_rate,
         ),
@@ -51,7 +51,7 @@ class Sum3dCase(Size):
     ] = None
     table: Annotated[
         Path | None,
-        Option("Campaign or tidy table with scatter and gather on as many ranks, in place of simulated ones."),
+        Option("Scatter and gather on as many ranks, in place of simulated ones."),
     ] = None
     element_time_s: Annotated[
         float,

@@ -57,13 +57,13 @@ class Sum3dStudy(BaseModel):
     nz: Annotated[int | None, Argument("Elements along z.", metavar="nz")] = None
     sizes: Annotated[
         list[str],
-        Option("Elements along x, y and z, 2400x100x100, in place of nx ny nz; repeat it.", flags=("--size",)),
+        Option("Elements, in place of nx ny nz; repeat for several.", flags=("--size",)),
     ] = Field(default_factory=list)
     grid: Annotated[
         list[str],
         Option(
-            "Processes along x, y and z, such as 6x4x1, or several; all: every grid of --ranks; shapes: each "
-            "once, longest along x. [default: as alike as possible]",
+            "Or several; all: every grid of --ranks; shapes: each once, longest along x. [default: as "
+            "alike as possible]",
             read=names,
         ),
     ] = Field(default_factory=list)
@@ -83,7 +83,7 @@ class Sum3dStudy(BaseModel):
             flags=("--pack",),
         ),
     ] = False
-    ranks: Annotated[int | None, Option("Ranks to launch. [default: the cores of this host]"), Field(ge=1)] = None
+    ranks: Annotated[int | None, Option("[default: the cores of this host]"), Field(ge=1)] = None
     repetitions: Repetitions = None
     cycles: Annotated[int, Option("Cycles of a repetition, whose time is their mean.")] = 1
     rounds: Annotated[
@@ -91,7 +91,7 @@ class Sum3dStudy(BaseModel):
         Option("Visits of each configuration, in a new random order each time. [default: 1; 5 of several]"),
         Field(ge=1),
     ] = None
-    seed: Annotated[int, Option("Seed of the random elements and of the order.")] = 1
+    seed: Annotated[int, Option("The elements and the order.")] = 1
     generate: Annotated[
         bool,
         Option("Rank 0 makes the elements anew in each cycle.", flags=("--generate",)),
@@ -102,12 +102,12 @@ class Sum3dStudy(BaseModel):
     ] = False
     loads_only: Annotated[
         bool,
-        Option("Only say how many elements each rank gets; nothing is launched.", flags=("--loads-only",)),
+        Option("How many elements each rank gets.", flags=("--dry-run",)),
     ] = False
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            f"Bandwidth of a simulated host's memory; a real host's is measured. [default: {SIMULATED_MEMORY}]",
+            f"Of a simulated host; a real host's is measured. [default: {SIMULATED_MEMORY}]",
             flags=("--memory-bandwidth",),
             read=parse_rate,
         ),
@@ -117,10 +117,10 @@ class Sum3dStudy(BaseModel):
 class Predicting(Sum3dCosts):
     """What predictions beside the measured times are from."""
 
-    machine: Annotated[Path | None, Option("Machine file: predictions beside what was measured.")] = None
+    machine: Annotated[Path | None, Option("Predictions beside what was measured.")] = None
     table: Annotated[
         Path | None,
-        Option("With --machine: campaign or tidy table with this library's scatter and gather on as many ranks."),
+        Option("With --machine: this library's scatter and gather on as many ranks."),
     ] = None
 
 
@@ -130,7 +130,7 @@ class Predicting(Sum3dCosts):
 hockney run sum3d 240 100 100 --ranks 2 --machine machine.json
 hockney run sum3d 2400 100 100 --grid 8x3x1 --split cartesian --repetitions 10 --cycles 50
 hockney run sum3d --size 240x100x100 --size 120x200x100 --ranks 4 --grid all --split balanced,cartesian -o sums
-hockney run sum3d 800 300 100 --grid 6x4x1 --split cartesian --loads-only
+hockney run sum3d 800 300 100 --grid 6x4x1 --split cartesian --dry-run
 hockney run sum3d 64 64 64 --ranks 8 --split blocks --pack --mpi smpi --platform cluster.xml
 """,
     of=run,

@@ -9,7 +9,7 @@ from hockney.records.answers import Answer, RankPlace
 from hockney.records.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
-NO_BYTES = "a message without bytes has no bandwidth and no layout: measure with a larger --largest or --sizes"
+NO_BYTES = "a message without bytes has no bandwidth and no layout: measure with a larger --largest or --bytes"
 """Why an effect cannot be measured where the largest message is empty."""
 
 

@@ -38,7 +38,7 @@ class OnTopology(BaseModel):
 
     empty_means_default: ClassVar[bool] = True
 
-    topology: Annotated[str, Option("torus:8x8x8, hypercube:6, fat-tree:nodes=148,…, edges:FILE, …")]
+    topology: Annotated[str, Option("Or hypercube:6, edges:FILE, …")]
 
     @property
     def graph(self) -> Network:

@@ -40,19 +40,18 @@ class EffectiveOptions(BaseModel):
     counts: Annotated[
         list[int],
         Option(
-            "Numbers of nodes, the first of the topology each time: 8,16,64. "
-            "[default: powers of two, and all of them]",
+            "Several: 8,16,64, the first of the topology each time. [default: powers of two, and all of them]",
             flags=("--nodes",),
             read=lambda text: wholes(text, range(2, MOST_NODES + 1)),
             show=None,
         ),
     ] = Field(default_factory=list)
-    samples: Annotated[int, Option("Random bisections of each number of nodes."), Field(ge=2, le=1000)] = 20
-    seed: Annotated[int, Option("Seed of the first of them."), Field(ge=0)] = 0
-    machine: Annotated[
-        Path | None, Option("Machine file with the effect `congestion`, measured on any numbers of ranks.")
-    ] = None
-    figure: Annotated[Path | None, Option("Draw it all (.svg, .png, .html).")] = None
+    samples: Annotated[int, Option("Bisections of each number of nodes."), Field(ge=2, le=1000)] = 20
+    seed: Annotated[int, Option("Of the first sample."), Field(ge=0)] = 0
+    machine: Annotated[Path | None, Option("With the effect `congestion`, measured on any numbers of ranks.")] = (
+        None
+    )
+    figure: Annotated[Path | None, Option()] = None
 
 
 @verb(

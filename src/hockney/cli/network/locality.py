@@ -25,21 +25,22 @@ class LocalityOptions(BaseModel):
     empty_means_default: ClassVar[bool] = True
 
     campaign: Annotated[Path, Argument("Folder of `hockney measure` with ping-pongs between nodes.")]
-    hosts: Annotated[Path | None, Option("Lines `host node`. [default: hosts in the order of their names]")] = (
-        None
-    )
+    hosts: Annotated[
+        Path | None,
+        Option("Lines `host node`. [default: hosts in the order of their names]", flags=("--host-map",)),
+    ] = None
     size_B: Annotated[
         int | None,
-        Option("Message size. [default: the smallest measured]", flags=("--bytes",), read=parse_bytes),
+        Option("[default: the smallest measured]", flags=("--bytes",), read=parse_bytes),
     ] = None
-    variant: Annotated[str, Option("Variant of the campaign's launches.")] = "default"
+    variant: Annotated[str, Option()] = "default"
 
 
 @verb(
     "locality",
     examples="hockney network locality campaign --topology torus:4x4x4\n"
     "hockney network locality campaign --topology fat-tree:nodes=64,leaf-ports=16:8,spines=4,spine-ports=8 "
-    "--hosts hosts.txt --json",
+    "--host-map hosts.txt --json",
     of=network,
 )
 def locality(options: LocalityOptions, on: OnTopology, json: JsonOption = False) -> None:
@@ -56,7 +57,7 @@ def locality(options: LocalityOptions, on: OnTopology, json: JsonOption = False)
     if not hosts and len(node_of) < graph.nodes:
         say.warn(
             f"{len(node_of)} hosts are taken to be the first of the {graph.nodes} nodes, in the order of their "
-            "names; --hosts says where they are"
+            "names; --host-map says where they are"
         )
     latencies = by_hops(graph, pairs, node_of)
     line = latencies.fit()

@@ -29,25 +29,29 @@ class MapOptions(BaseModel):
     pattern: Annotated[
         str, Option("jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE or collective:NAME:ALGORITHM:P.")
     ]
-    ppn: Annotated[int, Option("Ranks on each node."), Field(ge=1)] = 1
+    ppn: Annotated[int, Option(), Field(ge=1)] = 1
     size_B: Annotated[
         int | None,
-        Option("Size of one message or face. [default: count them]", flags=("--bytes",), read=message_size),
+        Option("Or of a face. [default: count them]", flags=("--bytes",), read=message_size),
     ] = None
     cells: Annotated[
         tuple[int, ...] | None,
-        Option("jacobi: cells of one rank, 64x64x64, of 8 B each.", read=lambda text: extents(text, "cells")),
+        Option(
+            "With jacobi: such as 64x64x64, of 8 B each.",
+            flags=("--subdomain",),
+            read=lambda text: extents(text, "cells"),
+        ),
     ] = None
     periodic: Annotated[bool, Option("jacobi: the boundaries are joined.")] = False
     map_file: Annotated[Path | None, Option("A map of your own to compare: lines `rank node`.")] = None
-    samples: Annotated[int, Option("Random maps, of which the median is shown."), Field(ge=1, le=1000)] = 9
-    seed: Annotated[int, Option("Seed of random maps and of the order of swaps."), Field(ge=0)] = 0
+    samples: Annotated[int, Option("Maps, of which the median is shown."), Field(ge=1, le=1000)] = 9
+    seed: Annotated[int, Option("Maps, and the order of swaps."), Field(ge=0)] = 0
 
 
 @verb(
     "map",
     examples="hockney network map --pattern jacobi:8x8x4 --topology torus:8x8x4 --json\n"
-    "hockney network map --pattern jacobi:16x16x8 --cells 64x64x64 --topology torus:8x8x4 --ppn 8\n"
+    "hockney network map --pattern jacobi:16x16x8 --subdomain 64x64x64 --topology torus:8x8x4 --ppn 8\n"
     "hockney network map --pattern collective:allgather:ring:64 --bytes 64KiB --topology hypercube:6\n"
     "hockney network map --pattern ring:16 --topology torus:4x4 --map-file mine.txt",
     of=network,

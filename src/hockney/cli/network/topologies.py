@@ -28,19 +28,17 @@ with later():
 class GraphOptions(Allocation):
     """What is drawn of a network, and how long its bisection is searched for."""
 
-    figure: Annotated[
-        Path | None, Option("Draw the network, its allocation and the cut (.svg, .png, .html).")
-    ] = None
+    figure: Annotated[Path | None, Option("The network, its allocation and the cut.")] = None
     time_limit_s: Annotated[
         float,
         Option(
-            "Time to prove a bisection that no theorem gives; without a proof there are two bounds.",
+            "The proof of a bisection that no theorem gives; without a proof there are two bounds.",
             flags=("--time-limit",),
             read=parse_time,
             show="{:g}s".format,
         ),
     ] = 20.0
-    seed: Annotated[int, Option("Seed of the local search for such bisections."), Field(ge=0)] = 0
+    seed: Annotated[int, Option("By the search for bisections."), Field(ge=0)] = 0
 
 
 def _enter(name: str, topology: Topology) -> None:

@@ -33,14 +33,12 @@ class TrafficOptions(BaseModel):
             flags=("--traffic",),
         ),
     ] = "worst-pairing"
-    size_B: Annotated[
-        int, Option("Size of one message.", flags=("--bytes",), read=message_size, show=written)
-    ] = 2**20
+    size_B: Annotated[int, Option(flags=("--bytes",), read=message_size, show=written)] = 2**20
     streams: Annotated[int, Option("Messages that each pair sends at once."), Field(ge=1, le=1_000_000)] = 1
-    seed: Annotated[int, Option("Seed of random traffic."), Field(ge=0)] = 0
+    seed: Annotated[int, Option("Of the first sample."), Field(ge=0)] = 0
     samples: Annotated[
         int,
-        Option("Random traffic: draw it with so many seeds, and show how the results spread."),
+        Option("Traffic, with so many seeds; how the results spread is shown."),
         Field(ge=1, le=10_000),
     ] = 1
     links: Annotated[int, Option("How many of the most loaded links to show."), Field(ge=1)] = 10

@@ -11,11 +11,9 @@ from hockney.errors import RequestError
 from hockney.options import Option, flag, flags_written
 from hockney.options import options as options_of
 from hockney.predict.verb import MachineFile, Strided, predict
-from hockney.records.record import LOCALITIES
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes, parse_extents
-from hockney.words import listed
 
 with later():
     from hockney.machine.file import load
@@ -44,7 +42,7 @@ class BlockFace(BaseModel):
     face: Annotated[str | None, Option("x, y or z: the face of a block in C order, x fastest.")] = None
     shape: Annotated[
         tuple[int, ...] | None,
-        Option("With --face: elements along x, y and z, such as 64x64x64.", read=lambda text: _extents(text)),
+        Option("Elements of the block of --face.", flags=("--size",), read=lambda text: _extents(text)),
     ] = None
     element_B: Annotated[
         int,
@@ -57,10 +55,8 @@ class BlockFace(BaseModel):
 class EffectOptions(MachineFile):
     """Which effect of a machine file says what layouts cost."""
 
-    locality: Annotated[str | None, Option(f"{listed(LOCALITIES)}. [default: the nearest measured]")] = None
-    where: Annotated[
-        list[str], Option("NAME=WORD, where a file holds more: mpi, variant, mapping, system, placement.")
-    ] = Field(default_factory=list)
+    locality: Annotated[str | None, Option("[default: the nearest measured]")] = None
+    where: Annotated[list[str], Option("mpi, variant, mapping, system, placement.")] = Field(default_factory=list)
 
 
 @verb(
@@ -68,8 +64,8 @@ class EffectOptions(MachineFile):
     examples="""
 hockney predict datatype --machine ci_2core --layout vector --blocks 2048 --block 8B --stride 64B
 hockney predict datatype --machine ci_2core --layout irregular --blocks 500 --block 24B --stride 1KiB --json
-hockney predict datatype --machine ci_2core --face x --shape 128x64x32 --element 4B
-hockney predict datatype --face y --shape 64x64x64 --locality cache --where mapping=core
+hockney predict datatype --machine ci_2core --face x --size 128x64x32 --element 4B
+hockney predict datatype --face y --size 64x64x64 --locality cache --where mapping=core
 """,
     of=predict,
 )
@@ -120,12 +116,12 @@ def _shape(blocks: BlockLayout, face: BlockFace) -> Shape:
             f"{by_face[0]} means nothing with {by_blocks[0]}", "ask for a --layout or for a --face, not both"
         )
     if by_face:
-        _expect(by_face, ["--face", "--shape"], "--face x --shape 64x64x64")
+        _expect(by_face, ["--face", "--size"], "--face x --size 64x64x64")
         return face_layout(face.face or "", face.shape or (), face.element_B)
     if not by_blocks:
         raise RequestError(
             "datatype needs a layout",
-            "for example --layout vector --blocks 2048 --block 8B --stride 64B, or --face x --shape 64x64x64",
+            "for example --layout vector --blocks 2048 --block 8B --stride 64B, or --face x --size 64x64x64",
         )
     needed = [flag(name, option) for name, _, option in options_of(BlockLayout)]
     _expect(by_blocks, needed, "--layout vector --blocks 2048 --block 8B --stride 64B")

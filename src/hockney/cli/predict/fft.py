@@ -50,10 +50,8 @@ class FftCase(OnTopology, NetworkOptions, MachineFile):
     algorithm: Annotated[
         str, Option("Of the all-to-alls; best: the fastest of each.", known=lambda: ("best", *algorithm_names()))
     ] = "best"
-    ppn: Annotated[int | None, Option("With --topology: the most ranks on a node.")] = None
-    where: Annotated[
-        list[str], Option("NAME=WORD, where the file holds several: variant, mpi, mapping, system, pairs.")
-    ] = Field(default_factory=list)
+    ppn: Annotated[int | None, Option("With --topology: the most.")] = None
+    where: Annotated[list[str], Option("variant, mpi, mapping, system, pairs.")] = Field(default_factory=list)
 
     @property
     def costs(self) -> MessageCosts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, get_args
+from typing import Annotated
 
 from pydantic import Field
 from rich.table import Table
@@ -14,7 +14,6 @@ from hockney.options import Option
 from hockney.predict.added_options import AddedEffects
 from hockney.predict.verb import MachineFile, Sizes, predict
 from hockney.records.keys import POINT_TO_POINT
-from hockney.records.record import LOCALITIES, Cache
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_time
@@ -35,15 +34,15 @@ class Message(MachineFile, Sizes):
 
     locality: Annotated[
         str | None,
-        Option(f"{listed(LOCALITIES)}. [default: the nearest measured]"),
+        Option("[default: the nearest measured]"),
     ] = None
-    variant: Annotated[str | None, Option("Only entries of this variant.")] = None
-    cache: Annotated[str | None, Option(f"{listed(get_args(Cache))}. [default: warm where measured]")] = None
+    variant: Annotated[str | None, Option()] = None
+    cache: Annotated[str | None, Option("[default: warm where measured]")] = None
     where: Annotated[
         list[str],
-        Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, window, pairs."),
+        Option("mapping, mpi, system, source, window, pairs."),
     ] = Field(default_factory=list)
-    model: Annotated[str, Option("Model to predict with.")] = "piecewise"
+    model: Annotated[str, Option("To predict with.")] = "piecewise"
     any_level: AnyLevel = False
     reference_s: Annotated[
         float | None,

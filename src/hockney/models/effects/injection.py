@@ -81,7 +81,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     if not any(pairs == 1 for pairs, _ in pooled):
         raise RequestError("no pair alone was measured", "measure again, with --resume")
     if not max(size_B for _, size_B in pooled):
-        raise RequestError("messages without bytes have no bandwidth", "measure again with longer --sizes")
+        raise RequestError("messages without bytes have no bandwidth", "measure again with longer --bytes")
     cells = {key: float(np.median(messages.time_s)) for key, messages in pooled.items()}
     limit_B = _longest_short_B(good[0])
     model = max_rate(cells, limit_B)
@@ -265,7 +265,7 @@ class _Effect:
             if np.isfinite(getattr(self.model, name)):
                 self._add(name, attrgetter(name), "s")
             else:
-                self.not_identified[name] = f"no {regime} message was measured: --sizes"
+                self.not_identified[name] = f"no {regime} message was measured: --bytes"
         self._rates()
 
     def _rates(self) -> None:
@@ -274,7 +274,7 @@ class _Effect:
             why = "ranks share cores, and a message costs time of a core: measure with a core for each rank"
             self.not_identified |= dict.fromkeys(names, why)
         elif np.isnan(self.model.rate_each_per_s):
-            self.not_identified |= dict.fromkeys(names, f"no message of {RATE_B} B or less was measured: --sizes")
+            self.not_identified |= dict.fromkeys(names, f"no message of {RATE_B} B or less was measured: --bytes")
         else:
             self._add(names[0], lambda model: model.rate_each_per_s, "1/s")
             if self._always(lambda model: model.rate_shared_per_s):

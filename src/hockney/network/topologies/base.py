@@ -203,9 +203,7 @@ def link_rate(text: str) -> float:
     return rate
 
 
-Link = Annotated[
-    float, Option("Rate of a link in one direction, for example 100Gbit/s.", read=link_rate, show=None)
-]
+Link = Annotated[float, Option(read=link_rate, show=None)]
 """The rate in bit/s; NaN where it is unknown."""
 
 

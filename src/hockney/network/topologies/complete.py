@@ -23,7 +23,7 @@ def complete(nodes: int, link: float = math.nan) -> Network:
 class CompleteOptions(BaseModel):
     """A complete graph: every node has a link to every other."""
 
-    nodes: Annotated[int, Option("Number of nodes.", read=whole_number)]
+    nodes: Annotated[int, Option(read=whole_number)]
     link: Link = math.nan
 
 

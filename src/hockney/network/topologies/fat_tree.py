@@ -241,10 +241,10 @@ class FatTreeOptions(BaseModel):
     --spines spines each, and --pod-leaves leaf switches.
     """
 
-    nodes: Annotated[int, Option("Nodes in all.")]
+    nodes: Annotated[int, Option()]
     links_per_node: Annotated[
         int,
-        Option("Links of a node, all to one leaf switch."),
+        Option("All to one leaf switch."),
     ] = 1
     leaf_ports: Annotated[
         tuple[int, int], Option("Ports of a leaf switch, 32:16 for 32 down and 16 up.", read=ports)

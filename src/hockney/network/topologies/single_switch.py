@@ -49,8 +49,8 @@ def single_switch(
 class SingleSwitchOptions(BaseModel):
     """One switch that every node hangs on."""
 
-    nodes: Annotated[int, Option("Nodes in all.")]
-    links_per_node: Annotated[int, Option("Links of a node.")] = 1
+    nodes: Annotated[int, Option()]
+    links_per_node: Annotated[int, Option()] = 1
     ports: Annotated[int | None, Option("Ports of the switch. [default: as many as needed]")] = None
     link: Link = math.nan
 

@@ -48,7 +48,7 @@ def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tupl
             f"{campaign.path} has no ping-pong {what} with the variant {variant!r}",
             f"there are: {', '.join(map(str, sizes))} B"
             if sizes
-            else "measure some: `hockney measure --operations pingpong --localities network --pairs 20 …`",
+            else "measure some: `hockney measure --operation pingpong --locality network --pairs 20 …`",
         )
     size = sizes[0] if size_B is None else size_B
     launches = {str(launch.get("id", "")): launch for launch in campaign.launches()}

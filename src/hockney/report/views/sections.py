@@ -74,7 +74,7 @@ def of_effects(
         known = ", ".join(sorted({effect.effect for effect in machine.effects})) or "none"
         raise RequestError(
             f"no effect {name!r} in the machine file",
-            f"there: {known}; measure it: `hockney measure --operations {name}`, then `hockney fit`",
+            f"there: {known}; measure it: `hockney measure --operation {name}`, then `hockney fit`",
         )
     return [
         _of_effect(effect, machine.effects)

@@ -72,7 +72,7 @@ def read(text: str, library: Library) -> list[Rule]:  # noqa: ARG001 - our sched
 
 
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - `hockney apply` reads the file
-    """None: `hockney apply --table FILE` sets what its layer needs."""
+    """None: `hockney apply --rules FILE` sets what its layer needs."""
     return {}
 
 

@@ -21,10 +21,11 @@ def jacobi(text: str, volumes: Volumes) -> Pattern:
     ranks = math.prod(grid)
     check_pairs(2 * len(grid) * ranks, f"a halo exchange of {text}")
     if volumes.cells is not None and volumes.size_B is not None:
-        raise RequestError("--cells and --bytes are two answers to one question", "give one")
+        raise RequestError("--subdomain and --bytes are two answers to one question", "give one")
     if volumes.cells is not None and len(volumes.cells) != len(grid):
         raise RequestError(
-            f"--cells has {len(volumes.cells)} extents, and the grid of ranks {len(grid)}", "give one for each"
+            f"--subdomain has {len(volumes.cells)} extents, and the grid of ranks {len(grid)}",
+            "give one for each",
         )
     at = np.arange(ranks).reshape(grid)
     parts: list[Demand] = []
@@ -32,7 +33,7 @@ def jacobi(text: str, volumes: Volumes) -> Pattern:
         face = 1.0 if volumes.size_B is None else volumes.size_B
         if volumes.cells is not None:
             face_B = CELL_B * math.prod(volumes.cells) // volumes.cells[axis]
-            check_bytes(face_B, "a face of --cells")
+            check_bytes(face_B, "a face of --subdomain")
             face = float(face_B)
         low, high = at, np.roll(at, -1, axis)
         if not volumes.periodic:

@@ -1,0 +1,109 @@
+"""One spelling for one thing: a name means the same in all verbs, and the help says it in the same words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+import typer
+from rich.markup import escape
+from typer.main import get_command
+
+from hockney.terminal import application
+from hockney.terminal.options import FEW
+from hockney.vocabulary import MEANINGS, RENAMED, current
+
+OF_TYPER = {"--help", "--install-completion", "--show-completion", "--version"}
+NUMBERS = {"--blocks", "--faces", "--global-links", "--links", "--nodes", "--ranks", "--runs"}
+"""Numbers of what the singular is one of, or names, in `--faces` and `--runs`, of something else."""
+MANY = 24
+"""Options under one heading that a person still looks through."""
+
+
+@cache
+def verbs() -> dict[str, Any]:
+    """Every command, groups too, by its words."""
+    return dict(_walked(get_command(application()), ()))
+
+
+def _walked(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    yield " ".join(words), command
+    context = typer.Context(command)
+    for name in getattr(command, "list_commands", lambda _: [])(context):
+        yield from _walked(command.get_command(context, name), (*words, name))
+
+
+def options(command: Any) -> list[Any]:
+    return [one for one in command.params if one.param_type_name == "option" and one.opts[0] not in OF_TYPER]
+
+
+@cache
+def by_name() -> dict[str, list[tuple[str, Any]]]:
+    found: dict[str, list[tuple[str, Any]]] = defaultdict(list)
+    for words, command in verbs().items():
+        for option in options(command):
+            found[option.opts[0]].append((words, option))
+    return dict(found)
+
+
+def test_a_name_means_one_thing_in_all_verbs() -> None:
+    unlike = {}
+    for name, uses in by_name().items():
+        meaning = escape(MEANINGS[name].help) if name in MEANINGS else uses[0][1].help
+        if others := [words for words, option in uses if not option.help.startswith(meaning)]:
+            unlike[name] = others
+    assert unlike == {}, "these need a meaning in vocabulary.py, or another name"
+
+
+def test_no_help_says_a_thing_twice() -> None:
+    twice = set()
+    for name, uses in by_name().items():
+        for _, option in uses:
+            sentences = [one.strip(" .") for one in option.help.split(". ")]
+            if len(set(sentences)) < len(sentences):
+                twice.add(name)
+    assert sorted(twice) == []
+
+
+def test_no_meaning_stands_without_an_option() -> None:
+    assert sorted(name for name in MEANINGS if name not in by_name()) == []
+
+
+def test_a_name_has_one_other_spelling_everywhere() -> None:
+    spelled = {name: {tuple(option.opts) for _, option in uses} for name, uses in by_name().items()}
+    assert {name: ways for name, ways in spelled.items() if len(ways) > 1} == {}
+
+
+def test_names_are_singular_however_many_they_take() -> None:
+    names = set(by_name())
+    assert {name for name in names if name.endswith("s") and name[:-1] in names} == NUMBERS
+
+
+@pytest.mark.parametrize("words", sorted(verbs()))
+def test_a_verb_has_help_of_one_letter_examples_and_headings(words: str) -> None:
+    command = verbs()[words]
+    assert command.context_settings["help_option_names"] == ["--help", "-h"]
+    assert "$ hockney" in command.epilog
+    under: dict[str, list[str]] = defaultdict(list)
+    for option in options(command):
+        under[option.rich_help_panel or ""].append(option.opts[0])
+    if len(options(command)) > 2 * FEW:
+        assert len(under) > 1, f"{len(options(command))} options without headings"
+    assert max(map(len, under.values()), default=0) <= MANY, under
+
+
+def test_an_old_name_leads_to_one_that_a_verb_has() -> None:
+    for old, new in RENAMED.items():
+        for now in new:
+            users = [
+                words
+                for words, command in verbs().items()
+                if now in {name for one in options(command) for name in one.opts}
+            ]
+            assert users, f"{old} → {now}, which no verb has"
+    assert current("--sizes", {"--bytes"}) == "--bytes"
+    assert current("--by", {"--by", "--evidence"}) == "--by", "where a verb has that name it keeps it"
+    assert current("--sizes", {"--ranks"}) == "--sizes"
