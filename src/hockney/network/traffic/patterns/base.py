@@ -69,7 +69,7 @@ def parse_pattern(text: str, volumes: Volumes) -> Pattern:
         raise RequestError(f"the pattern {name!r} lacks what it is of", f"write {kind.example}")
     given = {
         "bytes": volumes.size_B is not None,
-        "cells": volumes.cells is not None,
+        "subdomain": volumes.cells is not None,
         "periodic": volumes.periodic,
     }
     if useless := [option for option, is_given in given.items() if is_given and option not in kind.takes]:

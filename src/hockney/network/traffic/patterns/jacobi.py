@@ -49,5 +49,7 @@ def jacobi(text: str, volumes: Volumes) -> Pattern:
 
 
 patterns.register("jacobi")(
-    PatternKind("halo exchange of a grid of ranks", "jacobi:8x8x4", jacobi, takes=("bytes", "cells", "periodic"))
+    PatternKind(
+        "halo exchange of a grid of ranks", "jacobi:8x8x4", jacobi, takes=("bytes", "subdomain", "periodic")
+    )
 )
