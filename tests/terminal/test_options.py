@@ -14,6 +14,7 @@ from hockney.errors import RequestError
 from hockney.options import Argument, Option, checked, flags_written
 from hockney.terminal.options import Without, flattened
 from hockney.units import parse_time
+from hockney.words import whole, words
 
 
 class Cooking(BaseModel):
@@ -172,3 +173,32 @@ def test_one_of_several_paths_without_a_name_is_not_the_present_folder() -> None
     assert done.exception.message == "GOOD: '' names nothing"
     assert call("shop", "milk", ".", "--at", "").exit_code == 0
     assert seen["shopping"] == Shopping(goods=[Path("milk"), Path()], at="")
+
+
+class Serving(BaseModel):
+    sizes: Annotated[list[int], Option("How large.", flags=("--size",), read=whole, repeat=True, commas=True)] = (
+        Field(default_factory=list)
+    )
+    colours: Annotated[list[str], Option("Which.", flags=("--colour",), read=words)] = ["red"]
+
+
+@app.command("serve")
+@flattened
+def serve(serving: Serving) -> None:
+    """A table."""
+    seen.update(serving=serving)
+
+
+@pytest.mark.parametrize("written", [["1,2", "3"], ["1", "2", "3"], ["1,2,3"]])
+def test_several_are_written_with_commas_or_one_after_the_other(written: list[str]) -> None:
+    sizes = [word for size in written for word in ("--size", size)]
+    colours = [word for colour in written for word in ("--colour", colour)]
+    assert call("serve", *sizes, *colours).exit_code == 0
+    assert seen["serving"] == Serving(sizes=[1, 2, 3], colours=["1", "2", "3"])
+
+
+def test_of_several_none_is_the_default_and_an_empty_one_is_refused() -> None:
+    assert call("serve").exit_code == 0
+    assert seen["serving"].colours == ["red"]
+    for written in (["--colour", ""], ["--size", ""]):
+        assert isinstance(call("serve", *written).exception, RequestError)

@@ -40,7 +40,13 @@ class EvaluateOptions(MeasuredData):
     statistic: Annotated[str, Option("[default: the first of those in the table]")] = ""
     models: Annotated[
         list[str],
-        Option("Only this one, or several; with the one that answers, all baselines.", flags=("--model",)),
+        Option(
+            "Only this one, or several; with the one that answers, all baselines.",
+            flags=("--model",),
+            read=str,
+            repeat=True,
+            commas=True,
+        ),
     ] = Field(default_factory=list)
     train: Annotated[str, Option("Points of a collective to learn from, for example 'ranks <= 64'.")] = ""
     test: Annotated[str, Option("Points to predict; left out: all others.")] = ""

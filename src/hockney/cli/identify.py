@@ -54,6 +54,9 @@ class IdentifyOptions(BaseModel):
         Option(
             "A collective, or several. [default: all that have a default]",
             flags=("--operation",),
+            read=str,
+            repeat=True,
+            commas=True,
             known=lambda: tuple(COLLECTIVES),
         ),
     ] = Field(default_factory=list)
