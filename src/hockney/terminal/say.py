@@ -202,7 +202,7 @@ def silent() -> Iterator[None]:
 
 def _bar(*, quiet: bool = False) -> Bar:
     """The line that tells how far the work is; nothing where standard error is no terminal, or with `quiet`."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), TimeElapsedColumn())
     hidden = quiet or not err.is_terminal
     return Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden)
 
