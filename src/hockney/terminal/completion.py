@@ -61,7 +61,7 @@ def completer(
 
 def _named(values: Mapping[str, Any], paths: Mapping[str, str]) -> list[Path]:
     """The files and folders that stand on the command line."""
-    found = []
+    found: list[Path] = []
     for parameter, called in paths.items():
         value = values.get(parameter)
         if called in SOURCES or not called.startswith("-"):
