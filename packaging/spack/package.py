@@ -34,6 +34,6 @@ class PyHockney(PythonPackage):
     depends_on("py-pandas@2.2:", type=("build", "run"))
     depends_on("py-pyarrow@15:", type=("build", "run"))
     depends_on("py-pydantic@2.7:", type=("build", "run"))
-    depends_on("py-rich@13.7:", type=("build", "run"))
+    depends_on("py-rich@14.1:", type=("build", "run"))
     depends_on("py-scipy@1.12:", type=("build", "run"))
     depends_on("py-typer@0.29:", type=("build", "run"))
