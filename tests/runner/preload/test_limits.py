@@ -16,6 +16,9 @@ from hockney.records.preload_table import PreloadRule, PreloadTable
 from hockney.runner.mpi import Mpi
 from hockney.runner.profiled import profiled
 
+pytestmark = pytest.mark.one_mpi
+"""What the layer keeps is its own: no MPI has a part in it."""
+
 PLACES, KEPT_B = 512, 64 * 2**20
 """Schedules that a communicator keeps, and bytes of those of all, as the documentation says."""
 NOTES_OF_RANK = 2**16
