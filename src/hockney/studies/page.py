@@ -74,7 +74,7 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[Contents]:
         )
         if target.exists():
             shutil.rmtree(target)
-        shutil.move(made, target)
+        _collect.write(collection, target, given)
 
 
 def _not_read(source: Path, skipped: Sequence[tuple[str, str]]) -> list[str]:

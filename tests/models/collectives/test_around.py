@@ -39,6 +39,14 @@ def test_beyond_the_points_the_last_ratio_holds_with_a_wider_interval() -> None:
     assert np.log(time / low) == pytest.approx(np.hypot(np.log(1.1), np.log(1.5) * np.sqrt(3)))
 
 
+def test_one_disturbed_run_does_not_rule_what_lies_beyond() -> None:
+    ranks, ratios = np.array([4.0, 8.0, 16.0, 32.0]), np.exp([0.1, 0.2, 0.3, 3.0])
+    around = Around(ranks, np.full(4, 8.0), ratios, NOTHING, NOTHING)
+    made = around.corrected(np.array([2.0, 32.0, 64.0]), np.full(3, 8.0), np.ones(3), 1.5)
+    # The medians of the first three and of the last three; at its point the run counts as it was measured.
+    assert np.log(made.time_s) == pytest.approx([0.2, 3.0, 0.3])
+
+
 def test_without_intervals_there_is_none() -> None:
     around = Around(RANKS, SIZES, RATIOS, NOTHING, NOTHING)
     made = around.corrected(np.array([4.0, 8.0]), np.array([8.0, 8.0]), np.ones(2), None)

@@ -1,7 +1,8 @@
 """A model corrected by the measured points around: at a point its time, between points a part of each one's.
 
 What is known of a point is its ratio to the model. Between two numbers of ranks of one size, and between two
-sizes, its logarithm goes straight over ln P and ln S. Beyond the points that of the last ones holds.
+sizes, its logarithm goes straight over ln P and ln S. Beyond the measured ranks the median ratio of the `LAST`
+numbers of ranks holds: one that was disturbed would carry its error to all that lies there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 
 from hockney.records.series import size_place
 from hockney.statistics import Array
+
+LAST = 3
+"""Numbers of ranks, of one size, whose ratio goes on beyond them; of fewer that of the very last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +44,18 @@ class Around:
         order = np.lexsort((ranks, size_B))
         self._rows = np.split(order, np.flatnonzero(np.diff(size_B[order])) + 1)
         self._at = [np.log(ranks[rows]) for rows in self._rows]
+        self._off_beyond = self._off.copy()
+        for rows in (rows for rows in self._rows if rows.size >= LAST):
+            self._off_beyond[rows[0]] = np.median(self._off[rows[:LAST]])
+            self._off_beyond[rows[-1]] = np.median(self._off[rows[-LAST:]])
 
     def neighbours(self, ranks: Array, size_B: Array) -> tuple[NDArray[np.intp], Array, Array]:
         """Of places (m,): four measured points and their weights, (m, 4), and doublings beyond, (m,)."""
+        rows, weights, sizes, outside = self._neighbours(ranks, size_B)
+        return rows, weights, (sizes + outside.max(axis=1)) / np.log(2)
+
+    def _neighbours(self, ranks: Array, size_B: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
+        """As `neighbours`, with ln of how far beyond sizes, (m,), and beyond the ranks of both sizes, (m, 2)."""
         left, right, share, beyond = _between(size_place(self._sizes), size_place(size_B))
         asked, count = np.log(ranks), ranks.size
         rows, weights = np.zeros((count, 4), np.intp), np.zeros((count, 4))
@@ -56,7 +69,7 @@ class Around:
                 weights[here, 2 * side] = weight[here] * (1 - part)
                 weights[here, 2 * side + 1] = weight[here] * part
                 outside[here, side] = np.where(weight[here] > 0, far, 0.0)
-        return rows, weights, (beyond + outside.max(axis=1)) / np.log(2)
+        return rows, weights, beyond, outside
 
     def corrected(self, ranks: Array, size_B: Array, model_s: Array, factor: float | None) -> Times:
         """The model's times (m,) with the ratios of the points around.
@@ -65,8 +78,10 @@ class Around:
         where that has none; from there `factor` comes in as the deviation of a Brownian bridge does, and beyond
         the points it grows with the root of the doublings.
         """
-        rows, weights, beyond = self.neighbours(ranks, size_B)
-        time_s = model_s * np.exp((weights * self._off[rows]).sum(axis=1))
+        rows, weights, sizes, outside = self._neighbours(ranks, size_B)
+        beyond = (sizes + outside.max(axis=1)) / np.log(2)
+        off = np.where(np.repeat(outside > 0, 2, axis=1), self._off_beyond[rows], self._off[rows])
+        time_s = model_s * np.exp((weights * off).sum(axis=1))
         unseen = np.nan if factor is None else np.log(factor)
         bridge = np.minimum(2 * (1 - (_merged(rows, weights) ** 2).sum(axis=1)), 1.0)
         spread = np.maximum(bridge, np.where(beyond > 0, 1 + beyond, 0.0))

@@ -31,8 +31,9 @@ SPAN = 4.0
 """Points count up to this factor in ranks on either side."""
 LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
-TAIL = 1.5
-"""Degrees of freedom of Student's t that residuals follow; that of the repeats of orfeo-epyc, a cluster's."""
+TAIL = 2.0
+"""Degrees of freedom of Student's t that residuals follow. Repeats of a cluster have 1.5; with that, a curve
+passes by too many points of a measured broadcast to see its steps."""
 ROUNDS = 30
 """Of the fit: each weighs points anew by how far they lie from the curve."""
 DRAWS, SUSPECTED = 400, 0.01
