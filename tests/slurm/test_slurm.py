@@ -16,7 +16,7 @@ from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.records.folder import Campaign
 
 OPEN_MPI, MPICH = "mpicc.openmpi", "mpicc.mpich"
-QUICK = ("--operations", "bcast", "--algorithms", "binomial", "--sizes", "8", "--bind-to", "none")
+QUICK = ("--operation", "bcast", "--algorithm", "binomial", "--bytes", "8", "--bind-to", "none")
 QUICK += ("--visits", "1", "--budget", "0.2s", "--tolerance", "0.5")
 STUDY = """question = "How long does a broadcast take on more nodes?"
 compares = "One algorithm on several numbers of nodes."
@@ -25,7 +25,7 @@ needs = ["bcast"]
 
 [[steps]]
 verb = "measure"
-options = { operations = "bcast", algorithms = "binomial", sizes = "8,64,512,4KiB,32KiB", \
+options = { operation = "bcast", algorithm = "binomial", bytes = "8,64,512,4KiB,32KiB", \
 rank-counts = "{ranks}", visits = 1, budget = "30s", bind-to = "none" }
 """
 ENDED = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL")
@@ -118,7 +118,7 @@ def test_a_study_over_1_2_and_4_nodes_of_which_one_is_killed_comes_to_a_whole(
 
 
 def test_a_campaign_ends_before_its_job_does(slurm: Slurm, tmp_path: Path) -> None:
-    words = ["measure", "-o", "c", "--operations", "bcast", "--algorithms", "binomial", "--bind-to", "none"]
+    words = ["measure", "-o", "c", "--operation", "bcast", "--algorithm", "binomial", "--bind-to", "none"]
     words += ["--budget", "1min", "--tolerance", "1e-6", "--nodes", "1", "--ranks", "2", "--mpi", needs(OPEN_MPI)]
     (job,) = jobs_of(slurm, tmp_path, *words, "--walltime", "1min").values()
     # By itself, with exit code 4, and not by Slurm.

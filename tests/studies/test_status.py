@@ -129,7 +129,7 @@ def test_a_job_has_as_many_ranks_as_tasks(monkeypatch: pytest.MonkeyPatch, comma
 
 def test_two_submissions_of_different_plans_are_told_apart(tmp_path: Path, command: Fake) -> None:  # noqa: F811
     command("sbatch", "Submitted batch job 17")
-    words = ("measure", "-o", tmp_path / "c", "--operations", "bcast", "--nodes", "2", "--submit", "slurm")
+    words = ("measure", "-o", tmp_path / "c", "--operation", "bcast", "--nodes", "2", "--submit", "slurm")
     assert outcome(*words, "--ranks", "4", "--now")[0] == 0
     before = (tmp_path / "c/plan.json").read_bytes()
     code, _, err = outcome(*words, "--ranks", "8", "--now")
@@ -153,6 +153,6 @@ def test_two_submissions_of_different_plans_are_told_apart(tmp_path: Path, comma
     ],
 )
 def test_what_no_job_can_be_is_refused(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    code, _, err = outcome("measure", "-o", tmp_path / "c", "--operations", "bcast", *words)
+    code, _, err = outcome("measure", "-o", tmp_path / "c", "--operation", "bcast", *words)
     assert code == RequestError.exit_code
     assert said in err.splitlines()[0]
