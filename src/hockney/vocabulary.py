@@ -13,6 +13,7 @@ from dataclasses import dataclass
 LAUNCH = "Launch"
 MACHINE = "Machine, network and placement"
 RESULT = "What is printed and written"
+BATCH = "Batch systems"
 """Headings of options. A verb of few options has none of these."""
 
 
@@ -25,6 +26,7 @@ class Meaning:
 
 
 MEANINGS = {
+    "--account": Meaning("Account or project of a job, in place of the site's.", BATCH),
     "--algorithm": Meaning("Algorithm of the collective."),
     "--allocation": Meaning("Only the first so many nodes, in leaf order. [default: all]", MACHINE),
     "--allocation-nodes": Meaning("Only these nodes: 0-15,32.", MACHINE),
@@ -59,24 +61,28 @@ MEANINGS = {
     "--model": Meaning("Model."),
     "--mpi": Meaning("MPI library.", LAUNCH),
     "--nodes": Meaning("Number of nodes.", MACHINE),
+    "--now": Meaning("Submit what was written, too.", BATCH),
     "--operation": Meaning("Operation."),
     "--output": Meaning("Where the result goes.", RESULT),
     "--overhead": Meaning("o of LogGP: a processor's time to send, and to receive."),
+    "--partition": Meaning("Partition or queue of a job, in place of the site's.", BATCH),
     "--ppn": Meaning("Ranks on a node.", MACHINE),
     "--quick": Meaning("A first answer soon, with wider intervals."),
-    "--ranks": Meaning("Number of ranks."),
     "--radix": Meaning("Fan-out or radix, for the algorithms that take one; 0: the algorithm's default."),
+    "--ranks": Meaning("Number of ranks."),
     "--reduction": Meaning("γ: the time to reduce a byte, such as 0.1ns, or a rate."),
     "--resume": Meaning("Go on with what was begun; its plan is kept."),
     "--root": Meaning("Root of the collective."),
     "--samples": Meaning("How many are drawn at random."),
     "--seed": Meaning("Seed of what is drawn at random."),
     "--segment": Meaning("Size of a segment, such as 4KiB, or none."),
+    "--site": Meaning("Site file: partition, account, modules, launcher; a name or a path.", BATCH),
     "--size": Meaning("Extents of the whole problem, such as 200x200x100."),
     "--split": Meaning("How the elements are split over the ranks."),
     "--statistic": Meaning("Which time: one_way, completion, max_over_ranks, mean_over_ranks or min_over_ranks."),
     "--stores": Meaning("How results are stored."),
     "--subdomain": Meaning("Cells that each rank has."),
+    "--submit": Meaning("Write a job script, and measure nothing here.", BATCH),
     "--system": Meaning("Name of the system.", MACHINE),
     "--table": Meaning("Campaign or tidy table with times of collectives.", MACHINE),
     "--threads": Meaning("OpenMP threads of each rank."),
@@ -84,6 +90,7 @@ MEANINGS = {
     "--topology": Meaning("Network between the nodes, such as torus:8x8x8 or fat-tree:nodes=148,….", MACHINE),
     "--trust": Meaning("Run what the plan of somebody else's campaign names."),
     "--variant": Meaning("Variant of a launch, such as one of its transports."),
+    "--walltime": Meaning("Time limit of a job.", BATCH),
     "--where": Meaning("Only what has NAME=VALUE, such as mapping=core; several: write it again.", MACHINE),
 }
 """By the options' names. `tests/terminal/test_vocabulary.py` refuses a name of several verbs that is not here."""

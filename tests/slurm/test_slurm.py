@@ -25,7 +25,7 @@ needs = ["bcast"]
 
 [[steps]]
 verb = "measure"
-options = { operations = "bcast", algorithms = "binomial", sizes = "8,64,512,4KiB,32KiB", \
+options = { operation = "bcast", algorithm = "binomial", bytes = "8,64,512,4KiB,32KiB", \
 rank-counts = "{ranks}", visits = 1, budget = "30s", bind-to = "none" }
 """
 ENDED = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL")

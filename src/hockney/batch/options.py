@@ -11,9 +11,8 @@ from hockney.errors import RequestError
 from hockney.options import Option, flags_written
 from hockney.registry import did_you_mean, unit_files
 from hockney.units import parse_time
+from hockney.vocabulary import BATCH
 
-BATCH = "Batch systems"
-"""Heading of these options."""
 SYSTEMS = unit_files("hockney.batch.systems")
 
 
@@ -23,29 +22,28 @@ class Submission(BaseModel):
     submit: Annotated[
         str,
         Option(
-            f"Write a job script for {', '.join(SYSTEMS)}, and measure nothing here.",
+            f"For {', '.join(SYSTEMS)}.",
             show=None,
             known=lambda: SYSTEMS,
             metavar="SYSTEM",
             panel=BATCH,
         ),
     ] = ""
-    now: Annotated[bool, Option("Submit what was written, too.", flags=("--now",), panel=BATCH)] = False
+    now: Annotated[bool, Option(flags=("--now",), panel=BATCH)] = False
     site: Annotated[
         str,
         Option(
-            "Site file: partition, account, modules, launcher; a name or a path.",
             known=names,
             metavar="NAME|FILE",
             panel=BATCH,
         ),
     ] = ""
-    partition: Annotated[str, Option("Partition or queue, in place of the site's.", panel=BATCH)] = ""
-    account: Annotated[str, Option("Account or project, in place of the site's.", panel=BATCH)] = ""
+    partition: Annotated[str, Option(panel=BATCH)] = ""
+    account: Annotated[str, Option(panel=BATCH)] = ""
     walltime_s: Annotated[
         float | None,
         Option(
-            "Time limit of a job. [default: the site's, else 1h]",
+            "[default: the site's, else 1h]",
             flags=("--walltime",),
             read=parse_time,
             panel=BATCH,
