@@ -31,8 +31,8 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 """A reader is no root, and these tests may be: Open MPI asks, as its `mpirun` on a page does not say so."""
 MPICH = ".venv-mpich"
 """The environment of `make test` for a second MPI."""
-SHORT = {"measure": "--time 2s --budget 50ms"}
-"""What `make test` adds to what a page measures: enough to have every kind of answer, none of them a good one."""
+SHORT = "--bytes 8,64,512,4KiB,32KiB,64KiB --visits 1 --budget 20ms --level all"
+"""What `make test` adds to `hockney measure`: enough sizes for every kind of answer, none of them a good one."""
 _MEASURES = re.compile(r"hockney (measure|run|study \w+ (?!--dry-run|--from)|tune .*--verify|apply|profile)")
 
 
@@ -100,8 +100,7 @@ def _script(found: list[Piece], logs: Path, given: Given) -> str:
     for number, piece in enumerate(found):
         text = piece.text
         if not ALL:
-            for verb, words in SHORT.items():
-                text = re.sub(rf"(?m)^hockney {verb}(?= .*-o )", f"hockney {verb} {words}", text)
+            text = re.sub(r"(?m)^hockney measure (?!.*--bytes)(?!.*--submit)", f"hockney measure {SHORT} ", text)
         lines += [f"exec >{shlex.quote(str(logs / str(number)))} 2>&1"]
         lines += [
             f"[ -e {name} ] || cp -r {shlex.quote(str(given(name)))} {name}"
