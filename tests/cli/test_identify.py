@@ -98,6 +98,7 @@ def test_an_answer_from_times_says_of_which_variant_it_is(file: Write) -> None:
     code, out, _ = outcome("identify", path, "--evidence", "times")
     assert code == 0
     assert "from times alone" in out
+    assert "variant tcp: what default uses" in " ".join(out.split())
 
 
 def test_a_version_answers_where_it_is_known(file: Write) -> None:

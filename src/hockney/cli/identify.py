@@ -296,7 +296,10 @@ def _words(cell: Answered) -> str:
 
 def _show(answer: Answer) -> None:
     """One line for each range of sizes with the same names."""
-    title = f"{answer.operation}, {answer.mpi or 'library not named'}: what {DEFAULT} uses"
+    of = [answer.operation, answer.mpi or "library not named"]
+    if answer.variant not in ("", DEFAULT):
+        of.append(f"variant {answer.variant}")
+    title = f"{', '.join(of)}: what {DEFAULT} uses"
     shown = Table(title=title, box=None)
     for heading in ("ranks", "nodes", "from", "to", "algorithm", "probability", "told"):
         shown.add_column(heading, justify="left" if heading in ("algorithm", "told") else "right")

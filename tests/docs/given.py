@@ -1,0 +1,96 @@
+"""What pages take as there already, by name: made once a session, copied by the page that names it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+from tests.capabilities import shared
+from tests.docs.page import ROOT
+
+Given = Callable[[str], Path]
+"""The file or folder of a name."""
+MAKERS: dict[str, Callable[[Path, Path, Given], object]] = {}
+"""By name: what makes it at a path, with a `hockney`, from others that are given."""
+
+
+def giver(folder: Path, hockney: Path) -> Given:
+    """Makes what is asked for in a folder, when it is asked for first."""
+
+    def given(name: str) -> Path:
+        path = folder / name
+        if not path.exists():
+            MAKERS[name](path, hockney, given)
+        return path
+
+    return given
+
+
+def _made_by(*names: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    def register(maker: Callable[..., object]) -> Callable[..., object]:
+        MAKERS.update(dict.fromkeys(names, maker))
+        return maker
+
+    return register
+
+
+def _run(hockney: Path, *words: object) -> None:
+    subprocess.run([hockney, *map(str, words)], check=True, capture_output=True, timeout=300)
+
+
+@_made_by("machine.json")
+def _machine(path: Path, *_: object) -> None:
+    """Of a machine with effects and messages."""
+    shutil.copy(ROOT / "machines/ci_2core.json", path)
+
+
+@_made_by("tidy.csv.gz", "table.csv.gz")
+def _table(path: Path, *_: object) -> None:
+    """A part of the published broadcasts: all of them would take minutes to calibrate on."""
+    rows = pd.read_csv(shared("orfeo-epyc") / "tidy.csv.gz")
+    part = rows[rows["operation"].eq("bcast") & rows["mapping"].eq("core") & rows["repetition"].eq(0)]
+    sizes = [2**power for power in (3, 6, 10, 13, 16, 18, 20)]
+    part[part["ranks"].isin([2, 8, 32, 64, 128, 254]) & part["bytes"].isin(sizes)].to_csv(path, index=False)
+
+
+@_made_by("osu_latency.txt", "osu_bw.txt")
+def _text(path: Path, *_: object) -> None:
+    shutil.copy(ROOT / "examples/alaska/ib" / path.name, path)
+
+
+@_made_by("results")
+def _results(path: Path, *_: object) -> None:
+    shutil.copytree(ROOT / "examples/alaska", path)
+
+
+@_made_by("campaign", "c")
+def _campaign(path: Path, hockney: Path, *_: object) -> None:
+    """Messages and two collectives, each with its default and all algorithms, as the MPI here has them."""
+    sizes = ("--bytes", "8,1KiB,64KiB", "--budget", "20ms", "--launches", "4", "--ranks", "2", "--visits", "1")
+    operations = ("--operation", "pingpong,bandwidth,bcast,allreduce", "--algorithm", "default,library")
+    _run(hockney, "measure", "-o", path, *operations, *sizes, "--level", "all")
+
+
+@_made_by("folder", "jacobi")
+def _runs(path: Path, hockney: Path, *_: object) -> None:
+    """Runs of applications."""
+    for size in ("100", "200"):
+        _run(hockney, "run", "jacobi", "--subdomain", size, "--ranks", "1,2", "--grid", "all", "-o", path)
+
+
+@_made_by("times.csv", "weak.csv")
+def _times(path: Path, *_: object) -> None:
+    """A tenth is serial, with rounding for noise."""
+    rows = [f"{ranks},{0.1 + 0.9 / ranks:.3f}" for ranks in (1, 2, 4, 8, 16, 32)]
+    path.write_text("\n".join(["ranks,time_s", *rows]) + "\n", encoding="utf-8")
+
+
+@_made_by("network.txt")
+def _edges(path: Path, *_: object) -> None:
+    """33 nodes under one switch."""
+    nodes = [f"n{node}" for node in range(33)]
+    lines = ["switch s", f"node {' '.join(nodes)}", *(f"{node} s" for node in nodes)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

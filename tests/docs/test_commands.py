@@ -1,0 +1,175 @@
+"""Every command of README and docs runs, as its page has it.
+
+A page's commands run one after the other in one shell, in a folder of their own that looks like a fresh clone
+with its environment. What must be there before, a page's fences name (`given`). `make test` runs README and the
+tutorials, `make test-all` all pages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.capabilities import lacking
+from tests.docs import warm
+from tests.docs.given import Given, giver
+from tests.docs.page import ROOT, Piece, outside, pages, pieces
+
+LIMIT_S = 900
+"""A page; the longest takes a few minutes."""
+ALL = "HOCKNEY_TEST_ALL" in os.environ
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+"""A reader is no root, and these tests may be: Open MPI asks, as its `mpirun` on a page does not say so."""
+MPICH = ".venv-mpich"
+"""The environment of `make test` for a second MPI."""
+SHORT = "--bytes 8,64,512,4KiB,32KiB,64KiB --visits 1 --budget 20ms --level all"
+"""What `make test` adds to `hockney measure`: enough sizes for every kind of answer, none of them a good one."""
+_MEASURES = re.compile(r"hockney (measure|run|study \w+ (?!--dry-run|--from)|tune .*--verify|apply|profile)")
+
+
+def _params() -> Iterator[object]:
+    for page in pages():
+        if found := [piece for piece in pieces(page) if "not" not in piece.says]:
+            name = str(page.relative_to(ROOT))
+            first = name == "README.md" or "/tutorial/" in name
+            marks = [] if first else [pytest.mark.thorough]
+            if any(_MEASURES.search(piece.text) for piece in found):
+                marks.append(pytest.mark.mpi)
+            yield pytest.param(page, marks=marks, id=name)
+
+
+@pytest.fixture(scope="session")
+def hockney() -> Iterator[Path]:
+    """A `hockney` that starts at once."""
+    with tempfile.TemporaryDirectory(prefix="hockney-docs-") as folder:
+        there = Path(folder) / "socket"
+        served = subprocess.Popen(
+            [sys.executable, "-m", "tests.docs.warm", there],
+            cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        assert served.stdout is not None
+        assert served.stdout.readline() == "listening\n"
+        warm.program(Path(folder) / "hockney", there)
+        yield Path(folder) / "hockney"
+        os.killpg(served.pid, signal.SIGKILL)
+        served.wait()
+        served.stdout.close()
+
+
+@pytest.fixture
+def clone(tmp_path: Path, hockney: Path) -> Path:
+    """What a reader has after `make`: the tree, and an environment with `hockney` in it."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    for name in sorted({line.partition("/")[0] for line in tracked.splitlines()}):
+        (folder / name).symlink_to(ROOT / name)
+    programs = folder / ".venv/bin"
+    programs.mkdir(parents=True)
+    for program in Path(sys.executable).parent.iterdir():
+        if program.name not in ("hockney", "activate"):
+            (programs / program.name).symlink_to(program)
+    (programs / "hockney").symlink_to(hockney)
+    (programs / "activate").write_text(
+        f'PATH="{programs}:{Path(sys.executable).parent}:$PATH"\n', encoding="utf-8"
+    )
+    if (ROOT / MPICH).is_dir():
+        (folder / MPICH).symlink_to(ROOT / MPICH)
+    (folder / ".venv/.ready").touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def given(hockney: Path, tmp_path_factory: pytest.TempPathFactory) -> Given:
+    """What pages take as there already."""
+    return giver(tmp_path_factory.mktemp("given"), hockney)
+
+
+def _script(found: list[Piece], logs: Path, given: Given) -> str:
+    """All pieces for one shell: each writes to a file of its own; the first that fails ends it."""
+    lines = ["""trap 'code=$?; case " $exits " in *" $code "*) ;; *) exit $code ;; esac' ERR"""]
+    for number, piece in enumerate(found):
+        text = piece.text
+        if not ALL:
+            text = re.sub(r"(?m)^hockney measure (?!.*--bytes)(?!.*--submit)", f"hockney measure {SHORT} ", text)
+        lines += [f"exec >{shlex.quote(str(logs / str(number)))} 2>&1"]
+        lines += [
+            f"[ -e {name} ] || cp -r {shlex.quote(str(given(name)))} {name}"
+            for name in piece.says.get("given", "").split()
+        ]
+        lines += [f"exits={shlex.quote(piece.says.get('exits', '0'))}", text]
+    return "\n".join(lines) + "\n"
+
+
+def _is_in(expected: tuple[str, ...], printed: str) -> bool:
+    """Whether the lines stand in what was printed, in their order; `…` is anything, spaces are alike."""
+    words = [
+        r"[\s\S]*?"
+        if line.strip() == "…"
+        else r".*?".join(r"\s+".join(map(re.escape, part.split())) for part in line.split("…"))
+        for line in expected
+    ]
+    return re.search(r"\s*".join(words), printed) is not None
+
+
+@pytest.mark.parametrize("page", list(_params()))
+def test_the_commands_of_a_page_run(page: Path, clone: Path, given: Given, tmp_path: Path) -> None:
+    found = [piece for piece in pieces(page) if "not" not in piece.says and (ALL or "slow" not in piece.says)]
+    if not found:
+        pytest.skip("all of it is slow: `make test-all` runs it")
+    if any(_MEASURES.search(piece.text) for piece in found) and not shutil.which(
+        "mpicc", path=f"{clone}/.venv/bin:{os.environ['PATH']}"
+    ):
+        pytest.skip(lacking("an MPI", "no mpicc is on the PATH"))
+    if any(MPICH in piece.text for piece in found) and not (clone / MPICH).is_dir():
+        pytest.skip(lacking("MPICH", f"no {MPICH} beside .venv"))
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    script = tmp_path / "script"
+    script.write_text(_script(found, logs, given), encoding="utf-8")
+    environment = os.environ | AS_ROOT | {"PATH": f"{clone}/.venv/bin:{os.environ['PATH']}", "COLUMNS": "160"}
+    with subprocess.Popen(
+        ["bash", "--noprofile", "--norc", script],
+        cwd=clone, env=environment, stdin=subprocess.DEVNULL, start_new_session=True,
+    ) as shell:  # fmt: skip
+        try:
+            code = shell.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGKILL)
+            raise
+    printed = [log.read_text(encoding="utf-8") for log in sorted(logs.iterdir(), key=lambda log: int(log.name))]
+    if code:
+        last = found[len(printed) - 1]
+        pytest.fail(
+            f"{page.relative_to(ROOT)}:{last.line}: {code} from\n{last.text}\n{printed[-1]}", pytrace=False
+        )
+    for piece, text in zip(found, printed, strict=True):
+        if not _is_in(piece.output, text):
+            pytest.fail(f"{page.relative_to(ROOT)}:{piece.line}: {piece.text}\nprinted\n{text}", pytrace=False)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_stands_in_a_block_that_is_run(page: Path) -> None:
+    assert outside(page) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "is_in"),
+    [
+        (("a 1", "…", "c"), "x\na   1\nb\nc\n", True),
+        (("takes … µs",), "it takes 3.1 µs\n", True),
+        (("takes … µs",), "it takes 3.1\nµs\n", False),
+        (("c", "a"), "a\nc\n", False),
+    ],
+)
+def test_what_is_printed_is_compared(expected: tuple[str, ...], printed: str, is_in: bool) -> None:
+    assert _is_in(expected, printed) == is_in
