@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -74,6 +74,48 @@ def flags_written(model: BaseModel) -> dict[str, str]:
     return {
         name: flag(name, option) for name, _, option in options(type(model)) if name in model.model_fields_set
     }
+
+
+def keywords(model: type[BaseModel]) -> dict[str, tuple[str, Option]]:
+    """How the options of a model are called in Python, `network_latency`: the field and the option of each."""
+    return {
+        word.lstrip("-").replace("-", "_"): (name, option)
+        for name, _, option in options(model)
+        for word in ([name] if isinstance(option, Argument) else option.flags or (name,))
+        if not re.fullmatch("-.", word)
+    }
+
+
+_NUMBERS = (int, float, int | None, float | None)
+
+
+def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Model:
+    """The model with options as keywords of Python: a text is read as on the command line, other values are kept.
+
+    So is a number where the field holds none, as `cells=400`.
+    RequestError for a word that is no option of `hockney VERB`, and as `checked`.
+    """
+    known = keywords(model)
+    written: dict[str, Any] = {}
+    read: dict[str, Any] = {}
+    for word, value in given.items():
+        if word not in known:
+            raise RequestError(
+                f"{verb} has no option {word!r}", f"{did_you_mean(word, known)}known: {', '.join(sorted(known))}"
+            )
+        name, option = known[word]
+        kind = model.model_fields[name].annotation
+        is_number = isinstance(value, int | float) and kind not in _NUMBERS and get_origin(kind) is not list
+        if option.read is not None and not option.repeat and (isinstance(value, str) or is_number):
+            written[name] = str(value)
+            continue
+        if get_origin(kind) is list:
+            several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+            reads = option.read if option.repeat and option.read else None
+            with named(word):
+                value = [reads(one) if reads and isinstance(one, str) else one for one in several]
+        read[name] = value
+    return checked(model, written, verb, read)
 
 
 @contextmanager
