@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from tests.command_line import outcome, run_hockney
 from tests.schemas import _verbs, complaint, validator, verb_of
 
-from hockney.api.answers.base import VERSION, answers
+from hockney.api.answers.base import VERSION, answers, schema
 
 ALONE, GROUPS = _verbs()
 VERBS = sorted([*ALONE, *(f"{group} {verb}" for group, verbs in GROUPS.items() for verb in verbs)])
@@ -23,14 +23,18 @@ def test_every_verb_has_a_schema_and_no_other() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_schema_is_one_and_has_the_version(verb: str) -> None:
-    code, out, _ = outcome("schema", *verb.split())
-    assert code == 0
-    printed = json.loads(out)
-    Draft202012Validator.check_schema(printed)
-    assert printed["$id"] == f"urn:hockney:schema:{VERSION}:{verb.replace(' ', '-')}"
+    made = schema(verb)
+    Draft202012Validator.check_schema(made)
+    assert made["$id"] == f"urn:hockney:schema:{VERSION}:{verb.replace(' ', '-')}"
     refused = {"error": {"kind": "request", "message": "m", "hint": "h"}}
-    assert Draft202012Validator(printed).is_valid(refused)
+    assert Draft202012Validator(made).is_valid(refused)
     assert not complaint(verb, refused)
+
+
+def test_a_schema_is_printed() -> None:
+    code, out, _ = outcome("schema", "predict", "bcast")
+    assert code == 0
+    assert json.loads(out) == schema("predict bcast")
 
 
 def answer() -> Any:
@@ -52,8 +56,7 @@ def test_an_answer_that_is_not_as_its_schema_says_is_seen() -> None:
 
 
 def test_a_reader_passes_over_keys_that_come_later() -> None:
-    _, out, _ = outcome("schema", "predict", "bcast")
-    assert Draft202012Validator(json.loads(out)).is_valid({**answer(), "a key": 1})
+    assert Draft202012Validator(schema("predict bcast")).is_valid({**answer(), "a key": 1})
 
 
 @pytest.mark.parametrize("verb", ["fit", "tune", "predict bcast", "evaluate", "report"])

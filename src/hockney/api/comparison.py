@@ -13,7 +13,7 @@ from hockney.report.views.difference import Difference, difference
 from hockney.report.views.difference_text import heading, summary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What A and B have in common, and which of it differs. `names`: where A and B come from."""
 
@@ -40,11 +40,14 @@ class Comparison:
         """Counts and what they promise, and what only one machine has."""
         return summary(self.difference)
 
+    def __repr__(self) -> str:
+        return heading(self.names, self.machines)
+
     def _repr_html_(self) -> str:
         frame = self.frame
         columns = ["where", "quantity", "a", "b", "unit", "ratio", "ratio_low", "ratio_high", "verdict"]
         shown = frame if frame.empty else frame[columns]
-        return as_html(heading(self.names, self.machines), shown, self.summary.splitlines())
+        return as_html(repr(self), shown, self.summary.splitlines())
 
 
 def compare(

@@ -30,7 +30,7 @@ from hockney.report.predicted import predicted, write
 from hockney.report.style import drawing_style
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Errors of each model. `result` is what `hockney evaluate --json` prints (docs/reference/evaluate.md)."""
 
@@ -76,11 +76,13 @@ class Evaluation:
             )
         return self.of_estimators
 
+    def __repr__(self) -> str:
+        return f"{self.result['operation']}: errors on {self.result['n_test']} points never seen"
+
     def _repr_html_(self) -> str:
         best = self.result["best_baseline"]
         said = f"best baseline: {best['name']}, median error {best['median_relative_error']:.1%}" if best else ""
-        heading = f"{self.result['operation']}: errors on {self.result['n_test']} points never seen"
-        return as_html(heading, self.frame, [said, *self.result.get("shortfalls", ()), *self.warnings])
+        return as_html(repr(self), self.frame, [said, *self.result.get("shortfalls", ()), *self.warnings])
 
 
 def evaluate(

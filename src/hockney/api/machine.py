@@ -24,7 +24,7 @@ Size = int | str
 """Bytes, or a text such as `"64KiB"`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Machine:
     """The models of a system. `content` is the machine file (docs/reference/machine-file.md).
 
@@ -123,17 +123,19 @@ class Machine:
             made.write(output)
         return made
 
+    def __repr__(self) -> str:
+        libraries = ", ".join(library.name or library.library for library in self.content.mpi)
+        return ": ".join(filter(None, [self.content.system.name or str(self.path), libraries]))
+
     def _repr_html_(self) -> str:
         """The preferred model of each kind of pair."""
         machine, models = self.content, self.models
-        libraries = ", ".join(library.name or library.library for library in machine.mpi)
-        heading = ": ".join(filter(None, [machine.system.name or str(self.path), libraries]))
         if not models.empty:
             models = models[models["is_preferred"]].drop(columns="is_preferred")
             models = models.loc[:, [name for name in models if set(models[name]) - {"", None}]]
         more = {"effects": len(machine.effects), "models of collectives": len(machine.collectives)}
         counts = ", ".join(f"{count} {name}" for name, count in more.items() if count)
-        return as_html(heading, models, [counts, *self.warnings])
+        return as_html(repr(self), models, [counts, *self.warnings])
 
 
 def _parts(name: str, parameter: Parameter | None) -> dict[str, float | None]:

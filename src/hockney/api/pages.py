@@ -21,7 +21,7 @@ from hockney.report.make import Report, make, write_html
 from hockney.report.marks import Peak
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Page:
     """The report of a campaign: `made` has its sections, figures and tables (docs/reference/report.md)."""
 
@@ -47,11 +47,14 @@ class Page:
         """What should be known before the numbers are trusted."""
         return self.made.warnings
 
+    def __repr__(self) -> str:
+        return f"report with {len(self.figures)} figures"
+
     def _repr_html_(self) -> str:
-        return as_html("Report", None, [*self.headlines, self.made.omitted, self.made.verdict, *self.warnings])
+        return as_html(repr(self), None, [*self.headlines, self.made.omitted, self.made.verdict, *self.warnings])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Card:
     """A machine on two printed pages."""
 
@@ -68,8 +71,11 @@ class Card:
         """The key figures: name, value and 95 % interval, as text."""
         return pd.DataFrame([vars(figure) for figure in self.content.key])
 
+    def __repr__(self) -> str:
+        return f"card of {self.content.title}"
+
     def _repr_html_(self) -> str:
-        return as_html("Machine card", self.key)
+        return as_html(repr(self), self.key)
 
 
 def report(

@@ -18,7 +18,7 @@ from hockney.tune.targets.base import targets
 from hockney.tune.tuned import Tuned, as_data, cell_data, explained, rule_data
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuning:
     """Rules for a target, as they were chosen; `verification`: what launches with them showed.
 
@@ -59,10 +59,11 @@ class Tuning:
         found = {} if self.verification is None else {"verification": self.verification.model_dump()}
         return as_data(self.tuned, path) | found
 
+    def __repr__(self) -> str:
+        return f"{len(self.tuned.rules)} rules for {self.tuned.target.title}; {self.tuned.tried}"
+
     def _repr_html_(self) -> str:
-        done = self.tuned
-        heading = f"{len(done.rules)} rules for {done.target.title}; {done.tried}"
-        return as_html(heading, self.rules, [*self.explained, *done.refused])
+        return as_html(repr(self), self.rules, [*self.explained, *self.tuned.refused])
 
 
 def of_measurements(
