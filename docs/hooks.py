@@ -53,7 +53,7 @@ def _output(output: dict[str, Any]) -> str:
     if "text/html" in data:
         # A blank line would end the element for Markdown.
         html = re.sub("<style.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL)
-        return re.sub(r"\n\s*", "", html)
+        return f'<div style="overflow-x: auto">{re.sub(r"\n\s*", "", html)}</div>'
     return _indented("".join(data.get("text/plain", output.get("text", ""))))
 
 

@@ -49,6 +49,7 @@ def test_errors_of_messages(campaign: Path) -> None:
     assert evaluation.result == answer("evaluate", campaign)
     frame = evaluation.frame
     assert {"interpolation", "piecewise", "hockney"} <= set(frame["model"])
+    assert len(set(frame["model"])) == len(frame)
     assert frame["model"][0] == evaluation.result["best_baseline"]["name"]
     with pytest.raises(RequestError, match="sizes were held out"):
         evaluation.predictions  # noqa: B018 - asking is the test

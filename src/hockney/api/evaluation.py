@@ -49,7 +49,7 @@ class Evaluation:
             rows[f"{corrected['model']}, corrected"] = corrected
         best = (self.result["best_baseline"] or {}).get("name")
         ordered = sorted(rows, key=lambda name: name != best)
-        return pd.DataFrame([{"model": name, **_numbers(rows[name])} for name in ordered])
+        return pd.DataFrame([{**_numbers(rows[name]), "model": name} for name in ordered])
 
     @property
     def predictions(self) -> pd.DataFrame:

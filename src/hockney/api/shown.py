@@ -15,8 +15,8 @@ def as_html(heading: str, frame: pd.DataFrame | None = None, remarks: Iterable[s
     """One element; every text in it is escaped, as names of files and systems may hold anything."""
     parts = [f"<p><strong>{escape(heading)}</strong></p>"]
     if frame is not None and not frame.empty:
-        shown = frame.head(MOST_ROWS)
-        parts.append(shown.to_html(index=False, escape=True, na_rep="–", float_format="{:.4g}".format))
+        shown = frame.head(MOST_ROWS).astype(object).where(frame.head(MOST_ROWS).notna(), "–")
+        parts.append(shown.to_html(index=False, escape=True, float_format="{:.4g}".format))
         if len(frame) > MOST_ROWS:
             parts.append(f"<p>and {len(frame) - MOST_ROWS} more rows</p>")
     parts += [f"<p>{escape(text)}</p>" for text in remarks if text]
