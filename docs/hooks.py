@@ -53,7 +53,8 @@ def _output(output: dict[str, Any]) -> str:
     if "text/html" in data:
         # A blank line would end the element for Markdown.
         html = re.sub("<style.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL)
-        return f'<div style="overflow-x: auto">{re.sub(r"\n\s*", "", html)}</div>'
+        on_one_line = re.sub(r"\n\s*", "", html)
+        return f'<div style="overflow-x: auto">{on_one_line}</div>'
     return _indented("".join(data.get("text/plain", output.get("text", ""))))
 
 

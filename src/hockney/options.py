@@ -111,11 +111,21 @@ def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Mode
             continue
         if get_origin(kind) is list:
             several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-            reads = option.read if option.repeat and option.read else None
             with named(word):
-                value = [reads(one) if reads and isinstance(one, str) else one for one in several]
+                value = _several(option, several) if option.repeat else several
         read[name] = value
     return checked(model, written, verb, read)
+
+
+def _several(option: Option, given: Iterable[Any]) -> list[Any]:
+    """The values of an option that was written several times; what is no text is a value already."""
+    values: list[Any] = []
+    for one in given:
+        if option.read is None or not isinstance(one, str):
+            values.append(one)
+        else:
+            values += [option.read(word) for word in (words(one) if option.commas else [one])]
+    return values
 
 
 @contextmanager
@@ -142,11 +152,7 @@ def checked(
             continue
         text = written[name]
         with named(called[name]):
-            values[name] = (
-                [option.read(word) for one in text for word in (words(one) if option.commas else [one])]
-                if option.repeat
-                else option.read(text)
-            )
+            values[name] = _several(option, text) if option.repeat else option.read(text)
     try:
         return model.model_validate(values)
     except ValidationError as error:

@@ -11,9 +11,31 @@ from hockney.campaign.plan import Plan
 from hockney.records.nodes import NodeDescription
 from hockney.runner.doctor import MpiFinding
 from hockney.runner.inventory import Inventory
+from hockney.studies.status import Status
+
+answer("status")(Status)
 
 
-@answer("measure")
+class SubmittedJob(TypedDict):
+    """A script of a job; `job` is its number where it was submitted."""
+
+    name: str
+    script: str
+    nodes: int
+    ranks: int
+    walltime_s: float | None
+    submit: str
+    job: str | None
+
+
+class Jobs(TypedDict):
+    """With --submit: scripts for a batch system."""
+
+    folder: str
+    batch_system: str
+    jobs: list[SubmittedJob]
+
+
 class MeasureAnswer(TypedDict):
     """What was measured, and what was not."""
 
@@ -29,9 +51,13 @@ class MeasureAnswer(TypedDict):
     vanished: list[str]
     limitations: list[str]
     left_out: int
+    job_is_over: bool
     effects_left_out: list[str]
     warnings: list[str]
     plan: Plan
+
+
+answer("measure")(MeasureAnswer | Jobs)
 
 
 class ImportedFile(TypedDict):

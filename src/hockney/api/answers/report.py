@@ -8,6 +8,7 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
+from hockney.api.answers.campaigns import Jobs
 from hockney.api.answers.evaluate import CollectiveEvaluation
 from hockney.report.findings import Finding
 
@@ -129,4 +130,13 @@ class StudyFile(TypedDict):
     question: str
 
 
-answer("study")(StudyDone | StudyPlanned | StudyList | StudyFile)
+class StudyLeft(TypedDict):
+    """A job's part of a study that others have still to end."""
+
+    study: str
+    folder: str
+    job: str
+    steps: list[StudyStep]
+
+
+answer("study")(StudyDone | StudyPlanned | StudyLeft | Jobs | StudyList | StudyFile)
