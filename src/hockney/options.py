@@ -92,7 +92,7 @@ _NUMBERS = (int, float, int | None, float | None)
 def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Model:
     """The model with options as keywords of Python: a text is read as on the command line, other values are kept.
 
-    So is a number where the field holds none, as `cells=400`.
+    So is a number where the field holds none, as `size=400`.
     RequestError for a word that is no option of `hockney VERB`, and as `checked`.
     """
     known = keywords(model)

@@ -85,7 +85,7 @@ def test_grids_of_an_application() -> None:
     )
     said = answer("predict", "jacobi", *words)
     machine = hk.load_machine("bluegene_p")
-    frame = machine.predict("jacobi", cells=200, ranks=[8, 64], grid="all", cell_time="1ns")
+    frame = machine.predict("jacobi", size=200, ranks=[8, 64], grid="all", cell_time="1ns")
     grids = [
         (each["ranks"], grid["grid"], grid["time_s"]) for each in said["predictions"] for grid in each["grids"]
     ]
