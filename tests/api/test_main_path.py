@@ -14,7 +14,7 @@ from tests.known_campaign import EVIL, truth
 import hockney as hk
 from hockney.errors import RequestError
 
-SAME_CAMPAIGN = {"variant": "default"}
+SAME_CAMPAIGN: dict[str, Any] = {"variant": "default"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def answer(*words: str | Path) -> Any:
 
 
 def test_messages_take_what_was_planted(machine: hk.Machine) -> None:
-    sizes = [8, "1KiB", 1_000_000]
+    sizes: list[int | str] = [8, "1KiB", 1_000_000]
     frame = machine.predict("pingpong", bytes=sizes, **SAME_CAMPAIGN)
     assert frame["bytes"].tolist() == [8, 1024, 1_000_000]
     # The planted times are exact; their intervals are ±0.5 %.

@@ -24,7 +24,7 @@ def test_there_are_notebooks() -> None:
 def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "HOCKNEY_SHARED" in path.read_text(encoding="utf-8"):
         monkeypatch.setenv("HOCKNEY_SHARED", str(shared("stackhpc").parents[1]))
-    book = read(path, NO_CONVERT)
+    book = read(path, NO_CONVERT)  # type: ignore[no-untyped-call]
     NotebookClient(book, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
 
 

@@ -48,7 +48,8 @@ def answer() -> Any:
 def test_an_answer_that_is_not_as_its_schema_says_is_seen() -> None:
     good = answer()
     assert not complaint("predict bcast", good)
-    for spoilt in ({"ranks": "8"}, {"predictions": [{}]}, {"a key": 1}):
+    spoiling: list[dict[str, Any]] = [{"ranks": "8"}, {"predictions": [{}]}, {"a key": 1}]
+    for spoilt in spoiling:
         assert complaint("predict bcast", {**good, **spoilt})
     lacking = copy.deepcopy(good)
     del lacking["predictions"][0]["algorithms"][0]["time_s"]
