@@ -1,8 +1,11 @@
-"""Documentation hooks: the program makes the page of commands and the tables of applications and closed forms."""
+"""Documentation hooks: the program makes the page of commands, schemas and tables; notebooks are pages."""
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import typer.main
 from mkdocs.config.defaults import MkDocsConfig
@@ -10,6 +13,7 @@ from mkdocs.structure.files import File, Files
 from typer.cli import get_docs_for_click
 
 from hockney import _core
+from hockney.api.answers.base import answers, schema
 from hockney.cli import application
 from hockney.models.collectives._written import symbols
 from hockney.models.collectives.base import collective_models
@@ -17,18 +21,57 @@ from hockney.models.collectives.closed_form import ClosedForm, CostFormula
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add `reference/commands.md`."""
+    """Add `reference/commands.md`, a page of each notebook, and the schema of each verb's answer."""
     command = typer.main.get_command(application())
     context = command.make_context("hockney", [], resilient_parsing=True)
     text = get_docs_for_click(obj=command, ctx=context, name="hockney")
     files.append(File.generated(config, "reference/commands.md", content=text))
+    for path in sorted(Path(config.docs_dir).glob("notebooks/*.ipynb")):
+        page = notebook(json.loads(path.read_text(encoding="utf-8")))
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page))
+    for verb in answers():
+        text = json.dumps(schema(verb), indent=2, ensure_ascii=False)
+        files.append(File.generated(config, f"reference/schemas/{verb.replace(' ', '-')}.json", content=text))
     return files
 
 
+def notebook(book: dict[str, Any]) -> str:
+    """The page of a notebook: its texts, its code, and what the code said when it was last executed."""
+    parts = []
+    for cell in book["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else _indented(source))
+        parts += [_output(output) for output in cell.get("outputs", ())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _output(output: dict[str, Any]) -> str:
+    data = output.get("data", {})
+    if "image/png" in data:
+        encoded = data["image/png"].strip()
+        return f'<img alt="The figure that the code draws." src="data:image/png;base64,{encoded}">'
+    if "text/html" in data:
+        # A blank line would end the element for Markdown.
+        html = re.sub("<style.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL)
+        on_one_line = re.sub(r"\n\s*", "", html)
+        return f'<div style="overflow-x: auto">{on_one_line}</div>'
+    return _indented("".join(data.get("text/plain", output.get("text", ""))))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Put a table where a page says `<!-- closed forms of OPERATION -->` or `<!-- applications -->`."""
+    """Put a table or list where a page says `<!-- closed forms of OPERATION -->`, `<!-- applications -->` …"""
+    markdown = re.sub("<!-- schemas -->", lambda _: schemas(), markdown)
     with_forms = re.sub(r"<!-- closed forms of (\w+) -->", lambda marker: closed_forms(marker[1]), markdown)
     return re.sub("<!-- applications -->", lambda _: applications(), with_forms)
+
+
+def schemas() -> str:
+    """A link to the schema of each verb's answer."""
+    return "\n".join(f"- [`{verb}`](schemas/{verb.replace(' ', '-')}.json)" for verb in answers())
 
 
 def applications() -> str:

@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from tests.schemas import expect_as_in_schema
+
 from hockney.cli import main
 
 AWAY = "points were not met at the level asked for"
 
 
 def run_hockney(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Its exit code and what it printed."""
+    """Its exit code and what it printed; with --json that is as the verb's schema says."""
     out, err = io.StringIO(), io.StringIO()
     with chdir(cwd or Path.cwd()), redirect_stdout(out), redirect_stderr(err):
         code = called(*words)
+    expect_as_in_schema(words, out.getvalue())
     return subprocess.CompletedProcess(["hockney", *words], code, out.getvalue(), err.getvalue())
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -76,6 +76,58 @@ def flags_written(model: BaseModel) -> dict[str, str]:
     }
 
 
+def keywords(model: type[BaseModel]) -> dict[str, tuple[str, Option]]:
+    """How the options of a model are called in Python, `network_latency`: the field and the option of each."""
+    return {
+        word.lstrip("-").replace("-", "_"): (name, option)
+        for name, _, option in options(model)
+        for word in ([name] if isinstance(option, Argument) else option.flags or (name,))
+        if not re.fullmatch("-.", word)
+    }
+
+
+_NUMBERS = (int, float, int | None, float | None)
+
+
+def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Model:
+    """The model with options as keywords of Python: a text is read as on the command line, other values are kept.
+
+    So is a number where the field holds none, as `size=400`.
+    RequestError for a word that is no option of `hockney VERB`, and as `checked`.
+    """
+    known = keywords(model)
+    written: dict[str, Any] = {}
+    read: dict[str, Any] = {}
+    for word, value in given.items():
+        if word not in known:
+            raise RequestError(
+                f"{verb} has no option {word!r}", f"{did_you_mean(word, known)}known: {', '.join(sorted(known))}"
+            )
+        name, option = known[word]
+        kind = model.model_fields[name].annotation
+        is_number = isinstance(value, int | float) and kind not in _NUMBERS and get_origin(kind) is not list
+        if option.read is not None and not option.repeat and (isinstance(value, str) or is_number):
+            written[name] = str(value)
+            continue
+        if get_origin(kind) is list:
+            several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+            with named(word):
+                value = _several(option, several) if option.repeat else several
+        read[name] = value
+    return checked(model, written, verb, read)
+
+
+def _several(option: Option, given: Iterable[Any]) -> list[Any]:
+    """The values of an option that was written several times; what is no text is a value already."""
+    values: list[Any] = []
+    for one in given:
+        if option.read is None or not isinstance(one, str):
+            values.append(one)
+        else:
+            values += [option.read(word) for word in (words(one) if option.commas else [one])]
+    return values
+
+
 @contextmanager
 def named(what: str) -> Iterator[None]:
     """A RequestError of the block says what it is of: `--time: 'soon' is not a time`."""
@@ -100,11 +152,7 @@ def checked(
             continue
         text = written[name]
         with named(called[name]):
-            values[name] = (
-                [option.read(word) for one in text for word in (words(one) if option.commas else [one])]
-                if option.repeat
-                else option.read(text)
-            )
+            values[name] = _several(option, text) if option.repeat else option.read(text)
     try:
         return model.model_validate(values)
     except ValidationError as error:

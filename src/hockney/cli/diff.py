@@ -7,15 +7,13 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
-from hockney.cli._level import AnyLevel
+from hockney.machine.level_option import AnyLevel
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 
 with later():
-    from hockney.machine.file import load
-    from hockney.machine.levels import at_any_level
-    from hockney.report.views.difference import difference
+    from hockney.api.machine import Machine
     from hockney.report.views.difference_text import as_data, as_tables, heading, level_warning, summary
 
 
@@ -51,12 +49,9 @@ def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
     Numbers that three launches or more a side measured are judged, all together: at most 5 % of the differences
     found are expected to be false. Entries are compared at a level of the machine that both met.
     """
-    names = str(options.a), str(options.b)
-    first, second = load(options.a), load(options.b)
-    if options.any_level:
-        first, second = at_any_level(first, second)
-    machines = first, second
-    compared = difference(*machines, points=options.points)
+    first, second = Machine.open(options.a), Machine.open(options.b)
+    comparison = first.compare(second, points=options.points, any_level=options.any_level)
+    names, machines, compared = comparison.names, comparison.machines, comparison.difference
     if as_json:
         say.json(as_data(names, machines, compared))
     else:

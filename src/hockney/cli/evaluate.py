@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from rich.table import Table
 
-from hockney.cli._measured import MeasuredData, runs_alone
+from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.options import Option, flags_written
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
@@ -18,19 +18,9 @@ from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
 with later():
-    import pandas as pd
-
-    from hockney.apps.ring.fit import evaluate_rings
-    from hockney.machine.system import find_system
-    from hockney.models._evaluate import evaluate as evaluate_models
-    from hockney.models.base import models
-    from hockney.predict.estimators.base import ANSWER, estimators
-    from hockney.predict.evaluate import evaluate as evaluate_estimators
-    from hockney.predict.evaluate import table as predicted_table
+    from hockney.api.evaluation import evaluate as evaluated
+    from hockney.predict.estimators.base import ANSWER
     from hockney.records import table
-    from hockney.records.contents import read
-    from hockney.records.series import default_statistic, series
-    from hockney.report.predicted import write
 
 
 class EvaluateOptions(MeasuredData):
@@ -103,32 +93,43 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
-    if options.operation in applications():
-        _application(options, as_json)
-        return
-    frame = table.load(options.campaign, options.statistic)
-    for warning in frame.attrs.get("warnings", []):
-        say.warn(warning)
-    if frame.empty and (apps := read(options.campaign).apps):
-        raise runs_alone(options.campaign, apps)
-    if options.train.strip() or options.test.strip():
-        _collective(frame, options, as_json)
-        return
+    if options.operation == "ring":
+        for name, called in flags_written(options).items():
+            if name not in ("campaign", "operation"):
+                raise RequestError(f"{called} means nothing for a ring", "leave it out")
+    is_split = bool(options.train.strip() or options.test.strip())
     unfit = [called for name, called in flags_written(options).items() if name in OF_COLLECTIVES]
-    unfit += [name for name in options.models if name in estimators.names() and name not in models.names()]
-    if unfit:
+    if unfit and not is_split and options.operation not in applications():
         raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
-    _point_to_point(frame, options, as_json)
-
-
-def _point_to_point(frame: pd.DataFrame, options: EvaluateOptions, as_json: bool) -> None:
-    operation = options.operation
-    statistic = options.statistic or default_statistic(frame, operation)
-    result = evaluate_models(series(frame, operation, statistic), options.models)
+    with say.progress(quiet=as_json or not is_split) as progress:
+        evaluation = evaluated(
+            options.campaign,
+            options.operation,
+            train=options.train,
+            test=options.test,
+            models=options.models,
+            statistic=options.statistic,
+            system=options.system,
+            seed=options.seed,
+            progress=progress,
+            warn=say.warn,
+        )
+    if options.predictions:
+        table.write(evaluation.predictions, options.predictions)
+    if options.figure:
+        evaluation.write_figure(options.figure)
     if as_json:
-        say.json({"operation": operation, "statistic": statistic, **result})
-        return
+        say.json(evaluation.result)
+    elif options.operation == "ring":
+        _show_rings(evaluation.result)
+    elif is_split:
+        _show_estimators(evaluation.result, options.by)
+    else:
+        _show_models(evaluation.result)
 
+
+def _show_models(result: dict[str, Any]) -> None:
+    operation, statistic = result["operation"], result["statistic"]
     shown = Table(title=f"{operation}, {statistic}: errors on {result['n_test']} held-out points", box=None)
     for heading in ("model", "median", "P90", "P95", "coverage", "nonphysical", "failed"):
         shown.add_column(heading, justify="left" if heading == "model" else "right")
@@ -146,19 +147,7 @@ def _point_to_point(frame: pd.DataFrame, options: EvaluateOptions, as_json: bool
         say.warn(sentence)
 
 
-def _application(options: EvaluateOptions, as_json: bool) -> None:
-    if options.operation != "ring":
-        raise RequestError(
-            f"{options.operation} has no model over ranks that could be judged on numbers left out",
-            f"`hockney report {options.campaign}` sets its predictions beside what was measured",
-        )
-    for name, called in flags_written(options).items():
-        if name not in ("campaign", "operation"):
-            raise RequestError(f"{called} means nothing for a ring", "leave it out")
-    result = evaluate_rings(options.campaign)
-    if as_json:
-        say.json({"operation": options.operation, **result})
-        return
+def _show_rings(result: dict[str, Any]) -> None:
     shown = Table(title=f"ring: errors on {result['n_test']} numbers of processes left out", box=None)
     for heading in ("model", "median", "P90", "P95", "failed"):
         shown.add_column(heading, justify="left" if heading == "model" else "right")
@@ -205,36 +194,7 @@ def _errors(row: dict[str, Any]) -> list[str]:
     return [_share(row[key]) for key in (*parts, "coverage_95")]
 
 
-def _collective(frame: pd.DataFrame, options: EvaluateOptions, as_json: bool) -> None:
-    operation = options.operation
-    if operation in POINT_TO_POINT:
-        raise RequestError(
-            f"--train and --test are for collectives, {operation} is point to point",
-            "leave them out: every second size is held out; or name a collective with --operation",
-        )
-    with say.progress(quiet=as_json) as progress:
-        evaluation = evaluate_estimators(
-            frame,
-            operation,
-            options.train,
-            options.test,
-            statistic=options.statistic,
-            names=options.models,
-            system=find_system(options.system) if options.system else None,
-            seed=options.seed,
-            progress=progress,
-        )
-    if options.predictions:
-        table.write(predicted_table(evaluation), options.predictions)
-    if options.figure:
-        write(options.figure, operation, evaluation.test, evaluation.predictions)
-    if as_json:
-        say.json(evaluation.result)
-        return
-    _show(evaluation.result, options.by)
-
-
-def _show(result: dict[str, Any], by: str) -> None:
+def _show_estimators(result: dict[str, Any], by: str) -> None:
     for warning in result["warnings"]:
         say.warn(warning)
     title = f"{result['operation']}, {result['statistic']}: errors on {result['n_test']} points never seen"

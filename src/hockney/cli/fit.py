@@ -7,22 +7,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-from hockney.cli._measured import MeasuredData, runs_alone
-from hockney.errors import RequestError
+from hockney.cli._measured import MeasuredData
 from hockney.options import Option
 from hockney.records.keys import TRANSFERS
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
 with later():
-    from hockney.apps.ring.fit import fitted_rings
+    from hockney.api.campaign import Campaign
     from hockney.apps.ring.predicted import RingComparison, in_words
-    from hockney.machine.build import fitted
-    from hockney.machine.file import check_writable, is_machine_file, save
-    from hockney.machine.hops import hops_effects
+    from hockney.machine.file import check_writable
     from hockney.models.views import VIEWS
-    from hockney.network.topologies.base import parse_spec
-    from hockney.records.contents import read
     from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
     from hockney.report.views.render_views import sections_data, sections_text
     from hockney.report.views.sections import ModelSection, of_collectives, of_effects
@@ -49,28 +44,18 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
 
     Of rings the lines between breaks are fitted, too: half the slope is the latency of a message.
     """
-    campaign, output = options.campaign, options.output
+    output = options.output
     check_writable(output)
-    if is_machine_file(campaign):
-        raise RequestError(
-            f"{campaign} is a machine file: it holds fits already",
-            f"look at them with `hockney show {campaign}`, or give the campaign that they were made from",
-        )
-    network = parse_spec(options.topology) if options.topology else None
-    contents = read(campaign)
-    rings = fitted_rings(contents)
-    if rings and not contents.effects and not set(contents.frame["operation"]) & set(TRANSFERS):
+    campaign = Campaign.open(options.campaign)
+    rings = campaign.rings
+    if campaign.has_rings_alone:
         _say_rings(rings, as_json=as_json)
         return
-    if contents.apps and contents.frame.empty and not contents.effects:
-        raise runs_alone(campaign, contents.apps)
     with say.status("fitting …") as status:
-        machine = fitted(contents, progress=lambda name: status(f"fitting {name}"))
-        if network is not None:
-            machine.topology = network.spec
-            machine.effects += hops_effects(campaign, network)
+        fitted = campaign.fit(options.topology, progress=lambda name: status(f"fitting {name}"))
         status(f"writing {output}")
-        save(machine, output)
+        fitted.save(output)
+    machine = fitted.content
     for warning in machine.provenance.warnings:
         say.warn(warning)
     if as_json:

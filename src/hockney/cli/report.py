@@ -10,23 +10,18 @@ from pydantic import Field
 
 from hockney import reading
 from hockney.cli._collective_times import CollectiveTimes
-from hockney.cli._level import AnyLevel
 from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
+from hockney.machine.level_option import AnyLevel
 from hockney.options import Option, flags_written
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
 with later():
-    from hockney.machine.build import build
-    from hockney.machine.file import load
-    from hockney.machine.levels import at_any_level
-    from hockney.machine.system import find_system
+    from hockney.api.campaign import Campaign
+    from hockney.api.machine import Machine
     from hockney.report.app_sections import spoken
-    from hockney.report.card.content import content
-    from hockney.report.card.page import render, write
-    from hockney.report.make import make, write_csv, write_figures, write_html
-    from hockney.report.marks import Peak
+    from hockney.report.make import write_csv, write_figures
 
 
 class ReportOptions(CollectiveTimes, MeasuredData):
@@ -103,21 +98,19 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
         _card(options.campaign, output, in_place, any_level=options.any_level, as_json=as_json)
         return
     in_place = _in_place(output, is_named=options.output is not None)
-    peaks = [Peak.parse(text) for text in options.peaks]
-    fitted = None if options.machine is None else load(options.machine)
-    systems = [find_system(name) for name in dict.fromkeys(options.systems)]
+    fitted = None if options.machine is None else Machine.open(options.machine)
     with say.status("reading …") as status:
-        page = make(
-            options.campaign,
-            peaks,
-            fitted,
-            progress=lambda name: status(name),
-            systems=systems,
-            any_level=options.any_level,
+        made = Campaign(options.campaign).report(
+            output,
+            machine=fitted,
+            peaks=options.peaks,
+            systems=options.systems,
             statistic=options.statistic,
             sizes_B=options.sizes_B,
+            any_level=options.any_level,
+            progress=lambda name: status(name),
         )
-        write_html(page, output)
+        page = made.made
         drawn = [] if options.figures is None else write_figures(page, options.figures)
         tables = [] if options.csv is None else write_csv(page, options.csv)
     if as_json:
@@ -168,13 +161,10 @@ def _in_place(output: Path, *, is_named: bool) -> str:
 def _card(path: Path, output: Path, in_place: str, *, any_level: bool, as_json: bool) -> None:
     if path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")):
         with say.status("fitting …") as status:
-            machine = build(path, progress=lambda name: status(f"fitting {name}"))
+            machine = Campaign(path).fit(progress=lambda name: status(f"fitting {name}"))
     else:
-        machine = load(path)
-    if any_level:
-        (machine,) = at_any_level(machine)
-    card = content(machine)
-    write(render(machine, card), output)
+        machine = Machine.open(path)
+    card = machine.card(output, any_level=any_level).content
     if as_json:
         say.json({"card": str(output), **card.as_json()})
         return

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel
 
-from hockney.cli._level import AnyLevel
 from hockney.errors import RequestError
+from hockney.machine.level_option import AnyLevel
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

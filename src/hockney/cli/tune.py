@@ -17,16 +17,16 @@ from hockney.registry import unit_files
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.signals import interruptible
+from hockney.tune.rules import SIZES_B
 from hockney.units import format_bytes, format_time, parse_bytes
 from hockney.words import listed, whole, words, written
 
 with later():
-    from hockney.machine.file import is_machine_file
-    from hockney.records.verification import Verification
+    from hockney.api.tuning import Tuning, of_machine, of_measurements
+    from hockney.machine.file import is_machine_file, load
     from hockney.tune.rules import find
-    from hockney.tune.source import MachineSource, Source
     from hockney.tune.targets.base import targets
-    from hockney.tune.tuned import Tuned, as_data, explained
+    from hockney.tune.tuned import Tuned
 
 TARGETS = [name.replace("_", "-") for name in unit_files("hockney.tune.targets")]
 VERIFY = "Verification"
@@ -80,7 +80,7 @@ class TuneOptions(BaseModel):
             read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
             show=lambda sizes: ",".join(map(written, sizes)),
         ),
-    ] = Field(default_factory=lambda: [4**power for power in range(1, 12)])
+    ] = Field(default_factory=lambda: [*SIZES_B])
     where: Annotated[
         list[str],
         Option(metavar="NAME=VALUE"),
@@ -138,37 +138,33 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
     ):
         raise RequestError(f"{', '.join(unfit)} means nothing without --verify", "add it, or leave them out")
     writing.expect_writable(options.output)
-    target = targets.get(options.target)
-    verification = None
+    targets.get(options.target)  # an unknown one is refused before anything is read
+    asked = options.target, options.source, options.operations, options.ranks, options.where, options.mpi
     if is_machine_file(options.source):
         if options.verify:
             raise RequestError(
                 f"{options.source} is a machine file, and --verify launches what a campaign launched",
                 "give a campaign, or leave --verify out",
             )
-        machine = MachineSource.read(options.source, options.where, options.mpi)
-        done = machine.tuned(target, options.operations, options.ranks, options.sizes_B)
-        done.checked()
+        done = of_machine(load(options.source), *asked, sizes_B=options.sizes_B)
     else:
-        source = Source.read(options.source, options.where, options.mpi)
-        done = source.tuned(target, options.operations, options.ranks, to_be_verified=options.verify)
-        done.checked()
-        if options.verify and done.rules:
+        done = of_measurements(*asked, to_be_verified=options.verify)
+        if done.source is not None and options.verify and done.tuned.rules:
             folder = options.verify_in or options.output.with_name(f"{options.output.name}.verified")
-            asked = Verifying(folder, options.launches, trust=options.trust, quiet=json)
-            done, verification = verify(done, source, asked)
+            trying = Verifying(folder, options.launches, trust=options.trust, quiet=json)
+            done = Tuning(*verify(done.tuned, done.source, trying))
     # Last, so that the file is there only once all is known that it says.
-    writing.replace(options.output, done.checked())
+    done.write(options.output)
     if json:
-        found = {} if verification is None else {"verification": verification.model_dump()}
-        say.json(as_data(done, options.output) | found)
+        say.json(done.data(options.output))
     else:
-        _show(done, verification, options)
-    if verification is not None and any(proof.effect == "none" for proof in verification.proofs):
+        _show(done, options)
+    if done.verification is not None and any(proof.effect == "none" for proof in done.verification.proofs):
         answer_no()
 
 
-def _show(done: Tuned, verification: Verification | None, options: TuneOptions) -> None:
+def _show(tuning: Tuning, options: TuneOptions) -> None:
+    done, verification = tuning.tuned, tuning.verification
     if verification is None:
         _table(done)
     else:
@@ -177,7 +173,7 @@ def _show(done: Tuned, verification: Verification | None, options: TuneOptions) 
     if options.verify and verification is None:
         say.line("there is no rule to verify")
     if options.explain:
-        lines = explained(done.choice)
+        lines = tuning.explained
         say.line("\n", ("What gains most" if lines else "Nothing gains beyond its interval", "bold"))
         for number, line in enumerate(lines, 1):
             say.line(f"  {number}. {line}")

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.machine.file import load
 from hockney.machine.select import collective_title, collective_words, parse_where
 from hockney.machine.system import find_system
 from hockney.models.collectives.base import CollectiveModel
@@ -28,7 +27,7 @@ from hockney.predict.from_model import measured_there
 from hockney.predict.held_to_points import held
 from hockney.predict.identify.told import known_defaults
 from hockney.predict.machine_costs import MachineCosts, placed
-from hockney.predict.network_figures import costs_of, figures_of
+from hockney.predict.network_figures import costs_of, figures_of, machine_of
 from hockney.predict.on_topology import on_topology
 from hockney.predict.points import CHOICE, POINT, beyond, limits, points
 from hockney.predict.scenario import MOST_STEPS, Place
@@ -192,7 +191,7 @@ def _of_models(case: CollectiveCase, size_B: int) -> tuple[list[Row], list[str]]
     if not case.is_there:
         return [], []
     filters = {**parse_where(case.where), **({"mapping": case.mapping} if case.mapping else {})}
-    models = [model for model in load(case.machine).collectives if model.operation == case.operation]
+    models = [model for model in machine_of(case).collectives if model.operation == case.operation]
     published_ones = [published(model, _ranks(case), size_B) for model in models if not model.statistic]
     fitted = [model for model in models if model.statistic and _answers(model, filters, case.segment_B)]
     rows = [

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hockney.machine.file import load
+from hockney.machine.file import Machine, load
 from hockney.machine.select import parse_where
 from hockney.machine.system import System, find_system
 from hockney.predict.machine_costs import MachineCosts, of_machine, of_system
 from hockney.predict.message_costs import ASSUMED, COMMAND_LINE, OVERHEAD_SHARE, SIZES_B, Messages
 from hockney.predict.scenario import NETWORK
-from hockney.predict.verb import MessageCosts, NetworkOptions
+from hockney.predict.verb import MachineFile, MessageCosts, NetworkOptions
 from hockney.units import format_rate, format_time
 
 _NOTHING = Messages(np.zeros_like(SIZES_B), 0.0, 0.0, np.zeros_like(SIZES_B))
@@ -117,6 +117,11 @@ def figures_of(options: NetworkOptions) -> NetworkFigures:
     return NetworkFigures(options.network_latency_s, options.network_bandwidth_B_per_s)
 
 
+def machine_of(options: MachineFile) -> Machine:
+    """The machine that the options hold, else that of their file; RequestError without a file."""
+    return load(options.machine) if options._held is None else options._held
+
+
 def costs_of(options: MessageCosts, *, both_ways: bool = False) -> tuple[MachineCosts, System | None]:
     """Costs of the machine file, else of the system alone; the system with the network's options.
 
@@ -127,7 +132,7 @@ def costs_of(options: MessageCosts, *, both_ways: bool = False) -> tuple[Machine
         options.refuse_places()
     if options.is_there or system is None:
         where = parse_where(options.where)
-        costs = of_machine(load(options.machine), str(options.machine), both_ways=both_ways, where=where)
+        costs = of_machine(machine_of(options), str(options.machine), both_ways=both_ways, where=where)
     else:
         costs = of_system(system)
     figures = figures_of(options)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.file import Machine, load
+from hockney.machine.file import Machine
 from hockney.network.allocation import allocated
 from hockney.network.bisection.bisection import bisection
 from hockney.network.topologies.base import parse_spec
@@ -21,6 +21,7 @@ from hockney.network.traffic.base import Allocated, Links
 from hockney.predict.collective import UNSHARED, Row, predict_one
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import COMMAND_LINE
+from hockney.predict.network_figures import machine_of
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
 from hockney.predict.verb import MessageCosts
@@ -168,7 +169,7 @@ def on_topology(case: MessageCosts, ranks: int) -> RanksOnTopology | None:
     ppn = case.ppn or -(-ranks // len(among.nodes))
     if (rate := among.links.node_link_B_per_s) is not None:
         return RanksOnTopology(among, ppn, rate, COMMAND_LINE)
-    return RanksOnTopology(among, ppn, *_link_of(load(case.machine) if case.is_there else None))
+    return RanksOnTopology(among, ppn, *_link_of(machine_of(case) if case.is_there else None))
 
 
 def _link_of(machine: Machine | None) -> tuple[float, str]:

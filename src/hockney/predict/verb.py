@@ -6,9 +6,9 @@ Here is what its verbs share; those on applications stand in the folders of the 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PrivateAttr
 
 from hockney import vocabulary
 from hockney.errors import RequestError
@@ -35,11 +35,19 @@ class MachineFile(BaseModel):
     """Where costs of messages come from."""
 
     machine: Annotated[Path, Option()] = MACHINE
+    _held: Any = PrivateAttr(default=None)
+    """A `machine.file.Machine` in place of the file's: see `machine_of` in predict/network_figures.py."""
 
     @property
     def is_there(self) -> bool:
-        """Whether a file was named, or the usual one exists."""
-        return self.machine != MACHINE or self.machine.exists()
+        """Whether a machine is held, a file was named, or the usual one exists."""
+        return self._held is not None or self.machine != MACHINE or self.machine.exists()
+
+    def holding(self, machine: object) -> Self:
+        """The same options with a machine that is there already; `machine` of the options then only names it."""
+        held = self.model_copy()
+        held._held = machine
+        return held
 
 
 class Sizes(BaseModel):

@@ -11,6 +11,8 @@ from hockney.records.keys import COLLECTIVES
 from hockney.units import format_bytes
 
 Basis = Literal["measurement", "model"]
+SIZES_B = tuple(4**power for power in range(1, 12))
+"""Sizes at which a model chooses where none are named: 4 B to 4 MiB."""
 
 
 @dataclass(frozen=True)

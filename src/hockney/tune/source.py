@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.machine.file import load
+from hockney.machine.file import Machine
 from hockney.machine.select import parse_where
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.records import table
@@ -132,9 +132,9 @@ class MachineSource:
     library: Library
 
     @classmethod
-    def read(cls, path: Path, where: Sequence[str], mpi: str) -> MachineSource:
-        """RequestError where the file has no messages, or is of several libraries."""
-        machine, chosen_by = load(path), parse_where(where)
+    def of(cls, machine: Machine, path: Path, where: Sequence[str], mpi: str) -> MachineSource:
+        """RequestError where the machine has no messages, or is of several libraries. `path` is for messages."""
+        chosen_by = parse_where(where)
         names = sorted({one.name for one in machine.mpi if chosen_by.get("mpi", one.name) == one.name})
         if len(names) != 1 and not mpi:
             raise RequestError(

@@ -18,6 +18,7 @@ from hockney.options import Option
 from hockney.predict.verb import MessageCosts
 from hockney.terminal import say
 from hockney.terminal.loading import later
+from hockney.terminal.say import Progress
 from hockney.units import Extents, format_time, parse_time
 from hockney.words import listed
 
@@ -93,13 +94,14 @@ class StencilCase(MessageCosts):
         return Surroundings(costs, place)
 
 
-def predict_stencil(
-    case: StencilCase, *, as_json: bool, solution: Callable[[MeasuredRuns], Solution | None] | None = None
-) -> None:
-    """Print every grid asked for, the fastest of each number of ranks first, and where communication matters.
+SolutionOfRuns = Callable[["MeasuredRuns"], "Solution | None"]
+"""Says of runs how many iterations a whole solution takes."""
 
-    `solution` says of the runs how many iterations a whole solution takes.
-    """
+
+def predicted_grids(
+    case: StencilCase, progress: Progress, solution: SolutionOfRuns | None = None
+) -> tuple[StencilProgram, StencilPrediction, Solution | None]:
+    """Every grid asked for, the fastest of each number of ranks first; RequestError where there is no answer."""
     if case.cells is not None and case.subdomain is not None:
         raise RequestError(
             "--size and --subdomain both say how many cells there are",
@@ -114,9 +116,15 @@ def predict_stencil(
     iterations = case.iterations
     if solved is not None and "iterations" not in case.model_fields_set:
         iterations = max(1, round(solved.iterations.value))
-    with say.progress(quiet=as_json or runs is None) as progress:
-        surroundings = case.surroundings(grids[0].ranks)
-        predicted = predict_grids(program, grids, surroundings, iterations, case.cell_s, runs, progress)
+    surroundings = case.surroundings(grids[0].ranks)
+    predicted = predict_grids(program, grids, surroundings, iterations, case.cell_s, runs, progress)
+    return program, predicted, solved
+
+
+def predict_stencil(case: StencilCase, *, as_json: bool, solution: SolutionOfRuns | None = None) -> None:
+    """Print every grid asked for, the fastest of each number of ranks first, and where communication matters."""
+    with say.progress(quiet=as_json or case.runs is None) as progress:
+        program, predicted, solved = predicted_grids(case, progress, solution)
     if as_json:
         say.json(_data(program, predicted, solved))
         return
@@ -166,6 +174,20 @@ def _ranked_data(ranked: RankedGrids, predicted: StencilPrediction, solved: Solu
         "not_told_apart_from": [str(rival.grid) for rival in ranked.rivals],
         "grids": [_grid_data(prediction, predicted, solved) for prediction in ranked.ordered],
     }
+
+
+def grid_rows(predicted: StencilPrediction) -> list[dict[str, Any]]:
+    """A row for each grid, as a table has it: times in seconds."""
+    return [
+        {"ranks": ranked.fastest.grid.ranks, "cells": "x".join(map(str, ranked.cells))}
+        | {name: value for name, value in _grid_data(prediction, predicted, None).items() if value is not None}
+        | {
+            "is_fastest": prediction is ranked.fastest,
+            "may_be_fastest": prediction in [ranked.fastest, *ranked.rivals],
+        }
+        for ranked in predicted.ranked
+        for prediction in ranked.ordered
+    ]
 
 
 def _grid_data(

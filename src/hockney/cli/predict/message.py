@@ -3,57 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
 
-from pydantic import Field
 from rich.table import Table
 
-from hockney.cli._level import AnyLevel
-from hockney.errors import RequestError
-from hockney.options import Option
 from hockney.predict.added_options import AddedEffects
-from hockney.predict.verb import MachineFile, Sizes, predict
+from hockney.predict.message_options import Message
+from hockney.predict.verb import predict
 from hockney.records.keys import POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_time, parse_time
-from hockney.words import listed
+from hockney.units import format_bytes, format_time
 
 with later():
-    from hockney.machine.file import Entry, load
-    from hockney.machine.levels import at_any_level, at_reference
-    from hockney.machine.select import parse_where, select_entry, title
-    from hockney.models.base import PREFERRED
-    from hockney.predict.added import AddedTime, added
-    from hockney.predict.message import predict_message
+    from hockney.api.predictions import messages
+    from hockney.machine.select import title
+    from hockney.predict.added import AddedTime
     from hockney.report.views.prediction import added_data, as_data, as_text
-
-
-class Message(MachineFile, Sizes):
-    """How long a message is, and which entry of a machine file predicts it."""
-
-    locality: Annotated[
-        str | None,
-        Option("[default: the nearest measured]"),
-    ] = None
-    variant: Annotated[str | None, Option()] = None
-    cache: Annotated[str | None, Option("[default: warm where measured]")] = None
-    where: Annotated[
-        list[str],
-        Option("mapping, mpi, system, source, window, pairs."),
-    ] = Field(default_factory=list)
-    model: Annotated[str, Option("To predict with.")] = "piecewise"
-    any_level: AnyLevel = False
-    reference_s: Annotated[
-        float | None,
-        Option(
-            "Time of the reference at which the machine is now, such as 0.105us: within a level it drifts. "
-            "[default: that of the campaign]",
-            read=parse_time,
-            flags=("--reference",),
-            metavar="TIME",
-        ),
-    ] = None
 
 
 def _examples(operation: str) -> str:
@@ -95,27 +60,18 @@ def pingpong(message: Message, effects: AddedEffects, as_json: JsonOption = Fals
 
 
 def _answer(operation: str, message: Message, effects: AddedEffects | None, as_json: bool) -> None:
-    if not message.sizes_B:
-        raise RequestError(f"{operation} needs --bytes", "for example --bytes 64KiB")
-    keys = {"operation": operation, **message.model_dump(include={"locality", "variant", "cache"})}
-    machine = load(message.machine)
-    if message.any_level:
-        (machine,) = at_any_level(machine)
-    entry = select_entry(machine, keys | parse_where(message.where))
-    if message.reference_s is not None:
-        entry = _at_reference(entry, message)
-    predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
-    sums = [added(machine, entry, prediction, effects) for prediction in predictions] if effects else []
+    times = messages(operation, message, effects)
+    entry, predictions = times.entry, times.predictions
     if as_json:
         given = {"machine": str(message.machine), "reference_s": message.reference_s}
-        with_effects = {"with_effects": [added_data(each) for each in sums]} if sums else {}
+        with_effects = {"with_effects": [added_data(each) for each in times.sums]} if times.sums else {}
         say.json({**given, **as_data(entry, message.model, predictions), **with_effects})
         return
-    heading = f"{title(entry, machine.point_to_point)} — {message.model}"
+    heading = f"{title(entry, times.machine.point_to_point)} — {message.model}"
     if message.reference_s is not None:
         heading += f", where the reference takes {format_time(message.reference_s)}"
     say.line(as_text(heading, entry, predictions))
-    for each in sums:
+    for each in times.sums:
         _show(each)
 
 
@@ -146,20 +102,6 @@ def _show(sum_of: AddedTime) -> None:
 def _between(low_s: float | None, high_s: float | None) -> str:
     """In their order: what a busy sender hides at the low end of the transfer is less than at the high one."""
     return "–" if low_s is None or high_s is None else " to ".join(map(format_time, sorted((low_s, high_s))))
-
-
-def _at_reference(entry: Entry, message: Message) -> Entry:
-    """The entry at the reference that was given; RequestError where that says nothing."""
-    if message.any_level:
-        raise RequestError(
-            "--reference and --any-level exclude each other", "a reference is of one level: leave one out"
-        )
-    if message.model not in PREFERRED:
-        raise RequestError(
-            f"--reference does not go with the model {message.model!r}", f"it goes with {listed(PREFERRED)}"
-        )
-    assert message.reference_s is not None
-    return at_reference(entry, message.reference_s)
 
 
 for _operation in POINT_TO_POINT:

@@ -1,0 +1,149 @@
+"""The answers of verbs that make, join and look at campaigns: `measure`, `import`, `merge`, `doctor`, `lab`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from hockney.api.answers.base import answer
+from hockney.campaign.plan import Plan
+from hockney.records.nodes import NodeDescription
+from hockney.runner.doctor import MpiFinding
+from hockney.runner.inventory import Inventory
+from hockney.studies.status import Status
+
+answer("status")(Status)
+
+
+class SubmittedJob(TypedDict):
+    """A script of a job; `job` is its number where it was submitted."""
+
+    name: str
+    script: str
+    nodes: int
+    ranks: int
+    walltime_s: float | None
+    submit: str
+    job: str | None
+
+
+class Jobs(TypedDict):
+    """With --submit: scripts for a batch system."""
+
+    folder: str
+    batch_system: str
+    jobs: list[SubmittedJob]
+
+
+class MeasureAnswer(TypedDict):
+    """What was measured, and what was not."""
+
+    campaign: str
+    records: int
+    answers_about_effects: int
+    core_seconds: float
+    references_share: float
+    measured: int
+    prepare_s: float
+    measure_s: float
+    failures: list[str]
+    vanished: list[str]
+    limitations: list[str]
+    left_out: int
+    job_is_over: bool
+    effects_left_out: list[str]
+    warnings: list[str]
+    plan: Plan
+
+
+answer("measure")(MeasureAnswer | Jobs)
+
+
+class ImportedFile(TypedDict):
+    """A file that was read."""
+
+    file: str
+    format: str
+    records: int
+    runs: int
+    operations: dict[str, int]
+    variants: list[str]
+    warnings: list[str]
+
+
+class SkippedFile(TypedDict):
+    """A file that is no result."""
+
+    file: str
+    reason: str
+
+
+@answer("import")
+class ImportAnswer(TypedDict):
+    """What was read into the campaign."""
+
+    campaign: str
+    records: int
+    runs: int
+    files: list[ImportedFile]
+    skipped: list[SkippedFile]
+    notes: list[str]
+
+
+@answer("merge")
+class MergeAnswer(TypedDict):
+    """What the joined campaign holds."""
+
+    campaign: str
+    records: int
+    runs: int
+    answers_about_effects: int
+    merged: list[str]
+    warnings: list[str]
+
+
+class SearchStep(TypedDict):
+    """A place where MPIs are looked for."""
+
+    where: str
+    wrappers: list[str]
+
+
+@answer("doctor")
+class DoctorAnswer(TypedDict):
+    """What there is to measure with."""
+
+    ok: bool
+    mpis: list[MpiFinding]
+    search: list[SearchStep]
+    compiler: str
+    machine: Inventory
+    node: NodeDescription
+    advice: list[str]
+
+
+@answer("lab up")
+class LabUpAnswer(TypedDict):
+    """The hosts that are up."""
+
+    name: str
+    hosts: int
+    link_bit_per_s: float | None
+    burst_B: int | None
+    exchange_s: dict[str, float]
+    addresses: list[str]
+    names: list[str]
+    rules_from_B: int | None
+
+
+@answer("lab down")
+class LabDownAnswer(TypedDict):
+    """The lab that is gone."""
+
+    name: str
+    namespaces_deleted: int
+
+
+# What the command prints is its own.
+LabRunAnswer = answer("lab run")(Any)

@@ -1,0 +1,142 @@
+"""The answers of `hockney fit` and `hockney show`: a machine's models."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+from hockney.api.answers.base import answer
+from hockney.machine.file import EntryLevel, MpiLibrary
+from hockney.models.base import Parameter, Quality, Regime
+from hockney.models.collectives.base import CollectiveQuality, CollectiveRegime
+from hockney.models.effects.base import Cell, Plot
+from hockney.models.views import Statement
+
+Views = dict[str, list[Statement]]
+"""Statements by view: asymptotic, dominant, bounded, exact."""
+
+
+class FitOfEntry(TypedDict):
+    """One model of an entry."""
+
+    formula: list[str]
+    latex: str
+    latency_s: Parameter
+    bandwidth_B_per_s: Parameter | None
+    regimes: list[Regime]
+    parameters: dict[str, Parameter]
+    nonphysical: bool
+    gap_is_larger: bool
+    n_half_B: Parameter | None
+    quality: Quality | None
+    notes: list[str]
+    views: NotRequired[dict[str, list[Statement]]]
+
+
+class OtherLevel(TypedDict):
+    """Another level of the machine."""
+
+    level: EntryLevel | None
+    times_as_long: float | None
+
+
+@with_config(ConfigDict(extra="allow"))
+class ModelledEntry(TypedDict):
+    """One kind of pair; further words tell it from its neighbours: source, system, mpi, window …"""
+
+    operation: str
+    locality: str
+    variant: str
+    cache: str
+    mapping: str
+    pairs_measured: list[str]
+    points: int
+    smallest_B: int | None
+    largest_B: int | None
+    source: str
+    eager_limit_B: float | None
+    oversubscribed: bool | None
+    models: dict[str, FitOfEntry]
+    notes: list[str]
+    level: EntryLevel | None
+    other_levels: list[OtherLevel]
+
+
+class ModelledEffect(TypedDict):
+    """What a ping-pong hides (docs/reference/effects.md)."""
+
+    effect: str
+    locality: str | None
+    variant: str
+    mpi: str
+    mapping: str
+    system: str
+    placement: str
+    ranks: int | None
+    parameters: dict[str, Parameter]
+    views: Views
+    points: list[dict[str, Cell]]
+    plots: list[Plot]
+    not_measurable: str
+    not_identified: dict[str, str]
+    notes: list[str]
+    source: str
+    oversubscribed: bool | None
+    launches: list[str]
+
+
+class ModelledCollective(TypedDict):
+    """A closed form, or a published or fitted model of a collective."""
+
+    operation: str
+    algorithm: str
+    ranks: int | None
+    views: Views
+    notes: list[str]
+    mapping: NotRequired[str]
+    other: NotRequired[dict[str, str]]
+    segment_B: NotRequired[int]
+    radix: NotRequired[int]
+    statistic: NotRequired[str]
+    parameters: NotRequired[dict[str, Parameter]]
+    regimes: NotRequired[list[CollectiveRegime]]
+    as_printed: NotRequired[list[Statement]]
+    points: NotRequired[list[dict[str, Cell]]]
+    quality: NotRequired[CollectiveQuality | None]
+    launches: NotRequired[int | None]
+    oversubscribed: NotRequired[bool | None]
+    source: NotRequired[str]
+
+
+@answer("show")
+class ShowAnswer(TypedDict):
+    """All models of a machine file, or those that were asked for."""
+
+    machine: str
+    schema_version: int
+    hockney_version: str
+    created: str
+    system: str
+    mpi: list[MpiLibrary]
+    entries: list[ModelledEntry]
+    warnings: list[str]
+    effects: list[ModelledEffect]
+    collectives: list[ModelledCollective]
+
+
+class FitAnswer(ShowAnswer):
+    """The models that were fitted; `machine` is the file that holds them."""
+
+    rings: NotRequired[list[dict[str, Any]]]
+
+
+class FittedRings(TypedDict):
+    """Of rings alone, no machine file is made."""
+
+    machine: None
+    rings: list[dict[str, Any]]
+
+
+Fitted = answer("fit")(FitAnswer | FittedRings)

@@ -1,0 +1,142 @@
+"""The answers of `hockney report` and `hockney study`."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+from hockney.api.answers.base import answer
+from hockney.api.answers.campaigns import Jobs
+from hockney.api.answers.evaluate import CollectiveEvaluation
+from hockney.report.findings import Finding
+
+
+class WithInterval(TypedDict):
+    """A number; the interval is [low, high]."""
+
+    value: float
+    interval: tuple[float, float] | None
+
+
+class Headline(TypedDict):
+    """The numbers of one curve."""
+
+    operation: str
+    locality: str | None
+    variant: str
+    label: str
+    model: str
+    latency_s: WithInterval
+    bandwidth_B_per_s: WithInterval | None
+    n_half_B: WithInterval | None
+    eager_limit_B: float | None
+    formulas: list[str]
+    highest_throughput_B_per_s: float
+    peaks: dict[str, float]
+    text: str
+
+
+@with_config(ConfigDict(extra="allow"))
+class ReportAnswer(TypedDict):
+    """What the page says; rows of its tables are those of the files that --csv writes."""
+
+    report: str
+    figures: list[str]
+    csv: list[str]
+    headline: list[Headline]
+    left_out: str
+    evaluations: dict[str, CollectiveEvaluation]
+    collectives: dict[str, dict[str, list[dict[str, Any]]]]
+    applications: list[dict[str, Any]]
+    findings: list[Finding]
+    warnings: list[str]
+
+
+@with_config(ConfigDict(extra="allow"))
+class CardAnswer(TypedDict):
+    """The card that was written, and what stands on it (`Card` of hockney.report.card.content)."""
+
+    card: str
+    title: str
+    lead: list[str]
+
+
+answer("report")(ReportAnswer | CardAnswer)
+
+
+class StudyStep(TypedDict):
+    """A step of a study, as it is planned or as it was done."""
+
+    name: str
+    command: str
+    why: str
+    estimate_s: float
+    placement: NotRequired[str]
+    state: NotRequired[str]
+    took_s: NotRequired[float]
+    hint: NotRequired[str]
+    left_out: NotRequired[int]
+
+
+StudyDone = TypedDict(
+    "StudyDone",
+    {
+        "study": str,
+        "folder": str,
+        "report": str,
+        "findings": list[Finding],
+        "warnings": list[str],
+        "from": NotRequired[str],
+        "estimate_s": NotRequired[float],
+        "took_s": NotRequired[float],
+        "steps": NotRequired[list[StudyStep]],
+    },
+)
+
+
+class StudyPlanned(TypedDict):
+    """With --dry-run: what would be done."""
+
+    study: str
+    question: str
+    compares: str
+    shows: str
+    asked: dict[str, Any]
+    estimate_s: float
+    steps: list[StudyStep]
+
+
+class KnownStudy(TypedDict):
+    """A study and what it answers."""
+
+    name: str
+    question: str
+    needs: Any
+
+
+class StudyList(TypedDict):
+    """`hockney study list`."""
+
+    studies: list[KnownStudy]
+
+
+@with_config(ConfigDict(extra="allow"))
+class StudyFile(TypedDict):
+    """`hockney study show`: the file of a study."""
+
+    name: str
+    question: str
+
+
+class StudyLeft(TypedDict):
+    """A job's part of a study that others have still to end."""
+
+    study: str
+    folder: str
+    job: str
+    steps: list[StudyStep]
+
+
+answer("study")(StudyDone | StudyPlanned | StudyLeft | Jobs | StudyList | StudyFile)

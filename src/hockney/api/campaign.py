@@ -1,0 +1,184 @@
+"""What was measured: a campaign folder or a tidy table, and what can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from hockney.api.alone import runs_alone
+from hockney.api.shown import as_html
+from hockney.errors import RequestError
+from hockney.machine.file import is_machine_file
+from hockney.records.contents import Contents, read
+from hockney.records.keys import TRANSFERS
+
+if TYPE_CHECKING:
+    from hockney.api.evaluation import Evaluation
+    from hockney.api.machine import Machine
+    from hockney.api.pages import Page
+    from hockney.api.tuning import Tuning
+    from hockney.apps.ring.predicted import RingComparison
+
+Doing = Callable[[str], None]
+"""Takes what is being done, in words."""
+
+
+def unsaid(_: str) -> None:
+    """What is being done, not shown."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign folder, or a tidy table (`.csv`, `.csv.gz`, `.parquet`); it is read once, when it is needed."""
+
+    path: Path
+
+    @classmethod
+    def open(cls, path: str | Path) -> Campaign:
+        """RequestError for a machine file: that holds fits, and no measurements."""
+        path = Path(path)
+        if is_machine_file(path):
+            raise RequestError(
+                f"{path} is a machine file: it holds fits already",
+                f"look at them with `hockney show {path}`, or give the campaign that they were made from",
+            )
+        return cls(path)
+
+    @cached_property
+    def contents(self) -> Contents:
+        """All that it holds; RequestError where there is nothing, or it is damaged."""
+        return read(self.path)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The tidy table, a row for each statistic of each point; times in seconds (docs/reference/table.md)."""
+        return self.contents.frame
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was damaged."""
+        return self.contents.warnings
+
+    @cached_property
+    def rings(self) -> list[RingComparison]:
+        """The curves of rings with the lines between their breaks."""
+        from hockney.apps.ring.fit import fitted_rings
+
+        return fitted_rings(self.contents)
+
+    @property
+    def has_rings_alone(self) -> bool:
+        """Whether there are rings, and nothing of which a machine file is made."""
+        contents = self.contents
+        return bool(self.rings) and not contents.effects and not set(self.table["operation"]) & set(TRANSFERS)
+
+    def fit(self, topology: str = "", *, progress: Doing = unsaid) -> Machine:
+        """Every model fitted to every configuration.
+
+        `topology` is the network between nodes, such as `"torus:8x8x4"`. RequestError where there is nothing that
+        a model is of.
+        """
+        from hockney.api.machine import Machine
+        from hockney.machine.build import fitted
+        from hockney.machine.hops import hops_effects
+        from hockney.network.topologies.base import parse_spec
+
+        network = parse_spec(topology) if topology else None
+        contents = self.contents
+        if contents.apps and contents.frame.empty and not contents.effects:
+            raise runs_alone(self.path, contents.apps)
+        machine = fitted(contents, progress)
+        if network is not None:
+            machine.topology = network.spec
+            machine.effects += hops_effects(self.path, network)
+        return Machine(machine, self.path)
+
+    def evaluate(
+        self,
+        operation: str = "pingpong",
+        *,
+        train: str = "",
+        test: str = "",
+        models: Sequence[str] = (),
+        statistic: str = "",
+        system: str = "",
+        seed: int = 1,
+    ) -> Evaluation:
+        """Errors of each model on what it has not seen: see `hockney.api.evaluation.evaluate`."""
+        from hockney.api.evaluation import evaluate
+
+        return evaluate(
+            self.path,
+            operation,
+            train=train,
+            test=test,
+            models=models,
+            statistic=statistic,
+            system=system,
+            seed=seed,
+        )
+
+    def tune(
+        self,
+        target: str,
+        *,
+        operations: Sequence[str] = (),
+        ranks: Sequence[int] = (),
+        where: Sequence[str] = (),
+        mpi: str = "",
+    ) -> Tuning:
+        """Rules by which a library takes faster algorithms: see `hockney.api.tuning.of_measurements`."""
+        from hockney.api.tuning import of_measurements
+
+        return of_measurements(target, self.path, operations, ranks, where, mpi)
+
+    def report(
+        self,
+        output: str | Path | None = None,
+        *,
+        machine: Machine | None = None,
+        peaks: Sequence[str] = (),
+        systems: Sequence[str] = (),
+        statistic: str = "",
+        sizes_B: Sequence[int] = (),
+        any_level: bool = False,
+        progress: Doing = unsaid,
+    ) -> Page:
+        """The report, written to `output` where one is named: see `hockney.api.pages.report`."""
+        from hockney.api.pages import report
+
+        page = report(
+            self.path,
+            machine=None if machine is None else machine.content,
+            peaks=peaks,
+            systems=systems,
+            statistic=statistic,
+            sizes_B=sizes_B,
+            any_level=any_level,
+            progress=progress,
+        )
+        if output is not None:
+            page.write(output)
+        return page
+
+    def _repr_html_(self) -> str:
+        """How many points of what there are, on how many ranks and of which sizes."""
+        shown = self.table.groupby(["operation", "statistic"], sort=False).agg(
+            rows=("time_s", "size"),
+            algorithms=("algorithm", lambda names: ", ".join(sorted(set(names) - {""})[:6])),
+            least_ranks=("ranks", "min"),
+            most_ranks=("ranks", "max"),
+            least_bytes=("bytes", "min"),
+            most_bytes=("bytes", "max"),
+        )
+        counts = ", ".join(
+            f"{len(part)} {name}"
+            for name, part in (("runs of applications", self.contents.apps), ("effects", self.contents.effects))
+            if part
+        )
+        return as_html(str(self.path), shown.reset_index(), [counts, *self.warnings])

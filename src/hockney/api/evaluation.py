@@ -1,0 +1,152 @@
+"""How well models predict what they have not seen: sizes, points of a collective, or rings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from hockney.api.alone import runs_alone
+from hockney.api.shown import as_html
+from hockney.apps.ring.fit import evaluate_rings
+from hockney.errors import RequestError
+from hockney.machine.system import find_system
+from hockney.models._evaluate import evaluate as evaluate_models
+from hockney.models.base import models as fits
+from hockney.predict.estimators.base import Progress, estimators, silent
+from hockney.predict.evaluate import Evaluation as OfEstimators
+from hockney.predict.evaluate import evaluate as evaluate_estimators
+from hockney.predict.evaluate import table as predicted_table
+from hockney.records import table
+from hockney.records.contents import read
+from hockney.records.keys import POINT_TO_POINT
+from hockney.records.series import default_statistic, series
+from hockney.registry import unit_files
+from hockney.report.predicted import predicted, write
+from hockney.report.style import drawing_style
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """Errors of each model. `result` is what `hockney evaluate --json` prints (docs/reference/evaluate.md)."""
+
+    result: dict[str, Any]
+    of_estimators: OfEstimators | None = None
+    """The test points and their predictions, of a collective."""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row for each model: errors are shares of the measured time; the best baseline comes first."""
+        rows = dict(self.result["models"])
+        if "interpolation" in self.result:
+            rows = {"interpolation": self.result["interpolation"], **rows}
+        if corrected := self.result.get("corrected"):
+            rows[f"{corrected['model']}, corrected"] = corrected
+        best = (self.result["best_baseline"] or {}).get("name")
+        ordered = sorted(rows, key=lambda name: name != best)
+        return pd.DataFrame([{**_numbers(rows[name]), "model": name} for name in ordered])
+
+    @property
+    def predictions(self) -> pd.DataFrame:
+        """Every test point of a collective with its predictions; RequestError where sizes were held out."""
+        return predicted_table(self._of_estimators())
+
+    @property
+    def figure(self) -> Figure:
+        """Predicted against measured times, a panel for each model; RequestError as `predictions`."""
+        of = self._of_estimators()
+        with drawing_style():
+            return predicted(self.result["operation"], of.test, of.predictions).figure
+
+    def write_figure(self, path: Path) -> None:
+        """The figure as a file, `.svg`, `.png` or `.html`; RequestError for another ending, and as there."""
+        of = self._of_estimators()
+        write(path, self.result["operation"], of.test, of.predictions)
+
+    def _of_estimators(self) -> OfEstimators:
+        if self.of_estimators is None:
+            raise RequestError(
+                f"{self.result['operation']}: sizes were held out, which are not kept one by one",
+                "name points of a collective: train='ranks <= 64'",
+            )
+        return self.of_estimators
+
+    def __repr__(self) -> str:
+        return f"{self.result['operation']}: errors on {self.result['n_test']} points never seen"
+
+    def _repr_html_(self) -> str:
+        best = self.result["best_baseline"]
+        said = f"best baseline: {best['name']}, median error {best['median_relative_error']:.1%}" if best else ""
+        return as_html(repr(self), self.frame, [said, *self.result.get("shortfalls", ()), *self.warnings])
+
+
+def evaluate(
+    path: Path,
+    operation: str = "pingpong",
+    *,
+    train: str = "",
+    test: str = "",
+    models: Sequence[str] = (),
+    statistic: str = "",
+    system: str = "",
+    seed: int = 1,
+    progress: Progress = silent,
+    warn: Callable[[str], None] = lambda _: None,
+) -> Evaluation:
+    """Fit each model to a part of what was measured, and judge it on the rest.
+
+    Of messages every second size of each series is held out. Of a collective `train` and `test` say which points
+    are seen and asked for, such as `"ranks <= 64"`; `system` describes it, `seed` is that of `sample()`. Of rings
+    every second number of processes is held out. With the model that answers among `models` all baselines are
+    judged, as without any. `warn` hears what is wrong with the table before the work begins.
+    RequestError where nothing can be held out.
+    """
+    if operation in unit_files("hockney.apps.{}.section"):
+        if operation != "ring":
+            raise RequestError(
+                f"{operation} has no model over ranks that could be judged on numbers left out",
+                f"`hockney report {path}` sets its predictions beside what was measured",
+            )
+        return Evaluation({"operation": operation, **evaluate_rings(path)})
+    frame = table.load(path, statistic)
+    warnings: list[str] = frame.attrs.get("warnings", [])
+    for warning in warnings:
+        warn(warning)
+    if frame.empty and (apps := read(path).apps):
+        raise runs_alone(path, apps)
+    if not (train.strip() or test.strip()):
+        if unfit := [name for name in models if name in estimators.names() and name not in fits.names()]:
+            raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
+        statistic = statistic or default_statistic(frame, operation)
+        result = evaluate_models(series(frame, operation, statistic), models)
+        return Evaluation({"operation": operation, "statistic": statistic, **result}, warnings=warnings)
+    if operation in POINT_TO_POINT:
+        raise RequestError(
+            f"--train and --test are for collectives, {operation} is point to point",
+            "leave them out: every second size is held out; or name a collective with --operation",
+        )
+    of_estimators = evaluate_estimators(
+        frame,
+        operation,
+        train,
+        test,
+        statistic=statistic,
+        names=models,
+        system=find_system(system) if system else None,
+        seed=seed,
+        progress=progress,
+    )
+    return Evaluation(of_estimators.result, of_estimators, warnings)
+
+
+def _numbers(row: dict[str, Any]) -> dict[str, Any]:
+    """Of a row of the result, what is a number or a text; the mean regret of a choice by it."""
+    regret = {"mean_regret": row["regret"]["mean"], "p95_regret": row["regret"]["p95"]} if "regret" in row else {}
+    return {
+        name: value for name, value in row.items() if value is None or isinstance(value, int | float | str)
+    } | regret

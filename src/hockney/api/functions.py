@@ -1,0 +1,69 @@
+"""The verbs as functions of paths, campaigns and machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from hockney.api.campaign import Campaign
+from hockney.api.machine import Machine
+
+if TYPE_CHECKING:
+    from hockney.api.comparison import Comparison
+    from hockney.api.evaluation import Evaluation
+    from hockney.api.pages import Page
+    from hockney.api.tuning import Tuning
+
+Measured = str | Path | Campaign
+Models = str | Path | Machine
+
+
+def load(path: str | Path) -> Campaign:
+    """A campaign folder or a tidy table; it is read when something is asked of it."""
+    return Campaign.open(path)
+
+
+def load_machine(path: str | Path) -> Machine:
+    """A machine file, or a machine that comes with hockney, by its name: `load_machine("bluegene_p")`."""
+    return Machine.open(path)
+
+
+def fit(measured: Measured, topology: str = "") -> Machine:
+    """`Campaign.fit`."""
+    return _campaign(measured).fit(topology)
+
+
+def predict(machine: Models, operation: str, **asked: Any) -> pd.DataFrame:
+    """`Machine.predict`."""
+    return _machine(machine).predict(operation, **asked)
+
+
+def evaluate(measured: Measured, operation: str = "pingpong", **asked: Any) -> Evaluation:
+    """`Campaign.evaluate`."""
+    return _campaign(measured).evaluate(operation, **asked)
+
+
+def compare(a: Models, b: Models, *, points: bool = False, any_level: bool = False) -> Comparison:
+    """`Machine.compare`: what differs between A and B by more than chance."""
+    return _machine(a).compare(_machine(b), points=points, any_level=any_level)
+
+
+def tune(measured: Measured | Machine, target: str, **asked: Any) -> Tuning:
+    """`Campaign.tune`, or `Machine.tune`, by the model alone."""
+    source = measured if isinstance(measured, Machine) else _campaign(measured)
+    return source.tune(target, **asked)
+
+
+def report(measured: Measured, output: str | Path | None = None, **asked: Any) -> Page:
+    """`Campaign.report`."""
+    return _campaign(measured).report(output, **asked)
+
+
+def _campaign(measured: Measured) -> Campaign:
+    return measured if isinstance(measured, Campaign) else load(measured)
+
+
+def _machine(machine: Models) -> Machine:
+    return machine if isinstance(machine, Machine) else load_machine(machine)

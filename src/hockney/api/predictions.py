@@ -1,0 +1,154 @@
+"""What `hockney predict` answers, as its verbs print it and as a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hockney.errors import RequestError
+from hockney.machine.file import Entry, Machine
+from hockney.machine.levels import at_any_level, at_reference
+from hockney.machine.select import parse_where, select_entry
+from hockney.models.base import PREFERRED
+from hockney.options import keywords, of_keywords
+from hockney.predict.added import AddedTime, added
+from hockney.predict.added_options import AddedEffects
+from hockney.predict.collective_options import CollectiveCase
+from hockney.predict.estimators.base import Progress, silent
+from hockney.predict.every_algorithm import predictions as of_every_algorithm
+from hockney.predict.message import MessagePrediction, predict_message
+from hockney.predict.message_options import Message
+from hockney.predict.network_figures import machine_of
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.registry import did_you_mean
+from hockney.report.views.prediction import added_data, as_data
+from hockney.terminal import loading
+from hockney.words import listed
+
+
+@dataclass(frozen=True)
+class MessageTimes:
+    """Times of messages by the models of one entry; `sums` with the effects that were asked for, else empty."""
+
+    machine: Machine
+    entry: Entry
+    predictions: list[MessagePrediction]
+    sums: list[AddedTime]
+
+
+def messages(operation: str, message: Message, effects: AddedEffects | None = None) -> MessageTimes:
+    """Predict each size, with `effects` what a ping-pong hides; RequestError for what cannot be predicted."""
+    if not message.sizes_B:
+        raise RequestError(f"{operation} needs --bytes", "for example --bytes 64KiB")
+    keys = {"operation": operation, **message.model_dump(include={"locality", "variant", "cache"})}
+    machine = machine_of(message)
+    if message.any_level:
+        (machine,) = at_any_level(machine)
+    entry = select_entry(machine, keys | parse_where(message.where))
+    if message.reference_s is not None:
+        entry = _at_reference(entry, message)
+    predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
+    sums = [added(machine, entry, prediction, effects) for prediction in predictions] if effects else []
+    return MessageTimes(machine, entry, predictions, sums)
+
+
+def _at_reference(entry: Entry, message: Message) -> Entry:
+    """The entry at the reference that was given; RequestError where that says nothing."""
+    if message.any_level:
+        raise RequestError(
+            "--reference and --any-level exclude each other", "a reference is of one level: leave one out"
+        )
+    if message.model not in PREFERRED:
+        raise RequestError(
+            f"--reference does not go with the model {message.model!r}", f"it goes with {listed(PREFERRED)}"
+        )
+    assert message.reference_s is not None
+    return at_reference(entry, message.reference_s)
+
+
+def collectives(case: CollectiveCase, progress: Progress = silent) -> list[dict[str, Any]]:
+    """The answer for each size, as `hockney predict … --json` has it; RequestError where there is none."""
+    return of_every_algorithm(case, progress)
+
+
+def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> pd.DataFrame:
+    """What `given`, options of `hockney predict OPERATION` as keywords, asks of a machine: `Machine.predict`."""
+    known = dict.fromkeys(COLLECTIVES, _of_collective) | dict.fromkeys(POINT_TO_POINT, _of_messages)
+    known |= {"jacobi": _of_stencil, "cg": _of_stencil}
+    if operation not in known:
+        raise RequestError(
+            f"there is no frame of {operation!r}", f"{did_you_mean(operation, known)}known: {listed(list(known))}"
+        )
+    rows, warnings = known[operation](machine, path, operation, given)
+    table = pd.DataFrame(rows)
+    table.attrs["warnings"] = list(dict.fromkeys(warnings))
+    return table
+
+
+Rows = tuple[list[dict[str, Any]], list[str]]
+"""Rows of a frame, and what limits them."""
+
+
+def _of_messages(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
+    of_message, of_effects = _apart(given, Message, AddedEffects)
+    message = of_keywords(Message, {"machine": path, **of_message}, f"predict {operation}").holding(machine)
+    effects = of_keywords(AddedEffects, of_effects, f"predict {operation}") if of_effects else None
+    times = messages(operation, message, effects)
+    answer = as_data(times.entry, message.model, times.predictions)
+    words = {
+        name: value for name, value in answer.items() if name not in ("predictions", "warnings", "oversubscribed")
+    }
+    rows = []
+    for number, each in enumerate(answer["predictions"]):
+        row = {**words, "bytes": each.pop("size_B"), **{key: each[key] for key in each if key != "regime"}}
+        if times.sums:
+            with_effects = added_data(times.sums[number])
+            row |= {f"{name}_with_effects": with_effects[name] for name in ("time_s", "low_s", "high_s")}
+        rows.append(row)
+    return rows, answer["warnings"]
+
+
+def _of_collective(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
+    asked = dict(given)
+    counts = asked.pop("ranks", None)
+    case = of_keywords(CollectiveCase, {"machine": path, **asked}, f"predict {operation}").holding(machine)
+    rows: list[dict[str, Any]] = []
+    warnings: list[str] = []
+    for ranks in counts if isinstance(counts, Iterable) else [counts]:
+        for answer in collectives(case.model_copy(update={"operation": operation, "ranks": ranks})):
+            told_apart = {answer["best"], *answer["not_told_apart_from"]}
+            for row in answer["algorithms"]:
+                known = {"operation": operation, "ranks": ranks, "bytes": answer["bytes"]}
+                messages_on_path = {"critical_bytes": row["bytes"]}
+                parts = {name: value for name, value in row.items() if name not in ("bytes", "terms_s")}
+                name = row["algorithm"]
+                best = {"is_best": name == answer["best"], "may_be_best": name in told_apart}
+                rows.append({**known, **parts, **messages_on_path, **best})
+            warnings += answer["warnings"]
+    return rows, warnings
+
+
+def _of_stencil(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
+    from hockney.apps.cg.predict import CgCase
+    from hockney.apps.jacobi.predict import JacobiCase
+    from hockney.apps.stencil.verb import StencilCase, grid_rows, predicted_grids
+
+    loading.load()
+    cases: dict[str, type[StencilCase]] = {"jacobi": JacobiCase, "cg": CgCase}
+    case = of_keywords(cases[operation], {"machine": path, **given}, f"predict {operation}").holding(machine)
+    _, predicted, _ = predicted_grids(case, silent)
+    rows = [{"operation": operation, **row} for row in grid_rows(predicted)]
+    return rows, predicted.warnings
+
+
+def _apart(given: Mapping[str, Any], first: type[Message], second: type[AddedEffects]) -> list[dict[str, Any]]:
+    """Keywords of the second model's options, and all others for the first, which refuses unknown ones."""
+    of_second = {name for name in given if name in keywords(second) and name not in keywords(first)}
+    return [
+        {name: value for name, value in given.items() if (name in of_second) is is_second}
+        for is_second in (False, True)
+    ]

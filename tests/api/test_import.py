@@ -1,0 +1,35 @@
+"""`import hockney` costs a program nothing that it does not use."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import hockney
+from hockney import api
+
+HEAVY = ("numpy", "pandas", "pydantic", "scipy", "matplotlib", "rich", "typer")
+
+
+def test_import_loads_no_library() -> None:
+    script = f"import hockney, json, sys; print(json.dumps([name for name in {HEAVY} if name in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
+
+
+def test_the_names_that_types_know_are_there() -> None:
+    stub = Path(hockney.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    typed = {
+        alias.name
+        for node in ast.walk(ast.parse(stub))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed
+    assert all(getattr(hockney, name) is getattr(api, name) for name in typed)
+    # All of them are offered, and none is that a room of the package would hide.
+    assert typed <= set(dir(hockney))
+    assert not typed & {path.stem for path in Path(hockney.__file__).parent.iterdir()}

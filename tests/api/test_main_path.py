@@ -1,0 +1,150 @@
+"""load → fit → predict → report, on a campaign whose truth is planted, and against the verbs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+from tests.command_line import run_hockney
+from tests.known_campaign import EVIL, truth
+
+import hockney as hk
+from hockney.errors import RequestError
+
+SAME_CAMPAIGN: dict[str, Any] = {"variant": "default"}
+
+
+@pytest.fixture(scope="module")
+def machine(campaign: Path) -> hk.Machine:
+    return hk.fit(hk.load(campaign))
+
+
+def answer(*words: str | Path) -> Any:
+    done = run_hockney(*map(str, words), "--json")
+    assert done.returncode == 0, done.stdout
+    return json.loads(done.stdout)
+
+
+def test_messages_take_what_was_planted(machine: hk.Machine) -> None:
+    sizes: list[int | str] = [8, "1KiB", 1_000_000]
+    frame = machine.predict("pingpong", bytes=sizes, **SAME_CAMPAIGN)
+    assert frame["bytes"].tolist() == [8, 1024, 1_000_000]
+    # The planted times are exact; their intervals are ±0.5 %.
+    assert frame["time_s"].tolist() == pytest.approx([truth(n) for n in (8, 1024, 1_000_000)], rel=0.005)
+
+
+def test_a_frame_is_what_the_verb_says_of_a_message(machine: hk.Machine, tmp_path: Path) -> None:
+    path = machine.save(tmp_path / "machine.json")
+    words = ("predict", "pingpong", "--machine", path, "--bytes", "64KiB", "--variant", "default")
+    said = answer(*words)
+    frame = machine.predict("pingpong", bytes="64KiB", **SAME_CAMPAIGN)
+    assert frame["time_s"].tolist() == [each["time_s"] for each in said["predictions"]]
+    assert frame.attrs["warnings"] == said["warnings"]
+
+
+def test_a_frame_is_what_the_verb_says_of_a_collective() -> None:
+    words = ("predict", "bcast", "--machine", "bluegene_p", "--bytes", "8", "--bytes", "1MiB", "--ranks", "512")
+    said = answer(*words, "--topology", "torus:8x8x8")
+    machine = hk.load_machine("bluegene_p")
+    frame = machine.predict("bcast", ranks=512, bytes=[8, "1MiB"], topology="torus:8x8x8")
+    rows = [
+        (each["bytes"], row["algorithm"], row["time_s"])
+        for each in said["predictions"]
+        for row in each["algorithms"]
+    ]
+    times = frame["time_s"].astype(object).where(frame["time_s"].notna(), None)
+    assert [*zip(frame["bytes"], frame["algorithm"], times, strict=True)] == rows
+    assert frame.loc[frame["is_best"], "algorithm"].tolist() == [each["best"] for each in said["predictions"]]
+
+
+def test_several_numbers_of_ranks_stand_in_one_frame() -> None:
+    machine = hk.load_machine("bluegene_p")
+    frame = machine.predict("bcast", ranks=range(64, 257, 64), bytes="1MiB", algorithm="binomial")
+    assert frame["ranks"].tolist() == [64, 128, 192, 256]
+    alone = [
+        machine.predict("bcast", ranks=n, bytes=2**20, algorithm="binomial")["time_s"][0] for n in frame["ranks"]
+    ]
+    assert frame["time_s"].tolist() == alone
+
+
+def test_grids_of_an_application() -> None:
+    words = (
+        "--cells",
+        "200",
+        "--ranks",
+        "8,64",
+        "--grid",
+        "all",
+        "--cell-time",
+        "1ns",
+        "--machine",
+        "bluegene_p",
+    )
+    said = answer("predict", "jacobi", *words)
+    machine = hk.load_machine("bluegene_p")
+    frame = machine.predict("jacobi", size=200, ranks=[8, 64], grid="all", cell_time="1ns")
+    grids = [
+        (each["ranks"], grid["grid"], grid["time_s"]) for each in said["predictions"] for grid in each["grids"]
+    ]
+    assert [*zip(frame["ranks"], frame["grid"], frame["time_s"], strict=True)] == grids
+    assert frame.loc[frame["is_fastest"], "grid"].tolist() == [each["grid"] for each in said["predictions"]]
+
+
+def test_a_text_is_read_and_a_number_is_a_value() -> None:
+    machine = hk.load_machine("bluegene_p")
+    asked: dict[str, Any] = {"bytes": 8, "hops": 3}
+    as_text = machine.predict("pingpong", **asked, hop_latency="50ns")
+    as_number = machine.predict("pingpong", **asked, hop_latency=50e-9)
+    assert as_text["time_s_with_effects"].tolist() == as_number["time_s_with_effects"].tolist()
+    assert as_text["time_s_with_effects"][0] == pytest.approx(as_text["time_s"][0] + 2 * 50e-9)
+
+
+@pytest.mark.parametrize(
+    ("operation", "asked", "message"),
+    [
+        ("brodcast", {}, "no frame of 'brodcast'"),
+        ("bcast", {"ranks": 8, "segmnt": 8}, "no option 'segmnt'"),
+        ("bcast", {"ranks": 8, "bytes": "8 apples"}, "bytes: "),
+        ("bcast", {"bytes": 8}, "needs --ranks"),
+        ("pingpong", {}, "needs --bytes"),
+        ("pingpong", {"bytes": 8, "ranks": 2}, "no option 'ranks'"),
+    ],
+)
+def test_what_cannot_be_predicted_is_refused(operation: str, asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        hk.load_machine("bluegene_p").predict(operation, **asked)
+
+
+def test_models_have_a_row_for_each_fit(machine: hk.Machine) -> None:
+    models = machine.models
+    assert set(models["operation"]) == {"pingpong", "bidirectional"}
+    planted = models[
+        (models["operation"] == "pingpong") & (models["variant"] == "default") & models["is_preferred"]
+    ]
+    assert planted["latency_s"].tolist() == pytest.approx([2e-6], rel=0.005)
+    assert planted["bandwidth_B_per_s"].tolist() == pytest.approx([1e9], rel=0.01)
+
+
+def test_a_report_is_written_and_gives_its_figures(campaign: Path, tmp_path: Path) -> None:
+    page = hk.load(campaign).report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page.made.html
+    assert page.headlines
+    assert page.figures
+    assert all(isinstance(figure, Figure) for figure in page.figures.values())
+
+
+def test_a_notebook_shows_no_markup_of_a_name(campaign: Path, machine: hk.Machine) -> None:
+    shown = [hk.load(campaign)._repr_html_(), machine._repr_html_(), machine.compare(machine)._repr_html_()]
+    assert all("<b>n1" not in text and "<tcp>" not in text for text in shown)
+    assert EVIL not in "".join(shown)
+    assert "pingpong" in shown[0]
+
+
+def test_a_machine_file_is_no_campaign(machine: hk.Machine, tmp_path: Path) -> None:
+    path = machine.save(tmp_path / "machine.json")
+    with pytest.raises(RequestError, match="holds fits already"):
+        hk.load(path)
+    assert hk.load_machine(path).content == machine.content

@@ -1,0 +1,83 @@
+"""`hockney schema`: every verb has one, and what is no answer is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.command_line import outcome, run_hockney
+from tests.schemas import _verbs, complaint, validator, verb_of
+
+from hockney.api.answers.base import VERSION, answers, schema
+
+ALONE, GROUPS = _verbs()
+VERBS = sorted([*ALONE, *(f"{group} {verb}" for group, verbs in GROUPS.items() for verb in verbs)])
+
+
+def test_every_verb_has_a_schema_and_no_other() -> None:
+    assert list(answers()) == VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_schema_is_one_and_has_the_version(verb: str) -> None:
+    made = schema(verb)
+    Draft202012Validator.check_schema(made)
+    assert made["$id"] == f"urn:hockney:schema:{VERSION}:{verb.replace(' ', '-')}"
+    refused = {"error": {"kind": "request", "message": "m", "hint": "h"}}
+    assert Draft202012Validator(made).is_valid(refused)
+    assert not complaint(verb, refused)
+
+
+def test_a_schema_is_printed() -> None:
+    code, out, _ = outcome("schema", "predict", "bcast")
+    assert code == 0
+    assert json.loads(out) == schema("predict bcast")
+
+
+def answer() -> Any:
+    return json.loads(
+        run_hockney(
+            "predict", "bcast", "--ranks", "8", "--bytes", "8", "--machine", "bluegene_p", "--json"
+        ).stdout
+    )
+
+
+def test_an_answer_that_is_not_as_its_schema_says_is_seen() -> None:
+    good = answer()
+    assert not complaint("predict bcast", good)
+    spoiling: list[dict[str, Any]] = [{"ranks": "8"}, {"predictions": [{}]}, {"a key": 1}]
+    for spoilt in spoiling:
+        assert complaint("predict bcast", {**good, **spoilt})
+    lacking = copy.deepcopy(good)
+    del lacking["predictions"][0]["algorithms"][0]["time_s"]
+    assert complaint("predict bcast", lacking)
+
+
+def test_a_reader_passes_over_keys_that_come_later() -> None:
+    assert Draft202012Validator(schema("predict bcast")).is_valid({**answer(), "a key": 1})
+
+
+@pytest.mark.parametrize("verb", ["fit", "tune", "predict bcast", "evaluate", "report"])
+def test_nothing_is_no_answer(verb: str) -> None:
+    assert not validator(verb).is_valid({})
+
+
+def test_verbs_are_listed() -> None:
+    assert outcome("schema")[1].split("\n")[:-1] == VERBS
+    assert json.loads(outcome("schema", "--json")[1]) == {"version": VERSION, "verbs": VERBS}
+
+
+def test_an_unknown_verb_is_refused() -> None:
+    code, _, err = outcome("schema", "predict", "brodcast")
+    assert code == 2
+    assert "no verb 'predict brodcast'" in err
+
+
+def test_a_verb_is_found_in_what_was_typed() -> None:
+    assert verb_of(["predict", "bcast", "--ranks", "8"]) == "predict bcast"
+    assert verb_of(["predict", "profile.json", "--ranks", "8"]) == "predict profile"
+    assert verb_of(["fit", "demo"]) == "fit"
+    assert verb_of(["nosuchverb"]) is None

@@ -1,0 +1,59 @@
+"""Every answer of every verb in tests is held against the JSON Schema of its verb: tests/command_line.py asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from hockney.api.answers.base import schema
+from hockney.terminal import application
+
+
+@cache
+def _verbs() -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+    """The verbs, and those of each group."""
+    found = application()
+    groups = {
+        str(group.name): frozenset(str(one.name) for one in group.typer_instance.registered_commands)
+        for group in found.registered_groups
+        if group.typer_instance is not None
+    }
+    return frozenset(str(one.name) for one in found.registered_commands), groups
+
+
+def verb_of(words: Sequence[str]) -> str | None:
+    """`predict bcast` of what was typed; None where no verb is named."""
+    alone, groups = _verbs()
+    if not words or words[0] not in groups:
+        return words[0] if words and words[0] in alone else None
+    group, rest = words[0], words[1:]
+    if group == "predict" and rest and rest[0].endswith(".json"):
+        return "predict profile"
+    return next((f"{group} {word}" for word in rest if word in groups[group]), None)
+
+
+@cache
+def validator(verb: str) -> Draft202012Validator:
+    """That refuses unknown keys, too."""
+    made = schema(verb, strict=True)
+    Draft202012Validator.check_schema(made)
+    return Draft202012Validator(made)
+
+
+def complaint(verb: str, answer: Any) -> str:
+    """What is wrong with an answer, where in it; empty where it is as its schema says."""
+    found: ValidationError | None = best_match(validator(verb).iter_errors(answer))
+    return "" if found is None else f"hockney {verb} --json: {found.json_path}: {found.message[:500]}"
+
+
+def expect_as_in_schema(words: Sequence[str], printed: str) -> None:
+    """AssertionError where what was printed is no answer of the verb."""
+    verb = verb_of(words)
+    if verb is None or "--json" not in words or not printed:
+        return
+    assert not (wrong := complaint(verb, json.loads(printed))), wrong
