@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -84,7 +85,7 @@ def hockney(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
         tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1) as out,
         tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1) as err,
     ):
-        with into(1, out), into(2, err), redirect_stdout(out), redirect_stderr(err):
+        with into(1, out), into(2, err), redirect_stdout(out), redirect_stderr(err), notes_into(err):
             code = called(*words)
         for file in (out, err):
             file.seek(0)
@@ -101,6 +102,18 @@ def into(descriptor: int, file: TextIO) -> Iterator[None]:
     finally:
         os.dup2(before, descriptor)
         os.close(before)
+
+
+@contextmanager
+def notes_into(file: TextIO) -> Iterator[None]:
+    """Within, what is logged is written to the file, as without pytest, whose own handlers keep it from that."""
+    handler = logging.StreamHandler(file)
+    handler.setLevel(logging.WARNING)
+    logging.getLogger("hockney").addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger("hockney").removeHandler(handler)
 
 
 @contextmanager
