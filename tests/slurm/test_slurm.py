@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,15 @@ def test_a_study_over_1_2_and_4_nodes_of_which_one_is_killed_comes_to_a_whole(
     jobs = jobs_of(slurm, tmp_path, *words, "--walltime", "20min")
     assert sorted(jobs) == ["tiny-1n", "tiny-2n", "tiny-4n"]
     killed = jobs["tiny-4n"]
+    half = tmp_path / "s/steps/1-measure-core-4n/parts" / killed / "records.jsonl"
     slurm.wait(killed, ("RUNNING",), limit_s=900)
+    # It asks for its time when it begins: with the shorter limit it would end before.
+    end_s = time.monotonic() + 300
+    while not half.is_file():
+        assert time.monotonic() < end_s, (tmp_path / f"s/jobs/tiny-4n-{killed}.out").read_text()
+        time.sleep(0.2)
     slurm.said("scontrol", "update", f"JobId={killed}", "TimeLimit=1")
     assert slurm.wait(killed, ENDED) == "TIMEOUT"
-    half = tmp_path / "s/steps/1-measure-core-4n/parts" / killed / "records.jsonl"
     before = half.read_bytes()
     found = state_of(slurm, tmp_path, "s")
     assert [step["state"] for step in found["steps"]] == ["done", "done", "incomplete"]
