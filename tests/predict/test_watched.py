@@ -13,12 +13,14 @@ from hockney.errors import EnvironmentLack
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.identified import Answer
 from hockney.predict.identify.candidates import of_schedule
+from hockney.predict.identify.forced import forced
 from hockney.predict.identify.told import SETTING, WATCHING
 from hockney.predict.identify.watching import Asked, Sent, Unsteady
 from hockney.predict.watched import Watched, _Counter, watch
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.runner import library
 from hockney.runner.mpi import Mpi
+from hockney.runner.session import Session
 
 RANKS = 5
 OPERATIONS = [
@@ -130,6 +132,21 @@ def test_an_absurd_setting_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) ->
     shipped = decisions_for(mpi.describe()).default("bcast", RANKS, 262_144, nodes=cell.nodes or 1)
     assert shipped is not None
     assert of_schedule("bcast", shipped).name != schedule
+
+
+def test_a_file_of_parameters_in_the_home_is_told(mpi: Mpi, tmp_path: Path) -> None:
+    """Not set in the environment, nor on the launch line: the library itself says what it has read."""
+    if mpi.kind != "openmpi":
+        pytest.skip("of variables of Open MPI")
+    file = tmp_path / ".openmpi" / "mca-params.conf"
+    file.parent.mkdir()
+    file.write_text("coll_tuned_use_dynamic_rules = 1\ncoll_tuned_bcast_algorithm = 5\n", encoding="utf-8")
+    _, (launch, *_) = counting_launches(Launching(mpi=str(mpi.wrapper), ranks=2))[0]
+    with Session(launch.argv, {**launch.environment, "HOME": str(tmp_path)}, 60) as session:
+        settings = session.hello.settings
+    force = forced("bcast", settings, mpi=mpi.describe(), ranks=2, nodes=1)
+    assert force is not None
+    assert (force.setting, force.algorithm) == ("coll_tuned_bcast_algorithm=binary_tree", "tuned:binary_tree")
 
 
 def test_the_radix_that_is_set_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,7 @@ def test_between_ranks_it_takes_the_jumps_of_the_fastest() -> None:
 
 
 def test_the_fastest_is_one_of_the_same_algorithms_everywhere() -> None:
-    """The tree was measured on 4 ranks, `linear` on 16, both as modelled: theirs takes half of a tree on both."""
+    """The tree was measured on 4 ranks and `linear` on 16, as modelled: theirs takes half of a tree on both."""
     known = together(
         points([4], [2.0]),
         points([16], [16.0], algorithm="linear"),

@@ -61,10 +61,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Chain:
-    """The cells of one number of ranks, sizes ascending; `key` holds the values of `CHAIN`."""
+    """The cells of one number of ranks, sizes ascending; `key` holds the values of `CHAIN`; `evidence` is the ln
+    density of its times."""
 
     key: tuple[Hashable, ...]
     cells: list[Cell]
+    evidence: float = 0.0
 
     @property
     def ranks(self) -> int:
@@ -85,14 +87,18 @@ class _Open:
     size_B: list[int]
     series: list[Evidence]
     rows: list[list[int]]
-    """Of the points, at each size."""
+    """Of the points by the main statistic, at each size."""
 
 
-def chains(points: pd.DataFrame, expected: Expected) -> list[Chain]:
-    """Of default points (columns of `predict.points.POINT` and `time_s`), by ranks and nodes ascending."""
+def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
+    """Of default points, by ranks and nodes ascending.
+
+    They have the columns of `predict.points.POINT`, `time_s` and `statistic`; names are told apart by the times
+    of the statistic `main`.
+    """
     missed = np.log(points["time_s"].to_numpy(np.float64))[:, None] - expected.ln_s
     opened = [
-        _opened(key, points.iloc[index], missed[index], expected, index)  # type: ignore[arg-type]
+        _opened(key, points.iloc[index], missed[index], expected, index, main)  # type: ignore[arg-type]
         for key, index in positions(points, CHAIN).items()
     ]
     closed = [_closed(chain, expected) for chain in opened]
@@ -100,19 +106,24 @@ def chains(points: pd.DataFrame, expected: Expected) -> list[Chain]:
 
 
 def _opened(
-    key: tuple[Hashable, ...], points: pd.DataFrame, missed: Array, expected: Expected, index: NDArray[np.intp]
+    key: tuple[Hashable, ...],
+    points: pd.DataFrame,
+    missed: Array,
+    expected: Expected,
+    index: NDArray[np.intp],
+    main: str,
 ) -> _Open:
     sizes = sorted({int(size_B) for size_B in points["bytes"]})
     at = np.searchsorted(sizes, points["bytes"].to_numpy(np.int64))
     series = []
     of_size: list[list[int]] = [[] for _ in sizes]
-    for rows in positions(points, ("mapping", "ppn")).values():
+    for (*_, statistic), rows in positions(points, ("mapping", "ppn", "statistic")).items():  # type: ignore[misc]
         shape = (len(sizes), missed.shape[1])
         parts = [np.full(shape, np.nan), np.ones(shape), np.ones(shape)]
         for part, values in zip(parts, (missed, expected.model[index], expected.noise[index]), strict=True):
             part[at[rows]] = values[rows]
-        series.append(Evidence(*parts))
-        for row in rows:
+        series.append(Evidence(*parts, statistic=str(statistic)))
+        for row in rows if statistic == main else ():
             of_size[at[row]].append(int(index[row]))
     return _Open(key, sizes, series, of_size)
 
@@ -132,4 +143,4 @@ def _closed(chain: _Open, expected: Expected) -> Chain:
         plain_s, deviation = expected.plain_s[rows], np.hypot(expected.model[rows], expected.noise[rows])
         same = alike(plain_s, expected.ln_s[rows], deviation)
         cells.append(Cell(ranks, size_B, share, names(share, same), int(best), plain_s, same))
-    return Chain(chain.key, cells)
+    return Chain(chain.key, cells, found.evidence)
