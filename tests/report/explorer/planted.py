@@ -41,8 +41,8 @@ def planted(path: Path, factor: float = 1.0, system: str = EVIL) -> Path:
     ]  # fmt: skip
     rows += [
         {
-            "system": system, "mpi": "m", "operation": "pingpong", "algorithm": "", "mapping": mapping, "nodes": 1,
-            "ppn": 2, "ranks": 2, "bytes": size_B, "statistic": "one_way", "repetition": 0,
+            "system": system, "mpi": "m", "operation": "pingpong", "algorithm": "", "mapping": mapping,
+            "nodes": 1, "ppn": 2, "ranks": 2, "bytes": size_B, "statistic": "one_way", "repetition": 0,
             "time_s": factor * (latency_s + size_B / 1e9), "low_s": 0.99 * factor * (latency_s + size_B / 1e9),
             "high_s": 1.01 * factor * (latency_s + size_B / 1e9),
         }

@@ -1,10 +1,11 @@
-"""The page in a real browser: what it draws, each control, keyboard, accessibility, print, and without scripts."""
+"""The page in a real browser: what it draws, each control, keyboard, accessibility, print, without scripts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,8 @@ def test_the_browser_draws_the_numbers_of_the_description(tab: Any, seen: Explor
 
 def test_the_maps_have_the_colours_of_the_description(tab: Any, seen: Explored) -> None:
     tab.select_option("#choose-operation", label="bcast")
-    count = "all => all.map(one => [one.getAttribute('class').split(' ')[1], one.getAttribute('d').split('M').length - 1])"
+    of = "one.getAttribute('class').split(' ')[1], one.getAttribute('d').split('M').length - 1"
+    count = f"all => all.map(one => [{of}])"
     costs = dict(tab.eval_on_selector_all("#panel-penalty .cell", count))
     cells = chart(VIEWS[1], seen.first["bcast"], seen).cells
     expected: dict[str, int] = {}
@@ -221,11 +223,10 @@ def test_figures_lead_to_their_choice(tab: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(chromium: Any, page: Path, scheme: str) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
+    axe = import_module("axe_playwright_python.sync_playwright").Axe()
     for tab in _opened(chromium, page, color_scheme=scheme, bypass_csp=True):
         tab.locator("#explorer summary").click()
-        found = Axe().run(tab).response["violations"]
+        found = axe.run(tab).response["violations"]
         serious = [one for one in found if one["impact"] in ("serious", "critical")]
         assert [(one["id"], [node["html"][:120] for node in one["nodes"]][:3]) for one in serious] == []
 

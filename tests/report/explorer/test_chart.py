@@ -34,7 +34,7 @@ def seen(frame: pd.DataFrame) -> Explored:
 
 
 def test_the_first_choice_is_where_the_default_costs_most(seen: Explored) -> None:
-    """From 4096 B the chain takes half the time, so the default takes 2.6 times as long, at any number of ranks."""
+    """From 4096 B the chain takes half the time, so that the default takes 2.6 times as long."""
     first = seen.first["bcast"]
     assert (first.by, first.ranks, first.bytes) == ("algorithm", RANKS[-1], 4096)
     assert first.held["algorithm"] == "default"

@@ -208,7 +208,7 @@ def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Choice:
     told = _matching(cells, held)
     told = told[(told["ranks"] == ranks) & (told["penalty"] > 1)]
     if len(told):
-        at_B = int(told.loc[told["penalty"].idxmax(), "bytes"])
+        at_B = int(told["bytes"].to_numpy()[int(told["penalty"].argmax())])
     is_default = by == "algorithm" and DEFAULT in set(there["algorithm"])
     held[by] = DEFAULT if is_default else there[by].iloc[0]
     return Choice(operation, by, ranks, at_B, {name: str(held[name]) for name in DIMENSIONS})
