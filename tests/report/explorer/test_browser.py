@@ -145,17 +145,25 @@ def test_the_maps_have_the_colours_of_the_description(tab: Any, seen: Explored) 
     assert sorted(fastest.values()) == [10, 10]  # two sizes of four, five numbers of ranks
 
 
+def _box(tab: Any, name: str) -> dict[str, float]:
+    """Where a panel's drawing is in the window."""
+    drawing = tab.locator(f"#panel-{name} .plot > svg")
+    drawing.scroll_into_view_if_needed()
+    box: dict[str, float] = drawing.bounding_box()
+    return box
+
+
 def test_a_pointer_shows_a_value_its_interval_and_origin_and_chooses(tab: Any) -> None:
     tab.select_option("#choose-operation", label="bcast")
     line = tab.locator("#panel-time-against-size g.line[data-label=binomial]")
     x, y = map(float, line.get_attribute("data-at").split(",")[1].split())
-    box = tab.locator("#panel-time-against-size svg").bounding_box()
+    box = _box(tab, "time-against-size")
     at = box["x"] + x * box["width"] / 500, box["y"] + y * box["height"] / 290
     tab.mouse.move(*at)
     tip = tab.locator(".tip").inner_text()
     # 32 ranks, 64 B: 32.064 µs, ± 1 %.
     for words in ("binomial: 32.1 µs", "31.7 µs … 32.4 µs (95 % interval)", "64 B, 32 ranks", "from t.csv"):
-        assert words in tip
+        assert words in tip, tip
     tab.mouse.down()
     tab.mouse.up()
     assert tab.locator("#choose-bytes").input_value() == "64"
@@ -163,7 +171,7 @@ def test_a_pointer_shows_a_value_its_interval_and_origin_and_chooses(tab: Any) -
 
 
 def test_dragging_zooms_and_a_button_shows_all_again(tab: Any) -> None:
-    box = tab.locator("#panel-rate-against-size svg").bounding_box()
+    box = _box(tab, "rate-against-size")
     ticks = tab.locator("#panel-rate-against-size .axes").inner_html()
     tab.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 100)
     tab.mouse.down()
