@@ -217,6 +217,7 @@ def test_a_line_can_be_hidden_and_values_read_as_a_table(tab: Any) -> None:
     button.click()
     assert len(shown(tab, LINES[0])) == before
     tab.locator("#explorer summary").click()
+    tab.wait_for_selector("#explorer tbody tr")
     rows = tab.locator("#explorer tbody tr")
     assert rows.count() == 3 * 4
     assert "binomial" in tab.locator("#explorer tbody").inner_text()

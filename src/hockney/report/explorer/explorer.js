@@ -160,11 +160,14 @@ class Panel {
 
   // Positions: sizes and ranks of lines on binary logarithms, 0 B one step left; those of a map in equal steps.
   draw() {
+    const isMap = this.view.kind === "map";
+    const drawn = isMap && JSON.stringify([choice.operation, {...choice.held, algorithm: null}, this.zoom]);
+    if (drawn && drawn === this.drawn) return this.markHere(); // a map has all sizes and ranks
+    this.drawn = null;
     this.chart = chart(this.view);
     this.marks = [];
     this.cursor = null;
     this.svg.replaceChildren();
-    const isMap = this.view.kind === "map";
     this.lines = this.chart.lines.filter(line => !hidden.has(`${choice.by} ${line.label}`));
     const points = isMap ? this.chart.cells : this.lines.flatMap(line => line.points);
     // No figure of what this operation has none of: algorithms to choose from, or numbers of ranks to grow over.
@@ -184,6 +187,7 @@ class Panel {
       return;
     }
     if (isMap) this.drawMap(); else this.drawLines(points);
+    this.drawn = drawn;
     this.pointer = svg("g", {class: "pointer"});
     this.band = svg("rect", {class: "band", y: TOP, height: HEIGHT - TOP - BOTTOM, width: 0});
     this.svg.append(this.pointer, this.band);
@@ -288,12 +292,21 @@ class Panel {
               "message size", "ranks");
     for (const [name, d] of paths) if (name !== "none") this.svg.append(svg("path", {class: `cell ${name}`, d}));
     this.svg.append(letters);
-    const here = this.marks.find(m => m.cell.bytes === choice.bytes && m.cell.ranks === choice.ranks);
-    if (here) this.svg.append(svg("rect", {class: "here", x: here.x - here.w / 2, y: here.y - here.h / 2, width: here.w, height: Math.max(here.h, 3)}));
+    this.here = svg("rect", {class: "here"});
+    this.svg.append(this.here);
+    this.markHere();
     const key = isPenalty
       ? data.penalties.map((end, i) => [`p-${i}`, i ? `to × ${end}` : "not told apart"]).concat([[`p-${data.penalties.length}`, `over × ${data.penalties.at(-1)}`]])
       : [...new Set(cells.map(c => c.best))].sort((a, b) => a - b).map(i => [`c-${style("algorithm", i).colour}`, `${style("algorithm", i).letter} ${data.words.algorithm[i]}`]);
     this.key.replaceChildren(...key.map(([name, text]) => html("span", {}, html("i", {class: `swatch ${name}`}), text)));
+  }
+
+  // The chosen size and number of ranks.
+  markHere() {
+    const at = this.marks.find(mark => mark.cell.bytes === choice.bytes && mark.cell.ranks === choice.ranks);
+    const place = at ? [at.x - at.w / 2, at.y - at.h / 2, at.w, Math.max(at.h, 3)] : [0, 0, 0, 0];
+    ["x", "y", "width", "height"].forEach((name, i) => this.here.setAttribute(name, place[i]));
+    this.here.style.display = at ? "" : "none";
   }
 
   said(mark) {
@@ -511,24 +524,28 @@ function drawTable() {
 values.addEventListener("toggle", () => { if (values.open) drawTable(); });
 
 root.append(chooser, legend, html("div", {class: "panels"}, ...panels.map(panel => panel.element)), readout, values, tip);
-// The figures of the page lead to the same numbers here.
-for (const figure of document.querySelectorAll("figure[data-choice]")) {
-  const wanted = JSON.parse(figure.dataset.choice);
-  const button = html("button", {type: "button", class: "explore"}, "explore");
-  button.setAttribute("aria-label", `explore: ${figure.querySelector("figcaption strong").textContent}`);
-  button.addEventListener("click", () => {
-    const operation = number("operation", wanted.operation);
-    const next = copy(firsts.get(operation));
-    next.ranks = wanted.ranks ?? next.ranks;
-    next.bytes = wanted.bytes ?? next.bytes;
-    for (const [name, word] of Object.entries(wanted.held || {})) if (number(name, word) >= 0) next.held[name] = number(name, word);
-    follow(next);
-    root.scrollIntoView();
-    selects.operation.label.hidden ? panels[2].box.focus({preventScroll: true}) : selects.operation.select.focus({preventScroll: true});
-  });
-  figure.querySelector("figcaption").append(button);
-}
 root.hidden = false;
-document.querySelector("nav").prepend(html("a", {href: "#explorer"}, "Explore"));
 follow(choice);
+performance.mark("explored");
+
+// The figures of the page, which follow, lead to the same numbers here.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const figure of document.querySelectorAll("figure[data-choice]")) {
+    const wanted = JSON.parse(figure.dataset.choice);
+    const button = html("button", {type: "button", class: "explore"}, "explore");
+    button.setAttribute("aria-label", `explore: ${figure.querySelector("figcaption strong").textContent}`);
+    button.addEventListener("click", () => {
+      const operation = number("operation", wanted.operation);
+      const next = copy(firsts.get(operation));
+      next.ranks = wanted.ranks ?? next.ranks;
+      next.bytes = wanted.bytes ?? next.bytes;
+      for (const [name, word] of Object.entries(wanted.held || {})) if (number(name, word) >= 0) next.held[name] = number(name, word);
+      follow(next);
+      root.scrollIntoView();
+      selects.operation.label.hidden ? panels[2].box.focus({preventScroll: true}) : selects.operation.select.focus({preventScroll: true});
+    });
+    figure.querySelector("figcaption").append(button);
+  }
+  document.querySelector("nav").prepend(html("a", {href: "#explorer"}, "Explore"));
+});
 })();
