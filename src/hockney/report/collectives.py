@@ -159,7 +159,8 @@ def _against_size(operation: str, measured: pd.DataFrame, looks: Looks, words: s
             max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda group: len(group[1]))
         )
     candidates.sort(key=lambda group: (-group[1]["label"].nunique(), -len(group[1])))
-    if len(candidates) > 1 and len({(c["ranks"], *set(rows["label"])) for c, rows in candidates}) == 1:
+    every = {(c["ranks"], label) for c, rows in candidates for label in rows["label"]}
+    if len(candidates) > 1 and len(every) == 1:
         # Each has the one algorithm that the others have: what differs is what is to be compared.
         differing = [name for name in names if len({c[name] for c, _ in candidates}) > 1]
         same = [name for name in names if name not in differing]

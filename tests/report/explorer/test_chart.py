@@ -13,11 +13,13 @@ from tests.report.explorer.planted import EVIL, RANKS, SIZES_B, planted, time_s
 
 from hockney.models.over_ranks.points import groups, points
 from hockney.records import table
+from hockney.report import collectives
 from hockney.report.collective_figures import against_size
 from hockney.report.explorer import embed, maps
 from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, FASTEST, RATE, Explored, chart
 from hockney.report.explorer.drawn import figure
 from hockney.report.explorer.explored import Source, explored
+from hockney.report.places import Places
 from hockney.report.style import PENALTIES, Looks, drawing_style
 
 
@@ -128,3 +130,13 @@ def test_a_page_carries_no_more_than_it_can_and_says_so(seen: Explored, monkeypa
     assert {2, RANKS[-1]} == set(fewer.points["ranks"])  # the ends, which the first choice is one of
     assert f"Of {len(seen.points)} points" in said
     assert embed.thinned(replace(seen, points=fewer.points)) == (replace(seen, points=fewer.points), "")
+
+
+def test_placements_with_several_algorithms_have_a_figure_each(frame: pd.DataFrame) -> None:
+    """One line for a placement would join the times of different algorithms."""
+    few = frame[frame["ranks"] > 8]  # nothing is fitted against two numbers of ranks
+    with drawing_style():
+        section = collectives.section(few, "bcast", Places(few), "completion", (), Looks())
+    assert [drawing.title for drawing in section.figures if drawing.name.startswith("bcast-against-size")] == [
+        f"bcast by algorithm, 32 ranks, allocation {mapping}." for mapping in ("core", "node")
+    ]
