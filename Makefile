@@ -41,6 +41,10 @@ EXTENSION := pyproject.toml CMakeLists.txt $(shell find cpp/schedule cpp/analyse
 	@$(BIN)/python $(PIP) --group dev
 	@touch $@
 
+# A driver for the browser that is installed; it brings none of its own.
+.venv/.ready-browser: .venv/.ready-dev
+	@$(BIN)/python $(PIP) --group browser && touch $@ || echo "note: no driver for a browser; its tests skip"
+
 # The wheels of two MPIs overwrite each other's mpicc, so each further one has an environment of its own.
 .venv-mpich/.ready: | $(BIN)/python
 	@$(PYTHON) -m venv .venv-mpich && .venv-mpich/bin/python $(PIP) mpich && touch $@ || echo "note: no MPICH wheel; its tests skip"
@@ -97,8 +101,9 @@ bench = $(call part,bench/$(1),$(BIN)/python bench/$(1) $(2))
 # bench/startup, which miss theirs, bench/which_point_next and bench/repeatability, which take longer than ten minutes, and
 # bench/pingpong_vs_imb, which needs a machine that keeps its level for as long. A test runs a part of
 # bench/simulated_truth.
-test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready build/sanitized/.ready lint docs
+test-all: .venv/.ready-dev .venv/.ready-browser .venv-mpich/.ready .venv-intel/.ready build/sanitized/.ready lint docs
 	$(call bench,report_scale,$(addprefix --table ,$(TABLE)))
+	$(call part,bench/page,$(call where,[ -n "$(TABLE)" ] && command -v chromium >/dev/null && [ -e .venv/.ready-browser ],a browser and shared data: bench/page,$(BIN)/python bench/page --table $(TABLE)))
 	$(call bench,simulator,--repetitions 3 --no-speed)
 	$(call bench,schedule_overhead,--mpi $(BIN)/mpicc --launches 3)
 	$(call bench,one_launch_vs_relaunch,--mpi $(BIN)/mpicc --bytes 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -232,3 +233,19 @@ def test_a_statistic_or_size_that_nobody_measured_is_refused(run: Run, tmp_path:
     assert "no collective was measured at 2 KiB" in err
     assert not (tmp_path / "report.html").exists()
     assert run("t.csv", "--statistic", "mean_over_ranks", "--bytes", "8")[0] == 0
+
+
+def test_two_campaigns_are_compared(run: Run, campaign: Path, tmp_path: Path) -> None:
+    """One holds the other: they have all points in common, at the same times."""
+    shutil.copytree(campaign, tmp_path / "again")
+    code, out, _ = run(campaign, tmp_path / "again", "--json")
+    assert code == 0
+    rows = json.loads(out)["collectives"]["pingpong"]["ratios"]
+    assert [row["ratio"] for row in rows] == [1.0] * 12
+    assert not any(row["is_told"] for row in rows)
+    code, out, _ = run(campaign, tmp_path / "again")
+    assert "pingpong: again takes × 1.00 of the time of demo in the median of 12 points" in out
+    for refused in (["--peak", "a=1GB/s"], ["--card"], ["--any-level"]):
+        code, _, err = run(campaign, tmp_path / "again", *refused)
+        assert code == 2
+        assert "Traceback" not in err

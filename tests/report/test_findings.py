@@ -11,8 +11,9 @@ import pytest
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.over_ranks.choice import AlgorithmChoice
 from hockney.models.over_ranks.points import Configuration
-from hockney.report.answers import MOST, weightiest
-from hockney.report.collective_findings import fastest_by_size, of_choices
+from hockney.records.levels import Level
+from hockney.report.answers import MOST, of_trust, weightiest
+from hockney.report.collective_findings import fastest_by_size, of_choices, to_set
 from hockney.report.curves import MessageCurve
 from hockney.report.facts import headline
 from hockney.report.figures import HeldOut
@@ -110,3 +111,41 @@ def test_of_several_allocations_the_sentence_says_which() -> None:
     (cost, by_size) = of_choices("bcast", [placed], ["mapping"])
     assert "on 8 ranks (allocation node), where chain is fastest" in cost.text
     assert by_size.text.startswith("bcast on 8 ranks (allocation node): ")
+
+
+def test_of_one_kind_three_come_before_the_others() -> None:
+    """Ten collectives have a default each, and the page has other things to say."""
+    many = [Finding(f"default {number}", "x", 0.9, "default") for number in range(10)]
+    texts = [one.text for one in weightiest([*many, Finding("trust", "y", 0.1), Finding("level", "y", 0.2)])]
+    assert texts[:5] == ["default 0", "default 1", "default 2", "level", "trust"]
+    assert len(texts) == MOST
+
+
+def test_what_to_set_counts_where_the_default_is_told_to_be_slower() -> None:
+    slower = [
+        choice(8, "chain", default_s=2.0),
+        choice(16, "chain", default_s=2.0),
+        choice(32, "tree", default_s=3.0),
+    ]
+    said = to_set([*slower, choice(64, "chain", "default", default_s=1.01)])
+    assert "slower at 3 points: faster there is chain at 2, tree at 1" in said
+    assert to_set([choice(64, "chain", "default", default_s=1.01)]) == ""
+
+
+def test_levels_what_is_missing_and_warnings_are_said() -> None:
+    levels = [
+        Level(reference_s=reference_s, low_s=reference_s, high_s=reference_s, share=share, stay=9.0)
+        for reference_s, share in ((1e-6, 0.75), (2e-6, 0.25))
+    ]
+    of_two, of_one, missing, warned = (
+        of_trust([levels], "", []),
+        of_trust([levels[:1]], "", []),
+        of_trust([], "Not measured: x.", []),
+        of_trust([], "", ["first.", "second."]),
+    )
+    assert "changed its speed (1 of 1 sets of ranks saw several levels)" in of_two[0].text
+    assert "2 µs (2 times as long) for 25%" in of_two[0].text
+    assert "kept one level of speed" in of_one[0].text
+    assert [one.text for one in missing] == ["Not measured: x."]
+    assert warned[0].text == "2 warnings stand before the numbers; the first: first."
+    assert warned[0].anchor == "warnings"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from hockney import reading
 from hockney.cli._collective_times import CollectiveTimes
-from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.machine.level_option import AnyLevel
-from hockney.options import Option, flags_written
+from hockney.options import Argument, Option, flags_written
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
@@ -21,12 +20,22 @@ with later():
     from hockney.api.campaign import Campaign
     from hockney.api.machine import Machine
     from hockney.report.app_sections import spoken
-    from hockney.report.make import write_csv, write_figures
+    from hockney.report.compare import compare
+    from hockney.report.make import write_csv, write_figures, write_html
 
 
-class ReportOptions(CollectiveTimes, MeasuredData):
+class ReportOptions(CollectiveTimes):
     """What is reported on, with what beside it, and into which files."""
 
+    empty_means_default: ClassVar[bool] = True
+
+    campaigns: Annotated[
+        list[Path],
+        Argument(
+            "Campaign folder, or a tidy table (.csv, .csv.gz, .parquet); several are compared on one page.",
+            metavar="CAMPAIGN",
+        ),
+    ]
     output: Annotated[
         Path | None, Option("HTML file. [default: report.html, or card.html]", flags=("--output", "-o"))
     ] = None
@@ -66,6 +75,8 @@ class ReportOptions(CollectiveTimes, MeasuredData):
 
 NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures", "csv")
 """Options of the whole report."""
+NOT_ON_COMPARISONS = ("peaks", "machine", "systems", "sizes_B", "any_level")
+"""Options of the report of one campaign."""
 
 
 @verb(
@@ -77,6 +88,7 @@ hockney report demo --peak 'InfiniBand=100Gbit/s' --peak 'memory@cache,numa=12GB
 hockney report demo --machine machine.json --figure figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
 hockney report tidy.csv.gz --system orfeo-epyc
+hockney report openmpi mpich -o compared.html
 hockney report tidy.csv.gz --statistic mean_over_ranks --bytes 2,1KiB
 hockney report demo -o mixture.html --any-level
 hockney report --card machine.json -o card.html
@@ -84,33 +96,49 @@ hockney report --card bluegene_p --json
 """,
 )
 def report(options: ReportOptions, as_json: JsonOption = False) -> None:
-    """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance."""
+    """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance.
+
+    In a browser its figures follow what is chosen; without scripts and in print they stand as they are. Several
+    campaigns are compared: what all of them measured shares a figure, and ratios to the first say what differs.
+    """
     output = options.output or Path("card.html" if options.card else "report.html")
     if output.suffix.lower() not in ("", ".html", ".htm"):
         raise RequestError(
             f"{output}: a report is HTML, not {output.suffix}",
             f"write -o {output.with_suffix('.html')}; a browser prints that as PDF",
         )
+    first, *others = options.campaigns
+    written = flags_written(options)
     if options.card:
-        if unfit := [called for name, called in flags_written(options).items() if name in NOT_ON_CARDS]:
+        if unfit := [called for name, called in written.items() if name in NOT_ON_CARDS]:
             raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
+        if others:
+            raise RequestError(f"a card is of one machine, not of {len(options.campaigns)}", "name one")
         in_place = _in_place(output, is_named=options.output is not None)
-        _card(options.campaign, output, in_place, any_level=options.any_level, as_json=as_json)
+        _card(first, output, in_place, any_level=options.any_level, as_json=as_json)
         return
+    if others and (unfit := [called for name, called in written.items() if name in NOT_ON_COMPARISONS]):
+        raise RequestError(
+            f"a comparison does not take {', '.join(unfit)}", "leave them out, or name one campaign"
+        )
     in_place = _in_place(output, is_named=options.output is not None)
     fitted = None if options.machine is None else Machine.open(options.machine)
     with say.status("reading …") as status:
-        made = Campaign(options.campaign).report(
-            output,
-            machine=fitted,
-            peaks=options.peaks,
-            systems=options.systems,
-            statistic=options.statistic,
-            sizes_B=options.sizes_B,
-            any_level=options.any_level,
-            progress=lambda name: status(name),
-        )
-        page = made.made
+        if others:
+            page = compare(options.campaigns, options.statistic, progress=lambda name: status(name))
+            write_html(page, output)
+        else:
+            made = Campaign(first).report(
+                output,
+                machine=fitted,
+                peaks=options.peaks,
+                systems=options.systems,
+                statistic=options.statistic,
+                sizes_B=options.sizes_B,
+                any_level=options.any_level,
+                progress=lambda name: status(name),
+            )
+            page = made.made
         drawn = [] if options.figures is None else write_figures(page, options.figures)
         tables = [] if options.csv is None else write_csv(page, options.csv)
     if as_json:
@@ -134,6 +162,8 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
             say.warn(warning)
     for head in page.headlines:
         say.line(head.text)
+    for finding in page.findings if others else ():
+        say.line(finding.text)
     if page.omitted:
         say.line(page.omitted)
     if page.verdict:

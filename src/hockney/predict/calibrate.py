@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -85,17 +86,30 @@ class Replay:
 class Calibration:
     """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss` without constants.
 
-    `leverage`, shape (n,) as `residual`: by how much a training point decides about its own prediction, 0 to 1
-    (Cook and Weisberg 1982): left out, its residual would be residual / (1 − leverage). `covariance` of `theta`,
-    shape (count, count): what measurements and pulls leave open.
+    `jacobian`, its `weight` for each point and `normal` are those of the last step that helped.
     """
 
     layout: ParameterLayout
     theta: Array
     residual: Array
     loss: float
-    leverage: Array
-    covariance: Array
+    jacobian: sparse.csr_array
+    weight: Array
+    normal: sparse.csr_array
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Of `theta`, shape (count, count): what measurements and pulls leave open."""
+        solver = linalg.splu(sparse.csc_array(self.normal), permc_spec="MMD_AT_PLUS_A")
+        return np.asarray(solver.solve(np.eye(self.layout.count)))
+
+    @cached_property
+    def leverage(self) -> Array:
+        """By how much a training point decides about its own prediction, 0 to 1, shape (n,) as `residual`.
+
+        Left out, its residual would be residual / (1 − leverage) (Cook and Weisberg 1982).
+        """
+        return self.weight * _quadratic(self.jacobian, self.covariance)
 
     def deviation(self, slopes: Sequence[Array]) -> Array:
         """Standard deviation, in ln, of predictions with these derivatives: shape (len(slopes),)."""
@@ -185,6 +199,4 @@ def calibrate(
     scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
     loss = float((importance * (_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
     loss += observed.size * float(np.log(scale))
-    covariance = linalg.splu(sparse.csc_array(normal), permc_spec="MMD_AT_PLUS_A").solve(np.eye(layout.count))
-    leverage = weight * _quadratic(jacobian, covariance)
-    return Calibration(layout, theta, residual, loss, leverage, covariance)
+    return Calibration(layout, theta, residual, loss, jacobian, weight, normal)

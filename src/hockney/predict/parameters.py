@@ -273,10 +273,11 @@ class ParameterLayout:
             pull([index], [1.0], _STEP)
         for index in (*self.places["handshake"], *self.places["hop"]):
             pull([index], [1.0], _START)
-        matrix = sparse.lil_array((len(rows), self.count))
-        for i, (indices, factors, _) in enumerate(rows):
-            for index, factor in zip(indices, factors, strict=True):
-                matrix[i, index] += factor
+        of_row = np.repeat(np.arange(len(rows)), [len(indices) for indices, *_ in rows])
+        columns = np.concatenate([indices for indices, *_ in rows])
+        values = np.concatenate([factors for _, factors, _ in rows])
+        # What a row says twice of one parameter is added up.
+        matrix = sparse.coo_array((values, (of_row, columns)), shape=(len(rows), self.count))
         return matrix.tocsr(), np.array([target for *_, target in rows])
 
     def curves(self, theta: Array, label: str, shares_links: bool = False) -> CostCurves:

@@ -38,6 +38,7 @@ from hockney.predict.reproduced import (
 )
 from hockney.predict.scenario import Scenario
 from hockney.records.keys import COLLECTIVES
+from hockney.report.collective_jumps import Key
 from hockney.report.places import Places
 from hockney.schedule.catalogue import algorithms, collectives
 from hockney.statistics import Array
@@ -183,13 +184,15 @@ def analyse(
     measured: pd.DataFrame,
     operation: str,
     statistic: str,
-    sizes_B: Sequence[int],
+    lines: Mapping[int, Mapping[Key, pd.DataFrame]],
     places: Places,
 ) -> Analysis:
-    """Models and steps at `sizes_B`, and crossover sizes, of one collective of a tidy table.
+    """Models and steps at the sizes of `lines`, and crossover sizes, of one collective of a tidy table.
 
-    `measured` is what `hockney.models.over_ranks.points.points` makes of `frame` for this statistic.
+    `measured` is what `hockney.models.over_ranks.points.points` makes of `frame` for this statistic, `lines` what
+    `curves` makes of that at each size.
     """
+    sizes_B = [*lines]
     grown = measured[measured["ranks"].notna()]
     systems = {
         name: system
@@ -205,7 +208,8 @@ def analyse(
         is_unseen=all(one.is_unseen for one in simulations.values()),
     )
     for size in sizes_B:
-        for label, held, rows in _algorithms(grown, size):
+        near = [curves(grown, other) for other in _alike(grown, size)]
+        for label, held, rows in _algorithms(grown, lines[size]):
             by_allocation = {name: _as_points(curve, operation) for name, (_, curve) in rows.items()}
             simulation = _simulation_of(simulations, next(iter(by_allocation.values())))
             scenarios: dict[str, list[Scenario | None]] = {}
@@ -220,7 +224,7 @@ def analyse(
                 name: candidates(algorithm.ranks(name), places.boundaries(configuration, curve), changes)
                 for name, (configuration, curve) in rows.items()
             }
-            alike = {name: _alike(grown, configuration, label, size) for name, (configuration, _) in rows.items()}
+            alike = {name: _same(near, configuration, label) for name, (configuration, _) in rows.items()}
             searched = search({n: (algorithm.ranks(n), algorithm.time_s(n)) for n in own}, own, alike)
             steps = [
                 one
@@ -257,11 +261,11 @@ def _on_most_ranks(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def _algorithms(
-    grown: pd.DataFrame, size_B: int
+    grown: pd.DataFrame, lines: Mapping[Key, pd.DataFrame]
 ) -> list[tuple[str, Configuration, dict[str, tuple[Configuration, pd.DataFrame]]]]:
-    """Label, what is held beside the allocation, and the curves by allocation, of every algorithm at a size."""
+    """Label, what is held beside the allocation, and the curves by allocation, of every algorithm."""
     by_algorithm: dict[tuple[Configuration, str], dict[str, tuple[Configuration, pd.DataFrame]]] = {}
-    for (configuration, label), curve in curves(grown, size_B).items():
+    for (configuration, label), curve in lines.items():
         held = Configuration(tuple(pair for pair in configuration.held if pair[0] not in _ALLOCATION))
         several = [name for name in _ALLOCATION if configuration[name]]
         words = configuration[several[0]] if several == ["mapping"] else configuration.words(several)
@@ -270,13 +274,17 @@ def _algorithms(
     return [(label, held, own) for (held, label), own in by_algorithm.items()]
 
 
-def _alike(
-    grown: pd.DataFrame, configuration: Configuration, label: str, size_B: int
-) -> list[tuple[Array, Array]]:
-    """Curves of messages up to `ALIKE` times as large or as small, both so short that bytes hardly count."""
+def _alike(grown: pd.DataFrame, size_B: int) -> list[int]:
+    """Sizes up to `ALIKE` times as large or as small, all of them so short that bytes hardly count."""
     sizes = [int(other) for other in sorted(grown["bytes"].unique()) if 0 < other <= SHORT_B and other != size_B]
-    near = [other for other in sizes if 1 / ALIKE <= other / size_B <= ALIKE] if size_B <= SHORT_B else []
-    found = (curves(grown[grown["label"] == label], other).get((configuration, label)) for other in near)
+    return [other for other in sizes if 1 / ALIKE <= other / size_B <= ALIKE] if size_B <= SHORT_B else []
+
+
+def _same(
+    near: Sequence[Mapping[Key, pd.DataFrame]], configuration: Configuration, label: str
+) -> list[tuple[Array, Array]]:
+    """Ranks and times of the same curve at other sizes."""
+    found = (of_size.get((configuration, label)) for of_size in near)
     return [
         (curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64))
         for curve in found

@@ -12,10 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.models.over_ranks.points import Configuration, curves
+from hockney.models.over_ranks.points import Configuration
 from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis
 from hockney.report.collective_jumps import Breaks, Key
+from hockney.report.explorer.chart import AGAINST_SIZE, Line, lines_of
+from hockney.report.explorer.explored import by_dimension
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import DEFAULT_STYLE, QUIET, Looks, Style
 from hockney.units import format_bytes
@@ -46,19 +48,17 @@ def against_size(
     of configurations that are not drawn; `words` say what the times are. `by`: what the labels are.
     """
     rows = measured[measured["bytes"] > 0]
-    lines = {
-        str(label): group.set_index("bytes")["time_s"].sort_index() for label, group in rows.groupby("label")
-    }
+    lines = {line.label: line for line in lines_of(rows, AGAINST_SIZE, "label")}
     is_of_one = by != "algorithm"
     named = [*lines] if is_of_one else _winners(lines)
     look = looks.of(named)
     figure = Figure(figsize=(WIDTH_IN, 4.6), layout="constrained")
     axes = figure.subplots()
-    size_axis = SizeAxis.of([curve.index.to_numpy(np.float64) for curve in lines.values()])
+    size_axis = SizeAxis.of([line.x for line in lines.values()])
     grey = False
-    for label, curve in lines.items():
-        at = size_axis.position(curve.index.to_numpy(np.float64))
-        time_us = curve.to_numpy(np.float64) * 1e6
+    for label, line in lines.items():
+        at = size_axis.position(line.x)
+        time_us = line.y * 1e6
         if label == DEFAULT:
             axes.plot(at, time_us, label="default (the library's choice)", zorder=5, **_line(DEFAULT_STYLE))
         elif label in look:
@@ -69,7 +69,7 @@ def against_size(
             )
             grey = True
     size_axis.apply(axes, title="block of a rank" if sizes_are_blocks(operation) else "vector")
-    times = np.concatenate([curve.to_numpy(np.float64) for curve in lines.values()]) * 1e6
+    times = np.concatenate([line.y for line in lines.values()]) * 1e6
     log_axis(axes, float(times.min()), float(times.max()))
     axes.set_ylabel(f"{words} in µs")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -81,6 +81,13 @@ def against_size(
         f"{operation}, {where}: time against size for {len(lines)} {by}s",
         ("" if is_of_one else "Coloured: algorithms that are the fastest at some size.") + _left_out(left),
         figure,
+        choice=None
+        if is_of_one
+        else {
+            "operation": operation,
+            "ranks": ranks,
+            "held": {name: configuration.words(held) for name, held in by_dimension(names).items()},
+        },
     )
 
 
@@ -88,9 +95,9 @@ def _left_out(count: int) -> str:
     return f" {count} more configurations are in the tables." if count > 0 else ""
 
 
-def _winners(curves: Mapping[str, pd.Series]) -> list[str]:
+def _winners(lines: Mapping[str, Line]) -> list[str]:
     """The algorithms that are fastest at some size, the most frequent first."""
-    table = pd.DataFrame({label: curve for label, curve in curves.items() if label != DEFAULT})
+    table = pd.DataFrame({label: pd.Series(one.y, one.x) for label, one in lines.items() if label != DEFAULT})
     wins = table.idxmin(axis="columns").value_counts()
     return [str(label) for label in wins.index[:NAMED]]
 
@@ -101,7 +108,7 @@ def _line(style: Style) -> dict[str, Any]:
 
 def against_ranks(
     operation: str,
-    measured: pd.DataFrame,
+    lines: Mapping[Key, pd.DataFrame],
     size_B: int,
     names: Sequence[str],
     broken: Mapping[Key, Breaks],
@@ -110,7 +117,7 @@ def against_ranks(
 ) -> Drawing:
     """Time against ranks at one size, one panel for each configuration: its curves and their breaks."""
     panels: dict[Configuration, dict[str, pd.DataFrame]] = {}
-    for (configuration, label), curve in curves(measured, size_B).items():
+    for (configuration, label), curve in lines.items():
         panels.setdefault(configuration, {})[label] = curve
     # The configurations with most points, in the order of the tables.
     by_size = sorted(panels, key=lambda configuration: -sum(map(len, panels[configuration].values())))
@@ -152,6 +159,7 @@ def against_ranks(
         "Vertical lines have the colour of their curve. Dash-dotted: a break where the named level begins. "
         "Dotted: the clearest other breaks." + _left_out(len(panels) - len(chosen)),
         figure,
+        choice={"operation": operation, "bytes": size_B},
     )
 
 

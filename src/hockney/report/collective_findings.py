@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from hockney.models.over_ranks.choice import AlgorithmChoice, penalty
@@ -14,11 +15,11 @@ MOST_NAMED = 4
 
 
 def of_choices(
-    operation: str, all_choices: Sequence[AlgorithmChoice], names: Sequence[str] = ()
+    operation: str, all_choices: Sequence[AlgorithmChoice], names: Sequence[str] = (), anchor: str = ""
 ) -> list[Finding]:
     """The default against the fastest over all points, the fastest by size on most ranks, what is not told.
 
-    `names`: columns that tell configurations apart.
+    `names`: columns that tell configurations apart. `anchor`: what of the page shows it, else the section.
     """
     if not all_choices:
         return []
@@ -34,9 +35,10 @@ def of_choices(
         found.append(
             Finding(
                 f"{operation}: the library's own choice takes × {total.median:.2f} of the fastest algorithm's "
-                f"time in the median of {total.points} points (P90 × {total.p90:.2f}), {cost}.",
-                operation,
-                min(0.9, 0.6 + 0.1 * total.worst) if total.worst > 1 else 0.5,
+                f"time in the median of {total.points} points (P90 × {total.p90:.2f}), {cost}.{to_set(told)}",
+                anchor or operation,
+                min(0.9, 0.6 + 0.1 * total.p90) if total.worst > 1 else 0.5,
+                "default",
             )
         )
     most = max(choice.ranks for choice in all_choices)
@@ -50,16 +52,31 @@ def of_choices(
     if said := fastest_by_size(same):
         where = first.configuration.words(names)
         on = f"{operation} on {most or 'an unknown number of'} ranks{f' ({where})' if where else ''}"
-        found.append(Finding(f"{on}: {said}.", operation, 0.7))
+        found.append(Finding(f"{on}: {said}.", anchor or operation, 0.7, "fastest"))
     if open_ := sum(1 for choice in all_choices if choice.ties):
         found.append(
             Finding(
                 f"{operation}: at {open_} of {len(all_choices)} points the fastest cannot be told from others.",
-                operation,
+                anchor or operation,
                 0.3,
+                "ties",
             )
         )
     return found
+
+
+def to_set(told: Sequence[AlgorithmChoice]) -> str:
+    """What to set where the default is slower, and how rules are written; empty where it is slower nowhere."""
+    slower = [choice for choice in told if choice.is_default_slower]
+    if not slower:
+        return ""
+    counts = Counter(choice.best for choice in slower)
+    best = [f"{name} at {count}" for name, count in counts.most_common(MOST_NAMED)]
+    rest = f" and others at {len(slower) - sum(counts[name] for name, _ in counts.most_common(MOST_NAMED))}"
+    return (
+        f" It can be told to be slower at {len(slower)} points: faster there is {', '.join(best)}"
+        f"{rest if len(counts) > MOST_NAMED else ''}; `hockney tune` writes the rules that set it."
+    )
 
 
 def fastest_by_size(of_sizes: Sequence[AlgorithmChoice]) -> str:

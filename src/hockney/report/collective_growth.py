@@ -337,7 +337,7 @@ def findings(analysis: Analysis, measured: Any, names: Sequence[str]) -> list[Fi
             parts.append(f"{len(changes) - MOST_CHANGES} more changes are in the table")
         where = f"{ranks} ranks{f', {words}' if (words := configuration.words(names)) else ''}"
         text = f"{analysis.operation} on {where}: {first.smaller} is fastest at small sizes; {'; '.join(parts)}."
-        found.append(Finding(text, f"{analysis.operation}-crossovers", 0.9))
+        found.append(Finding(text, f"{analysis.operation}-crossovers", 0.7, "crossovers"))
     for growth in analysis.growths:
         if growth.choice is None:
             continue

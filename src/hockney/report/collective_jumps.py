@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.models.over_ranks.jumps import SIGNIFICANCE, Examined, Jump, at_boundaries, jumps
-from hockney.models.over_ranks.points import Configuration, curves
+from hockney.models.over_ranks.points import Configuration
 from hockney.report.places import Places
 from hockney.report.tables import NONE, Table, headings
 from hockney.units import format_bytes
@@ -41,10 +41,10 @@ class Breaks:
         return [jump for jump in ordered if jump.boundary is not None or jump in others]
 
 
-def breaks(measured: pd.DataFrame, size_B: int, places: Places) -> dict[Key, Breaks]:
-    """The breaks of every curve at one size."""
+def breaks(lines: Mapping[Key, pd.DataFrame], places: Places) -> dict[Key, Breaks]:
+    """The breaks of every curve (`over_ranks.points.curves`) at one size."""
     by_curve = {}
-    for (configuration, label), curve in curves(measured, size_B).items():
+    for (configuration, label), curve in lines.items():
         ranks, time_s = curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64)
         tested = at_boundaries(ranks, time_s, places.boundaries(configuration, curve))
         by_curve[configuration, label] = Breaks(jumps(ranks, time_s, tested), tested)

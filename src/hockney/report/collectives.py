@@ -35,29 +35,18 @@ from hockney.report.collective_growth import (
     model_table,
     step_table,
 )
-from hockney.report.collective_jumps import boundary_table, breaks, jump_table
+from hockney.report.collective_jumps import Key, boundary_table, breaks, jump_table
+from hockney.report.explorer import maps
+from hockney.report.explorer.chart import Explored
 from hockney.report.figures import Drawing
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
+from hockney.report.statistic_words import STATISTIC_WORDS, TIME_WORDS
 from hockney.report.style import Looks
 from hockney.report.tables import NONE, Table, headings
 from hockney.report.views.collective_costs import CollectiveCosts
 from hockney.units import format_bytes, format_time
 
-STATISTIC_WORDS = {
-    "completion": "Times are completion times: last exit minus first entry on a common clock, the median.",
-    "max_over_ranks": "Times are those of the slowest rank.",
-    "mean_over_ranks": "Times are means over the ranks, as OSU prints them: not completion times, since some "
-    "ranks leave early.",
-    "min_over_ranks": "Times are those of the fastest rank.",
-}
-TIME_WORDS = {
-    "completion": "completion time",
-    "max_over_ranks": "time of the slowest rank",
-    "mean_over_ranks": "mean time over ranks",
-    "min_over_ranks": "time of the fastest rank",
-}
-"""What the axes of the figures say."""
 MOST_ROWS = 400
 """Most rows of the table of points on the page; the CSV files hold all points."""
 MOST_CHOICES = 60
@@ -78,16 +67,19 @@ def section(
     sizes_B: Sequence[int],
     looks: Looks,
     costs: CollectiveCosts | None = None,
+    seen: Explored | None = None,
 ) -> Section:
     """Figures and tables of one collective of a tidy table.
 
     `sizes_B` are drawn and fitted against ranks as far as they were measured, otherwise a small, a middle and a
     large size. `looks` are the styles of the page; with `costs` of messages, bandwidths have their bound beside
-    them.
+    them. What can be explored, `seen`, begins with a map of the fastest.
     """
     words = TIME_WORDS.get(statistic, "time")
     measured = points(frame, operation, statistic)
     result = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
+    leading = None if seen is None else maps.drawing(operation, seen, looks)
+    result.figures += [leading] if leading else []
     if len(set(measured["bytes"])) > 1:
         result.figures += _against_size(operation, measured, looks, words)
     result.figures += bandwidths.drawings(operation, measured, telling_placed(measured), costs)
@@ -98,12 +90,21 @@ def section(
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
         names = telling_placed(grown)
         sizes = [size for size in sizes_B if size in set(grown["bytes"])] or representative_sizes(grown)
-        broken = {size: breaks(grown, size, places) for size in sizes}
+        lines = {size: curves(grown, size) for size in sizes}
+        broken = {size: breaks(lines[size], places) for size in sizes}
         chosen = _drawn(grown, sizes)
-        analysis = analyse(frame, measured, operation, statistic, sizes, places)
+        analysis = analyse(frame, measured, operation, statistic, lines, places)
         result.figures += by_algorithm(operation, analysis.growths, names)
         result.figures += [
-            against_ranks(operation, grown[grown["label"].isin(chosen)], size, names, broken[size], looks, words)
+            against_ranks(
+                operation,
+                {key: line for key, line in lines[size].items() if key[1] in chosen},
+                size,
+                names,
+                broken[size],
+                looks,
+                words,
+            )
             for size in sizes
         ]
         result.findings = findings(analysis, measured, names)
@@ -122,11 +123,13 @@ def section(
                 jump_table(names, broken),
                 tables=[boundary_table(names, broken)],
             ),
-            SectionPart(f"{operation}-regressions", "Regressions", _regressions(grown, sizes, names)),
+            SectionPart(f"{operation}-regressions", "Regressions", _regressions(lines, names)),
         ]
     all_choices = choices(measured)
     chosen_tables = _choice_tables(measured, operation, all_choices)
-    result.findings += of_choices(operation, all_choices, telling_placed(measured))
+    result.findings += of_choices(
+        operation, all_choices, telling_placed(measured), f"figure-{leading.name}" if leading else operation
+    )
     notes = [POOLING if result.rows else "", *analysis_notes, CRITERION if chosen_tables else ""]
     result.note = " ".join(filter(None, notes))
     result.tables = [
@@ -156,7 +159,8 @@ def _against_size(operation: str, measured: pd.DataFrame, looks: Looks, words: s
             max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda group: len(group[1]))
         )
     candidates.sort(key=lambda group: (-group[1]["label"].nunique(), -len(group[1])))
-    if len(candidates) > 1 and len({(c["ranks"], *set(rows["label"])) for c, rows in candidates}) == 1:
+    every = {(c["ranks"], label) for c, rows in candidates for label in rows["label"]}
+    if len(candidates) > 1 and len(every) == 1:
         # Each has the one algorithm that the others have: what differs is what is to be compared.
         differing = [name for name in names if len({c[name] for c, _ in candidates}) > 1]
         same = [name for name in names if name not in differing]
@@ -193,7 +197,7 @@ def _cells(configuration: Configuration, names: Sequence[str]) -> list[str]:
     return [configuration[name] or NONE for name in names]
 
 
-def _regressions(measured: pd.DataFrame, sizes: Sequence[int], names: Sequence[str]) -> Table:
+def _regressions(lines: Mapping[int, Mapping[Key, pd.DataFrame]], names: Sequence[str]) -> Table:
     rows = [
         [
             label,
@@ -205,8 +209,8 @@ def _regressions(measured: pd.DataFrame, sizes: Sequence[int], names: Sequence[s
             f"{fit.first} … {fit.last} ({fit.points})",
             "; ".join(fit.notes),
         ]
-        for size in sizes
-        for (configuration, label), curve in curves(measured, size).items()
+        for size, of_size in lines.items()
+        for (configuration, label), curve in of_size.items()
         for fit in regressions(curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64))
     ]
     columns = ["size", "fit", "T in µs, P = number of ranks (± standard error)", "adjusted R²", "P (points)"]

@@ -44,16 +44,20 @@ class MessageCurve:
         return self.entry.operation
 
     @property
+    def words(self) -> dict[str, str]:
+        """What was held fixed, in words, by the name of its column."""
+        return _describe(self.entry)
+
+    @property
     def place(self) -> str:
         """Where the ranks were: locality and mapping."""
-        words = _describe(self.entry)
-        return " · ".join(text for key, text in words.items() if key in ("locality", "mapping"))
+        return " · ".join(text for key, text in self.words.items() if key in ("locality", "mapping"))
 
     @property
     def kind(self) -> str:
         """What was measured, without where: alike for one transport in each placement."""
         where = ("locality", "mapping", *SCALE)
-        return ", ".join(text for key, text in _describe(self.entry).items() if key not in where) or "default"
+        return ", ".join(text for key, text in self.words.items() if key not in where) or "default"
 
     @property
     def fits(self) -> dict[str, Fit]:

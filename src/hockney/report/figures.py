@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,13 +26,18 @@ LEFT = 0.098
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with its file name, title, description (alternative text) and caption."""
+    """A figure with its file name, title, description (alternative text) and caption.
+
+    `choice`: what of the page's explorer shows the same numbers, the operation and those fields of
+    `explorer.chart.Choice` that may differ from the operation's first choice; None where nothing does.
+    """
 
     name: str
     title: str
     alt: str
     caption: str
     figure: Figure
+    choice: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,7 @@ def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Con
         f"{title}: measured time and throughput against message size. {words}",
         " ".join(filter(None, [_bars_note(curves), _marks_note(size_axis, context.marks_of(curves))])),
         figure,
+        choice={"operation": curves[0].operation},
     )
 
 

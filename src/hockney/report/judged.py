@@ -15,10 +15,13 @@ from hockney.predict.evaluate import evaluate
 from hockney.predict.points import POINT, points
 from hockney.predict.split import select
 from hockney.report.figures import Drawing
+from hockney.report.findings import Finding
+from hockney.report.marks import percent
 from hockney.report.predicted import predicted
 from hockney.report.style import Looks
 
-MODELS = ("simulated", "linear_in_ranks", "textbook_hockney")
+ANSWER = "simulated"
+MODELS = (ANSWER, "linear_in_ranks", "textbook_hockney")
 """Simulation beside two usual models, as many as fit in a row."""
 FEWEST = 24
 """Fewest points of a collective, and half as many on either side of the split, whose errors mean something."""
@@ -35,6 +38,26 @@ class Judged:
     drawing: Drawing | None
     note: str = ""
     result: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """How far the simulation is off on points that it has not seen, beside the strongest baseline."""
+        rows = self.result.get("models", {})
+        ours = rows.get(ANSWER, {}).get("common") or {}
+        best = self.result.get("best_baseline")
+        if self.drawing is None or ours.get("median_relative_error") is None:
+            return []
+        off = percent(ours["median_relative_error"])
+        beside = (
+            f"; the strongest baseline, {best['name']}, by {percent(best['median_relative_error'])}"
+            if best
+            else ""
+        )
+        text = (
+            f"{self.result['operation']}: at {self.result['n_common']} points that it has not seen, {ANSWER} is "
+            f"off by {off} in the median{beside}."
+        )
+        return [Finding(text, f"figure-{self.drawing.name}", 0.72, "trust")]
 
 
 def judged(

@@ -41,10 +41,12 @@ from hockney.report import (
     topology,
     verified,
 )
-from hockney.report.answers import weightiest
+from hockney.report.answers import of_trust, weightiest
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.asked import asked
 from hockney.report.curves import MessageCurve, by_operation, curves
+from hockney.report.explorer.embed import by_wins
+from hockney.report.explorer.explored import Source, explored
 from hockney.report.facts import Headline, headline, in_turn, left_out, not_shown, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.findings import Finding
@@ -175,6 +177,10 @@ def make(
     page_warnings += [*([missing] if missing else []), *wish.warnings]
     looks = Looks()
     costs = None if machine is None else costs_of(machine)
+    seen = explored([Source(path.name, frame, every, wish.statistics, launches)])
+    if seen is not None:
+        # Before any figure is drawn, so that those that win most often have the clearest styles.
+        looks.of(by_wins(seen))
     first = next(iter(by_operation(every).values()), [])
     all_heads = [head for curve in first if (head := headline(curve, peaks))]
     headlines = in_turn(all_heads, MOST_HEADLINES)
@@ -192,12 +198,13 @@ def make(
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
             chosen = wish.statistics[operation]
-            section = collectives.section(frame, operation, places, chosen, sizes_B, looks, costs)
+            section = collectives.section(frame, operation, places, chosen, sizes_B, looks, costs, seen)
             of_it = [model for model in of_collectives if model.operation == operation]
             section.figures += collective_models.drawings(of_it, machine)
             section.tables = [*collective_models.model_table(of_it), *section.tables]
             progress(f"judging predictions of {operation}")
             judgement = judged(frame, operation, places.system, looks, statistic=chosen)
+            section.findings += judgement.findings
             section.figures += [judgement.drawing] if judgement.drawing else []
             section.note = " ".join(filter(None, [section.note, judgement.note]))
             results |= {operation: judgement.result} if judgement.result else {}
@@ -220,7 +227,10 @@ def make(
         systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
         offered = [finding for section in sections for finding in section.findings]
-        findings = weightiest([*offered, *of_apps.findings], subject.operations if subject else ())
+        findings = weightiest(
+            [*offered, *of_apps.findings, *of_trust(contents.levels.values(), missing, page_warnings)],
+            subject.operations if subject else (),
+        )
         html = render(
             findings=findings,
             subject=subject,
@@ -236,6 +246,8 @@ def make(
             nodes=node_figure.of_launches(launches),
             origin=origin,
             of_messages=bool(len(frame) or measured),
+            explored=seen,
+            looks=looks,
         )
     return Report(
         html,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -12,10 +13,14 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from hockney import __version__, reading
 from hockney.report.curves import LOCALITY_WORDS
+from hockney.report.explorer import embed
+from hockney.report.explorer.chart import Explored
 from hockney.report.facts import Headline
 from hockney.report.figures import Drawing, HeldOut
 from hockney.report.findings import Finding
-from hockney.report.svg import POLICY, Inliner
+from hockney.report.style import Looks
+from hockney.report.style import css as palette
+from hockney.report.svg import Inliner, policy
 from hockney.report.tables import Table, value_and_interval
 from hockney.units import format_bytes, format_rate
 
@@ -134,11 +139,14 @@ def render(
     nodes: Drawing | None,
     origin: str,
     of_messages: bool,
+    explored: Explored | None = None,
+    looks: Looks | None = None,
 ) -> str:
     """The page as one HTML document that refers to nothing outside itself.
 
     It begins with the `findings`. `omitted` says what the headlines leave out. `of_messages` is False for a page
-    about applications alone.
+    about applications alone. `explored`: what a reader may look at in figures of an own choice, with the styles
+    `looks`.
     """
     sections = list(sections)
     with_apps = any(section.is_application for section in sections)
@@ -147,10 +155,19 @@ def render(
     node_picture = _picture(nodes, inliner) if nodes else None
     model = ", ".join(dict.fromkeys(head.model for head in headlines))
     page, css = template("hockney.report", "page")
+    script, data, thinned = "", "", ""
+    if explored is not None:
+        carried, thinned = embed.thinned(explored)
+        script, data = embed.script(), embed.data(carried, looks or Looks())
+        css += palette() + embed.style()
+    css += inliner.css()
     return page.render(
         version=__version__,
-        policy=POLICY,
-        css=css + inliner.css(),
+        policy=policy(css, script),
+        css=css,
+        script=script,
+        data=data,
+        thinned=thinned,
         title=title,
         lead=lead,
         subject=subject,
@@ -222,4 +239,5 @@ def _picture(drawing: Drawing, inliner: Inliner) -> dict[str, str]:
         "svg": inliner.inline(drawing.figure, drawing.alt),
         "title": drawing.title,
         "caption": drawing.caption,
+        "choice": json.dumps(drawing.choice, ensure_ascii=False) if drawing.choice else "",
     }

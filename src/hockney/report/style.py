@@ -16,7 +16,12 @@ from hockney.models.base import preferred_model
 from hockney.models.over_ranks.choice import DEFAULT
 
 # Okabe and Ito's palette (jfly.uni-koeln.de/color), without its yellow, which is too light on white.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
+ON_DARK = ("#4FA3DB", "#F0803C", "#2CC295", "#E3A0C6", "#8CCBF0", "#F2B83D", "#B0B0B0")
+"""The same colours on dark paper."""
+PENALTIES = ("#E4EBF0", "#FDE3BC", "#FDB96B", "#EE8433", "#C24C0B", "#7A2704")
+PENALTIES_ON_DARK = ("#2C3439", "#5A3A12", "#8F5413", "#C9741B", "#F0A04B", "#FFD9A0")
+"""Classes of a penalty, the first for none; how light they are tells their order without colours."""
 _DASHES: tuple[tuple[float, ...], ...] = (
     (),
     (5, 1.6),
@@ -77,8 +82,8 @@ class Style:
 DEFAULT_STYLE = Style("#000000", (4, 1.5), "x")
 """What the library chose by itself, in every figure."""
 _ALL = [
-    Style(_COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)], _MARKERS[i % len(_MARKERS)])
-    for i in range(math.lcm(len(_COLOURS), len(_DASHES), len(_MARKERS)))
+    Style(COLOURS[i % len(COLOURS)], _DASHES[i % len(_DASHES)], _MARKERS[i % len(_MARKERS)])
+    for i in range(math.lcm(len(COLOURS), len(_DASHES), len(_MARKERS)))
 ]
 """All styles: colours, dashes and markers repeat with different periods."""
 
@@ -123,6 +128,23 @@ def model_styles(names: Sequence[str]) -> dict[str, Style]:
     first = preferred_model(names)
     others = [name for name in reversed(names) if name != first]
     return styles(others if first is None else [first, *others])
+
+
+def css() -> str:
+    """The colours as variables of a style sheet, for light and dark paper."""
+    light = _classes(COLOURS, PENALTIES)
+    return (
+        f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {_classes(ON_DARK, PENALTIES_ON_DARK)} }}\n"
+    )
+
+
+def _classes(colours: Sequence[str], penalties: Sequence[str]) -> str:
+    named = [
+        *((f"c-{i}", one) for i, one in enumerate(colours)),
+        *((f"p-{i}", one) for i, one in enumerate(penalties)),
+    ]
+    rules = [f".{name} {{ --c: {colour}; }}" for name, colour in named]
+    return " ".join([f":root {{ --nothing: {penalties[0]}; }}", *rules])
 
 
 @contextmanager

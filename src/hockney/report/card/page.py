@@ -11,7 +11,7 @@ from hockney.report.card.figures import collectives, known, messages
 from hockney.report.card.layout import COLUMN_FIGURE_MM, COLUMN_MM, VIEW_WORDS, lay_out
 from hockney.report.page import template
 from hockney.report.style import drawing_style
-from hockney.report.svg import POLICY, Inliner
+from hockney.report.svg import Inliner, policy
 
 _MM_PER_IN = 25.4
 
@@ -39,10 +39,11 @@ def render(machine: Machine, card: Card | None = None) -> str:
         )
         pictures = [(inliner.inline(figure, title), title) for figure, title in in_columns]
     page, css = template("hockney.report.card", "card")
+    css += inliner.css()
     return page.render(
         version=__version__,
-        policy=POLICY,
-        css=css + inliner.css(),
+        policy=policy(css),
+        css=css,
         card=card,
         pages=pages,
         figure=first,

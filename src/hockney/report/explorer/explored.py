@@ -1,0 +1,221 @@
+"""The measured points of a campaign or table, as the explorer of a page takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
+from hockney.models.over_ranks.points import PLACED, Configuration, collectives_in, points, telling_placed
+from hockney.records.keys import COLLECTIVES
+from hockney.report.curves import MessageCurve, by_operation
+from hockney.report.explorer.chart import DIMENSIONS, Choice, Explored
+from hockney.report.statistic_words import TIME_WORDS
+
+LIBRARY, PLACEMENT = ("source", "system", "mpi"), ("locality", "mapping", "nodes", "ppn", "pair")
+"""Columns behind two of the dimensions; all others that were held fixed are the variant."""
+_MOST_OF = 0.8
+"""What has this share of the most that any has is nearly as full."""
+_COMPARED = ("campaign", "algorithm", "placement", "variant", "library")
+"""What the lines of an operation are at first: the first of these of which it has several."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A campaign or table of which messages and collectives are looked at.
+
+    `statistics`: of each collective the statistic that is shown; `campaign`: its name where there are several.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    curves: Sequence[MessageCurve]
+    statistics: Mapping[str, str]
+    launches: Sequence[Mapping[str, Any]] = ()
+    campaign: str = ""
+
+
+def explored(sources: Sequence[Source]) -> Explored | None:
+    """All points of messages and collectives together; None where there are none.
+
+    What tells points of one source apart is a dimension; beside, placements are one where sources differ in them.
+    A library that differs from source to source alone is not: it is what is compared.
+    """
+    parts = [*_messages(sources), *_collectives(sources)]
+    if not parts:
+        return None
+    joined = pd.concat([rows for rows, _ in parts], ignore_index=True)
+    cells = pd.concat([of_it for _, of_it in parts], ignore_index=True)
+    first = {
+        str(name): _first(str(name), rows, cells[cells["operation"] == name])
+        for name, rows in joined.groupby("operation", sort=False)
+    }
+    return Explored(joined, cells, first)
+
+
+def by_dimension(names: Sequence[str]) -> dict[str, list[str]]:
+    """The columns that library, placement and variant are made of."""
+    return {
+        "library": [name for name in names if name in LIBRARY],
+        "placement": [name for name in names if name in PLACEMENT],
+        "variant": [name for name in names if name not in (*LIBRARY, *PLACEMENT)],
+    }
+
+
+def _messages(sources: Sequence[Source]) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    of_source = [by_operation(source.curves) for source in sources]
+    for operation in dict.fromkeys(name for groups in of_source for name in groups):
+        groups = [groups.get(operation, []) for groups in of_source]
+        telling = {name for group in groups for name in _differing(group)}
+        telling |= {
+            name for name in _differing([curve for group in groups for curve in group]) if name in PLACEMENT
+        }
+        rows = [
+            _points_of(source, curve, {name: text for name, text in curve.words.items() if name in telling})
+            for source, group in zip(sources, groups, strict=True)
+            for curve in group
+        ]
+        yield pd.concat(rows, ignore_index=True), _cells(operation, "", [], {})
+
+
+def _differing(group: Sequence[MessageCurve]) -> set[str]:
+    words = [curve.words for curve in group]
+    return {name for one in words for name in one if len({other.get(name) for other in words}) > 1}
+
+
+def _points_of(source: Source, curve: MessageCurve, held: Mapping[str, str]) -> pd.DataFrame:
+    index_of = {str(launch.get("id")): str(launch.get("index", "")) for launch in source.launches}
+    launches = [index_of.get(name, "") or name for name in curve.entry.measurements.launches]
+    of_launches = f", launches {', '.join(launches)}" if any(launches) else ""
+    ranks = curve.entry.other.get("ranks", "")
+    has_interval = curve.low_s < curve.high_s
+    dimensions = by_dimension([name for name in held if name != "ranks"])
+    return pd.DataFrame(
+        {
+            "operation": curve.operation,
+            "campaign": source.campaign,
+            **{name: ", ".join(held[column] for column in columns) for name, columns in dimensions.items()},
+            "algorithm": "",
+            "ranks": int(ranks) if ranks.isdigit() else 2 * curve.pairs,
+            "bytes": curve.size_B.astype(np.int64),
+            "time_s": curve.time_s,
+            "low_s": np.where(has_interval, curve.low_s, np.nan),
+            "high_s": np.where(has_interval, curve.high_s, np.nan),
+            "repeats": 0,
+            "streams": curve.streams,
+            "origin": f"{source.name}{of_launches}",
+        }
+    )
+
+
+def _collectives(sources: Sequence[Source]) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    for operation in dict.fromkeys(name for source in sources for name in collectives_in(source.frame)):
+        measured = [
+            (source, points(source.frame, operation, source.statistics[operation]))
+            for source in sources
+            if operation in source.statistics
+        ]
+        together = pd.concat([rows for _, rows in measured], ignore_index=True)
+        names = {name for _, rows in measured for name in telling_placed(rows)}
+        names |= {name for name in telling_placed(together) if name in PLACEMENT}
+        dimensions = by_dimension([name for name in PLACED if name in names])
+        for source, rows in measured:
+            chosen = choices(rows) if COLLECTIVES[operation].has_size else []
+            yield (
+                _points_at(source, operation, rows, dimensions),
+                _cells(operation, source.campaign, chosen, dimensions),
+            )
+
+
+def _points_at(
+    source: Source, operation: str, measured: pd.DataFrame, dimensions: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    statistic = source.statistics[operation]
+    repeated = source.frame.loc[source.frame["operation"] == operation, "repetition"].nunique()
+    of_launches = f", {repeated} {'launches' if source.launches else 'repetitions'}" if repeated > 1 else ""
+    return pd.DataFrame(
+        {
+            "operation": operation,
+            "campaign": source.campaign,
+            **{name: _joined(measured, columns) for name, columns in dimensions.items()},
+            "algorithm": measured["label"].astype(object),
+            "ranks": measured["ranks"].fillna(0).astype(np.int64),
+            "bytes": measured["bytes"].astype(np.int64),
+            **{name: measured[name].astype(np.float64) for name in ("time_s", "low_s", "high_s")},
+            "repeats": measured["repeats"].astype(np.int64),
+            "streams": 1,
+            "origin": f"{source.name}, {TIME_WORDS.get(statistic, statistic)}{of_launches}",
+        }
+    )
+
+
+def _joined(measured: pd.DataFrame, names: Sequence[str]) -> Any:
+    """The known values of columns as words, one text for each row."""
+    if not names:
+        return ""
+    keys = measured[list(names)].astype(object)
+    keys = keys.where(keys.notna(), "").astype(str).astype(object)
+    unique = keys.drop_duplicates()
+    words = {
+        row: Configuration(tuple(zip(names, row, strict=True))).words(names)
+        for row in unique.itertuples(index=False, name=None)
+    }
+    return [words[row] for row in keys.itertuples(index=False, name=None)]
+
+
+def _cells(
+    operation: str, campaign: str, chosen: Sequence[AlgorithmChoice], dimensions: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    rows = [
+        (
+            operation,
+            campaign,
+            *(one.configuration.words(names) for names in dimensions.values()),
+            one.bytes,
+            one.ranks,
+            one.best,
+            one.best_s,
+            len(one.ties),
+            np.nan if one.penalty is None else one.penalty,
+        )
+        for one in chosen
+        if one.ranks
+    ]
+    names = ["operation", *DIMENSIONS[:-1], "bytes", "ranks", "best", "best_s", "ties", "penalty"]
+    frame = pd.DataFrame(rows, columns=names)
+    return frame.astype({"penalty": np.float64, "best_s": np.float64})
+
+
+def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Choice:
+    """What tells most: on most ranks, where the default costs most, unless few points tell so."""
+    several = [name for name in DIMENSIONS if len(rows[name].unique()) > 1]
+    by = next((name for name in _COMPARED if name in several), "algorithm")
+    others = [name for name in DIMENSIONS if name != by]
+    counts = rows.groupby(others, sort=False).size()
+    full = [dict(zip(others, key, strict=True)) for key in counts.index[counts >= counts.max() / 4]]
+    costs = [float(_matching(cells, held)["penalty"].mean()) for held in full]
+    held = full[int(np.argmax(np.nan_to_num(costs)))]
+    matching = _matching(rows, held)
+    width = matching.groupby("ranks")[by].nunique()
+    ranks = int(width.index[width >= _MOST_OF * width.max()].max())
+    there = matching[matching["ranks"] == ranks]
+    sizes = sorted(there.loc[there["bytes"] > 0, "bytes"].unique()) or [0]
+    at_B = int(sizes[len(sizes) // 2])
+    told = _matching(cells, held)
+    told = told[(told["ranks"] == ranks) & (told["penalty"] > 1)]
+    if len(told):
+        at_B = int(told["bytes"].to_numpy()[int(told["penalty"].argmax())])
+    is_default = by == "algorithm" and DEFAULT in set(there["algorithm"])
+    held[by] = DEFAULT if is_default else there[by].iloc[0]
+    return Choice(operation, by, ranks, at_B, {name: str(held[name]) for name in DIMENSIONS})
+
+
+def _matching(rows: pd.DataFrame, held: Mapping[str, Any]) -> pd.DataFrame:
+    for name, value in held.items():
+        if name in rows.columns:
+            rows = rows[rows[name] == value]
+    return rows

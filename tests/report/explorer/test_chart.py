@@ -1,0 +1,142 @@
+"""The description of figures: which numbers a choice shows, and that print draws the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from tests.report.explorer.planted import EVIL, RANKS, SIZES_B, planted, time_s
+
+from hockney.models.over_ranks.points import groups, points
+from hockney.records import table
+from hockney.report import collectives
+from hockney.report.collective_figures import against_size
+from hockney.report.explorer import embed, maps
+from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, FASTEST, RATE, Explored, chart
+from hockney.report.explorer.drawn import figure
+from hockney.report.explorer.explored import Source, explored
+from hockney.report.places import Places
+from hockney.report.style import PENALTIES, Looks, drawing_style
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    return table.load(planted(tmp_path_factory.mktemp("planted") / "t.csv"))
+
+
+@pytest.fixture(scope="module")
+def seen(frame: pd.DataFrame) -> Explored:
+    made = explored([Source("t.csv", frame, [], {"bcast": "completion", "reduce": "completion"})])
+    assert made is not None
+    return made
+
+
+def test_the_first_choice_is_where_the_default_costs_most(seen: Explored) -> None:
+    """From 4096 B the chain takes half the time, so that the default takes 2.6 times as long."""
+    first = seen.first["bcast"]
+    assert (first.by, first.ranks, first.bytes) == ("algorithm", RANKS[-1], 4096)
+    assert first.held["algorithm"] == "default"
+
+
+def test_a_choice_holds_what_it_says(seen: Explored) -> None:
+    first = seen.first["reduce"]
+    held = {**first.held, "placement": "allocation node"}
+    lines = {line.label: line for line in chart(AGAINST_SIZE, replace(first, held=held, ranks=8), seen).lines}
+    assert set(lines) == {"default", "binomial", "chain"}
+    assert [*lines["chain"].x] == [*SIZES_B]
+    expected = [time_s("reduce", "chain", "node", 8, size_B) for size_B in SIZES_B]
+    assert lines["chain"].y == pytest.approx(expected, rel=1e-6)  # as a CSV keeps them
+    assert lines["chain"].low == pytest.approx(np.multiply(0.99, expected), rel=1e-6)
+    placements = chart(AGAINST_RANKS, replace(first, by="placement", bytes=64), seen).lines
+    assert [line.label for line in placements] == ["allocation core", "allocation node"]
+    assert placements[1].y == pytest.approx([time_s("reduce", "default", "node", n, 64) for n in RANKS], rel=1e-6)
+    (rate, *_) = chart(RATE, replace(first, held=held, ranks=8), seen).lines
+    assert rate.y == pytest.approx([b / time_s("reduce", "binomial", "node", 8, b) for b in SIZES_B], rel=1e-6)
+    assert (rate.low < rate.y).all()
+
+
+def test_the_map_has_a_cell_for_each_point(seen: Explored) -> None:
+    cells = {(cell.ranks, cell.bytes): cell for cell in chart(FASTEST, seen.first["bcast"], seen).cells}
+    assert set(cells) == {(ranks, size_B) for ranks in RANKS for size_B in SIZES_B}
+    for (ranks, size_B), cell in cells.items():
+        assert cell.best == ("chain" if size_B >= 4096 else "binomial")
+        assert cell.penalty == pytest.approx(2.6 if size_B >= 4096 else 1.3, rel=1e-6)
+        assert cell.best_s == pytest.approx(time_s("bcast", cell.best, "core", ranks, size_B), rel=1e-6)
+
+
+def test_print_draws_the_numbers_of_the_description(seen: Explored) -> None:
+    """The pixels of the map, and the points of lines, are those of the charts."""
+    looks, first = Looks(), seen.first["bcast"]
+    with drawing_style():
+        drawing = maps.drawing("bcast", seen, looks)
+        assert drawing is not None
+        cells = chart(FASTEST, first, seen).cells
+        fastest, costs = (drawing.figure.axes[at].get_images()[0].get_array() for at in (0, 2))
+        assert fastest is not None
+        assert costs is not None
+        styles = looks.of(["binomial", "chain"])
+        for cell in cells:
+            at = RANKS.index(cell.ranks), SIZES_B.index(cell.bytes)
+            assert tuple(fastest[at]) == pytest.approx(to_rgb(styles[cell.best].colour))
+            assert cell.penalty is not None
+            assert tuple(costs[at]) == pytest.approx(to_rgb(PENALTIES[maps.shade(cell.penalty)]))
+        one = chart(AGAINST_SIZE, first, seen)
+        (axes,) = figure({"": one}, looks, "time (µs)").axes
+    drawn = {
+        str(line.get_label()): line for line in axes.get_lines() if not str(line.get_label()).startswith("_")
+    }
+    for line in one.lines:
+        assert np.asarray(drawn[line.label].get_ydata()) == pytest.approx(line.y * 1e6)
+        assert np.asarray(drawn[line.label].get_xdata()) == pytest.approx(np.log2(line.x))
+
+
+def test_the_section_draws_the_numbers_of_its_choice(frame: pd.DataFrame, seen: Explored) -> None:
+    """The figure against size leads to a choice in the explorer that has the same numbers."""
+    measured = points(frame, "bcast", "completion")
+    (configuration, rows), *_ = groups(measured[measured["ranks"] == 16], ("mapping", "ranks"))
+    with drawing_style():
+        drawing = against_size("bcast", rows, configuration, ["mapping"], 0, 0, Looks(), "time")
+    assert drawing.choice is not None
+    held = {**seen.first["bcast"].held, **drawing.choice["held"]}
+    one = chart(AGAINST_SIZE, replace(seen.first["bcast"], ranks=drawing.choice["ranks"], held=held), seen)
+    (axes,) = drawing.figure.axes
+    drawn = {str(line.get_label()).partition(" ")[0]: line for line in axes.get_lines()}
+    for line in one.lines:
+        assert np.asarray(drawn[line.label].get_ydata()) == pytest.approx(line.y * 1e6)
+
+
+@pytest.mark.parametrize(("penalty", "expected"), [(1.0, 0), (1.05, 1), (1.1, 1), (1.3, 3), (2.0, 4), (2.6, 5)])
+def test_classes_of_a_penalty(penalty: float, expected: int) -> None:
+    assert maps.shade(penalty) == expected
+
+
+def test_no_name_ends_the_script(seen: Explored) -> None:
+    named = replace(seen, points=seen.points.assign(origin=f"{EVIL}<!--"))
+    text = embed.data(named, Looks())
+    assert "<" not in text
+    whole = json.loads(text)
+    assert whole["words"]["origin"] == [f"{EVIL}<!--"]
+    assert sum(len(one[10]) for one in whole["series"]) == len(seen.points)
+
+
+def test_a_page_carries_no_more_than_it_can_and_says_so(seen: Explored, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed, "MOST_POINTS", len(seen.points) // 2)
+    fewer, said = embed.thinned(seen)
+    assert len(fewer.points) <= len(seen.points) // 2
+    assert {2, RANKS[-1]} == set(fewer.points["ranks"])  # the ends, which the first choice is one of
+    assert f"Of {len(seen.points)} points" in said
+    assert embed.thinned(replace(seen, points=fewer.points)) == (replace(seen, points=fewer.points), "")
+
+
+def test_placements_with_several_algorithms_have_a_figure_each(frame: pd.DataFrame) -> None:
+    """One line for a placement would join the times of different algorithms."""
+    few = frame[frame["ranks"] > 8]  # nothing is fitted against two numbers of ranks
+    with drawing_style():
+        section = collectives.section(few, "bcast", Places(few), "completion", (), Looks())
+    assert [drawing.title for drawing in section.figures if drawing.name.startswith("bcast-against-size")] == [
+        f"bcast by algorithm, 32 ranks, allocation {mapping}." for mapping in ("core", "node")
+    ]
