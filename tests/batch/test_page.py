@@ -13,9 +13,9 @@ PAGE = Path(__file__).parents[2] / "docs/how-to/batch.md"
 
 
 def blocks() -> list[str]:
-    """The indented blocks of the page, without their indent."""
-    found = re.findall(r"(?:^    .*\n|^\n(?=    ))+", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    return [re.sub(r"^ {4}", "", block, flags=re.MULTILINE).strip() for block in found]
+    """The fenced blocks of the page."""
+    found = re.findall(r"^```.*\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [block.strip() for block in found]
 
 
 def test_the_command_of_the_page_writes_its_script(command: Fake, tmp_path: Path) -> None:

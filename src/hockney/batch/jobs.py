@@ -114,7 +114,7 @@ def submit(path: Path, name: str, system: str, folder: Path) -> Submitted:
     try:
         done = subprocess.run(
             words,
-            input=path.read_text(encoding="utf-8") if unit.reads_input else None,
+            input=reading.text(path) if unit.reads_input else None,
             stdin=None if unit.reads_input else subprocess.DEVNULL,
             capture_output=True,
             text=True,

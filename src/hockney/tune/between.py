@@ -87,7 +87,7 @@ def _told(known: pd.DataFrame, asked: pd.DataFrame) -> Array:
     )
     alone = _corrected(known.assign(model=0.0), asked.assign(model=0.0), beyond=False)
     told = made.fillna(pd.Series(beside, asked.index)).fillna(pd.Series(alone, asked.index))
-    return told.to_numpy(np.float64)
+    return np.asarray(told, dtype=np.float64)
 
 
 def _fastest(points: pd.DataFrame, time: pd.Series) -> pd.Series:

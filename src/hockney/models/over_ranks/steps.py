@@ -206,10 +206,10 @@ def search(
     taken: list[int] = []
     while left := [place for place in alone if place not in taken]:
         made = {place: found_at(place, steps_at(place, taken) if taken else alone[place]) for place in left}
-        told = {place: one for place, one in made.items() if one is not None}
-        if not told:
+        clear = {place: one for place, one in made.items() if one is not None}
+        if not clear:
             break
-        taken.append(min(told, key=lambda place: told[place].least_p))
+        taken.append(min(clear, key=lambda place: clear[place].least_p))
     found = [found_at(place, steps_at(place, [other for other in taken if other != place])) for place in taken]
     first = {place: next(iter(own.values())) for place, own in by_place.items()}
     return Searched(

@@ -117,12 +117,15 @@ def _opened(
     at = np.searchsorted(sizes, points["bytes"].to_numpy(np.int64))
     series = []
     of_size: list[list[int]] = [[] for _ in sizes]
-    for (*_, statistic), rows in positions(points, ("mapping", "ppn", "statistic")).items():  # type: ignore[misc]
+    for where, rows in positions(points, ("mapping", "ppn", "statistic")).items():
+        assert isinstance(where, tuple)
+        statistic = str(where[-1])
         shape = (len(sizes), missed.shape[1])
         parts = [np.full(shape, np.nan), np.ones(shape), np.ones(shape)]
         for part, values in zip(parts, (missed, expected.model[index], expected.noise[index]), strict=True):
             part[at[rows]] = values[rows]
-        series.append(Evidence(*parts, statistic=str(statistic)))
+        missed_here, model, noise = parts
+        series.append(Evidence(missed_here, model, noise, statistic=statistic))
         for row in rows if statistic == main else ():
             of_size[at[row]].append(int(index[row]))
     return _Open(key, sizes, series, of_size)

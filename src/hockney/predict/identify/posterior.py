@@ -98,7 +98,7 @@ def _together(series: Sequence[Evidence], steady: Array) -> tuple[Array, Array]:
     for alike in (firsts, [one for one in series if one.statistic != FIRST]):
         statistics = len({one.statistic for one in alike})
         for one in alike:
-            there = np.isfinite(one.missed).any(axis=1)[:, None]
+            there = np.isfinite(one.missed).any(axis=1, keepdims=True)
             for total, part in zip((enter, stay), _emissions(one, steady), strict=True):
                 total += np.where(there, part, 0.0) / statistics
     return enter, stay
