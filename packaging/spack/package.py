@@ -35,5 +35,6 @@ class PyHockney(PythonPackage):
     depends_on("py-pyarrow@15:", type=("build", "run"))
     depends_on("py-pydantic@2.7:", type=("build", "run"))
     depends_on("py-rich@14.1:", type=("build", "run"))
+    depends_on("py-typing-extensions@4.10:", type=("build", "run"))
     depends_on("py-scipy@1.12:", type=("build", "run"))
     depends_on("py-typer@0.29:", type=("build", "run"))

@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs/how-to/batch.md"
 
 def blocks() -> list[str]:
     """The fenced blocks of the page."""
-    found = re.findall(r"^```.*\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^```[^\n]*\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return [block.strip() for block in found]
 
 
