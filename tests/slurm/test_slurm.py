@@ -158,7 +158,7 @@ def test_a_refused_job_loses_nothing(slurm: Slurm, tmp_path: Path) -> None:
         slurm, tmp_path, *words, "--submit", "slurm", "--now", "--partition", "nosuch", "--json"
     )
     assert code == RequestError.exit_code, err
-    assert "invalid partition" in json.loads(out)["error"]["message"]
+    assert "Invalid partition" in json.loads(out)["error"]["message"]
     assert (tmp_path / "c/jobs/measure.sh").is_file()
     assert jobs_of(slurm, tmp_path, *words, "--mpi", "auto")  # the same plan, another partition
 
