@@ -17,8 +17,8 @@ from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.records.folder import Campaign
 
 OPEN_MPI, MPICH = "mpicc.openmpi", "mpicc.mpich"
-QUICK = ("--operation", "bcast", "--algorithm", "binomial", "--bytes", "8", "--bind-to", "none")
-QUICK += ("--visits", "1", "--budget", "0.2s", "--tolerance", "0.5")
+_BCAST = ("--operation", "bcast", "--algorithm", "binomial", "--bytes", "8", "--bind-to", "none")
+QUICK = (*_BCAST, "--visits", "1", "--budget", "0.2s", "--tolerance", "0.5")
 STUDY = """question = "How long does a broadcast take on more nodes?"
 compares = "One algorithm on several numbers of nodes."
 shows = "Times over ranks."

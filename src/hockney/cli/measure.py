@@ -102,7 +102,7 @@ def measure(
         try:
             with bar.bar:
                 # Preparing took some of it.
-                left = given and given.work_s
+                left = None if given is None else given.work_s
                 job_s = None if left is None else left - (ready_s - began_s)
                 outcome = run(campaign, plan, prepared, watcher, Adaptive, job_s=job_s, share=options.share)
                 closing.enter_context(undisturbed())

@@ -265,8 +265,8 @@ class Campaign:
 
     def _models(self, name: str, kind: type[Dated]) -> list[Dated]:
         models: list[Dated] = []
-        parts = self.parts
-        for path in (folder / name for folder in (self.path, *parts)):
+        folders = [self.path, *self.parts]
+        for path in (folder / name for folder in folders):
             with contextlib.suppress(reading.Absent):
                 for number, line in reading.lines(path, within=self.path):
                     try:
@@ -274,7 +274,7 @@ class Campaign:
                     except ValidationError as error:
                         self.warnings.append(f"{path}:{number}: damaged line skipped ({first_problem(error)})")
         # Each part is in order by itself.
-        return sorted(models, key=lambda model: model.time) if parts else models
+        return sorted(models, key=lambda model: model.time) if len(folders) > 1 else models
 
     def launches(self) -> list[dict[str, Any]]:
         """Provenance of all launches, oldest first, as `LaunchLine` has it; damaged lines as of `records`."""
