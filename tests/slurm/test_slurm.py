@@ -17,8 +17,8 @@ from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.records.folder import Campaign
 
 OPEN_MPI, MPICH = "mpicc.openmpi", "mpicc.mpich"
-QUICK: tuple[str, ...] = ("--operation", "bcast", "--algorithm", "binomial", "--bytes", "8", "--bind-to", "none")
-QUICK += ("--visits", "1", "--budget", "0.2s", "--tolerance", "0.5")
+_BCAST = ("--operation", "bcast", "--algorithm", "binomial", "--bytes", "8", "--bind-to", "none")
+QUICK = (*_BCAST, "--visits", "1", "--budget", "0.2s", "--tolerance", "0.5")
 STUDY = """question = "How long does a broadcast take on more nodes?"
 compares = "One algorithm on several numbers of nodes."
 shows = "Times over ranks."
@@ -158,7 +158,7 @@ def test_a_refused_job_loses_nothing(slurm: Slurm, tmp_path: Path) -> None:
         slurm, tmp_path, *words, "--submit", "slurm", "--now", "--partition", "nosuch", "--json"
     )
     assert code == RequestError.exit_code, err
-    assert "invalid partition" in json.loads(out)["error"]["message"]
+    assert "Invalid partition" in json.loads(out)["error"]["message"]
     assert (tmp_path / "c/jobs/measure.sh").is_file()
     assert jobs_of(slurm, tmp_path, *words, "--mpi", "auto")  # the same plan, another partition
 

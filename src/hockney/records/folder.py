@@ -172,7 +172,7 @@ class Campaign:
 
     def expect_plan(self, plan: Mapping[str, Any]) -> None:
         """RequestError where the campaign's plan is another."""
-        if changed := _difference(self.plan(), reading.parsed(json.dumps(plan), PLAN, "report it")):
+        if changed := _difference(self.plan(), json.loads(json.dumps(plan))):
             raise RequestError(
                 f"{self.path} holds a campaign with another plan: {changed}",
                 "choose another folder; nothing in it was changed",
@@ -266,7 +266,7 @@ class Campaign:
     def _models(self, name: str, kind: type[Dated]) -> list[Dated]:
         models: list[Dated] = []
         folders = [self.path, *self.parts]
-        for path in [folder / name for folder in folders]:
+        for path in (folder / name for folder in folders):
             with contextlib.suppress(reading.Absent):
                 for number, line in reading.lines(path, within=self.path):
                     try:

@@ -233,12 +233,11 @@ def perform(
         if isinstance(first, EnvironmentLack):
             break
     if not folder.campaigns(steps):
-        known = folder.state.steps
-        ended = next((known[step.name] for step in steps if step.name in known), None)
-        if ended is None:
+        last = next((folder.state.steps[step.name] for step in steps if step.name in folder.state.steps), None)
+        if last is None:
             raise Incomplete(f"nothing could be measured: {JOB_IS_OVER}", "submit it with more --walltime")
         kind = type(first) if isinstance(first, EnvironmentLack | RequestError) else Incomplete
-        raise kind(f"nothing could be measured: {ended.why}", ended.hint or "run `hockney doctor --run`")
+        raise kind(f"nothing could be measured: {last.why}", last.hint or "run `hockney doctor --run`")
 
 
 def _do(folder: Folder, step: Step, watcher: Watcher, job_end_s: float) -> Outcome | None:
