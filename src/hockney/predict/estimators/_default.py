@@ -151,9 +151,8 @@ def _expected(
         usual = float(np.median(missed))
         expected.ln_s[is_rough] += usual
         expected.model[is_rough] = max(float(np.quantile(np.abs(missed - usual), ONE_DEVIATION)), REPEATED)
-    elif np.isnan(simulated.model).all():
-        # Nothing says how far off they are: the statistic tells nothing, of what was measured neither.
-        expected.ln_s[:] = np.nan
+    else:
+        expected.ln_s[is_rough] = np.nan
     return _OfStatistic(default.assign(statistic=statistic), expected, is_measured)
 
 
