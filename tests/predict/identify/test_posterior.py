@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,27 +109,6 @@ def test_a_series_without_a_time_says_nothing() -> None:
     whole = evidence(ln_s, ln_s[:, 1], 0.1)
     empty = Evidence(np.full(ln_s.shape, np.nan), whole.model, whole.noise)
     assert posterior(ALL_B, [whole, empty]).share == pytest.approx(posterior(ALL_B, [whole]).share)
-
-
-def test_what_the_mean_leaves_open_another_statistic_tells() -> None:
-    """Two candidates take as long in the mean; the first rank is done after half the time in one of them."""
-    mean_ln = laws(1)[:, [0, 0]]
-    first_ln = mean_ln + np.log([0.5, 1.0])
-    by_mean = evidence(mean_ln, mean_ln[:, 0], 0.1)
-    by_first = replace(evidence(first_ln, first_ln[:, 0], 0.1), statistic="min_over_ranks")
-    assert posterior(ALL_B, [by_mean]).share[:, 0] == pytest.approx(posterior(ALL_B, [by_mean]).share[:, 1])
-    assert posterior(ALL_B, [by_mean, by_first]).share[:, 0].min() > 0.95
-    # What the last rank says in the same way is no news.
-    by_last = replace(by_first, statistic="max_over_ranks")
-    twice = [by_last, replace(by_last, statistic="mean_over_ranks")]
-    assert posterior(ALL_B, twice).share == pytest.approx(posterior(ALL_B, [by_first]).share)
-
-
-def test_the_evidence_is_that_of_the_deviation_that_times_have() -> None:
-    """A candidate that is off by 20 % everywhere, and no other: not 3 % are likelier, nor a factor of 2."""
-    ln_s = laws(1)
-    missed = [posterior(ALL_B, [evidence(ln_s, ln_s[:, 0] + 0.2, model)]).evidence for model in (0.03, 0.2, 0.7)]
-    assert missed[1] > max(missed[0], missed[2])
 
 
 def test_alike_are_those_within_three_per_cent_in_every_series() -> None:

@@ -25,21 +25,15 @@ from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import Candidate, of_name, window
 from hockney.predict.identify.chains import Chain, Expected, carried, chains
 from hockney.predict.identify.told import DefaultCall, tell
-from hockney.predict.points import DEFAULT, keys
-from hockney.predict.scenario import OWN, STATISTICS
+from hockney.predict.points import DEFAULT
+from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.statistics import NORMAL, TAILS
 
 REPEATED = 0.05
 """Least deviation in ln of one measured point beside another: launches differ by as much."""
-FORCED = (0.03, 0.06, 0.12, 0.25, 0.5)
-"""Deviations in ln of an algorithm that was forced from the same one that the library chose itself.
-
-Runs of another day or on other cores may differ by much more than launches do: of these the table's own times
-say which one holds (empirical Bayes).
-"""
-ONE_DEVIATION = 0.683
-"""Share of normal values within one standard deviation."""
+FORCED = 0.03
+"""Deviation in ln of an algorithm that was forced from the same one that the library chose itself."""
 _RANGE_OF_TWO = 1.128
 """The expected range of two normal values in standard deviations."""
 
@@ -49,7 +43,7 @@ class Calibrated(Protocol):
 
     def predict(self, points: pd.DataFrame) -> Prediction: ...
 
-    def plain_s(self, points: pd.DataFrame, statistic: str = "") -> Array: ...
+    def plain_s(self, points: pd.DataFrame) -> Array: ...
 
 
 def is_unknown(
@@ -85,91 +79,25 @@ class Identification:
 
 
 def identify(training: Training, fitted: Calibrated) -> Identification:
-    """The algorithms behind the default points of `training`, from times alone, of all statistics of the calls.
+    """The algorithms behind the default points of `training`, from times alone.
 
     RequestError where there is no candidate.
     """
     points = training.points
     is_default = points["algorithm"] == DEFAULT
-    mpi = str(points.loc[is_default, "mpi"].iloc[0])
-    measured = [_choice_of(row) for row in points[~is_default].to_dict("records")]
+    default = points[is_default].reset_index(drop=True)
+    named = points[~is_default].reset_index(drop=True)
+    mpi = str(default["mpi"].iloc[0])
+    measured = [_choice_of(row) for row in named.to_dict("records")]
     found = dict.fromkeys([*window(training.operation, mpi), *(one for one in measured if one is not None)])
     if not found:
         raise RequestError(f"no candidate for the default of {training.operation}", "measure named algorithms")
     candidates = list(found)
-    simulated = _simulated(_default_of(points), candidates, fitted)
-    made = [_expected(training.statistic, points, simulated, candidates)]
-    for statistic, others in training.beside.items():
-        if statistic not in STATISTICS:
-            continue
-        plain_s = _plain(_default_of(others), candidates, fitted, statistic)
-        made.append(_expected(statistic, others, _rough(plain_s), candidates))
-    default = pd.concat([part.points for part in made], ignore_index=True)
-    is_measured = np.concatenate([part.is_measured for part in made])
-    whole = Expected(
-        *(
-            np.concatenate([getattr(part.expected, name) for part in made])
-            for name in ("ln_s", "model", "noise", "plain_s")
-        )
-    )
-    tried = [
-        chains(default, replace(whole, model=np.where(is_measured, forced, whole.model)), training.statistic)
-        for forced in (FORCED if is_measured.any() else FORCED[:1])
-    ]
-    return Identification(candidates, max(tried, key=lambda each: sum(chain.evidence for chain in each)))
-
-
-@dataclass(frozen=True)
-class _OfStatistic:
-    """The default points by one statistic, what candidates take there, and where that was measured."""
-
-    points: pd.DataFrame
-    expected: Expected
-    is_measured: NDArray[np.bool_]
-
-
-def _default_of(points: pd.DataFrame) -> pd.DataFrame:
-    return points[points["algorithm"] == DEFAULT].reset_index(drop=True)
-
-
-def _expected(
-    statistic: str, points: pd.DataFrame, simulated: Expected, candidates: Sequence[Candidate]
-) -> _OfStatistic:
-    """What was measured in place of what is simulated.
-
-    Where nobody knows how far a simulation is off (its `model` is NaN), it is as far off as about what was
-    measured.
-    """
-    default = _default_of(points)
-    named = points[points["algorithm"] != DEFAULT].reset_index(drop=True)
-    own = np.repeat(_noise(default)[:, None], len(candidates), axis=1)
-    expected = replace(simulated, ln_s=simulated.ln_s.copy(), model=simulated.model.copy(), noise=own)
-    is_measured = _enter_measured(expected, default, named, candidates)
-    missed = (expected.ln_s - simulated.ln_s)[is_measured & np.isfinite(simulated.ln_s)]
-    is_rough = np.isnan(expected.model) & ~is_measured
-    if missed.size:
-        usual = float(np.median(missed))
-        expected.ln_s[is_rough] += usual
-        expected.model[is_rough] = max(float(np.quantile(np.abs(missed - usual), ONE_DEVIATION)), REPEATED)
-    else:
-        expected.ln_s[is_rough] = np.nan
-    return _OfStatistic(default.assign(statistic=statistic), expected, is_measured)
-
-
-def _rough(plain_s: Array) -> Expected:
-    """Times by costs that were calibrated on another statistic: nobody knows how far they are off."""
-    return Expected(np.log(plain_s), np.full(plain_s.shape, np.nan), np.ones(plain_s.shape), plain_s)
-
-
-def _plain(
-    points: pd.DataFrame, candidates: Sequence[Candidate], fitted: Calibrated, statistic: str = ""
-) -> Array:
-    """Seconds of schedules by the costs that all share, shape (points, candidates); NaN of what has none."""
-    made = np.full((len(points), len(candidates)), np.nan)
-    for column, candidate in enumerate(candidates):
-        if candidate.choice is not None:
-            made[:, column] = fitted.plain_s(as_schedule(points, candidate.choice), statistic)
-    return made
+    expected = _simulated(default, candidates, fitted)
+    own = _noise(default)
+    expected = replace(expected, noise=np.repeat(own[:, None], len(candidates), axis=1))
+    _enter_measured(expected, default, named, measured, candidates)
+    return Identification(candidates, chains(default, expected))
 
 
 def _simulated(
@@ -177,7 +105,7 @@ def _simulated(
 ) -> Expected:
     """What schedules take by the calibration; the plain times only where `names` are told apart by them."""
     shape = (len(points), len(candidates))
-    ln_s, model = (np.full(shape, np.nan) for _ in range(2))
+    ln_s, model, plain_s = (np.full(shape, np.nan) for _ in range(3))
     for column, candidate in enumerate(candidates):
         if candidate.choice is None:
             continue
@@ -185,7 +113,8 @@ def _simulated(
         made = fitted.predict(asked)
         ln_s[:, column] = np.log(made.time_s)
         model[:, column] = np.log(made.high_s / made.low_s) / (2 * NORMAL)
-    plain_s = _plain(points, candidates, fitted) if names else np.full(shape, np.nan)
+        if names:
+            plain_s[:, column] = fitted.plain_s(asked)
     return Expected(ln_s, model, np.full(shape, REPEATED), plain_s)
 
 
@@ -229,23 +158,26 @@ def _enter_measured(
     expected: Expected,
     default: pd.DataFrame,
     named: pd.DataFrame,
+    measured: Sequence[Candidate | None],
     candidates: Sequence[Candidate],
-) -> NDArray[np.bool_]:
-    """Where a candidate was measured at a default point, that is what it takes there; tells where it was."""
+) -> None:
+    """Where a candidate was measured at a default point, that is what it takes there."""
     columns = {candidate: column for column, candidate in enumerate(candidates)}
-    rows = {key: row for row, key in enumerate(keys(default, PLACE))}
+    rows = {key: row for row, key in enumerate(_keys(default))}
     noise = _noise(named) if len(named) else np.empty(0)
     times_s = named["time_s"].to_numpy(np.float64)
-    is_measured = np.zeros(expected.ln_s.shape, dtype=np.bool_)
-    for i, (key, point) in enumerate(zip(keys(named, PLACE), named.to_dict("records"), strict=True)):
-        candidate = _choice_of(point) if key in rows else None
-        if candidate is None:
+    for i, (key, candidate) in enumerate(zip(_keys(named), measured, strict=True)):
+        if candidate is None or key not in rows:
             continue
         row, column = rows[key], columns[candidate]
         expected.ln_s[row, column] = np.log(times_s[i])
+        expected.model[row, column] = FORCED
         expected.noise[row, column] = np.hypot(expected.noise[row, column], noise[i])
-        is_measured[row, column] = True
-    return is_measured
+
+
+def _keys(points: pd.DataFrame) -> list[tuple[object, ...]]:
+    held = points[list(PLACE)]
+    return list(held.astype(object).where(held.notna(), None).itertuples(index=False, name=None))
 
 
 def with_default(training: Training, calibrate: Callable[[Training], Calibrated]) -> FittedEstimator:

@@ -116,17 +116,14 @@ class Simulated:
         notes = [*self.notes, *stand_ins, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
         return replace(prediction, note=notes, correction=correction)
 
-    def plain_s(self, points: pd.DataFrame, statistic: str = "") -> Array:
-        """Seconds by the costs that all schedules share, shape (n,); NaN where there is no schedule.
-
-        `statistic`: another one of the same calls than that of the calibration.
-        """
+    def plain_s(self, points: pd.DataFrame) -> Array:
+        """Seconds by the costs that all schedules share, shape (n,); NaN where there is no schedule."""
         fit, time_s = self.calibration, np.full(len(points), np.nan)
         by_point = self.scenarios.of_points(points)
         for first in range(0, len(by_point), _BATCH):
             batch = by_point[first : first + _BATCH]
             plain = [replace(scenario, label="") for scenario in batch if scenario is not None]
-            replays = replay_all(plain, [statistic or self.statistic] * len(plain), fit.layout, fit.theta)
+            replays = replay_all(plain, [self.statistic] * len(plain), fit.layout, fit.theta)
             has = first + np.flatnonzero([scenario is not None for scenario in batch])
             time_s[has] = [replay.time_s(fit.theta) for replay in replays]
         return time_s

@@ -136,10 +136,10 @@ class _Apart:
             notes += [f"{prefix}{note}" for note in part.note or []]
         return replace(prediction, note=notes, correction=correction)
 
-    def plain_s(self, points: pd.DataFrame, statistic: str = "") -> Array:
+    def plain_s(self, points: pd.DataFrame) -> Array:
         """As of `Simulated`."""
         time_s = np.full(len(points), np.nan)
         for key, index in positions(points, APART).items():
             if key in self.fitted:
-                time_s[index] = self.fitted[key].plain_s(points.iloc[index], statistic)
+                time_s[index] = self.fitted[key].plain_s(points.iloc[index])
         return time_s

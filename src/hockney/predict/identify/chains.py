@@ -61,12 +61,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Chain:
-    """The cells of one number of ranks, sizes ascending; `key` holds the values of `CHAIN`; `evidence` is the ln
-    density of its times."""
+    """The cells of one number of ranks, sizes ascending; `key` holds the values of `CHAIN`."""
 
     key: tuple[Hashable, ...]
     cells: list[Cell]
-    evidence: float = 0.0
 
     @property
     def ranks(self) -> int:
@@ -87,18 +85,14 @@ class _Open:
     size_B: list[int]
     series: list[Evidence]
     rows: list[list[int]]
-    """Of the points by the main statistic, at each size."""
+    """Of the points, at each size."""
 
 
-def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
-    """Of default points, by ranks and nodes ascending.
-
-    They have the columns of `predict.points.POINT`, `time_s` and `statistic`; names are told apart by the times
-    of the statistic `main`.
-    """
+def chains(points: pd.DataFrame, expected: Expected) -> list[Chain]:
+    """Of default points (columns of `predict.points.POINT` and `time_s`), by ranks and nodes ascending."""
     missed = np.log(points["time_s"].to_numpy(np.float64))[:, None] - expected.ln_s
     opened = [
-        _opened(key, points.iloc[index], missed[index], expected, index, main)  # type: ignore[arg-type]
+        _opened(key, points.iloc[index], missed[index], expected, index)  # type: ignore[arg-type]
         for key, index in positions(points, CHAIN).items()
     ]
     closed = [_closed(chain, expected) for chain in opened]
@@ -106,27 +100,19 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
 
 
 def _opened(
-    key: tuple[Hashable, ...],
-    points: pd.DataFrame,
-    missed: Array,
-    expected: Expected,
-    index: NDArray[np.intp],
-    main: str,
+    key: tuple[Hashable, ...], points: pd.DataFrame, missed: Array, expected: Expected, index: NDArray[np.intp]
 ) -> _Open:
     sizes = sorted({int(size_B) for size_B in points["bytes"]})
     at = np.searchsorted(sizes, points["bytes"].to_numpy(np.int64))
     series = []
     of_size: list[list[int]] = [[] for _ in sizes]
-    for where, rows in positions(points, ("mapping", "ppn", "statistic")).items():
-        assert isinstance(where, tuple)
-        statistic = str(where[-1])
+    for rows in positions(points, ("mapping", "ppn")).values():
         shape = (len(sizes), missed.shape[1])
         parts = [np.full(shape, np.nan), np.ones(shape), np.ones(shape)]
         for part, values in zip(parts, (missed, expected.model[index], expected.noise[index]), strict=True):
             part[at[rows]] = values[rows]
-        missed_here, model, noise = parts
-        series.append(Evidence(missed_here, model, noise, statistic=statistic))
-        for row in rows if statistic == main else ():
+        series.append(Evidence(*parts))
+        for row in rows:
             of_size[at[row]].append(int(index[row]))
     return _Open(key, sizes, series, of_size)
 
@@ -146,4 +132,4 @@ def _closed(chain: _Open, expected: Expected) -> Chain:
         plain_s, deviation = expected.plain_s[rows], np.hypot(expected.model[rows], expected.noise[rows])
         same = alike(plain_s, expected.ln_s[rows], deviation)
         cells.append(Cell(ranks, size_B, share, names(share, same), int(best), plain_s, same))
-    return Chain(chain.key, cells, found.evidence)
+    return Chain(chain.key, cells)

@@ -26,8 +26,6 @@ STRANGE = 0.02
 """How often the algorithm is none of the candidates, before anything was measured."""
 STRANGE_DEVIATION = 1.5
 """Deviation in ln of the time of such an algorithm from that of the candidates."""
-FIRST = "min_over_ranks"
-"""The statistic that says when the first rank is done."""
 _FREEDOM = 4.0
 """Of Student's t: outliers do not rule."""
 
@@ -37,31 +35,27 @@ class Evidence:
     """What candidates miss of one series of times at ascending sizes, arrays of shape (sizes, candidates), in ln.
 
     `missed` is ln measured − ln expected, NaN where the candidate cannot run. `model` is the deviation of what is
-    expected (the simulator's known error), `noise` that of one measured time beside another. `statistic`: of
-    which times of the calls.
+    expected (the simulator's known error), `noise` that of one measured time beside another.
     """
 
     missed: Array
     model: Array
     noise: Array
-    statistic: str = ""
 
 
 @dataclass(frozen=True)
 class Posterior:
     """`share`, shape (sizes, candidates + 1): probability of each candidate, and last of none of them; `path`,
-    shape (sizes,): the most probable sequence of states; `evidence`: ln density of all times."""
+    shape (sizes,): the most probable sequence of states."""
 
     share: Array
     path: NDArray[np.intp]
-    evidence: float
 
 
 def posterior(size_B: Sequence[int], series: Sequence[Evidence]) -> Posterior:
-    """From series that ran the same algorithms at the same sizes: under several mappings, by several statistics.
+    """From series that ran the same algorithms at the same sizes, for example under several mappings.
 
-    Mappings are launches of their own, and each counts. So does when the first rank is done beside when the
-    others are; the mean of the ranks and the last one say nearly the same, and each counts for its share.
+    The simulator is wrong about all of them in the same way: each counts for its share only.
     """
     octaves = np.diff(np.log2(np.maximum(np.array(size_B, dtype=np.float64), 0.5)))
     enter, stay = _together(series, STEADY**octaves)
@@ -85,28 +79,16 @@ def posterior(size_B: Sequence[int], series: Sequence[Evidence]) -> Posterior:
     path[-1] = best[-1].argmax()
     for i in range(sizes - 1, 0, -1):
         path[i - 1] = came[i, path[i]]
-    return Posterior(share, path, float(special.logsumexp(forward[-1])))
+    return Posterior(share, path)
 
 
 def _together(series: Sequence[Evidence], steady: Array) -> tuple[Array, Array]:
-    """ln densities of all series, shape (sizes, candidates + 1) each: of new states, and of the same as before.
-
-    A series says nothing where it has no time.
-    """
-    enter, stay = np.zeros((2, *_shape(series[0])))
-    firsts = [one for one in series if one.statistic == FIRST]
-    for alike in (firsts, [one for one in series if one.statistic != FIRST]):
-        statistics = len({one.statistic for one in alike})
-        for one in alike:
-            there = np.isfinite(one.missed).any(axis=1, keepdims=True)
-            for total, part in zip((enter, stay), _emissions(one, steady), strict=True):
-                total += np.where(there, part, 0.0) / statistics
+    """The mean of all series that have a time at a size; nothing is known where none has."""
+    there = np.array([np.isfinite(one.missed).any(axis=1) for one in series])
+    many = np.maximum(there.sum(axis=0), 1)[:, None]
+    parts = zip(*(_emissions(one, steady) for one in series), strict=True)
+    enter, stay = (np.where(there[:, :, None], np.array(part), 0.0).sum(axis=0) / many for part in parts)
     return enter, stay
-
-
-def _shape(one: Evidence) -> tuple[int, int]:
-    sizes, candidates = one.missed.shape
-    return sizes, candidates + 1
 
 
 def _step(kept: float, other: Array, same: Array) -> Array:
