@@ -243,8 +243,9 @@ def test_sizes_and_times_read_as_elsewhere_on_the_page(chromium: Any, tmp_path: 
     times_s = (2.134e-9, 9.991e-9, 1.34e-7, 4.5e-5, 9.993e-4, 9.998e-4, 0.25, 1234.0)
     rows = [
         {
-            "system": "s", "mpi": "m", "operation": "bcast", "algorithm": algorithm, "mapping": "core", "nodes": 1,
-            "ppn": 4, "ranks": 4, "bytes": size_B, "statistic": "completion", "repetition": 0, "time_s": time_s,
+            "system": "s", "mpi": "m", "operation": "bcast", "algorithm": algorithm, "mapping": "core",
+            "nodes": 1, "ppn": 4, "ranks": 4, "bytes": size_B, "statistic": "completion", "repetition": 0,
+            "time_s": time_s,
         }
         for algorithm in ("default", "binomial", "chain")
         for size_B, time_s in zip(sizes_B, times_s, strict=True)
