@@ -163,6 +163,27 @@ def test_every_command_stands_in_a_block_that_is_run(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("ended", "code"),
+    [(None, 0), (SystemExit(1), 1), (SystemExit("why"), 1), (ValueError("broken"), 70)],
+)
+def test_an_error_of_the_program_is_no_answer(ended: BaseException | None, code: int) -> None:
+    """A fence may take 1 for an answer, and a traceback must not pass for it."""
+
+    def main() -> None:
+        if ended:
+            raise ended
+
+    assert warm.code_of(main) == code
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_measures_has_no_answer_but_success(page: Path) -> None:
+    """`exits` is of a whole block: a measurement that fails in one would pass for an answer."""
+    answers = [piece.text for piece in pieces(page) if "exits" in piece.says]
+    assert [text for text in answers if "hockney measure" in text] == []
+
+
+@pytest.mark.parametrize(
     ("expected", "printed", "is_in"),
     [
         (("a 1", "…", "c"), "x\na   1\nb\nc\n", True),

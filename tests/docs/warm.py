@@ -15,6 +15,7 @@ import pkgutil
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 PROGRAM = """#!{python} -SI
@@ -28,6 +29,8 @@ said = there.recv(8)
 sys.exit(int.from_bytes(said) if said else 99)
 """
 """99: the child that ran it was killed."""
+BROKEN = 70
+"""The code of a program with an error of its own, which no page may take for an answer (sysexits.h)."""
 
 
 def program(path: Path, there: Path) -> None:
@@ -82,6 +85,11 @@ def _answer(connection: socket.socket) -> int:
     os.environ.update(environment)
     from hockney.cli import main
 
+    return code_of(main)
+
+
+def code_of(main: Callable[[], None]) -> int:
+    """The exit code of a program."""
     code: object = 0
     try:
         main()
@@ -89,7 +97,7 @@ def _answer(connection: socket.socket) -> int:
         code = ended.code
     except Exception:  # noqa: BLE001 - what no user should see is shown, and ends the page
         traceback.print_exc()
-        code = 1
+        code = BROKEN
     sys.stdout.flush()
     sys.stderr.flush()
     return code if isinstance(code, int) else int(code is not None)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from tests.report.explorer.planted import planted
 
 from hockney.errors import RequestError
 from hockney.records import table
+from hockney.records.contents import Contents, read
+from hockney.report import compare as module
 from hockney.report.compare import compare
 from hockney.report.make import write_csv
 
@@ -23,7 +27,7 @@ def test_planted_ratios_come_back(tmp_path: Path) -> None:
         frame.loc[is_chain, name] /= 2
     table.write(frame.assign(mpi="other"), b)
     report = compare([a, b])
-    assert [section.id for section in report.sections] == ["pingpong", "bcast", "reduce"]
+    assert [section.id for section in report.sections] == ["pingpong", "bcast", "reduce", "barrier"]
     rows = {row["algorithm"]: row for row in report.sections[1].rows["ratios"]}
     assert rows["binomial"]["ratio"] == pytest.approx(2.0, rel=1e-6)
     assert rows["binomial"]["is_told"]
@@ -59,3 +63,56 @@ def test_nothing_in_common_is_refused(tmp_path: Path) -> None:
         compare([a, b])
     with pytest.raises(RequestError, match="named twice"):
         compare([a, a])
+
+
+def _with_statistics(path: Path, **of: tuple[str, ...]) -> Path:
+    """The table with the collectives in these statistics: the second at thrice the time, and so on."""
+    frame = table.load(path)
+    others = [frame[~frame["operation"].isin(of)]]
+    for operation, statistics in of.items():
+        rows = frame[frame["operation"] == operation]
+        for i, statistic in enumerate(statistics):
+            times = {name: rows[name] * 3**i for name in ("time_s", "low_s", "high_s")}
+            others.append(rows.assign(statistic=statistic, **times))
+    table.write(pd.concat(others), path)
+    return path
+
+
+def test_only_times_of_one_statistic_are_compared(tmp_path: Path) -> None:
+    """A says more of bcast than B: their mean is what both have. Of reduce they share nothing."""
+    a = _with_statistics(planted(tmp_path / "a.csv"), bcast=("completion", "mean_over_ranks"))
+    b = planted(tmp_path / "b.csv", factor=2.0)
+    b = _with_statistics(b, bcast=("mean_over_ranks",), reduce=("mean_over_ranks",))
+    report = compare([a, b])
+    assert "reduce" not in [section.id for section in report.sections]
+    (bcast,) = [section for section in report.sections if section.id == "bcast"]
+    # Twice the time, over that of A's second statistic, which is thrice that of its first.
+    assert [row["ratio"] for row in bcast.rows["ratios"]] == pytest.approx([2 / 3] * 120, rel=1e-5)
+    (said,) = [one for one in report.warnings if one.startswith("reduce")]
+    assert "a.csv has completion; b.csv has mean_over_ranks" in said
+    assert said in report.html
+    only = _with_statistics(planted(tmp_path / "c.csv"), bcast=("completion", "mean_over_ranks"))
+    asked = compare([a, only], "mean_over_ranks")
+    assert any("reduce has no mean_over_ranks: shown is completion" in one for one in asked.warnings)
+
+
+def test_each_source_has_the_warnings_of_its_own_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the second launches were oversubscribed, and said something; repetitions of the first contradict."""
+    a, b = planted(tmp_path / "a.csv"), planted(tmp_path / "b.csv")
+    assert "No warnings" in compare([a, b]).html
+    frame = table.load(a)
+    again = frame.assign(repetition=1, **{name: 9 * frame[name] for name in ("time_s", "low_s", "high_s")})
+    table.write(pd.concat([frame, again]), a)
+    frame = table.load(b)
+    table.write(frame[frame["operation"] != "pingpong"], b)
+    launches = [{"id": "1", "oversubscribed": True, "warnings": ["The cores were shared."]}]
+
+    def with_launches(path: Path) -> Contents:
+        contents = read(path)
+        return replace(contents, launches=launches) if path == b else contents
+
+    monkeypatch.setattr(module, "read", with_launches)
+    report = compare([a, b])
+    assert "No warnings" not in report.html
+    for start in ("a.csv: Look at these results again", "b.csv: Oversubscribed", "b.csv: The cores were shared."):
+        assert any(line.startswith(start) for line in report.warnings), report.warnings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,22 +12,25 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
+from hockney.machine.reservations import reservations
 from hockney.models.base import models
 from hockney.models.over_ranks.choice import CRITERION, TIE, UNKNOWN
 from hockney.models.over_ranks.points import collectives_in
 from hockney.records.contents import Contents, read
 from hockney.records.keys import POINT_TO_POINT
+from hockney.records.table import RATES
 from hockney.report import provenance
 from hockney.report.answers import weightiest
-from hockney.report.asked import asked
-from hockney.report.curves import curves
+from hockney.report.asked import Asked, asked
+from hockney.report.curves import MessageCurve, curves
 from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, DIMENSIONS, Choice, Explored, chart
 from hockney.report.explorer.drawn import figure
 from hockney.report.explorer.embed import by_wins
 from hockney.report.explorer.explored import Source, explored
+from hockney.report.facts import not_shown, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.findings import Finding
-from hockney.report.make import Report
+from hockney.report.make import Report, not_measured
 from hockney.report.page import Section, render
 from hockney.report.style import Looks, drawing_style, model_styles
 from hockney.report.tables import NONE, Table
@@ -44,23 +47,27 @@ def compare(
 ) -> Report:
     """The page that compares campaign folders and tidy tables; each after the first is set against the first.
 
-    `statistic` is that of all collectives that have it. RequestError where one cannot be read, and where no point
-    of the first was measured by another.
+    A collective is compared in one statistic: `statistic` where all that measured it have that, otherwise what
+    says most of those that all have; without any it is left out, with a warning. RequestError where a campaign
+    cannot be read, where no collective has the statistic, and where the first has no point that another has.
     """
     names = _names(paths)
-    sources, caveats, launches = [], [], []
-    for name, path in zip(names, paths, strict=True):
+    every = []
+    for path in paths:
         progress(f"reading {path.name}")
-        contents = read(path)
-        sources.append(_source(name, contents, statistic, progress))
-        caveats += [f"{name}: {line}" for line in contents.warnings]
-        launches.append(contents.launches)
+        every.append(read(path))
+    wish = _in_common(names, [contents.frame for contents in every], statistic)
+    sources, caveats = [], [*wish.warnings]
+    for name, contents in zip(names, every, strict=True):
+        source, said = _source(name, contents, wish.statistics, progress)
+        sources.append(source)
+        caveats += [f"{name}: {line}" for line in said]
     seen = explored(sources)
     ratios = pd.DataFrame() if seen is None else differences(seen, names)
     if seen is None or ratios.empty:
         raise RequestError(
-            f"{names[0]} and {', '.join(names[1:])} have no point in common",
-            "what is compared agrees in operation, placement, algorithm, ranks and size",
+            " ".join([f"{names[0]} and {', '.join(names[1:])} have no point in common.", *wish.warnings]),
+            "what is compared agrees in operation, statistic, placement, algorithm, ranks and size",
         )
     looks = Looks()
     looks.of(names)
@@ -73,8 +80,8 @@ def compare(
         findings = weightiest([one for section in sections for one in section.findings])
         tables = [
             replace(table, caption=f"{name}: {table.caption}")
-            for name, of_it in zip(names, launches, strict=True)
-            for table in provenance.tables(of_it)
+            for name, contents in zip(names, every, strict=True)
+            for table in provenance.tables(contents.launches)
         ]
         libraries = [", ".join(sorted(set(map(str, source.frame["mpi"].unique())) - {""})) for source in sources]
         html = render(
@@ -106,15 +113,43 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def _source(name: str, contents: Contents, statistic: str, progress: Callable[[str], None]) -> Source:
-    frame = contents.frame
-    has_messages = bool(set(frame["operation"].unique()) & set(POINT_TO_POINT))
-    machine = fitted(contents, progress) if has_messages else None
-    known = collectives_in(frame)
-    held = {one: set(frame.loc[frame["operation"] == one, "statistic"]) for one in known}
-    wanted = statistic if any(statistic in of_it for of_it in held.values()) else ""
-    statistics = asked(frame, wanted, ()).statistics
-    return Source(name, frame, curves(machine) if machine else [], statistics, contents.launches, name)
+def _in_common(names: Sequence[str], frames: Sequence[pd.DataFrame], statistic: str) -> Asked:
+    """`asked` of the statistics that all who measured a collective have; a warning for each without one."""
+    every = dict.fromkeys(operation for frame in frames for operation in collectives_in(frame))
+    shared, warnings = [], []
+    for operation in every:
+        held = {
+            name: set(rows["statistic"]) - set(RATES)
+            for name, frame in zip(names, frames, strict=True)
+            if len(rows := frame[frame["operation"] == operation])
+        }
+        common = set.intersection(*held.values())
+        shared += [{"operation": operation, "statistic": one} for one in sorted(common)]
+        if not common:
+            there = "; ".join(f"{name} has {', '.join(sorted(of_it)) or 'none'}" for name, of_it in held.items())
+            warnings.append(f"{operation} is left out, because no statistic is common to all: {there}.")
+    wish = asked(pd.DataFrame(shared, columns=["operation", "statistic"]), statistic if shared else "", ())
+    return Asked(wish.statistics, [*warnings, *wish.warnings])
+
+
+def _source(
+    name: str, contents: Contents, statistics: Mapping[str, str], progress: Callable[[str], None]
+) -> tuple[Source, list[str]]:
+    """What is looked at of a campaign, and the warnings that a page of its own has."""
+    frame, found = contents.frame, list[MessageCurve]()
+    if set(frame["operation"].unique()) & set(POINT_TO_POINT):
+        machine = fitted(contents, progress)
+        found, caveats = curves(machine), machine.provenance.warnings
+    else:
+        caveats = [*reservations([], contents), *contents.warnings]
+    here = set(collectives_in(frame))
+    chosen = {operation: one for operation, one in statistics.items() if operation in here}
+    said = [
+        *warnings(found, contents.launches, caveats),
+        *filter(None, [not_measured(contents)]),
+        *not_shown(frame),
+    ]
+    return Source(name, frame, found, chosen, contents.launches, name), said
 
 
 def differences(seen: Explored, names: Sequence[str]) -> pd.DataFrame:

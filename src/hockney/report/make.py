@@ -132,7 +132,7 @@ def make(
         contents = at_any_level(contents)
         machine = None if machine is None else mixture(machine)
     frame, apps, launches = contents.frame, contents.apps, contents.launches
-    missing = _unmeasured(contents)
+    missing = not_measured(contents)
     wish = asked(frame, statistic, sizes_B)
     places = Places(frame, systems, launches, apps)
     origin = f"Measured values are those of {path.name}. "
@@ -337,7 +337,7 @@ def _read(path: Path) -> Contents:
     return contents
 
 
-def _unmeasured(contents: Contents) -> str:
+def not_measured(contents: Contents) -> str:
     """A sentence on points that the campaign could not measure; empty for a table, or if there are none."""
     points = unmeasured(contents.records, contents.failures)
     if not points:

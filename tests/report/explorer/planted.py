@@ -23,6 +23,11 @@ def time_s(operation: str, algorithm: str, mapping: str, ranks: int, size_B: int
     return FACTORS[algorithm] * base
 
 
+def barrier_s(mapping: str, ranks: int) -> float:
+    """What is planted of an operation without bytes."""
+    return 1e-6 * ranks * (3 if mapping == "node" else 1)
+
+
 def planted(path: Path, factor: float = 1.0, system: str = EVIL) -> Path:
     """Write the table; all times are multiplied by the factor, and ± 1 % are their intervals."""
     rows = [
@@ -48,6 +53,16 @@ def planted(path: Path, factor: float = 1.0, system: str = EVIL) -> Path:
         }
         for mapping, latency_s in (("core", 1e-6), ("node", 2e-6))
         for size_B in (0, *(4**power for power in range(10)))
+    ]  # fmt: skip
+    rows += [
+        {
+            "system": system, "mpi": "m", "operation": "barrier", "algorithm": "default", "mapping": mapping,
+            "nodes": 1, "ppn": ranks, "ranks": ranks, "bytes": 0, "statistic": "completion", "repetition": 0,
+            "time_s": factor * barrier_s(mapping, ranks), "low_s": 0.99 * factor * barrier_s(mapping, ranks),
+            "high_s": 1.01 * factor * barrier_s(mapping, ranks),
+        }
+        for mapping in ("core", "node")
+        for ranks in RANKS
     ]  # fmt: skip
     table.write(pd.DataFrame(rows), path)
     return path

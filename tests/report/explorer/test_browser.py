@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.browser import browser, needs_browser
 from tests.report.explorer.planted import planted
 
+from hockney.records import table
 from hockney.report.compare import compare
 from hockney.report.explorer.chart import VIEWS, Choice, Explored, View, chart
 from hockney.report.explorer.explored import Source, explored
 from hockney.report.explorer.maps import shade
 from hockney.report.make import make, write_html
+from hockney.units import format_bytes, format_time
 
 pytestmark = [pytest.mark.thorough, *needs_browser]
 
@@ -42,7 +45,7 @@ def page(path: Path) -> Path:
 def seen(path: Path) -> Explored:
     """What the page shows, made anew of the same table."""
     report = make(path)
-    statistics = {"bcast": "completion", "reduce": "completion"}
+    statistics = dict.fromkeys(("barrier", "bcast", "reduce"), "completion")
     made = explored([Source(path.name, report.table, report.curves, statistics)])
     assert made is not None
     return made
@@ -93,11 +96,15 @@ def shown(tab: Any, view: View) -> dict[str, tuple[list[float], list[float], lis
 def check(tab: Any, choice: Choice, seen: Explored) -> None:
     """Every panel draws the numbers of the description, at places that follow from them."""
     for view in LINES:
-        expected, drawn = chart(view, choice, seen).lines, shown(tab, view)
+        # 0 B have no rate, nor has an operation that has no others.
+        expected = [line for line in chart(view, choice, seen).lines if (line.y > 0).any()]
+        drawn = shown(tab, view)
+        if view.y == "rate":
+            assert tab.locator(f"#panel-{view.name}").is_visible() == bool(expected)
         assert set(drawn) == {line.label for line in expected}
         for line in expected:
             x, y, at = drawn[line.label]
-            is_drawn = line.y > 0  # 0 B have no rate
+            is_drawn = line.y > 0
             assert x == [*line.x[is_drawn]]
             assert y == pytest.approx(line.y[is_drawn] * (1e6 if view.y == "time" else 1), rel=DIGITS)
             has_x = np.array(x) > 0
@@ -221,6 +228,56 @@ def test_a_line_can_be_hidden_and_values_read_as_a_table(tab: Any) -> None:
     rows = tab.locator("#explorer tbody tr")
     assert rows.count() == 3 * 4
     assert "binomial" in tab.locator("#explorer tbody").inner_text()
+
+
+def test_where_all_lines_are_hidden_it_says_so(tab: Any) -> None:
+    tab.select_option("#choose-operation", label="barrier")
+    for button in tab.locator(".legend button").all():
+        button.click()
+    assert "all lines are hidden" in tab.locator("#panel-time-against-size .plot").text_content()
+
+
+def test_sizes_and_times_read_as_elsewhere_on_the_page(chromium: Any, tmp_path: Path) -> None:
+    """Sizes that are no round multiple keep all digits; microseconds reach from 10 ns to a millisecond."""
+    sizes_B = (1023, 1024, 1280, 1536, 4095, 65537, 1000000, 3 * 2**30)
+    times_s = (2.134e-9, 9.991e-9, 1.34e-7, 4.5e-5, 9.993e-4, 9.998e-4, 0.25, 1234.0)
+    rows = [
+        {
+            "system": "s", "mpi": "m", "operation": "bcast", "algorithm": algorithm, "mapping": "core",
+            "nodes": 1, "ppn": 4, "ranks": 4, "bytes": size_B, "statistic": "completion", "repetition": 0,
+            "time_s": time_s,
+        }
+        for algorithm in ("default", "binomial", "chain")
+        for size_B, time_s in zip(sizes_B, times_s, strict=True)
+    ]  # fmt: skip
+    table.write(pd.DataFrame(rows), tmp_path / "t.csv")
+    write_html(make(tmp_path / "t.csv"), tmp_path / "t.html")
+    for tab in _opened(chromium, tmp_path / "t.html"):
+        assert tab.locator("#choose-bytes option").all_inner_texts() == [*map(format_bytes, sizes_B)]
+        tab.locator("#explorer summary").click()
+        tab.wait_for_selector("#explorer tbody tr")
+        written = tab.locator("#explorer tbody tr td:nth-child(4)").all_inner_texts()
+        assert written == 3 * [*map(format_time, times_s)]
+        # All three take as long: the first, by its name, is the fastest.
+        tab.locator("#panel-fastest .plot").focus()
+        assert "the default cannot be told from it" in tab.locator(".readout").inner_text()
+
+
+def test_the_default_is_not_set_against_itself(chromium: Any, tmp_path: Path) -> None:
+    """It may have a segment in its name."""
+    frame = table.load(planted(tmp_path / "t.csv"))
+    is_default = (frame["algorithm"] == "default") & (frame["operation"] == "bcast")
+    for name in ("time_s", "low_s", "high_s"):
+        frame.loc[is_default, name] /= 10
+    frame["segment_bytes"] = pd.Series(4096, frame.index, dtype="Int64").where(is_default)
+    table.write(frame, tmp_path / "t.csv")
+    write_html(make(tmp_path / "t.csv"), tmp_path / "t.html")
+    for tab in _opened(chromium, tmp_path / "t.html"):
+        tab.select_option("#choose-operation", label="bcast")
+        tab.locator("#panel-fastest .plot").focus()
+        said = tab.locator(".readout").inner_text()
+        assert said.startswith("default")
+        assert said.endswith("; it is the default")
 
 
 def test_figures_lead_to_their_choice(tab: Any) -> None:

@@ -30,7 +30,7 @@ def frame(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def seen(frame: pd.DataFrame) -> Explored:
-    made = explored([Source("t.csv", frame, [], {"bcast": "completion", "reduce": "completion"})])
+    made = explored([Source("t.csv", frame, [], dict.fromkeys(("barrier", "bcast", "reduce"), "completion"))])
     assert made is not None
     return made
 
@@ -66,6 +66,20 @@ def test_the_map_has_a_cell_for_each_point(seen: Explored) -> None:
         assert cell.best == ("chain" if size_B >= 4096 else "binomial")
         assert cell.penalty == pytest.approx(2.6 if size_B >= 4096 else 1.3, rel=1e-6)
         assert cell.best_s == pytest.approx(time_s("bcast", cell.best, "core", ranks, size_B), rel=1e-6)
+        assert not cell.is_default
+
+
+def test_a_default_is_known_by_more_than_its_name(frame: pd.DataFrame) -> None:
+    """It is twenty times as fast, in segments, so that it is the fastest, and its label is longer."""
+    is_default = frame["algorithm"] == "default"
+    fast = frame.assign(
+        time_s=frame["time_s"] / np.where(is_default, 20, 1), segment_bytes=np.where(is_default, 4096, np.nan)
+    )
+    made = explored([Source("t.csv", fast.drop(columns=["low_s", "high_s"]), [], {"bcast": "completion"})])
+    assert made is not None
+    assert {
+        (cell.best != "default", cell.is_default) for cell in chart(FASTEST, made.first["bcast"], made).cells
+    } == {(True, True)}
 
 
 def test_print_draws_the_numbers_of_the_description(seen: Explored) -> None:

@@ -76,7 +76,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Cell:
-    """The fastest at one size and number of ranks; `penalty` of the default: 1 where they are not told apart."""
+    """The fastest at one size and number of ranks; `penalty` of the default: 1 where they are not told apart.
+
+    `is_default`: the fastest is the default, which may have a segment or a radix in its name.
+    """
 
     bytes: int
     ranks: int
@@ -84,6 +87,7 @@ class Cell:
     best_s: float
     ties: int
     penalty: float | None
+    is_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ def chart(view: View, choice: Choice, explored: Explored) -> Chart:
     """The figure of a choice."""
     if view.kind == "map":
         cells = _held(explored.cells, choice, but="algorithm")
-        names = ["bytes", "ranks", "best", "best_s", "ties", "penalty"]
+        names = ["bytes", "ranks", "best", "best_s", "ties", "penalty", "is_default"]
         return Chart(view, cells=[_cell(row) for row in cells[names].itertuples(index=False)])
     other = "ranks" if view.x == "bytes" else "bytes"
     points = _held(explored.points, choice, but=choice.by)
@@ -147,4 +151,12 @@ def _held(rows: pd.DataFrame, choice: Choice, but: str) -> pd.DataFrame:
 
 def _cell(row: Any) -> Cell:
     penalty = None if np.isnan(row.penalty) else float(row.penalty)
-    return Cell(int(row.bytes), int(row.ranks), str(row.best), float(row.best_s), int(row.ties), penalty)
+    return Cell(
+        int(row.bytes),
+        int(row.ranks),
+        str(row.best),
+        float(row.best_s),
+        int(row.ties),
+        penalty,
+        bool(row.is_default),
+    )

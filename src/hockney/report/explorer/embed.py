@@ -81,7 +81,7 @@ def data(explored: Explored, looks: Looks) -> str:
         count: Any = repeated.pop() if len(repeated) == 1 else repeats[start:end]
         series.append([*of, sizes.setdefault(at, len(sizes)), times["time_s"][start:end], *bounds, count])
     cells = explored.cells
-    names = ("operation", *DIMENSIONS[:-1], "bytes", "ranks", "ties")
+    names = ("operation", *DIMENSIONS[:-1], "bytes", "ranks", "ties", "is_default")
     held: dict[str, list[Any]] = {n: [_number(words, n, value) for value in cells[n].tolist()] for n in names}
     held["best"] = [_number(words, "algorithm", value) for value in cells["best"].tolist()]
     held |= {"best_us": _us(cells["best_s"]), "penalty": _rounded(cells["penalty"], DIGITS)}

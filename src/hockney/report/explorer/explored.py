@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
-from hockney.models.over_ranks.points import PLACED, Configuration, collectives_in, points, telling_placed
+from hockney.models.over_ranks.points import PLACED, Configuration, points, telling_placed
 from hockney.records.keys import COLLECTIVES
 from hockney.report.curves import MessageCurve, by_operation
 from hockney.report.explorer.chart import DIMENSIONS, Choice, Explored
@@ -28,7 +28,7 @@ _COMPARED = ("campaign", "algorithm", "placement", "variant", "library")
 class Source:
     """A campaign or table of which messages and collectives are looked at.
 
-    `statistics`: of each collective the statistic that is shown; `campaign`: its name where there are several.
+    `statistics`: of each collective that is shown its statistic; `campaign`: its name where there are several.
     """
 
     name: str
@@ -113,7 +113,7 @@ def _points_of(source: Source, curve: MessageCurve, held: Mapping[str, str]) -> 
 
 
 def _collectives(sources: Sequence[Source]) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-    for operation in dict.fromkeys(name for source in sources for name in collectives_in(source.frame)):
+    for operation in dict.fromkeys(name for source in sources for name in source.statistics):
         measured = [
             (source, points(source.frame, operation, source.statistics[operation]))
             for source in sources
@@ -181,13 +181,14 @@ def _cells(
             one.best_s,
             len(one.ties),
             np.nan if one.penalty is None else one.penalty,
+            one.best == one.default,
         )
         for one in chosen
         if one.ranks
     ]
-    names = ["operation", *DIMENSIONS[:-1], "bytes", "ranks", "best", "best_s", "ties", "penalty"]
+    names = ["operation", *DIMENSIONS[:-1], "bytes", "ranks", "best", "best_s", "ties", "penalty", "is_default"]
     frame = pd.DataFrame(rows, columns=names)
-    return frame.astype({"penalty": np.float64, "best_s": np.float64})
+    return frame.astype({"penalty": np.float64, "best_s": np.float64, "is_default": np.bool_})
 
 
 def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Choice:

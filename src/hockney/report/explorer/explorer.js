@@ -34,19 +34,17 @@ const hidden = new Set();
 function copy(one) { return {...one, held: {...one.held}}; }
 
 // Numbers and units -----------------------------------------------------------------------------------------------
+// Words as those of hockney/units.py, which the rest of the page has.
 const digits = (value, n = 3) => String(Number(value.toPrecision(n)));
-function time(us) {
-  for (const [unit, scale] of [["s", 1e6], ["ms", 1e3], ["µs", 1]]) if (us >= scale) return `${digits(us / scale)} ${unit}`;
-  return `${digits(us * 1e3)} ns`;
+function scaled(value, steps) {
+  const [unit, scale] = steps.find(([, scale]) => value >= 0.9995 * scale) || steps.at(-1);
+  return `${value < 999.5 * scale ? digits(value / scale) : (value / scale).toFixed(0)} ${unit}`;
 }
-function rate(B_per_s) {
-  for (const [unit, scale] of [["GB/s", 1e9], ["MB/s", 1e6], ["kB/s", 1e3]])
-    if (B_per_s >= scale) return `${digits(B_per_s / scale)} ${unit}`;
-  return `${digits(B_per_s)} B/s`;
-}
+const time = us => us > 0 && us < 9.995e-3 ? `${digits(us * 1e3)} ns` : scaled(us, [["s", 1e6], ["ms", 1e3], ["µs", 1]]);
+const rate = B_per_s => scaled(B_per_s, [["GB/s", 1e9], ["MB/s", 1e6], ["kB/s", 1e3], ["B/s", 1]]);
 function size(B) {
-  for (const [unit, scale] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]])
-    if (B >= scale && B % (scale / 1024) === 0) return `${digits(B / scale, 4)} ${unit}`;
+  for (const [unit, scale] of [["TiB", 2 ** 40], ["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]])
+    if (B >= scale && B % (scale / 4) === 0) return `${B / scale} ${unit}`;
   return `${B} B`;
 }
 const ranksIn = n => n ? `${n} ranks` : "ranks unknown";
@@ -61,7 +59,8 @@ function chart(view) {
     for (const i of cellsOf.get(choice.operation) || []) {
       if (data.dimensions.every(name => name === "algorithm" || columns[name][i] === choice.held[name]))
         cells.push({bytes: columns.bytes[i], ranks: columns.ranks[i], best: columns.best[i],
-                    best_us: columns.best_us[i], ties: columns.ties[i], penalty: columns.penalty[i]});
+                    best_us: columns.best_us[i], ties: columns.ties[i], penalty: columns.penalty[i],
+                    is_default: columns.is_default[i]});
     }
     return {view, lines: [], cells};
   }
@@ -170,9 +169,11 @@ class Panel {
     this.svg.replaceChildren();
     this.lines = this.chart.lines.filter(line => !hidden.has(`${choice.by} ${line.label}`));
     const points = isMap ? this.chart.cells : this.lines.flatMap(line => line.points);
-    // No figure of what this operation has none of: algorithms to choose from, or numbers of ranks to grow over.
+    // No figure of what this operation has none of: algorithms to choose from, numbers of ranks to grow over, or bytes.
+    const series = byOperation.get(choice.operation);
     this.element.hidden = isMap ? !(cellsOf.get(choice.operation) || []).length
-      : this.view.x === "ranks" && new Set(byOperation.get(choice.operation).map(one => one.ranks)).size < 2;
+      : this.view.x === "ranks" ? new Set(series.map(one => one.ranks)).size < 2
+      : this.view.y === "rate" && !series.some(one => one.sizes.some(B => B > 0));
     this.reset.hidden = !this.zoom;
     this.key.textContent = "";
     const words = [data.words.operation[choice.operation],
@@ -183,7 +184,8 @@ class Panel {
     this.title.textContent = title;
     this.box.setAttribute("aria-label", `${title}. Arrow keys go from value to value.`);
     if (!points.length) {
-      this.svg.append(svg("text", {x: WIDTH / 2, y: HEIGHT / 2, "text-anchor": "middle"}, "nothing was measured for this choice"));
+      const why = this.chart.lines.length ? "all lines are hidden" : "nothing was measured for this choice";
+      this.svg.append(svg("text", {x: WIDTH / 2, y: HEIGHT / 2, "text-anchor": "middle"}, why));
       return;
     }
     if (isMap) this.drawMap(); else this.drawLines(points);
@@ -245,7 +247,8 @@ class Panel {
       const group = svg("g", {class: `line c-${look.colour}`, "data-label": data.words[choice.by][line.label],
                               "data-x": line.points.map(p => p.x).join(), "data-y": line.points.map(p => p.y).join(),
                               "data-at": at.map(([x, y]) => `${r(x)} ${r(y)}`).join()});
-      group.append(svg("path", {d: "M" + joined.map(([x, y]) => `${r(x)},${r(y)}`).join("L"), "stroke-dasharray": look.dash}));
+      if (joined.length)
+        group.append(svg("path", {d: "M" + joined.map(([x, y]) => `${r(x)},${r(y)}`).join("L"), "stroke-dasharray": look.dash}));
       let bars = "";
       line.points.forEach((p, i) => {
         if (p.low > 0 && p.high > p.low) bars += `M${r(at[i][0])},${r(toY(Math.log10(p.low)))}V${r(toY(Math.log10(p.high)))}`;
@@ -313,7 +316,7 @@ class Panel {
     if (mark.cell) {
       const c = mark.cell;
       const tied = c.ties ? ` (${c.ties} more cannot be told from it)` : "";
-      const of = c.penalty === null ? "the default was not measured" : c.penalty > 1 ? `the default takes × ${digits(c.penalty)} of that` : "the default cannot be told from it";
+      const of = c.penalty === null ? "the default was not measured" : c.is_default ? "it is the default" : c.penalty > 1 ? `the default takes × ${digits(c.penalty)} of that` : "the default cannot be told from it";
       return [`${data.words.algorithm[c.best]}: ${time(c.best_us)}`, `${size(c.bytes)}, ${ranksIn(c.ranks)}${tied}; ${of}`];
     }
     const p = mark.point, as = this.view.y === "time" ? time : rate;
