@@ -2,7 +2,7 @@
 
     jobs/NAME.sh           the script of a job
     jobs/submitted.jsonl   one line for each job that was submitted: script, batch system, id, time
-    jobs/NAME-ID.out       what a job printed
+    jobs/NAME-ID.out       what a job printed; under PBS, as PBS names it: NAME.oNUMBER
 
 Only whoever submits writes `submitted.jsonl`; a job never does.
 """
