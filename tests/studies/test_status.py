@@ -6,6 +6,7 @@ import json
 import math
 import os
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 from tests.batch.conftest import command  # noqa: F401 - a fixture
@@ -21,6 +22,7 @@ from hockney.campaign.prepare import default_ranks, expect_room
 from hockney.campaign.share import WHOLE, Share, parse_share
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.folder import Campaign
+from hockney.studies.files import find
 from hockney.studies.status import status
 
 ASKED = plan(sizes_B=[8, 64, 512], launches=3)
@@ -86,6 +88,53 @@ def test_jobs_are_asked_for(tmp_path: Path, command: Fake) -> None:  # noqa: F81
     assert code == 0, err
     assert "not begun" in out
     assert "ended" in out
+
+
+def test_what_is_imported_or_merged_is_done_and_of_an_older_campaign_the_end_is_not_known(tmp_path: Path) -> None:
+    campaign = measured(tmp_path / "c", "")
+    (campaign.path / "ended.json").unlink()
+    found = status(campaign.path)
+    assert found.state == "incomplete"
+    assert found.campaign is not None
+    assert "not known how it ended" in found.campaign.missing
+    for verb in ("imported", "merged"):
+        (campaign.path / "plan.json").write_text(json.dumps({verb: []}))
+        assert status(campaign.path).state == "done"
+
+
+def test_a_part_is_found_by_an_id_that_no_file_may_have(tmp_path: Path, command: Fake) -> None:  # noqa: F811
+    command("flux", "RUN")
+    campaign = Campaign.create(tmp_path / "c", ASKED.model_dump(), Allocation(system="flux", job="ƒM7").part)
+    (campaign.path / "jobs").mkdir()
+    line = Submitted(name="measure", script="x", system="flux", job="ƒM7", time="").model_dump_json()
+    (campaign.path / "jobs/submitted.jsonl").write_text(line + "\n")
+    found = status(campaign.path)
+    assert found.campaign is not None
+    assert [(part.job, part.running) for part in found.campaign.parts] == [("-M7", True)]
+
+
+def test_the_same_command_from_another_node_joins(tmp_path: Path, command: Fake) -> None:  # noqa: F811
+    words = ("measure", "-o", tmp_path / "c", "--operation", "bcast", "--ranks", "2", "--submit", "slurm")
+    assert outcome(*words)[0] == 0
+    path = tmp_path / "c/plan.json"
+    stored = {**json.loads(path.read_text()), "system": "another-node"}
+    path.write_text(json.dumps(stored))
+    code, _, err = outcome(*words)
+    assert code == 0, err
+    assert json.loads(path.read_text()) == stored
+    code, _, err = outcome(*words, "--system", "other")
+    assert code == RequestError.exit_code
+    assert "another plan: system" in err
+
+
+def test_a_study_in_jobs_is_of_one_system_and_its_jobs_have_plain_names(tmp_path: Path) -> None:
+    (tmp_path / "my study.toml").write_text(find("ring").text)
+    words = ("study", tmp_path / "my study.toml", "-o", tmp_path / "s", "--nodes", "1,2", "--ranks", "4")
+    code, _, err = outcome(*words, "--submit", "slurm")
+    assert code == 0, err
+    asked = json.loads((tmp_path / "s/study.json").read_text())["asked"]
+    assert asked["launching"]["system"] == gethostname()
+    assert {path.name for path in (tmp_path / "s/jobs").iterdir()} == {"my-study-1n.sh", "my-study-2n.sh"}
 
 
 def test_what_is_neither_is_refused(tmp_path: Path) -> None:
