@@ -16,6 +16,7 @@ from tests.command_line import outcome
 
 from hockney.batch.base import Allocation
 from hockney.batch.jobs import Submitted
+from hockney.campaign import prepare
 from hockney.campaign.loop import Loop
 from hockney.campaign.measure import run
 from hockney.campaign.prepare import default_ranks, expect_room
@@ -113,7 +114,7 @@ def test_a_part_is_found_by_an_id_that_no_file_may_have(tmp_path: Path, command:
     assert [(part.job, part.running) for part in found.campaign.parts] == [("-M7", True)]
 
 
-def test_the_same_command_from_another_node_joins(tmp_path: Path, command: Fake) -> None:  # noqa: F811
+def test_the_same_command_from_another_node_joins(tmp_path: Path) -> None:
     words = ("measure", "-o", tmp_path / "c", "--operation", "bcast", "--ranks", "2", "--submit", "slurm")
     assert outcome(*words)[0] == 0
     path = tmp_path / "c/plan.json"
@@ -165,6 +166,26 @@ def test_an_allocation_has_room_or_not(asked: dict[str, int], hosts: int, cpus: 
         return
     with pytest.raises(EnvironmentLack, match=f"the plan has {asked['ranks']} ranks.* more than job 17 of slurm"):
         expect_room(plan(**asked), given)
+
+
+def test_ranks_on_other_nodes_than_asked_for_are_not_measured(tmp_path: Path) -> None:
+    """The fake launch is on one node."""
+    asked = plan(sizes_B=[8], nodes=2)
+    campaign = Campaign.create(tmp_path / "c", asked.model_dump())
+    with pytest.raises(EnvironmentLack, match="the ranks are on 1 node, not on 2"):
+        run(campaign, asked, [fake_launch("good")], Silent())
+    assert campaign.records() == []
+    one = plan(sizes_B=[8], nodes=1)
+    run(Campaign.create(tmp_path / "d", one.model_dump()), one, [fake_launch("good")], Silent())
+    assert Campaign.open(tmp_path / "d").records()
+
+
+def test_flux_tells_launchers_of_no_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Allocation(system="flux", job="ƒM7", hosts=("n1", "n2"), cpus=(4, 4))
+    monkeypatch.setattr(prepare, "allocation", lambda: given)
+    with pytest.raises(EnvironmentLack, match="launchers do not take nodes from flux") as told:
+        prepare.launches(plan(nodes=2))
+    assert "--hosts n1,n2" in told.value.hint
 
 
 def test_a_job_has_as_many_ranks_as_tasks(monkeypatch: pytest.MonkeyPatch, command: Fake) -> None:  # noqa: F811

@@ -85,6 +85,8 @@ class BatchSystem:
     states: Callable[[Sequence[str]], dict[str, State]]
     time: Callable[[float], str]
     reads_input: bool = False
+    is_read_by_launchers: bool = True
+    """Whether the launchers of MPIs take the nodes of a job from it."""
 
 
 batch_systems: Registry[BatchSystem] = Registry("batch system", "hockney.batch.systems", "how-to/batch.md")
