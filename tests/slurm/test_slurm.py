@@ -120,6 +120,8 @@ def test_a_study_over_1_2_and_4_nodes_of_which_one_is_killed_comes_to_a_whole(
     points = {(row["ranks"], row["nodes"], row["bytes"]) for row in rows if row["statistic"] == "completion"}
     sizes_B = (8, 64, 512, 4096, 32768)
     assert points == {(2 * nodes, nodes, size_B) for nodes in (1, 2, 4) for size_B in sizes_B}
+    # Whichever nodes the jobs had: the curves over nodes are of one system.
+    assert len({row["system"] for row in rows}) == 1
     assert all(row["oversubscribed"] for row in rows if row["ranks"] > 2)
 
 

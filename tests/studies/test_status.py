@@ -6,6 +6,7 @@ import json
 import math
 import os
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 from tests.batch.conftest import command  # noqa: F401 - a fixture
@@ -15,12 +16,14 @@ from tests.command_line import outcome
 
 from hockney.batch.base import Allocation
 from hockney.batch.jobs import Submitted
+from hockney.campaign import prepare
 from hockney.campaign.loop import Loop
 from hockney.campaign.measure import run
 from hockney.campaign.prepare import default_ranks, expect_room
 from hockney.campaign.share import WHOLE, Share, parse_share
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.folder import Campaign
+from hockney.studies.files import find
 from hockney.studies.status import status
 
 ASKED = plan(sizes_B=[8, 64, 512], launches=3)
@@ -88,6 +91,53 @@ def test_jobs_are_asked_for(tmp_path: Path, command: Fake) -> None:  # noqa: F81
     assert "ended" in out
 
 
+def test_what_is_imported_or_merged_is_done_and_of_an_older_campaign_the_end_is_not_known(tmp_path: Path) -> None:
+    campaign = measured(tmp_path / "c", "")
+    (campaign.path / "ended.json").unlink()
+    found = status(campaign.path)
+    assert found.state == "incomplete"
+    assert found.campaign is not None
+    assert "not known how it ended" in found.campaign.missing
+    for verb in ("imported", "merged"):
+        (campaign.path / "plan.json").write_text(json.dumps({verb: []}))
+        assert status(campaign.path).state == "done"
+
+
+def test_a_part_is_found_by_an_id_that_no_file_may_have(tmp_path: Path, command: Fake) -> None:  # noqa: F811
+    command("flux", "RUN")
+    campaign = Campaign.create(tmp_path / "c", ASKED.model_dump(), Allocation(system="flux", job="ƒM7").part)
+    (campaign.path / "jobs").mkdir()
+    line = Submitted(name="measure", script="x", system="flux", job="ƒM7", time="").model_dump_json()
+    (campaign.path / "jobs/submitted.jsonl").write_text(line + "\n")
+    found = status(campaign.path)
+    assert found.campaign is not None
+    assert [(part.job, part.running) for part in found.campaign.parts] == [("-M7", True)]
+
+
+def test_the_same_command_from_another_node_joins(tmp_path: Path) -> None:
+    words = ("measure", "-o", tmp_path / "c", "--operation", "bcast", "--ranks", "2", "--submit", "slurm")
+    assert outcome(*words)[0] == 0
+    path = tmp_path / "c/plan.json"
+    stored = {**json.loads(path.read_text()), "system": "another-node"}
+    path.write_text(json.dumps(stored))
+    code, _, err = outcome(*words)
+    assert code == 0, err
+    assert json.loads(path.read_text()) == stored
+    code, _, err = outcome(*words, "--system", "other")
+    assert code == RequestError.exit_code
+    assert "another plan: system" in err
+
+
+def test_a_study_in_jobs_is_of_one_system_and_its_jobs_have_plain_names(tmp_path: Path) -> None:
+    (tmp_path / "my study.toml").write_text(find("ring").text)
+    words = ("study", tmp_path / "my study.toml", "-o", tmp_path / "s", "--nodes", "1,2", "--ranks", "4")
+    code, _, err = outcome(*words, "--submit", "slurm")
+    assert code == 0, err
+    asked = json.loads((tmp_path / "s/study.json").read_text())["asked"]
+    assert asked["launching"]["system"] == gethostname()
+    assert {path.name for path in (tmp_path / "s/jobs").iterdir()} == {"my-study-1n.sh", "my-study-2n.sh"}
+
+
 def test_what_is_neither_is_refused(tmp_path: Path) -> None:
     assert outcome("status", tmp_path / "nothing")[0] == RequestError.exit_code
 
@@ -116,6 +166,26 @@ def test_an_allocation_has_room_or_not(asked: dict[str, int], hosts: int, cpus: 
         return
     with pytest.raises(EnvironmentLack, match=f"the plan has {asked['ranks']} ranks.* more than job 17 of slurm"):
         expect_room(plan(**asked), given)
+
+
+def test_ranks_on_other_nodes_than_asked_for_are_not_measured(tmp_path: Path) -> None:
+    """The fake launch is on one node."""
+    asked = plan(sizes_B=[8], nodes=2)
+    campaign = Campaign.create(tmp_path / "c", asked.model_dump())
+    with pytest.raises(EnvironmentLack, match="the ranks are on 1 node, not on 2"):
+        run(campaign, asked, [fake_launch("good")], Silent())
+    assert campaign.records() == []
+    one = plan(sizes_B=[8], nodes=1)
+    run(Campaign.create(tmp_path / "d", one.model_dump()), one, [fake_launch("good")], Silent())
+    assert Campaign.open(tmp_path / "d").records()
+
+
+def test_flux_tells_launchers_of_no_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Allocation(system="flux", job="ƒM7", hosts=("n1", "n2"), cpus=(4, 4))
+    monkeypatch.setattr(prepare, "allocation", lambda: given)
+    with pytest.raises(EnvironmentLack, match="launchers do not take nodes from flux") as told:
+        prepare.launches(plan(nodes=2))
+    assert "--hosts n1,n2" in told.value.hint
 
 
 def test_a_job_has_as_many_ranks_as_tasks(monkeypatch: pytest.MonkeyPatch, command: Fake) -> None:  # noqa: F811

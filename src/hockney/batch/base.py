@@ -26,6 +26,11 @@ State = Literal["waiting", "running", "ended"]
 Environment = Mapping[str, str]
 
 
+def file_name(text: str) -> str:
+    """A name for a part or a job: without what file names and batch systems should not have."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", text).strip(".") or "job"
+
+
 class Allocation(BaseModel):
     """What a job was given. `cpus` are those of each host; what nobody tells is empty, or None."""
 
@@ -50,7 +55,7 @@ class Allocation(BaseModel):
     @property
     def part(self) -> str:
         """The name of this job's part of a campaign: its id, without what a file name should not have."""
-        return re.sub(r"[^A-Za-z0-9._-]", "-", self.job).strip(".") or "job"
+        return file_name(self.job)
 
     @property
     def room(self) -> int | None:
@@ -80,6 +85,8 @@ class BatchSystem:
     states: Callable[[Sequence[str]], dict[str, State]]
     time: Callable[[float], str]
     reads_input: bool = False
+    is_read_by_launchers: bool = True
+    """Whether the launchers of MPIs take the nodes of a job from it."""
 
 
 batch_systems: Registry[BatchSystem] = Registry("batch system", "hockney.batch.systems", "how-to/batch.md")

@@ -2,7 +2,7 @@
 
     jobs/NAME.sh           the script of a job
     jobs/submitted.jsonl   one line for each job that was submitted: script, batch system, id, time
-    jobs/NAME-ID.out       what a job printed
+    jobs/NAME-ID.out       what a job printed; under PBS, as PBS names it: NAME.oNUMBER
 
 Only whoever submits writes `submitted.jsonl`; a job never does.
 """
@@ -18,12 +18,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading, writing
-from hockney.batch.base import COMMAND_LIMIT_S, State, batch_systems
+from hockney.batch.base import COMMAND_LIMIT_S, State, batch_systems, file_name
 from hockney.batch.site import Site
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.folder import JOBS
@@ -35,7 +36,7 @@ SUBMITTED = "submitted.jsonl"
 class Job(BaseModel):
     """One job: its script's name, what it is given, and the command that it runs."""
 
-    name: str
+    name: Annotated[str, AfterValidator(file_name)]
     what: str
     nodes: int = Field(ge=1)
     per_node: int = Field(ge=1, description="ranks on each node")

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from hockney.campaign.events import Progress, Watcher
 from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.plan import Launching
-from hockney.errors import HockneyError, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.records.folder import Campaign, Stored
 from hockney.records.journal import Ended
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
@@ -210,9 +210,20 @@ class Loop:
         start_s = self.wait_s(self.plan.time_limit_s, LEAST_START_S)
         with Session(launch.argv, launch.environment, start_s) as session:
             running = Running(self.campaign, launch, index, session)
+            self._require_nodes(running)
             for text in running.described.warnings:
                 self.warn(text)
             yield running
+
+    def _require_nodes(self, running: Running) -> None:
+        """EnvironmentLack where the ranks are on another number of nodes than was asked for."""
+        asked, found = self.plan.nodes, running.described.nodes
+        # Those of a simulation are its platform's.
+        if asked is not None and found != asked and self.plan.mpi != "smpi":
+            raise EnvironmentLack(
+                f"{running.launch.variant}: the ranks are on {found} node{'s' * (found != 1)}, not on {asked}",
+                "does the launcher know the job's nodes? Name them with --hosts, or try another --launcher",
+            )
 
     def _answers(self, running: Running, asking: Asking[Kept]) -> Iterator[Sequence[Kept]]:
         """The records of each request, on disk."""

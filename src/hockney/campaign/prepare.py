@@ -158,6 +158,11 @@ def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
     refuse_far_too_many(plan)
     if plan.mpi != "smpi" and not (plan.hosts or plan.hostfile) and (given := allocation()) is not None:
         expect_room(plan, given)
+        if (plan.nodes or 1) > 1 and not batch_systems.get(given.system).is_read_by_launchers:
+            raise EnvironmentLack(
+                f"{plan.nodes} nodes in {given.described()}: launchers do not take nodes from {given.system}",
+                f"name them, where they reach each other by ssh: --hosts {','.join(given.hosts)}",
+            )
     # Before anything is looked for, or compiled.
     check_hosts(plan.hosts)
     if plan.hostfile:

@@ -36,7 +36,7 @@ with later():
     from hockney.network.topologies.base import parse_spec
     from hockney.predict.adaptive import Adaptive
     from hockney.records import table
-    from hockney.records.folder import JOBS, Campaign
+    from hockney.records.folder import JOBS, PLAN, Campaign
     from hockney.records.record import Record
     from hockney.records.visits import CHOICES
     from hockney.runner.transports import ALL
@@ -86,6 +86,8 @@ def measure(
         prepared = prepare(plan)
     else:
         plan = _with_transports(_plan(options, context), quiet=json)
+        if part and (output / PLAN).is_file():
+            plan = _of_system(Campaign.open(output), plan, context)
         prepared = prepare(plan)
         campaign = Campaign.create(output, plan.model_dump(), part)
         seal(output)
@@ -291,7 +293,8 @@ def _submit(context: typer.Context, options: MeasureOptions, submission: Submiss
         plan = planned(_plan(options, context), site, given=set(written(context)))
         _expect_shares(submission, plan)
         if (output / JOBS).is_dir():
-            Campaign.open(output).expect_plan(plan.model_dump())
+            joined = Campaign.open(output)
+            joined.expect_plan(_of_system(joined, plan, context).model_dump())
         else:
             Campaign.create(output, plan.model_dump())
             seal(output)
@@ -302,6 +305,14 @@ def _submit(context: typer.Context, options: MeasureOptions, submission: Submiss
         name = "measure" if share == WHOLE else f"measure-{number}"
         jobs.append(job_of(plan, name, [*command, *([] if share == WHOLE else ["--share", str(share)])]))
     tell_jobs(jobs, submission, site, output, as_json)
+
+
+def _of_system(joined: Campaign, plan: Plan, context: typer.Context) -> Plan:
+    """The plan, of the system of the campaign that it joins: without --system it has the name of this node."""
+    system = joined.plan().get("system")
+    if "--system" in written(context) or not isinstance(system, str):
+        return plan
+    return plan.model_copy(update={"system": system})
 
 
 def _expect_shares(submission: Submission, plan: Plan) -> None:

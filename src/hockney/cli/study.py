@@ -160,6 +160,8 @@ def study(
             launching={
                 name: lasting(value) if name in ("mpi", "hostfile", "platform") else value
                 for name, value in {
+                    # Each job would name it after its own first node.
+                    **({"system": launching.system} if submission.submit else {}),
                     **of_site(site),
                     **launching.model_dump(include=launching.model_fields_set, mode="json"),
                     **({"variants": with_options(launching.variants, site)} if site.launcher_options else {}),

@@ -8,7 +8,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
@@ -79,6 +79,7 @@ class Folder:
         """What came of the steps, in whichever job."""
         self.part = part
         self._own: dict[str, Done] = {}
+        """What came of them in this job alone, a run of it before this one, too."""
 
     @classmethod
     def create(cls, path: Path, study: Study, asked: Asked, part: str = "") -> Folder:
@@ -119,6 +120,8 @@ class Folder:
                     f"{file} is of another study than {self.path / STATE}",
                     "two studies need two folders; nothing was changed",
                 )
+            if self.part == file.parent.name:
+                self._own = theirs.steps | self._own
             for name, done in theirs.steps.items():
                 known = self.state.steps.get(name)
                 if known is None or _BEST_FIRST.index(done.state) <= _BEST_FIRST.index(known.state):
@@ -203,6 +206,8 @@ def perform(
     first: HockneyError | None = None
     writing.make_folder(folder.steps)
     for step in steps:
+        # Another job may have done it since.
+        folder.join()
         if folder.is_done(step):
             continue
         began_s = time.monotonic()
@@ -246,10 +251,34 @@ def _do(folder: Folder, step: Step, watcher: Watcher, job_end_s: float) -> Outco
         return _measure(path, step.plan, watcher, folder.part, job_end_s)
     if path.exists():
         # A run that was ended in the middle is made again: runs are short, and half of them would count twice.
-        shutil.rmtree(path)
+        _remove_own(path, folder.part)
     with say.silent():
         function_of(step.verb)(**step.models, json=False)
     return None
+
+
+def _remove_own(path: Path, part: str) -> None:
+    """Remove what this job, or whatever ran outside of jobs, wrote of a step; other jobs' parts stay.
+
+    RequestError where another process writes there.
+    """
+    own = path / PARTS / part if part else path
+    if not own.is_dir():
+        return
+    campaign = Campaign(path, part)
+    with ExitStack() as held:
+        held.enter_context(campaign.locked())
+        for other in [] if part else campaign.parts:
+            held.enter_context(Campaign(path, other.name).locked())
+        # Where there are parts, the step's plan is theirs, too.
+        kept = (PARTS, PLAN) if not part and campaign.parts else ()
+        for one in own.iterdir():
+            if one.name in kept:
+                continue
+            if one.is_dir():
+                shutil.rmtree(one)
+            else:
+                one.unlink()
 
 
 def _measure(path: Path, options: Plan, watcher: Watcher, part: str, job_end_s: float) -> Outcome:

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from hockney import reading, writing
+from hockney.batch.base import file_name
 from hockney.batch.jobs import Submitted, states, submitted
 from hockney.campaign.share import parse_share
 from hockney.records.folder import APPS, EFFECTS, LOCK, PLAN, RECORDS, Campaign
@@ -75,7 +76,8 @@ class Status(BaseModel):
 def status(folder: Path) -> Status:
     """How far the campaign or study of a folder is; RequestError where it is neither, or damaged."""
     jobs = _jobs(submitted(folder))
-    running = {one.job for one in jobs if one.state == "running"}
+    # By the names of their parts.
+    running = {file_name(one.job) for one in jobs if one.state == "running"}
     waiting = any(one.state == "waiting" for one in jobs)
     if (folder / STATE).is_file():
         of_steps = _steps(Folder.open(folder), running)
@@ -89,7 +91,7 @@ def status(folder: Path) -> Status:
 
 
 def campaign_status(folder: Path, running: set[str]) -> CampaignStatus:
-    """How far a campaign is; `running` are ids of jobs that the batch system says are."""
+    """How far a campaign is; `running` are parts whose jobs the batch system says are."""
     campaign = Campaign.open(folder)
     ends = campaign.ends()
     parts = [
@@ -103,7 +105,7 @@ def campaign_status(folder: Path, running: set[str]) -> CampaignStatus:
         parts = parts[1:]
     records = sum(part.records for part in parts)
     is_running = any(part.running for part in parts)
-    if _is_whole(list(ends.values())):
+    if _is_whole(list(ends.values())) or (records and {"imported", "merged"} & set(campaign.plan())):
         return CampaignStatus(folder=str(folder), state="done", records=records, missing="", parts=parts)
     if not records and not is_running:
         return CampaignStatus(
@@ -149,7 +151,7 @@ def _is_whole(ends: Sequence[Ended]) -> bool:
 def _missing(ends: Sequence[Ended]) -> str:
     last = max(ends, key=lambda one: one.time, default=None)
     if last is None:
-        return "nobody wrote down how it ended: it was killed, or still runs"
+        return "it is not known how it ended: killed, or written by an older version; --resume tells"
     visits = f"about {last.left_out} visits; " if last.left_out else ""
     return visits + (last.why or "shares of other jobs")
 

@@ -44,6 +44,7 @@ DIRECTIVES = {
     # qsub(1B), pbs_resources(7B): chunks, and how they are placed.
     "pbs": [
         "-N nodes",
+        "-S /bin/bash",
         "-l select=4:ncpus=2:mpiprocs=2",
         "-l place=scatter:excl",
         "-l walltime=01:30:01",

@@ -52,6 +52,7 @@ batch_systems.register("flux")(
         submit=("flux", "batch"),
         job_id=re.compile(r"^(\S+)\s*$", re.MULTILINE),
         states=_states,
+        is_read_by_launchers=False,
         # Flux Standard Duration, RFC 23.
         time=lambda seconds: f"{max(1, math.ceil(seconds))}s",
     )
