@@ -107,6 +107,8 @@ def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Mode
         name, option = known[word]
         kind = model.model_fields[name].annotation
         is_number = isinstance(value, int | float) and kind not in _NUMBERS and get_origin(kind) is not list
+        if option.commas and kind is str and not isinstance(value, str) and isinstance(value, Iterable):
+            value = ",".join(map(str, value))
         if option.read is not None and not option.repeat and (isinstance(value, str) or is_number):
             written[name] = str(value)
             continue

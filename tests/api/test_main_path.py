@@ -70,6 +70,17 @@ def test_several_numbers_of_ranks_stand_in_one_frame() -> None:
     assert frame["time_s"].tolist() == alone
 
 
+@pytest.mark.parametrize("ranks", ["8,16", ["8", "16"], [8.0, 16.0]])
+def test_numbers_of_ranks_are_read_as_on_the_command_line(ranks: Any) -> None:
+    frame = hk.load_machine("bluegene_p").predict("bcast", ranks=ranks, bytes=8, algorithm=["binomial", "chain"])
+    assert sorted(zip(frame["ranks"], frame["algorithm"], strict=True)) == [
+        (8, "binomial"),
+        (8, "chain"),
+        (16, "binomial"),
+        (16, "chain"),
+    ]
+
+
 def test_grids_of_an_application() -> None:
     words = (
         "--cells",
@@ -111,6 +122,13 @@ def test_a_text_is_read_and_a_number_is_a_value() -> None:
         ("bcast", {"bytes": 8}, "needs --ranks"),
         ("pingpong", {}, "needs --bytes"),
         ("pingpong", {"bytes": 8, "ranks": 2}, "no option 'ranks'"),
+        ("pingpong", {"bytes": 8, "hop_latency": "50ns"}, "--hop-latency needs --hops"),
+        ("pingpong", {"bytes": 8, "hops": 3, "hop_latency": -1e-9}, "--hop-latency"),
+        ("pingpong", {"bytes": 8, "machine": "orfeo_thin"}, "no option 'machine'"),
+        ("bcast", {"bytes": 8, "ranks": []}, "ranks: "),
+        ("bcast", {"bytes": 8, "ranks": 8.5}, "ranks: "),
+        ("bcast", {"bytes": 8, "ranks": "many"}, "ranks: "),
+        ("bcast", {"bytes": 8, "ranks": 8, "algorithm": []}, "algorithm"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(operation: str, asked: dict[str, Any], message: str) -> None:
