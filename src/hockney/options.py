@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
-from hockney.words import words
+from hockney.words import several, words
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -113,9 +113,8 @@ def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Mode
             written[name] = str(value)
             continue
         if get_origin(kind) is list:
-            several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
             with named(word):
-                value = _several(option, several) if option.repeat else several
+                value = _several(option, several(value)) if option.repeat else several(value)
         read[name] = value
     return checked(model, written, verb, read)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
 from hockney.report.views.prediction import added_data, as_data
 from hockney.terminal import loading
-from hockney.words import LARGEST, listed, wholes
+from hockney.words import LARGEST, listed, several, wholes
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,9 @@ def _counts(ranks: Any) -> list[int | None]:
     """Numbers of ranks: one, several, or a text as on the command line; None for none. RequestError else."""
     if ranks is None:
         return [None]
-    several = [ranks] if isinstance(ranks, str) or not isinstance(ranks, Iterable) else list(ranks)
     counts: list[int | None] = []
     with named("ranks"):
-        for one in several:
+        for one in several(ranks):
             is_whole = isinstance(one, float) and one.is_integer()
             counts += wholes(str(int(one) if is_whole else one), range(1, LARGEST + 1))
         if not counts:
