@@ -34,8 +34,9 @@ class Option:
     `flags` is how it is called, by default like the field; a switch with one flag cannot be switched off. `read`
     makes the value of the text that was written, or, where the option may be given several times (`repeat`), of
     each, and with `commas` also of those in one text; without it the text is a word, a number, a path or a list
-    of words, one for each time. What is read as a list may always be given several times, as if it stood once with
-    commas; so may, with `commas`, what is read as a tuple or kept as text. `show` writes a default for the help; None hides it. `known` are words that a
+    of words, one for each time. What is read as a list may always be given several times, as if it stood once
+    with commas; so may, with `commas`, what is read as a tuple or kept as text. `show` writes a default for the
+    help; None hides it. `known` are words that a
     shell completes; those of a `Literal` are known. `panel` is the heading under which the help has the option.
     """
 

@@ -84,7 +84,9 @@ def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]
             f"there is no frame of {operation!r}", f"{did_you_mean(operation, known)}known: {listed(list(known))}"
         )
     if "machine" in given:
-        raise RequestError("predict has no option 'machine' here", "ask the other machine: load_machine(…).predict(…)")
+        raise RequestError(
+            "predict has no option 'machine' here", "ask the other machine: load_machine(…).predict(…)"
+        )
     rows, warnings = known[operation](machine, path, operation, given)
     table = pd.DataFrame(rows)
     table.attrs["warnings"] = list(dict.fromkeys(warnings))
