@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
-from hockney.words import words
+from hockney.words import several, words
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -34,7 +34,9 @@ class Option:
     `flags` is how it is called, by default like the field; a switch with one flag cannot be switched off. `read`
     makes the value of the text that was written, or, where the option may be given several times (`repeat`), of
     each, and with `commas` also of those in one text; without it the text is a word, a number, a path or a list
-    of words, one for each time. `show` writes a default for the help; None hides it. `known` are words that a
+    of words, one for each time. What is read as a list may always be given several times, as if it stood once
+    with commas; so may, with `commas`, what is read as a tuple or kept as text. `show` writes a default for the
+    help; None hides it. `known` are words that a
     shell completes; those of a `Literal` are known. `panel` is the heading under which the help has the option.
     """
 
@@ -106,13 +108,14 @@ def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Mode
         name, option = known[word]
         kind = model.model_fields[name].annotation
         is_number = isinstance(value, int | float) and kind not in _NUMBERS and get_origin(kind) is not list
+        if option.commas and kind is str and not isinstance(value, str) and isinstance(value, Iterable):
+            value = ",".join(map(str, value))
         if option.read is not None and not option.repeat and (isinstance(value, str) or is_number):
             written[name] = str(value)
             continue
         if get_origin(kind) is list:
-            several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
             with named(word):
-                value = _several(option, several) if option.repeat else several
+                value = _several(option, several(value)) if option.repeat else several(value)
         read[name] = value
     return checked(model, written, verb, read)
 

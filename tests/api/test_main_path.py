@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
-from tests.command_line import run_hockney
+from tests.command_line import outcome, run_hockney
 from tests.known_campaign import EVIL, truth
 
 import hockney as hk
+import hockney.api
 from hockney.errors import RequestError
 
+SHIPPED = Path(__file__).parents[2] / "machines" / "ci_2core.json"
 SAME_CAMPAIGN: dict[str, Any] = {"variant": "default"}
 
 
@@ -70,6 +72,17 @@ def test_several_numbers_of_ranks_stand_in_one_frame() -> None:
     assert frame["time_s"].tolist() == alone
 
 
+@pytest.mark.parametrize("ranks", ["8,16", ["8", "16"], [8.0, 16.0]])
+def test_numbers_of_ranks_are_read_as_on_the_command_line(ranks: Any) -> None:
+    frame = hk.load_machine("bluegene_p").predict("bcast", ranks=ranks, bytes=8, algorithm=["binomial", "chain"])
+    assert sorted(zip(frame["ranks"], frame["algorithm"], strict=True)) == [
+        (8, "binomial"),
+        (8, "chain"),
+        (16, "binomial"),
+        (16, "chain"),
+    ]
+
+
 def test_grids_of_an_application() -> None:
     words = (
         "--cells",
@@ -111,6 +124,13 @@ def test_a_text_is_read_and_a_number_is_a_value() -> None:
         ("bcast", {"bytes": 8}, "needs --ranks"),
         ("pingpong", {}, "needs --bytes"),
         ("pingpong", {"bytes": 8, "ranks": 2}, "no option 'ranks'"),
+        ("pingpong", {"bytes": 8, "hop_latency": "50ns"}, "--hop-latency needs --hops"),
+        ("pingpong", {"bytes": 8, "hops": 3, "hop_latency": -1e-9}, "--hop-latency"),
+        ("pingpong", {"bytes": 8, "machine": "orfeo_thin"}, "no option 'machine'"),
+        ("bcast", {"bytes": 8, "ranks": []}, "ranks: "),
+        ("bcast", {"bytes": 8, "ranks": 8.5}, "ranks: "),
+        ("bcast", {"bytes": 8, "ranks": "many"}, "ranks: "),
+        ("bcast", {"bytes": 8, "ranks": 8, "algorithm": []}, "algorithm"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(operation: str, asked: dict[str, Any], message: str) -> None:
@@ -148,3 +168,26 @@ def test_a_machine_file_is_no_campaign(machine: hk.Machine, tmp_path: Path) -> N
     with pytest.raises(RequestError, match="holds fits already"):
         hk.load(path)
     assert hk.load_machine(path).content == machine.content
+
+
+@pytest.mark.parametrize("words", [("report",), ("report", "CAMPAIGN"), ("evaluate",)])
+def test_a_verb_of_measurements_says_that_a_machine_file_is_none(
+    words: tuple[str, ...], campaign: Path, tmp_path: Path
+) -> None:
+    verb, *others = [campaign if word == "CAMPAIGN" else word for word in words]
+    written = ["-o", tmp_path / "page.html"] if verb == "report" else []
+    code, _, said = outcome(verb, *others, SHIPPED, *written)
+    assert code == 2
+    assert "holds fits already" in said
+
+
+def test_rules_are_made_of_a_machine_file_as_of_a_machine() -> None:
+    asked: dict[str, Any] = {"ranks": [2], "operations": "bcast", "sizes_B": [1024], "where": "mapping=core"}
+    tuned = hockney.api.tune(SHIPPED, "hockney", **asked)
+    assert tuned.text == hk.load_machine(SHIPPED).tune("hockney", **asked | {"operations": ["bcast"]}).text
+    assert set(tuned.cells["operation"]) == {"bcast"}
+
+
+def test_one_model_is_named_as_a_list_of_one(campaign: Path) -> None:
+    named = [hk.evaluate(campaign, "pingpong", models=models).result for models in ("hockney", ["hockney"])]
+    assert named[0] == named[1]

@@ -56,6 +56,54 @@ def test_an_answer_that_is_not_as_its_schema_says_is_seen() -> None:
     assert complaint("predict bcast", lacking)
 
 
+OPEN = {
+    "CardAnswer",
+    "JacobiFormula",
+    "MapAnswer",
+    "MessagesAnswer",
+    "ModelledEntry",
+    "NetworkAnswer",
+    "RingPoint",
+    "StudyFile",
+    "Sum3dRuns",
+}
+"""Types with further keys, which what was asked for names; the types inside them are closed."""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_part_of_an_answer_is_closed_but_those_that_are_open(verb: str) -> None:
+    made = schema(verb, strict=True)
+    parts = {"the answer": made, **made.get("$defs", {})}
+    unclosed = {name for name, part in parts.items() if "properties" in part and part["additionalProperties"]}
+    assert unclosed <= OPEN
+
+
+@pytest.mark.parametrize(
+    ("words", "within"),
+    [
+        (("network", "torus", "--shape", "4x4"), ["hops"]),
+        (("network", "torus", "--shape", "4x4"), ["allocation"]),
+        (("predict", "pingpong", "--bytes", "8", "--machine", "bluegene_p"), ["predictions", 0]),
+        (("predict", "bcast", "--bytes", "8", "--ranks", "8", "--machine", "bluegene_p"), ["predictions", 0]),
+    ],
+)
+def test_a_key_inside_that_nobody_declared_is_refused(words: tuple[str, ...], within: list[str | int]) -> None:
+    made = json.loads(run_hockney(*words, "--json").stdout)
+    verb = " ".join(words[:2])
+    assert not complaint(verb, made)
+    part = made
+    for step in within:
+        part = part[step]
+    part["a key"] = 1
+    assert complaint(verb, made)
+
+
+def test_a_report_has_no_undeclared_key() -> None:
+    # Of a union only the answer that it is: a card is open.
+    report = schema("report", strict=True)["$defs"]["ReportAnswer"]
+    assert report["additionalProperties"] is False
+
+
 def test_a_reader_passes_over_keys_that_come_later() -> None:
     assert Draft202012Validator(schema("predict bcast")).is_valid({**answer(), "a key": 1})
 

@@ -36,3 +36,18 @@ def test_json_is_the_same_in_every_encoding(tmp_path: Path) -> None:
     answers = [json.loads(said(encoding, "show", str(named), "--json")) for encoding in ("ascii", "utf-8")]
     assert answers[0] == answers[1]
     assert answers[0]["machine"].endswith("µ.json")
+
+
+def test_nothing_is_escaped_in_the_c_locale() -> None:
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "PYTHONIO"))}
+    env |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    seen = []
+    for words in (["--operation", "pingpong"], ["--operation", "pingpöng"]):
+        command = [sys.executable, "-m", "hockney", "show", str(MACHINE), *words]
+        done = subprocess.run(command, env=env, capture_output=True, check=False)
+        assert b"\\" not in done.stdout + done.stderr
+        seen.append((done.returncode, done.stdout if done.returncode == 0 else done.stderr))
+    (shown, text), (refused, said) = seen
+    assert (shown, refused) == (0, 2)
+    assert b" us" in text
+    assert b"pingpo" in said

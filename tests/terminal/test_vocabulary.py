@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -107,3 +108,16 @@ def test_an_old_name_leads_to_one_that_a_verb_has() -> None:
     assert current("--sizes", {"--bytes"}) == "--bytes"
     assert current("--by", {"--by", "--evidence"}) == "--by", "where a verb has that name it keeps it"
     assert current("--sizes", {"--ranks"}) == "--sizes"
+
+
+def test_what_takes_several_may_be_written_again() -> None:
+    # Else all but the last word is lost, and nothing says so.
+    says_several = re.compile(
+        r"\bor several\b|\bseveral:|\bone, several|\ba list, or|with commas|repeat for several", re.IGNORECASE
+    )
+    uses = [(words, option) for of_name in by_name().values() for words, option in of_name]
+    several = [
+        (f"{words} {option.opts[0]}", option) for words, option in uses if says_several.search(option.help)
+    ]
+    assert len(several) > 20
+    assert [name for name, option in several if not option.multiple] == []

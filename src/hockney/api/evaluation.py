@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from hockney.api.alone import runs_alone
+from hockney.api.campaign import Campaign
 from hockney.api.shown import as_html
 from hockney.apps.ring.fit import evaluate_rings
 from hockney.errors import RequestError
@@ -28,6 +29,7 @@ from hockney.records.series import default_statistic, series
 from hockney.registry import unit_files
 from hockney.report.predicted import predicted, write
 from hockney.report.style import drawing_style
+from hockney.words import several
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,6 +108,7 @@ def evaluate(
     judged, as without any. `warn` hears what is wrong with the table before the work begins.
     RequestError where nothing can be held out.
     """
+    path, models = Campaign.open(path).path, several(models)
     if operation in unit_files("hockney.apps.{}.section"):
         if operation != "ring":
             raise RequestError(

@@ -9,6 +9,7 @@ import pandas as pd
 
 from hockney.api.campaign import Campaign
 from hockney.api.machine import Machine
+from hockney.machine.file import is_machine_file
 
 if TYPE_CHECKING:
     from hockney.api.comparison import Comparison
@@ -51,9 +52,10 @@ def compare(a: Models, b: Models, *, points: bool = False, any_level: bool = Fal
 
 
 def tune(measured: Measured | Machine, target: str, **asked: Any) -> Tuning:
-    """`Campaign.tune`, or `Machine.tune`, by the model alone."""
-    source = measured if isinstance(measured, Machine) else _campaign(measured)
-    return source.tune(target, **asked)
+    """`Campaign.tune`, or `Machine.tune` of a machine or its file, by the model alone."""
+    if isinstance(measured, Machine) or (isinstance(measured, str | Path) and is_machine_file(Path(measured))):
+        return _machine(measured).tune(target, **asked)
+    return _campaign(measured).tune(target, **asked)
 
 
 def report(measured: Measured, output: str | Path | None = None, **asked: Any) -> Page:

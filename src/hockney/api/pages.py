@@ -19,6 +19,7 @@ from hockney.report.card.page import render
 from hockney.report.card.page import write as write_card
 from hockney.report.make import Report, make, write_html
 from hockney.report.marks import Peak
+from hockney.words import several
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,8 +96,8 @@ def report(
     `systems` are descriptions that say where ranks are, by name or file. `statistic` is that of collectives,
     `sizes_B` those at which they are drawn against ranks. RequestError as `report.make.make`.
     """
-    parsed = [Peak.parse(text) for text in peaks]
-    described = [find_system(name) for name in dict.fromkeys(systems)]
+    parsed = [Peak.parse(text) for text in several(peaks)]
+    described = [find_system(name) for name in dict.fromkeys(several(systems))]
     made = make(
         path,
         parsed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.levels import at_any_level, at_reference
 from hockney.machine.select import parse_where, select_entry
 from hockney.models.base import PREFERRED
-from hockney.options import keywords, of_keywords
+from hockney.options import keywords, named, of_keywords
 from hockney.predict.added import AddedTime, added
 from hockney.predict.added_options import AddedEffects
 from hockney.predict.collective_options import CollectiveCase
@@ -27,7 +27,7 @@ from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
 from hockney.report.views.prediction import added_data, as_data
 from hockney.terminal import loading
-from hockney.words import listed
+from hockney.words import LARGEST, listed, several, wholes
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,10 @@ def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]
         raise RequestError(
             f"there is no frame of {operation!r}", f"{did_you_mean(operation, known)}known: {listed(list(known))}"
         )
+    if "machine" in given:
+        raise RequestError(
+            "predict has no option 'machine' here", "ask the other machine: load_machine(…).predict(…)"
+        )
     rows, warnings = known[operation](machine, path, operation, given)
     table = pd.DataFrame(rows)
     table.attrs["warnings"] = list(dict.fromkeys(warnings))
@@ -96,8 +100,8 @@ Rows = tuple[list[dict[str, Any]], list[str]]
 def _of_messages(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
     of_message, of_effects = _apart(given, Message, AddedEffects)
     message = of_keywords(Message, {"machine": path, **of_message}, f"predict {operation}").holding(machine)
-    effects = of_keywords(AddedEffects, of_effects, f"predict {operation}") if of_effects else None
-    times = messages(operation, message, effects)
+    effects = of_keywords(AddedEffects, of_effects, f"predict {operation}")
+    times = messages(operation, message, effects if effects.are_asked else None)
     answer = as_data(times.entry, message.model, times.predictions)
     words = {
         name: value for name, value in answer.items() if name not in ("predictions", "warnings", "oversubscribed")
@@ -114,11 +118,11 @@ def _of_messages(machine: Machine, path: Path, operation: str, given: Mapping[st
 
 def _of_collective(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
     asked = dict(given)
-    counts = asked.pop("ranks", None)
+    counts = _counts(asked.pop("ranks", None))
     case = of_keywords(CollectiveCase, {"machine": path, **asked}, f"predict {operation}").holding(machine)
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
-    for ranks in counts if isinstance(counts, Iterable) else [counts]:
+    for ranks in counts:
         for answer in collectives(case.model_copy(update={"operation": operation, "ranks": ranks})):
             told_apart = {answer["best"], *answer["not_told_apart_from"]}
             for row in answer["algorithms"]:
@@ -130,6 +134,20 @@ def _of_collective(machine: Machine, path: Path, operation: str, given: Mapping[
                 rows.append({**known, **parts, **messages_on_path, **best})
             warnings += answer["warnings"]
     return rows, warnings
+
+
+def _counts(ranks: Any) -> list[int | None]:
+    """Numbers of ranks: one, several, or a text as on the command line; None for none. RequestError else."""
+    if ranks is None:
+        return [None]
+    counts: list[int | None] = []
+    with named("ranks"):
+        for one in several(ranks):
+            is_whole = isinstance(one, float) and one.is_integer()
+            counts += wholes(str(int(one) if is_whole else one), range(1, LARGEST + 1))
+        if not counts:
+            raise RequestError("an empty list names nothing", "for example 64, or [8, 16]")
+    return counts
 
 
 def _of_stencil(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:

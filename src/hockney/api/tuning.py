@@ -16,6 +16,7 @@ from hockney.tune.rules import SIZES_B
 from hockney.tune.source import MachineSource, Source
 from hockney.tune.targets.base import targets
 from hockney.tune.tuned import Tuned, as_data, cell_data, explained, rule_data
+from hockney.words import several
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,8 +85,8 @@ def of_measurements(
     RequestError where nothing can be compared.
     """
     form = targets.get(target.replace("-", "_"))
-    source = Source.read(path, where, mpi)
-    done = source.tuned(form, operations, ranks, to_be_verified=to_be_verified)
+    source = Source.read(path, several(where), mpi)
+    done = source.tuned(form, several(operations), ranks, to_be_verified=to_be_verified)
     done.checked()
     return Tuning(done, source=source)
 
@@ -106,7 +107,7 @@ def of_machine(
     RequestError where the machine has no messages, or no number of ranks is named.
     """
     form = targets.get(target.replace("-", "_"))
-    source = MachineSource.of(machine, path, where, mpi)
-    done = source.tuned(form, operations, ranks, sizes_B or SIZES_B)
+    source = MachineSource.of(machine, path, several(where), mpi)
+    done = source.tuned(form, several(operations), ranks, sizes_B or SIZES_B)
     done.checked()
     return Tuning(done)

@@ -108,6 +108,9 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
             f"write -o {output.with_suffix('.html')}; a browser prints that as PDF",
         )
     first, *others = options.campaigns
+    if not options.card:
+        for campaign in options.campaigns:
+            Campaign.open(campaign)
     written = flags_written(options)
     if options.card:
         if unfit := [called for name, called in written.items() if name in NOT_ON_CARDS]:

@@ -239,6 +239,7 @@ class CountOptions(ScheduleOptions):
         str,
         Option(
             "One, several, all, or default: what a library chooses.",
+            commas=True,
             known=lambda: ("all", "default", *algorithm_names()),
         ),
     ]

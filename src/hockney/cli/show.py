@@ -92,9 +92,11 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
     is_collective = operation in (*collective_models.names(), COLLECTIVES)
     is_effect = operation in effects_known(machine)
     _refuse_ranks(options, is_collective)
-    if options.plot and (format_ != "text" or is_collective or is_effect):
+    has_more = bool(options.topology) or "view" in options.model_fields_set
+    if options.plot and (format_ != "text" or is_collective or is_effect or has_more):
         raise RequestError(
-            "--plot draws the times of messages, as text", "leave out --format, --json and effects"
+            "--plot draws the times of messages, as text",
+            "leave out --format, --json, --view, --topology and effects",
         )
     part = machine.model_copy(update={"point_to_point": []})
     if not is_collective and not is_effect:

@@ -43,6 +43,7 @@ class AddedEffects(Strided):
             flags=("--hop-latency",),
             read=parse_time,
         ),
+        Field(ge=0),
     ] = None
     queue: Annotated[int | None, Option("Posted receives that lie before the matching one."), Field(ge=0)] = None
     congestion: Annotated[

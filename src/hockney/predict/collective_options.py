@@ -20,6 +20,7 @@ class CollectiveCase(MessageCosts, Sizes):
         str,
         Option(
             "One, several, `all`, or `best` for the fastest alone.",
+            commas=True,
             known=lambda: ("all", "best", *algorithm_names()),
         ),
     ] = "all"

@@ -237,7 +237,9 @@ def _placed(hint: Any, *, has_panels: bool) -> Any:
 
 def _is_list(info: FieldInfo, option: Option) -> bool:
     """Whether an option is read from words with commas between: they may stand in several places, too."""
-    return get_origin(info.annotation) is list and option.read is not None and not option.repeat
+    kinds = [info.annotation, *get_args(info.annotation)]
+    is_read = option.read is not None and any(get_origin(kind) is list for kind in kinds)
+    return (is_read or option.commas) and not option.repeat
 
 
 def _option(

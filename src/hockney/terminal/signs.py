@@ -52,6 +52,10 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
     return "".join(NEAREST.get(sign) or _apart(sign) for sign in signs), error.end
 
 
+def _is_utf(encoding: str) -> bool:
+    return codecs.lookup(encoding).name.startswith("utf")
+
+
 def _apart(sign: str) -> str:
     return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or "?"
 
@@ -60,5 +64,6 @@ def accept_any_terminal() -> None:
     """From now on what is said reaches a standard output or error of any encoding."""
     codecs.register_error("nearest", _nearest)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        # Standard error has another way out than "strict", and in the C locale standard output has, too.
+        if isinstance(stream, io.TextIOWrapper) and (stream.errors == "strict" or not _is_utf(stream.encoding)):
             stream.reconfigure(errors="nearest")

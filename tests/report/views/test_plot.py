@@ -58,7 +58,13 @@ def test_show_draws_a_published_model() -> None:
 
 
 def test_what_is_no_plot_of_messages_is_refused() -> None:
-    for words in (["--json"], ["--format", "latex"], ["--operation", "bcast"]):
+    for words in (
+        ["--json"],
+        ["--format", "latex"],
+        ["--operation", "bcast"],
+        ["--view", "all"],
+        ["--topology", "torus:2"],
+    ):
         code, out, err = outcome("show", MACHINE, "--plot", *words)
         assert code == 2
         assert "--plot draws the times of messages" in out + err

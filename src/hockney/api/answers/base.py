@@ -68,6 +68,15 @@ class _Schema(GenerateJsonSchema):
 class _Strict(_Schema):
     """Keys that the type does not name are refused: for tests. A reader passes over keys that come later."""
 
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> dict[str, Any]:
+        """Closed unless the type itself is open: that the one around it is says nothing of this one."""
+        own = getattr(schema.get("cls"), "__pydantic_config__", {})
+        return {**super().typed_dict_schema(schema), "additionalProperties": own.get("extra") == "allow"}
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> dict[str, Any]:
+        """Closed: a dataclass writes its fields."""
+        return {**super().dataclass_schema(schema), "additionalProperties": False}
+
     def generate(self, schema: Any, mode: Any = "serialization") -> dict[str, Any]:
         """The schema, closed."""
         made = super().generate(schema, mode)

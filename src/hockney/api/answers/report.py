@@ -38,7 +38,6 @@ class Headline(TypedDict):
     text: str
 
 
-@with_config(ConfigDict(extra="allow"))
 class ReportAnswer(TypedDict):
     """What the page says; rows of its tables are those of the files that --csv writes."""
 

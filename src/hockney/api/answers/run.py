@@ -107,7 +107,7 @@ class Recipe(TypedDict):
 
 
 class PinningPlans(TypedDict):
-    """With --plan: recipes for every launcher."""
+    """With --dry-run: recipes for every launcher."""
 
     plan: PinningPlanned
     recipes: list[Recipe]

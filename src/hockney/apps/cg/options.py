@@ -64,6 +64,7 @@ class CgStudy(StencilStudy):
             f"{', '.join(VARIANTS)}, or several.",
             flags=("--formulation",),
             read=words,
+            commas=True,
             show=",".join,
         ),
     ] = ("single_sweep",)

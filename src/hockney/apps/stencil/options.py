@@ -64,7 +64,9 @@ class StencilStudy(BaseModel):
 
     ranks: Annotated[
         tuple[int, ...],
-        Option("Or several: 1,2,4, in one launch. [default: the cores of this host]", read=parse_ranks),
+        Option(
+            "Or several: 1,2,4, in one launch. [default: the cores of this host]", read=parse_ranks, commas=True
+        ),
     ] = ()
     grids: Annotated[
         tuple[Grid, ...],
