@@ -172,7 +172,8 @@ class Campaign:
 
     def expect_plan(self, plan: Mapping[str, Any]) -> None:
         """RequestError where the campaign's plan is another."""
-        if changed := _difference(self.plan(), json.loads(json.dumps(plan))):
+        as_stored = reading.parsed(json.dumps(plan), PLAN, "")
+        if changed := _difference(self.plan(), as_stored):
             raise RequestError(
                 f"{self.path} holds a campaign with another plan: {changed}",
                 "choose another folder; nothing in it was changed",
