@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.campaign.fake_campaign import fake_launch
+from tests.campaign.fake_campaign import Silent, fake_launch
 from tests.command_line import outcome
 
 from hockney.campaign.loop import Outcome
@@ -333,12 +333,12 @@ def test_what_another_job_did_meanwhile_is_neither_done_again_nor_removed(
     monkeypatch.setattr(perform, "function_of", lambda _: lambda **_: ran.append(mine.exists()))
     monkeypatch.setattr(Folder, "campaigns", lambda *_: [tmp_path])
     # Half a run of this job is made again, that of another job stays.
-    perform.perform(two, [step_of_ring()], lambda _: nullcontext())
+    perform.perform(two, [step_of_ring()], lambda _: nullcontext(Silent()))
     assert (ran, theirs.exists()) == ([False], True)
     two.state.steps.clear()
     (tmp_path / "s/parts/18/study.json").unlink()
     one.save("1-ring", DONE)
-    perform.perform(two, [step_of_ring()], lambda _: nullcontext())
+    perform.perform(two, [step_of_ring()], lambda _: nullcontext(Silent()))
     assert (len(ran), theirs.exists()) == (1, True)
 
 
@@ -352,9 +352,9 @@ def test_outside_of_jobs_nothing_runs_beside_a_job_that_writes(
     monkeypatch.setattr(Folder, "campaigns", lambda *_: [tmp_path])
     outside = Folder.open(tmp_path / "s")
     with campaign.locked():
-        perform.perform(outside, [step_of_ring()], lambda _: nullcontext())
+        perform.perform(outside, [step_of_ring()], lambda _: nullcontext(Silent()))
     assert "another process is writing into" in outside.state.steps["1-ring"].why
-    perform.perform(outside, [step_of_ring()], lambda _: nullcontext())
+    perform.perform(outside, [step_of_ring()], lambda _: nullcontext(Silent()))
     assert outside.is_done(step_of_ring())
     assert len(Campaign.open(path).parts) == 1
 
