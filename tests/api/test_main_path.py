@@ -174,8 +174,8 @@ def test_a_machine_file_is_no_campaign(machine: hk.Machine, tmp_path: Path) -> N
 def test_a_verb_of_measurements_says_that_a_machine_file_is_none(
     words: tuple[str, ...], campaign: Path, tmp_path: Path
 ) -> None:
-    verb, *others = [campaign if word == "CAMPAIGN" else word for word in words]
-    written = ["-o", tmp_path / "page.html"] if verb == "report" else []
+    verb, *others = [str(campaign) if word == "CAMPAIGN" else word for word in words]
+    written = ["-o", str(tmp_path / "page.html")] if verb == "report" else []
     code, _, said = outcome(verb, *others, SHIPPED, *written)
     assert code == 2
     assert "holds fits already" in said
