@@ -12,8 +12,7 @@ import pandas as pd
 
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
-from hockney.errors import RequestError
-from hockney.machine.file import is_machine_file
+from hockney.machine.file import expect_measurements
 from hockney.records.contents import Contents, read
 from hockney.records.keys import TRANSFERS
 
@@ -41,13 +40,7 @@ class Campaign:
     @classmethod
     def open(cls, path: str | Path) -> Campaign:
         """RequestError for a machine file: that holds fits, and no measurements."""
-        path = Path(path)
-        if is_machine_file(path):
-            raise RequestError(
-                f"{path} is a machine file: it holds fits already",
-                f"look at them with `hockney show {path}`, or give the campaign that they were made from",
-            )
-        return cls(path)
+        return cls(expect_measurements(Path(path)))
 
     @cached_property
     def contents(self) -> Contents:

@@ -11,10 +11,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from hockney.api.alone import runs_alone
-from hockney.api.campaign import Campaign
 from hockney.api.shown import as_html
 from hockney.apps.ring.fit import evaluate_rings
 from hockney.errors import RequestError
+from hockney.machine.file import expect_measurements
 from hockney.machine.system import find_system
 from hockney.models._evaluate import evaluate as evaluate_models
 from hockney.models.base import models as fits
@@ -108,7 +108,7 @@ def evaluate(
     judged, as without any. `warn` hears what is wrong with the table before the work begins.
     RequestError where nothing can be held out.
     """
-    path, models = Campaign.open(path).path, several(models)
+    path, models = expect_measurements(Path(path)), several(models)
     if operation in unit_files("hockney.apps.{}.section"):
         if operation != "ring":
             raise RequestError(

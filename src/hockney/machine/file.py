@@ -365,6 +365,16 @@ def _looks_like_machine(data: Any) -> bool:
     return type(version) is int and version >= 1 and "hockney_version" in data
 
 
+def expect_measurements(path: Path) -> Path:
+    """The path; RequestError for a machine file: that holds fits, and no measurements."""
+    if is_machine_file(path):
+        raise RequestError(
+            f"{path} is a machine file: it holds fits already",
+            f"look at them with `hockney show {path}`, or give the campaign that they were made from",
+        )
+    return path
+
+
 def is_machine_file(path: Path) -> bool:
     """Whether the file declares itself a machine file."""
     try:
