@@ -76,6 +76,7 @@ def test_make_says_last_what_all_parts_lacked(make: list[str]) -> None:
 
 WHOLE = {".venv", ".venv-mpich", ".venv-intel"}
 APT = {"mpicc.openmpi", "mpicc.mpich", "gfortran", "NPopenmpi", "hpcc", "smpicc", "ip"}
+APT |= {"slurmctld", "munged", "chromium"}
 
 
 @pytest.mark.parametrize(

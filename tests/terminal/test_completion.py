@@ -17,7 +17,7 @@ from hockney.terminal.completion import names
 @pytest.mark.parametrize(
     ("written", "offered"),
     [
-        ("hockney sch", ["schedule"]),
+        ("hockney sched", ["schedule"]),
         ("hockney measure --operation allr", ["allreduce"]),
         ("hockney measure --operation bcast,allr", ["bcast,allreduce"]),
         ("hockney measure --mpi mp", ["mpich"]),
