@@ -13,14 +13,26 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_origin
+from typing import Annotated, Any, TypeVar, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
+from hockney.units import parse_time
 from hockney.words import several, words
+
+
+def _seconds(given: Any) -> Any:
+    try:
+        return parse_time(given) if isinstance(given, str) else given
+    except RequestError as error:
+        raise ValueError(f"{error.message} ({error.hint})") from error
+
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_seconds)]
+"""A time in a file of the user's: seconds, or a text with a unit."""
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from hockney import reading
 from hockney.errors import RequestError
+from hockney.options import Seconds
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.mpi import KINDS
-from hockney.units import parse_time
 
 HINT = "docs/how-to/batch.md lists what a site file may say"
 
@@ -41,7 +41,7 @@ class Site(BaseModel):
     system: Line = ""
     partition: Line = ""
     account: Line = ""
-    walltime_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(default=3600.0, alias="walltime")
+    walltime_s: Seconds = Field(default=3600.0, alias="walltime")
     cores_per_node: Annotated[int, Field(ge=1)] | None = None
     exclusive: bool = True
     options: list[Line] = Field(default_factory=list)
@@ -51,14 +51,6 @@ class Site(BaseModel):
     mpi: Line = ""
     launcher: Line = ""
     launcher_options: list[Line] = Field(default_factory=list)
-
-    @field_validator("walltime_s", mode="before")
-    @classmethod
-    def _read(cls, given: Any) -> Any:
-        try:
-            return parse_time(given) if isinstance(given, str) else given
-        except RequestError as error:
-            raise ValueError(f"{error.message} ({error.hint})") from error
 
     @field_validator("launcher")
     @classmethod

@@ -10,17 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from hockney import reading
 from hockney.campaign.plan import GROUPS, operation_words
 from hockney.errors import RequestError
+from hockney.options import Seconds
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.launchers.base import MapBy
-from hockney.units import parse_time
 
 FOLDER = Path(__file__).parent
 HINT = "`hockney study show NAME` prints the file of a study; the documentation has a page on them"
 MEASURE = "measure"
 RUN = "run "
-
-
-RunTime = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class StepFile(BaseModel):
@@ -38,16 +35,8 @@ class StepFile(BaseModel):
     why: str = ""
     options: dict[str, Any] = Field(default_factory=dict)
     quick: dict[str, Any] = Field(default_factory=dict)
-    a_run_s: RunTime = 3.0
-    a_quick_run_s: RunTime | None = None
-
-    @field_validator("a_run_s", "a_quick_run_s", mode="before")
-    @classmethod
-    def _read(cls, given: Any) -> Any:
-        try:
-            return parse_time(given) if isinstance(given, str) else given
-        except RequestError as error:
-            raise ValueError(f"{error.message} ({error.hint})") from error
+    a_run_s: Seconds = 3.0
+    a_quick_run_s: Seconds | None = None
 
     @field_validator("verb")
     @classmethod

@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("explorer-data").textContent);
 const root = document.getElementById("explorer");
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 500, HEIGHT = 290, LEFT = 62, RIGHT = 10, TOP = 10, BOTTOM = 42;
+const WIDTH = 500, HEIGHT = 290, LEFT = 74, RIGHT = 10, TOP = 10, BOTTOM = 42;
 const MOST_MARKED = 40;   // points of a line with marks; a longer line shows its course
 const NAMES = {campaign: "Campaign", library: "Library", placement: "Placement", variant: "Variant",
                algorithm: "Algorithm"};
