@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.campaign.fake_campaign import Silent, fake_launch
 
-from hockney.campaign import collectives
+from hockney.campaign import collectives, loop
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.loop import Outcome
 from hockney.campaign.measure import run
@@ -225,6 +225,31 @@ def test_a_root_or_rank_count_that_is_none_is_refused_beforehand() -> None:
         plan(ranks=4, rank_counts=[9])
     with pytest.raises(ValueError, match="rank count of 1"):
         plan(ranks=4, rank_counts=[1])
+
+
+def test_rounds_of_visits_are_spread_over_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches differ, so that a point's visits are of several; what is compared, of the same ones."""
+    monkeypatch.setattr(loop, "LONG", 0)
+    campaign, outcome, _ = measured(tmp_path / "c", plan(visits=3, sizes_B=[8, 64]))
+    launches: dict[tuple[str, int], list[str]] = {}
+    for record in campaign.records():
+        if record.statistic == "completion":
+            launches.setdefault((record.algorithm, record.bytes), []).append(record.launch)
+    of_point, *of_others = launches.values()
+    assert all(others == of_point for others in of_others), "every round has all points"
+    # The first pass and the first round come from one launch.
+    assert len(set(of_point)) == len(of_point) - 1 > 5
+    assert len(campaign.launches()) == len(set(of_point)), "none was made for nothing"
+    assert outcome.failures == []
+
+
+@pytest.mark.parametrize(("long", "choices"), [(10**6, {}), (0, {"mpi": "smpi"}), (0, {"visits": 1})])
+def test_one_launch_does_where_others_cost_much_or_say_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int, choices: dict[str, object]
+) -> None:
+    monkeypatch.setattr(loop, "LONG", long)
+    campaign, _, _ = measured(tmp_path / "c", plan(**{"visits": 3, "sizes_B": [8, 64], **choices}))
+    assert len(campaign.launches()) == 1
 
 
 def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:

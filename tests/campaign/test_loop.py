@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,23 @@ def test_a_death_is_written_with_what_was_in_flight_and_the_rest_asked_again(tmp
     assert asked.outcome.failures == [f"probe: {failure['reason']}"]
     # What is said of a launch is said once.
     assert watcher.warnings.count("a word to the user") == 1
+
+
+def test_an_asker_that_makes_way_goes_on_in_a_new_launch(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path / "c", {})
+    numbers = Numbers(1, 2, 3)
+
+    def one_each(running: Running) -> Asking[EffectRecord]:
+        asking = numbers.asking(running)
+        records = yield next(asking)
+        with suppress(StopIteration):
+            asking.send(records)
+        running.makes_way = bool(numbers.left)
+
+    kept = loop(campaign)[0].run(launch(), 0, one_each)
+    assert [what for _, what in numbers.seen] == ["answered"] * 3
+    assert [record.launch for record in kept] == [line["id"] for line in campaign.launches()]
+    assert len(campaign.launches()) == 3
 
 
 def test_deaths_in_a_row_end_it_and_an_answer_between_them_does_not(tmp_path: Path) -> None:

@@ -39,6 +39,19 @@ def test_launches_that_place_alike_share_a_table(launch: Callable[..., dict[str,
     assert captions.count("Settings of the library") == 1
 
 
+def test_starts_of_one_launch_share_a_row(launch: Callable[..., dict[str, Any]]) -> None:
+    first, second, other = (launch(name, index, "x") for name, index in (("a", 0), ("b", 0), ("c", 1)))
+    second["time"], first["time"] = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"
+    found = {table.caption: table for table in tables([first, second, other])}
+    starts = [dict(zip(found["Launches"].columns, row, strict=True)) for row in found["Launches"].rows]
+    assert [(row["launch"], row["starts"]) for row in starts] == [("0", "2"), ("1", "1")]
+    assert starts[0]["time (UTC)"] == "2026-01-01T00:00:00Z to 2026-01-01T00:01:00Z"
+    # Where another is placed otherwise, a launch is named once.
+    other["ranks"][1]["cpu"] = 7
+    captions = [table.caption for table in tables([first, second, other])]
+    assert "Placement of the ranks in launch 0 x" in captions
+
+
 def test_settings_and_limits(launch: Callable[..., dict[str, Any]]) -> None:
     (settings,) = [t for t in tables([launch("a", 0, "x")]) if t.caption.startswith("Settings")]
     assert list(settings.rows) == [("eager limit, shared memory", "4 KiB"), ("pml", "ob1")]

@@ -30,6 +30,9 @@ LEAST_WAIT_S = 5.0
 LEAST_START_S = 30.0
 """Least time to wait for an answer, and for a start, even if the campaign's time is over."""
 
+LONG = 10
+"""A launch that has lasted so many times as long as its start may make way for another: starts take a tenth."""
+
 Kept = TypeVar("Kept", bound=Stored)
 
 
@@ -85,9 +88,14 @@ class Request(Generic[Kept]):
 
 
 class Running:
-    """A launch that has said hello. `in_flight`: the last request; `answered`: the number of answered ones."""
+    """A launch that has said hello. `in_flight`: the last request; `answered`: the number of answered ones.
 
-    def __init__(self, campaign: Campaign | None, launch: Launch, index: int, session: Session) -> None:
+    `start_s`: how long its start took. An asker that ends with `makes_way` goes on in a new launch.
+    """
+
+    def __init__(
+        self, campaign: Campaign | None, launch: Launch, index: int, session: Session, start_s: float
+    ) -> None:
         self._campaign = campaign
         self.launch = launch
         self.index = index
@@ -96,6 +104,8 @@ class Running:
         self.described = launch.describe(session.hello)
         self.in_flight: Request[Any] | None = None
         self.answered = 0
+        self.makes_way = False
+        self._old_at_s = time.monotonic() + LONG * start_s
         self._id = ""
 
     def recorded(self) -> str:
@@ -106,6 +116,11 @@ class Running:
                 line = launch_line(self._id, self.index, self.launch, self.hello, self.described)
                 self._campaign.append_launch(line)
         return self._id
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it has lasted so long that the start of another costs little."""
+        return time.monotonic() > self._old_at_s
 
     def require_same_machine(self) -> None:
         """RequestError where earlier launches of the campaign ran on other processors."""
@@ -168,7 +183,7 @@ class Loop:
             self.watcher.warning(text)
 
     def run(self, launch: Launch, index: int, asker: Asker[Kept]) -> list[Kept]:
-        """Ask until the asker ends, launching again after failures; returns what was kept.
+        """Ask until the asker ends, launching again after failures and where it says so; returns what was kept.
 
         An interrupt that comes after the last answer, while the launch ends, is raised before the next launch: if
         there is none, it interrupts nothing.
@@ -184,8 +199,10 @@ class Loop:
                     has_begun = True
                     for records in self._answers(running, asker(running)):
                         kept += records
-                    is_over = True
-                return kept
+                    is_over = not running.makes_way
+                if is_over:
+                    return kept
+                failures = 0
             except KeyboardInterrupt as error:
                 if not is_over:
                     raise
@@ -207,9 +224,9 @@ class Loop:
 
     @contextmanager
     def _started(self, launch: Launch, index: int) -> Iterator[Running]:
-        start_s = self.wait_s(self.plan.time_limit_s, LEAST_START_S)
-        with Session(launch.argv, launch.environment, start_s) as session:
-            running = Running(self.campaign, launch, index, session)
+        most_s, began_s = self.wait_s(self.plan.time_limit_s, LEAST_START_S), time.monotonic()
+        with Session(launch.argv, launch.environment, most_s) as session:
+            running = Running(self.campaign, launch, index, session, time.monotonic() - began_s)
             self._require_nodes(running)
             for text in running.described.warnings:
                 self.warn(text)

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, takewhile
 
-from hockney.campaign import collectives
 from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.events import Watcher
 from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subject, require_same_mpi
+from hockney.campaign.offer import VANISHES, Offer, Vanished
 from hockney.campaign.pace import Pace
-from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.share import WHOLE, Share
-from hockney.campaign.visits_so_far import Lacking, lacking, samples_asked, settled_times, visits_of
+from hockney.campaign.visits_so_far import Lacking, are_shorter, lacking, settled_times, visits_of
 from hockney.campaign.work import NextPoint, Work
-from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
-from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey, key_of
+from hockney.records.keys import Key, key_of
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
-from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
+from hockney.runner.session import LaunchFailed, Limitation, Refused
 from hockney.units import format_bytes
-
-VANISHES = "vanishes in the noise"
-"""Why a point of a kernel that subtracts has no time: see `_Offer._of_pair`."""
 
 LEAST_BUDGET_S = 0.02
 """Less time for a visit of a point yields no interval."""
@@ -41,13 +35,6 @@ COARSE_SHARE = 0.8
 
 MOST_FURTHER = 2
 """Launches more, for points that too few met at the level asked for."""
-
-HANG_S = 60.0
-"""A collective that has not answered by then, beyond its own time, hangs."""
-
-
-class Vanished(Refused):
-    """A visit of a point gave no time, because a disturbance exceeded the difference of two measurements."""
 
 
 def run(
@@ -183,18 +170,29 @@ class _Points:
         self._work = work
         self._pace = pace
         self._elsewhere = elsewhere
+        self._next: tuple[Key, int] | None = None
+        """The point with which the next launch begins."""
 
     def asking(self, running: Running) -> Asking[Record]:
-        """The asker."""
+        """The asker. Rounds of a collective's visits are spread over launches, which differ by up to a fifth."""
         loop, work = self._loop, self._work
-        offer = _Offer(loop, self._plan, running, self._elsewhere)
+        offer = Offer(loop, self._plan, running, self._elsewhere)
         running.require_same_machine()
         # A relaunch may have placed the ranks differently.
         work.largest_B = offer.series()
         running.recorded()
         for text in offer.ignored:
             self._limit(text, running)
-        while (point := work.next_point()) is not None:
+        # A simulation's launches are all alike.
+        is_spread = self._plan.mpi != "smpi" and any(are_shorter(key, self._plan) for key in work.largest_B)
+        while True:
+            may_make_way = is_spread and running.is_old and work.is_between_rounds
+            point, self._next = self._next or work.next_point(), None
+            if point is None:
+                return
+            if may_make_way:
+                self._next, running.makes_way = point, True
+                return
             key, size_B = point
             budget_s = self._budget_s(key)
             if loop.left_s() < budget_s:
@@ -256,139 +254,3 @@ class _Points:
     def _write_down(self, about: Mapping[str, object], running: Running) -> None:
         line = {"time": utc_now(), "index": running.index, "variant": running.launch.variant}
         self._campaign.append_failure({**line, **about})
-
-
-class _Offer:
-    """What a launch can measure of the plan, and how a point is measured on it."""
-
-    def __init__(self, loop: Loop, plan: Plan, running: Running, elsewhere: set[str]) -> None:
-        self._loop = loop
-        self._plan = plan
-        self._running = running
-        hello = running.hello
-        pairwise = [name for name in plan.operations if name not in COLLECTIVES]
-        self._kernels = operations(hello, pairwise) if pairwise or not plan.operations else {}
-        self._kinds = {(known.operation, known.algorithm): known.kind for known in hello.algorithms}
-        chosen = collectives.choose(hello.algorithms, plan, elsewhere)
-        self.ignored = collectives.ignored(chosen, plan)
-        """What algorithms make of options that they do not take."""
-        only = running.launch.only
-        if only is not None:
-            chosen = [collectives.launched_alone(*only)]
-        self._collectives = collectives.keys(chosen, plan)
-
-    def series(self) -> dict[Key, int]:
-        """The series to measure, in order, with the largest size that makes sense (0: any)."""
-        plan, largest_B = self._plan, dict[Key, int]()
-        if self._kernels and self._running.launch.only is None:
-            for locality, leader, follower in choose(
-                self._running.described.localities, plan.localities, plan.pairs
-            ):
-                for cache in plan.caches:
-                    for name, kernel in self._kernels.items():
-                        largest_B[PairKey(name, locality, leader, follower, cache)] = kernel.largest_B
-        return largest_B | dict.fromkeys(self._collectives, 0)
-
-    def visit(self, key: Key, size_B: int, budget_s: float, session: Session) -> list[Record]:
-        """Measure one point once; the first record holds its samples. Failures as of `Session`, and Vanished."""
-        plan = self._plan
-        common = {"budget_s": budget_s, "tolerance": plan.tolerance, **samples_asked(key, plan)}
-        if isinstance(key, PairKey):
-            answer = session.measure(
-                self._loop.wait_s(plan.time_limit_s),
-                operation=key.operation,
-                leader=key.leader,
-                follower=key.follower,
-                bytes=size_B,
-                window=plan.window,
-                cache=key.cache,
-                **common,
-            )
-            return [self._of_pair(key, size_B, answer)]
-        return self._of_collective(key, size_B, common, session)
-
-    def _of_collective(
-        self, key: CollectiveKey, size_B: int, common: dict[str, float], session: Session
-    ) -> list[Record]:
-        plan, running = self._plan, self._running
-        name = key.algorithm if running.launch.only is None else "default"
-        limit_s = self._loop.wait_s(min(HANG_S, plan.time_limit_s))
-        answer = session.collective(limit_s, **collectives.request(key, size_B, name), **common)
-        kind = self._kinds.get((key.operation, key.algorithm), "")
-        choice, why = collectives.selection(key, name, kind, answer)
-        about = Record(
-            source="hockney",
-            operation=key.operation,
-            bytes=size_B,
-            statistic="completion",
-            value=answer.median_s,
-            system=plan.system,
-            mpi=running.launch.mpi_name,
-            mapping=plan.map_by,
-            variant=running.launch.variant,
-            repetition=running.index,
-            launch=running.recorded(),
-            visit=uuid.uuid4().hex[:12],
-            time=utc_now(),
-            selection=choice,
-            selection_why=why,
-        )
-        return collectives.records(key, size_B, answer, running.hello.ranks, about)
-
-    def _machine(self, rank: int) -> str:
-        return next(place.machine for place in self._running.hello.ranks if place.rank == rank)
-
-    def _of_pair(self, key: PairKey, size_B: int, answer: Measurement) -> Record:
-        """Vanished where no positive time was left, which only kernels that subtract can come to.
-
-        They subtract work alone from messages and the same work. A rank that loses its processor during the work
-        alone makes the difference negative by a time slice, thousands of times what a send costs. On a crowded
-        machine batches are short and samples few, so that even their median can be such a one.
-        """
-        plan, running = self._plan, self._running
-        described = running.described
-        median_s, low_s, high_s = answer.median_s, answer.low_s, answer.high_s
-        if median_s is None or low_s is None or high_s is None or median_s <= 0:
-            raise Vanished(VANISHES)
-        # Ranks that are not pinned may be put on one processor and then time-share it, whatever their number.
-        same_machine = self._machine(key.leader) == self._machine(key.follower)
-        shared_core = same_machine and 2 * answer.same_cpu > len(answer.samples_s)
-        if shared_core and not described.oversubscribed:
-            self._loop.warn(
-                f"ranks {key.pair} shared one processor: times are not latencies; pin them with --bind-to"
-            )
-        return Record(
-            source="hockney",
-            system=plan.system,
-            mpi=running.launch.mpi_name,
-            operation=key.operation,
-            bytes=size_B,
-            statistic="one_way",
-            value=median_s,
-            low=max(0.0, low_s),
-            high=high_s,
-            mapping=plan.map_by,
-            variant=running.launch.variant,
-            locality=key.locality,
-            cache=key.cache,
-            nodes=described.nodes,
-            ppn=described.ppn,
-            ranks=plan.ranks,
-            pair=key.pair,
-            pairs=1,
-            window=plan.window if self._kernels[key.operation].windowed else None,
-            repetition=running.index,
-            oversubscribed=described.oversubscribed or shared_core,
-            quantiles=answer.quantiles_s,
-            samples=answer.samples_s,
-            batch=answer.batch,
-            disturbed=answer.disturbed,
-            disturbed_at=answer.disturbed_at,
-            elapsed_s=answer.elapsed_s,
-            core_seconds=2 * answer.elapsed_s,
-            stop=answer.stop,
-            verified=answer.verified,
-            launch=running.recorded(),
-            time=utc_now(),
-            **answer.references(),
-        )

@@ -215,6 +215,11 @@ class Work:
         failed = {(key, size) for key, size in self.failed if isinstance(key, CollectiveKey)}
         return next_point(given, measured, failed) or self._refined(pairs) or self._again()
 
+    @property
+    def is_between_rounds(self) -> bool:
+        """Whether what is compared has been visited equally often since the first pass."""
+        return bool(self.asked) and not self._round
+
     def _refined(self, keys: list[Key]) -> tuple[Key, int] | None:
         """One step for each series in turn."""
         for key in sorted(keys, key=lambda key: len(self.done.get(key, {}))):

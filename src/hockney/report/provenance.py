@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -49,9 +50,8 @@ def lead(machine: Machine, launches: Sequence[Launch]) -> list[str]:
     if imported:
         tools = dict.fromkeys(str(launch.get("tool") or "unknown program") for launch in imported)
         lines.append(f"imported from {len(imported)} files ({', '.join(tools)})")
-    times = sorted(str(launch["time"]) for launch in launches if launch.get("time") and launch not in imported)
-    if times:
-        lines.append(times[0] if times[0] == times[-1] else f"{times[0]} to {times[-1]}")
+    if times := [str(launch["time"]) for launch in launches if launch.get("time") and launch not in imported]:
+        lines.append(_span(times))
     return lines
 
 
@@ -133,23 +133,32 @@ def _caches(launch: Launch, host: object) -> str:
 
 
 def _launches(launches: Sequence[Launch]) -> Table:
-    rows = []
+    """One row for each kind of launch: those that differ in their time and clock alone share one."""
+    alike: dict[tuple[str, ...], list[Launch]] = {}
     for launch in launches:
-        granularity = launch.get("clock_granularity_s")
         environment = " ".join(f"{k}={v}" for k, v in (launch.get("environment") or {}).items())
-        rows.append(
-            [
-                _text(launch.get("index")),
-                _text(launch.get("variant")),
-                _text(launch.get("time")),
-                _text(launch.get("hockney")),
-                f"{_text(launch.get('mapping'))} / {_text(launch.get('bind_to'))}",
-                NONE if granularity is None else format_time(granularity),
-                f"{environment} {command_line(launch)}".strip() or NONE,
-            ]
+        kind = (
+            _text(launch.get("index")),
+            _text(launch.get("variant")),
+            _text(launch.get("hockney")),
+            f"{_text(launch.get('mapping'))} / {_text(launch.get('bind_to'))}",
+            f"{environment} {command_line(launch)}".strip() or NONE,
         )
-    columns = ["launch", "variant", "time (UTC)", "hockney", "map / bind", "clock step", "command line"]
-    return Table("Launches", columns, rows, frozenset({1, 2, 3, 4, 6}))
+        alike.setdefault(kind, []).append(launch)
+    rows = []
+    for (index, variant, hockney, mapping, line), starts in alike.items():
+        steps_s = [step_s for launch in starts if (step_s := launch.get("clock_granularity_s")) is not None]
+        step = format_time(statistics.median(steps_s)) if steps_s else NONE
+        time = _span([_text(launch.get("time")) for launch in starts])
+        rows.append([index, variant, str(len(starts)), time, hockney, mapping, step, line])
+    columns = ["launch", "variant", "starts", "time (UTC)", "hockney", "map / bind", "clock step", "command line"]
+    return Table("Launches", columns, rows, frozenset({1, 3, 4, 5, 7}))
+
+
+def _span(times: Sequence[str]) -> str:
+    """The first and the last of some times."""
+    first, last = min(times), max(times)
+    return first if first == last else f"{first} to {last}"
 
 
 def _placements(launches: Sequence[Launch]) -> list[Table]:
@@ -161,7 +170,7 @@ def _placements(launches: Sequence[Launch]) -> list[Table]:
     columns = ["rank", "host", "CPU", "may run on", "core", "SMT siblings", "NUMA domain", "package"]
     result = []
     for rows, group in same.items():
-        where = "" if len(same) == 1 else f" in launch {', '.join(_name(launch) for launch in group)}"
+        where = "" if len(same) == 1 else f" in launch {', '.join(dict.fromkeys(map(_name, group)))}"
         result.append(Table(f"Placement of the ranks{where}", columns, rows, frozenset({1})))
     return result
 
