@@ -27,7 +27,7 @@ from hockney.records.contents import Contents, read
 from hockney.records.folder import RECORDS, TABLE
 from hockney.records.levels import Level
 from hockney.records.record import Record
-from hockney.records.visits import at, settle
+from hockney.records.visits import at, by_launch, settle
 from hockney.schedule.catalogue import signature
 
 LIMIT_S = 3600
@@ -190,19 +190,35 @@ def collectives_at_levels(folder: Path) -> list[TimesAtLevel]:
 def _collective_times(contents: Contents, missed: Sequence[Record] = ()) -> Times:
     """The completion times, with the marks that a report has, without those that `missed` the level."""
     skipped = set(map(id, missed))
+    visits = _visits(contents)
     launches: dict[tuple[Cell, str], list[tuple[Record, set[str]]]] = {}
     for record, time in of_collectives(contents):
         if id(record) in skipped:
             continue
-        words = (record.algorithm, record.segment_bytes, record.radix)
-        algorithm = " ".join(str(word) for word in words if word is not None)
-        launches.setdefault(((record.operation, record.bytes), algorithm), []).append((record, time.marks))
+        launches.setdefault(_point(record), []).append((record, time.marks))
     times: dict[Cell, dict[str, CollectiveTime]] = {}
     for (cell, algorithm), of_point in launches.items():
         records = [record for record, _ in of_point]
         marks = frozenset().union(*(marks for _, marks in of_point))
-        times.setdefault(cell, {})[algorithm] = CollectiveTime(*pooled(records), marks, _schedule(records[0]))
+        of_visits = by_launch(visits[cell, algorithm], contents.levels, contents.choice)
+        at_level = CollectiveTime(*pooled(records), marks, _schedule(records[0]), of_visits)
+        times.setdefault(cell, {})[algorithm] = at_level
     return times
+
+
+def _point(record: Record) -> tuple[Cell, str]:
+    """Cell and algorithm."""
+    words = (record.algorithm, record.segment_bytes, record.radix)
+    return (record.operation, record.bytes), " ".join(str(word) for word in words if word is not None)
+
+
+def _visits(contents: Contents) -> dict[tuple[Cell, str], list[Record]]:
+    """The visits of each algorithm in each cell, in their order."""
+    visits: dict[tuple[Cell, str], list[Record]] = {}
+    for record in contents.records:
+        if record.statistic == "completion":
+            visits.setdefault(_point(record), []).append(record)
+    return visits
 
 
 def _schedule(record: Record) -> int | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
@@ -14,6 +15,7 @@ from bench.repeatability.bars import Bar
 from bench.repeatability.messages import common_level
 
 from hockney.machine.marks import ELSEWHERE
+from hockney.records.visits import ByLaunch, ratio_in_pairs
 from hockney.statistics import pooled
 
 EQUAL = 1.05
@@ -33,7 +35,8 @@ Outcome = Literal["same winner", "equal", "differs", "cannot be told"]
 class CollectiveTime:
     """The time of an algorithm in a cell, its 95 % interval (None: unknown), and the marks that warn of it.
 
-    Algorithms with the same `schedule` do the same there; None: not known.
+    Algorithms with the same `schedule` do the same there; None: not known. `visits`: those at the level, beside
+    those of the cell's other algorithms.
     """
 
     time_s: float
@@ -41,6 +44,7 @@ class CollectiveTime:
     high_s: float | None
     marks: frozenset[str] = frozenset()
     schedule: int | None = None
+    visits: ByLaunch = field(default_factory=dict)
 
 
 Times = Mapping[Cell, Mapping[str, CollectiveTime]]
@@ -89,11 +93,17 @@ class Far:
 
 
 def call(rival: CollectiveTime, winner: CollectiveTime) -> Call:
-    """What a campaign says of two of its algorithms, whose times are independent of each other."""
+    """What a campaign says of two of its algorithms: from visits in pairs, or from intervals of their own."""
+    if (ratio := ratio_in_pairs(rival.visits, winner.visits)) is not None:
+        return _call(*ratio)
     if not (rival.low_s and rival.high_s and winner.low_s and winner.high_s):
         return "cannot be told"
     log_ratio = math.log(rival.time_s / winner.time_s)
     half = math.hypot(math.log(rival.high_s / rival.low_s) / 2, math.log(winner.high_s / winner.low_s) / 2)
+    return _call(log_ratio, half)
+
+
+def _call(log_ratio: float, half: float) -> Call:
     if abs(log_ratio) + half <= math.log(EQUAL):
         return "equal"
     return "differs" if abs(log_ratio) > half else "cannot be told"
@@ -150,10 +160,23 @@ def _one_time_each(algorithms: Mapping[str, CollectiveTime]) -> Mapping[str, Col
             [[algorithms[name].time_s, algorithms[name].low_s, algorithms[name].high_s] for name in names]
         )
         one = pooled(*known.T.astype(np.float64))
+        visits = _all([algorithms[name].visits for name in names])
         result |= {
-            name: CollectiveTime(*one, algorithms[name].marks, algorithms[name].schedule) for name in names
+            name: CollectiveTime(*one, algorithms[name].marks, algorithms[name].schedule, visits)
+            for name in names
         }
     return result
+
+
+def _all(several: Sequence[ByLaunch]) -> ByLaunch:
+    """Visits of algorithms that do the same: the median of those that were beside each other."""
+    shared = [launch for launch in several[0] if all(launch in visits for visits in several)]
+    return {
+        launch: [
+            statistics.median(beside) for beside in zip(*(visits[launch] for visits in several), strict=False)
+        ]
+        for launch in shared
+    }
 
 
 def far_points(quiet: Sequence[Times], loaded: Times) -> list[Far]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,12 @@ def test_two_algorithms_are_called_by_the_interval_of_their_ratio() -> None:
     assert call(CollectiveTime(1.2, None, None), collective(1.0)) == "cannot be told"
     # Told apart, but by less than what counts as equal.
     assert call(collective(1.02, 0.001), collective(1.0, 0.001)) == "equal"
+    # Wide intervals, and visits beside each other that do not differ.
+    visits = {str(launch): [0.01 * launch] for launch in range(12)}
+    one, other = (replace(collective(1.0, 0.2), visits=visits) for _ in range(2))
+    assert call(one, other) == "equal"
+    later = {launch: [time + 0.2] for launch, (time,) in visits.items()}
+    assert call(replace(one, visits=later), other) == "differs"
 
 
 @pytest.mark.parametrize(

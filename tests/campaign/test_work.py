@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import numpy as np
 from tests.campaign.visits import FAST, KEY, SLOW, at_level, of_collective, visit
 
 from hockney.campaign.plan import Plan
+from hockney.campaign.visits_so_far import next_round
 from hockney.campaign.work import Work, unmeasured
-from hockney.records.keys import CollectiveKey, PairKey
+from hockney.records.keys import CollectiveKey, Key, PairKey
 from hockney.records.record import Record
 
 
@@ -48,9 +52,18 @@ def test_visits_that_disagree_ask_for_more() -> None:
 
 
 def visits_by_algorithm(
-    times_s: dict[str, float], elapsed_s: float = 1e-3, half: float = 0.01, **choices: object
+    times_s: dict[str, float],
+    elapsed_s: float = 1e-3,
+    *,
+    common: float = 0.0,
+    own: float = 0.01,
+    **choices: object,
 ) -> dict[str, int]:
-    """How many visits a campaign makes of a broadcast by algorithms of these times, each taking `elapsed_s`."""
+    """How many visits a campaign makes of a broadcast by algorithms of these times, each taking `elapsed_s`.
+
+    What the n-th visits of all have in common scatters by `common`, and each visit besides by `own`.
+    """
+    lot, shared = np.random.default_rng(3), np.random.default_rng(4).normal(0.0, common, 1000)
     keys = {name: CollectiveKey("bcast", name, 2, 0, 0, 0, "warm", "window") for name in times_s}
     plan = {"ranks": 2, "sizes_B": [8], "operations": ["bcast"], "budget_s": 1.0, **choices}
     seen = Work.resume(Plan.model_validate(plan), [], "default", 0)
@@ -60,7 +73,8 @@ def visits_by_algorithm(
         key, size_B = following
         assert isinstance(key, CollectiveKey)
         order.append(key.algorithm)
-        seen.add(of_collective(key, size_B, times_s[key.algorithm], half, elapsed_s))
+        factor = math.exp(shared[order.count(key.algorithm)] + lot.normal(0.0, own))
+        seen.add(of_collective(key, size_B, factor * times_s[key.algorithm], 0.01, elapsed_s))
         assert len(order) < 1000
     # Those of one point lie apart: all have had as many before one gets another.
     least = min(map(order.count, times_s))
@@ -71,11 +85,14 @@ def visits_by_algorithm(
 def test_collectives_get_more_and_shorter_visits_and_those_that_may_be_fastest_the_most() -> None:
     apart = visits_by_algorithm({"linear": 1e-6, "chain": 2e-6, "binomial": 4e-6}, visits=3)
     assert apart == {"linear": 12, "chain": 12, "binomial": 12}, "the fastest is known"
-    near = visits_by_algorithm({"linear": 1e-6, "chain": 1.005e-6, "binomial": 4e-6}, visits=3, half=0.08)
-    # 0.08/√n is 0.015 with 28.4 visits.
-    assert near["linear"] == near["chain"] == 29
+    three = {"linear": 1e-6, "chain": 1.005e-6, "binomial": 4e-6}
+    paired = visits_by_algorithm(three, visits=3, common=0.2)
+    assert paired == {"linear": 12, "chain": 12, "binomial": 12}, "what both have in common does not count"
+    near = visits_by_algorithm(three, visits=3, own=0.05)
+    # The ratio's median is known to 1.96 · 1.25 · √2 · 0.05/√n, which is √2 · 0.015 with 67 visits; each has 60.
+    assert near["linear"] == near["chain"] > 36
     assert near["binomial"] == 12
-    wide = visits_by_algorithm({"linear": 1e-6, "chain": 1.005e-6, "binomial": 4e-6}, visits=3, half=0.5)
+    wide = visits_by_algorithm(three, visits=3, own=0.3)
     assert wide == {"linear": 60, "chain": 60, "binomial": 12}, "never told, and ended all the same"
     assert set(visits_by_algorithm({"linear": 1e-6, "chain": 1e-6}, visits=1).values()) == {1}
 
@@ -98,6 +115,17 @@ def test_what_is_compared_is_visited_together() -> None:
         assert {name for _, name in block} == set(times_s)
     assert len({tuple(name for _, name in block) for block in blocks}) > 1, "who comes first changes"
     assert len({tuple(block[0][0] for block in blocks[first : first + 3]) for first in range(0, 33, 3)}) > 1
+
+
+def test_the_undecided_of_a_problem_go_on_together() -> None:
+    """One that fell behind is no reason to visit it alone: its time would be that of another moment."""
+    linear, chain, binomial = (
+        CollectiveKey("bcast", name, 2, 0, 0, 0, "warm", "window") for name in ("linear", "chain", "binomial")
+    )
+    visits: dict[tuple[Key, int], int]
+    visits = {(linear, 8): 14, (chain, 8): 12, (binomial, 8): 14, (linear, 64): 13, (chain, 64): 13}
+    undecided = {(linear, 8), (chain, 8)}
+    assert set(next_round(visits, visits, undecided, Random(1))) == undecided
 
 
 def test_a_slow_collective_has_no_more_visits_than_its_budget() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hockney.records.levels import common
 from hockney.records.record import Record
-from hockney.records.visits import at, levels_of, samples_at, settle
+from hockney.records.visits import at, levels_of, ratio_in_pairs, samples_at, settle
 
 FAST_S, SLOW_S = 0.16e-6, 0.42e-6
 GROUP = 10
@@ -229,3 +229,47 @@ def test_a_point_that_scatters_unlike_its_like_keeps_its_spread() -> None:
     theirs, own = (np.var(np.log([1, 1 + step, 1 - step]), ddof=1) for step in (0.01, 0.015))
     pooled = np.sqrt((8 * theirs / (1 - 2 / 18) ** 3 + 2 * own) / 10)
     assert np.log(like.value / like.low) == pytest.approx(2.228 * pooled / np.sqrt(3), rel=0.02)
+
+
+def test_visits_of_one_launch_are_no_independent_witnesses() -> None:
+    """20 launches that differ by 5 %, three visits each: the interval holds the truth, as often as it says."""
+    lot, draws, held, widths = np.random.default_rng(11), 600, 0, []
+    for _ in range(draws):
+        launches = [(f"{launch}", offset) for launch, offset in enumerate(lot.normal(0.0, 0.05, 20))]
+        visits = [
+            visit(np.full(8, np.exp(offset + lot.normal(0.0, 0.02))), launch=launch)
+            for launch, offset in launches
+            for _ in range(3)
+        ]
+        (record,) = settle(visits, {}).records
+        assert record.low is not None
+        assert record.high is not None
+        held += record.low <= 1.0 <= record.high
+        widths.append(np.log(record.high / record.low) / 2)
+    assert held / draws >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / draws)
+    # An oracle's: Student's t with 19 degrees of freedom, of a median, whose error is 1.25 times that of a mean.
+    assert np.median(widths) <= 1.3 * 2.093 * 1.25 * np.hypot(0.05, 0.02 / np.sqrt(3)) / np.sqrt(20)
+
+
+@pytest.mark.parametrize(("launches", "each"), [(20, 2), (1, 30), (3, 8)])
+def test_a_ratio_in_pairs_does_not_see_what_both_have_in_common(launches: int, each: int) -> None:
+    lot, draws, held, reaches = np.random.default_rng(launches), 600, 0, []
+    for _ in range(draws):
+        common = lot.normal(0.0, 0.3, (launches, each))
+        one, other = (
+            {str(launch): row.tolist() for launch, row in enumerate(common + lot.normal(0.0, 0.01, common.shape))}
+            for _ in range(2)
+        )
+        ratio = ratio_in_pairs({**one, "alone": [9.0]}, other)
+        assert ratio is not None
+        held += abs(ratio[0]) <= ratio[1]
+        reaches.append(ratio[1])
+    assert held / draws >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / draws)
+    # An oracle that has all pairs: 2.2 at most is Student's t of a dozen.
+    assert np.median(reaches) <= 1.3 * 2.2 * 1.25 * 0.01 * np.sqrt(2) / np.sqrt(launches * each)
+
+
+def test_few_pairs_say_nothing_of_a_ratio() -> None:
+    one, other = {"a": [0.0] * 11, "b": [0.0] * 5}, {"a": [0.1] * 11, "c": [0.1] * 5}
+    assert ratio_in_pairs(one, other) is None
+    assert ratio_in_pairs({**one, "c": [0.0]}, other) == pytest.approx((-0.1, 0.0))

@@ -30,8 +30,12 @@ LEAST_WAIT_S = 5.0
 LEAST_START_S = 30.0
 """Least time to wait for an answer, and for a start, even if the campaign's time is over."""
 
-LONG = 10
-"""A launch that has lasted so many times as long as its start may make way for another: starts take a tenth."""
+LONG = 1
+"""A launch that has lasted so many times as long as its start may make way for another: starts take half at most.
+
+Where as much varies between launches as within one, a launch is best left after what costs as much as its start
+(Cochran, Sampling Techniques, 1977, section 10.6).
+"""
 
 Kept = TypeVar("Kept", bound=Stored)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from hockney.records.visits import (
     at,
     levels_of,
     ranks_of,
+    ratio_in_pairs,
     settle,
     visit_times,
 )
@@ -137,40 +139,58 @@ def problem_of(key: Key) -> Key:
     return replace(key, algorithm="", segment_B=0, radix=0) if isinstance(key, CollectiveKey) else key
 
 
-def in_blocks(points: Iterable[tuple[Key, int]], lot: Random) -> list[tuple[Key, int]]:
-    """Points in random order, but what is compared lies together: the algorithms for one problem and size.
+def next_round(
+    points: Iterable[tuple[Key, int]],
+    visits: Mapping[tuple[Key, int], int],
+    undecided: Set[tuple[Key, int]],
+    lot: Random,
+) -> list[tuple[Key, int]]:
+    """Of the points that are to be visited again those with the fewest visits, in random order, but in blocks.
 
-    About half of what differs between visits of large messages lasts for some tenths of a second, and is the same
-    for all that are visited meanwhile.
+    What is compared lies together: the algorithms for one problem and size, among which the `undecided` go on
+    whatever the number of their visits. About half of what differs between visits lasts for some tenths of a
+    second, or for the launch, and is the same for all that are visited meanwhile.
     """
     blocks: dict[tuple[Key, int], list[tuple[Key, int]]] = {}
     for key, size_B in points:
         blocks.setdefault((problem_of(key), size_B), []).append((key, size_B))
-    order = list(blocks.values())
-    for block in order:
-        lot.shuffle(block)
+    fewest = min((visits[point] for block in blocks.values() for point in block), default=0)
+    order = []
+    for block in blocks.values():
+        if any(visits[point] == fewest for point in block):
+            order.append([point for point in block if visits[point] == fewest or point in undecided])
+            lot.shuffle(order[-1])
     lot.shuffle(order)
     return [point for block in order for point in block]
 
 
-def undecided(done: Mapping[Key, Mapping[int, Record]]) -> set[tuple[Key, int]]:
-    """Points of collectives that may be the fastest algorithm's, and are not known to `DECIDED`.
+def undecided(so_far: VisitsSoFar) -> set[tuple[Key, int]]:
+    """Points of collectives that may be the fastest algorithm's, and are not known well enough to tell.
 
-    Their intervals reach that of the fastest of the same problem, which is one of them, unless it is faster than
-    all others.
+    Their intervals reach that of the fastest of the same problem, and the ratio of both, in pairs of visits, is
+    neither far from 1 nor known to within `DECIDED` each. The fastest is one of them, unless it is known.
     """
     problems: dict[tuple[Key, int], list[tuple[Key, Record]]] = {}
-    for key, sizes in done.items():
+    for key, sizes in so_far.done.items():
         if isinstance(key, CollectiveKey):
             for size_B, record in sizes.items():
                 problems.setdefault((problem_of(key), size_B), []).append((key, record))
     found: set[tuple[Key, int]] = set()
     for (_, size_B), algorithms in problems.items():
-        _, highest = interval(min((record for _, record in algorithms), key=lambda record: record.value))
-        near = [(key, *interval(record)) for key, record in algorithms if interval(record)[0] <= highest]
-        if len(near) > 1:
-            found.update((key, size_B) for key, low, high in near if high > low * DECIDED**2)
+        fastest, best = min(algorithms, key=lambda algorithm: algorithm[1].value)
+        near = [key for key, record in algorithms if interval(record)[0] <= interval(best)[1] and key != fastest]
+        open_ = [(key, size_B) for key in near if not _is_told(so_far, size_B, key, fastest)]
+        found.update([*open_, (fastest, size_B)] if open_ else ())
     return found
+
+
+def _is_told(so_far: VisitsSoFar, size_B: int, one: Key, other: Key) -> bool:
+    """Whether it is known which of two algorithms is the faster, or that they are equal within 5 %."""
+    ratio = ratio_in_pairs(so_far.by_launch(one, size_B), so_far.by_launch(other, size_B))
+    if ratio is None:
+        return False
+    apart, reach = ratio
+    return abs(apart) > 2 * reach or reach <= math.sqrt(2) * math.log(DECIDED)
 
 
 def interval(record: Record) -> tuple[float, float]:
@@ -236,12 +256,21 @@ class VisitsSoFar:
 
     def met_s(self, key: Key, size_B: int) -> list[float]:
         """Times of visits that met the level asked for, or, where levels are all asked for, the common one."""
-        times_s = []
+        return [time_s for visit in self._of(key, size_B) for time_s in self._time_s(visit)]
+
+    def by_launch(self, key: Key, size_B: int) -> dict[str, list[float]]:
+        """The same of points without times of 0, as `ratio_in_pairs` takes them."""
+        logarithms: dict[str, list[float]] = {}
         for visit in self._of(key, size_B):
-            if id(visit) not in self._times_s:
-                self._times_s[id(visit)] = visit_times([visit], self.levels, self._choice)
-            times_s += self._times_s[id(visit)]
-        return times_s
+            for time_s in self._time_s(visit):
+                logarithms.setdefault(visit.launch, []).append(math.log(time_s))
+        return logarithms
+
+    def _time_s(self, visit: Record) -> list[float]:
+        """The time of a visit that met the level."""
+        if id(visit) not in self._times_s:
+            self._times_s[id(visit)] = visit_times([visit], self.levels, self._choice)
+        return self._times_s[id(visit)]
 
     def spent_s(self, key: Key, size_B: int) -> float:
         """How long all visits of a point took together."""

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
-from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, in_blocks, undecided, visits_of
+from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, next_round, undecided, visits_of
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 from hockney.units import format_bytes
@@ -253,7 +253,7 @@ class Work:
             point = self._round.pop()
             if self._is_open_again(point):
                 return point
-        self._undecided = undecided(self.done) if self.plan.visits > 1 else set()
+        self._undecided = undecided(self.so_far) if self.plan.visits > 1 else set()
         vanished: dict[Key, list[int]] = {}
         for key, size in self.vanished:
             vanished.setdefault(key, []).append(size)
@@ -263,8 +263,7 @@ class Work:
             for size in dict.fromkeys([*self.done.get(key, {}), *vanished.get(key, ())])
             if self._is_open_again((key, size))
         ]
-        fewest = min((self.visits[point] for point in points), default=0)
-        self._round = in_blocks([point for point in points if self.visits[point] == fewest], self._random)
+        self._round = next_round(points, self.visits, self._undecided, self._random)
         return self._round.pop() if self._round else None
 
     def _is_open_again(self, point: tuple[Key, int]) -> bool:

@@ -243,6 +243,34 @@ def visit_times(records: Sequence[Record], levels: Levels, choice: Choice = comm
     return [visit.value for visit in _visits_at(records, levels, choice)]
 
 
+ByLaunch = Mapping[str, Sequence[float]]
+"""Logarithms of the times of a point's visits in each launch, in their order."""
+
+
+def ratio_in_pairs(one: ByLaunch, other: ByLaunch) -> tuple[float, float] | None:
+    """ln of the time of one point over that of another, and half its 95 % interval; None: too few pairs.
+
+    For points that are visited beside each other: what is common to both then, of the launch or of that moment,
+    does not count. One pair is what a launch says, or where there are few launches a visit of each.
+    """
+    shared = [launch for launch in one if launch in other]
+    apart = [float(np.median(one[launch]) - np.median(other[launch])) for launch in shared]
+    if len(apart) < MANY:
+        apart = [a - b for launch in shared for a, b in zip(one[launch], other[launch], strict=False)]
+    if len(apart) < MANY:
+        return None
+    middle, reach = steady_median(np.exp([apart])), t_reach(steady_median_error(np.array(apart)), len(apart) - 1)
+    return math.log(middle[0]), reach
+
+
+def by_launch(records: Sequence[Record], levels: Levels, choice: Choice = common) -> dict[str, list[float]]:
+    """Those visits of a point that were at the level, as `ratio_in_pairs` takes them; times above 0."""
+    logarithms: dict[str, list[float]] = {}
+    for visit in _visits_at(records, levels, choice):
+        logarithms.setdefault(visit.record.launch, []).append(math.log(visit.value))
+    return logarithms
+
+
 class _Point:
     """The visits of a point in a launch that were at the level."""
 
@@ -263,7 +291,19 @@ class _Point:
             self.value = float(np.median(values))
             self.factor = MEDIAN_FACTOR if self.freedom > 1 else 1.0
         self.variance = float(np.var(compared, ddof=1)) if self.freedom else 0.0
-        self.error = steady_median_error(compared) if self.is_multiplied and values.size >= MANY else None
+        self.reach = self._own_reach(compared) if self.is_multiplied and values.size >= MANY else None
+
+    def _own_reach(self, logarithms: Array) -> float:
+        """Half the width of the interval of the median of many visits, from how they lie.
+
+        Visits of one launch have in common what differs between launches: of many launches each counts once.
+        """
+        launches: dict[str, list[float]] = {}
+        for visit, logarithm in zip(self.visits, logarithms.tolist(), strict=True):
+            launches.setdefault(visit.record.launch, []).append(logarithm)
+        if len(launches) >= MANY:
+            logarithms = np.array([np.median(of_launch) for of_launch in launches.values()])
+        return t_reach(steady_median_error(logarithms), logarithms.size - 1)
 
     def record(self, pooled: Spread) -> Record:
         """The record that stands for the point; `pooled`: the variance of visits alike, and its freedom."""
@@ -295,8 +335,8 @@ class _Point:
 
     def _between(self, variance: float, freedom: int) -> float:
         """Half the width of the interval of the median of visits, in the units of the variance; 0: unknown."""
-        if self.error is not None:
-            return t_reach(self.error, self.freedom)
+        if self.reach is not None:
+            return self.reach
         freedom = max(0, min(freedom - self.freedom, MOST_POOLED))  # its own are among them
         if freedom + self.freedom == 0:
             return 0.0
