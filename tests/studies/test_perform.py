@@ -227,11 +227,21 @@ def test_a_folder_is_read_and_what_is_not_read_of_it_is_named(tmp_path: Path) ->
     rows = tidy(tmp_path, *(2**power for power in range(3, 9))).read_text(encoding="utf-8").splitlines()
     means = [row.replace("max_over_ranks", "mean_over_ranks") for row in rows[1:]]
     (folder / "tidy.csv").write_text("\n".join([*rows, *means]) + "\n", encoding="utf-8")
-    (folder / "bcast_core.csv").write_text("algorithm,cores,size\n0,8,1\n", encoding="utf-8")
+    others = ["bcast_core.csv", *(f"notes{number}.txt" for number in range(5))]
+    for number, name in enumerate(others):
+        (folder / name).write_text(f"algorithm,cores,size\n0,8,{number}\n", encoding="utf-8")
+    (folder / "empty.txt").touch()
     words = ("--statistic", "mean_over_ranks", "-o", tmp_path / "s", "--json")
     code, out, err = outcome("study", "collectives", "--from", folder, *words)
     assert code == 0, err
-    assert any(text.startswith("Not read of measured: bcast_core.csv: ") for text in json.loads(out)["warnings"])
+    (said,) = [text for text in json.loads(out)["warnings"] if "were not read" in text]
+    assert said == (
+        "Of measured, 7 of 8 files were not read: notes0.txt, notes1.txt, notes2.txt and 2 more "
+        "(no benchmark result); bcast_core.csv (not a tidy table); empty.txt (empty)."
+    )
+    skipped = {Path(one["file"]).name: one["reason"] for one in json.loads(out)["skipped"]}
+    assert set(skipped) == {*others, "empty.txt"}
+    assert "formats known: imb, " in skipped["notes4.txt"]
     # The machine file has the models that the page shows, and says where their points are.
     machine = load(tmp_path / "s" / "machine.json")
     assert {model.statistic for model in machine.collectives} == {"mean_over_ranks"}

@@ -356,7 +356,7 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) ->
     with (
         undisturbed(),
         say.status("reading …") as status,
-        imported(options.source, output, given) as contents,
+        imported(options.source, output, given) as (contents, skipped),
     ):
         remarks = check_needs(chosen, contents, options.source, measured)
         page = write(
@@ -368,7 +368,9 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) ->
             statistic=options.statistic,
             sizes_B=options.sizes_B,
         )
-    _finish(page, output, {"study": chosen.name, "from": str(options.source)}, as_json)
+    said_of = {"study": chosen.name, "from": str(options.source)}
+    not_read = [{"file": file, "reason": reason} for file, reason in skipped]
+    _finish(page, output, {**said_of, "skipped": not_read}, as_json)
 
 
 def _refuse_beside(what: str, fit: Sequence[str], *models: BaseModel) -> None:

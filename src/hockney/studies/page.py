@@ -29,8 +29,10 @@ from hockney.studies.files import Study
 from hockney.studies.perform import Done, Folder
 from hockney.studies.steps import Step
 
-MOST_NAMED = 4
-"""Files in one sentence."""
+MOST_NAMED = 3
+"""Files of a kind in one sentence."""
+Skipped = Sequence[tuple[str, str]]
+"""Files that were not read, each with why, and what to do about it."""
 CAMPAIGN, MACHINE, PAGE, FINDINGS, CARD = "campaign", "machine.json", "report.html", "findings.json", "card.html"
 
 
@@ -47,8 +49,10 @@ def joined(folder: Folder, steps: Sequence[Step]) -> Path:
 
 
 @contextmanager
-def imported(source: Path, folder: Path, given: Given) -> Iterator[Contents]:
+def imported(source: Path, folder: Path, given: Given) -> Iterator[tuple[Contents, Skipped]]:
     """What a campaign holds, that of a study's folder, or one made of benchmark results and tables.
+
+    Beside it the files that were left alone.
 
     The last is in `folder` once the block has ended, in place of one that was imported there before; a block that
     fails leaves `folder` as it was. RequestError where nothing of `source` can be read, and where `folder` has a
@@ -58,7 +62,7 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[Contents]:
         # Jobs leave parts in the folders of campaigns and of studies.
         is_of_jobs = (place / PARTS).is_dir() and (place / PLAN).is_file()
         if is_of_jobs or any((place / name).is_file() for name in (RECORDS, APPS, EFFECTS, UNFINISHED)):
-            yield read(place)
+            yield read(place), []
             return
     target = folder / CAMPAIGN
     if target.exists() and not _is_imported(target):
@@ -69,21 +73,31 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[Contents]:
         _collect.write(collection, made, given)
         contents = read(made)
         # What the page and the machine file say of it holds where it will be.
-        yield replace(
-            contents, path=target, warnings=[*_not_read(source, collection.skipped), *contents.warnings]
-        )
+        warnings = [*_not_read(source, collection), *contents.warnings]
+        yield replace(contents, path=target, warnings=warnings), collection.skipped
         if target.exists():
             shutil.rmtree(target)
         _collect.write(collection, target, given)
 
 
-def _not_read(source: Path, skipped: Sequence[tuple[str, str]]) -> list[str]:
-    """A sentence on the files of a folder that were left alone; none where there are none."""
+def _not_read(source: Path, collection: _collect.Collection) -> list[str]:
+    """A sentence on the files of a folder that were left alone, by their kind; none where there are none."""
+    skipped = collection.skipped
     if not skipped:
         return []
-    shown = "; ".join(f"{Path(file).name}: {why}" for file, why in skipped[:MOST_NAMED])
-    more = f"; and {len(skipped) - MOST_NAMED} more" if len(skipped) > MOST_NAMED else ""
-    return [f"Not read of {source.name}: {shown}{more}."]
+    by_reason: dict[str, list[str]] = {}
+    for file, reason in skipped:
+        # Particulars, and what to do about each file, are for a reader of the whole list.
+        kind = reason.partition(";")[0].partition(":")[0]
+        by_reason.setdefault(kind, []).append(Path(file).name)
+    kinds = [
+        f"{', '.join(names[:MOST_NAMED])}{f' and {more} more' if (more := len(names) - MOST_NAMED) > 0 else ''} "
+        f"({reason})"
+        for reason, names in sorted(by_reason.items(), key=lambda kind: -len(kind[1]))
+    ]
+    others = f"; {len(kinds) - MOST_NAMED} further reasons" if len(kinds) > MOST_NAMED else ""
+    count = f"{len(skipped)} of {len(skipped) + len(collection.files)} files"
+    return [f"Of {source.name}, {count} were not read: {'; '.join(kinds[:MOST_NAMED])}{others}."]
 
 
 def _is_imported(campaign: Path) -> bool:

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
-from hockney.api.answers.campaigns import Jobs
+from hockney.api.answers.campaigns import Jobs, SkippedFile
 from hockney.api.answers.evaluate import CollectiveEvaluation
 from hockney.report.findings import Finding
 
@@ -88,6 +88,7 @@ StudyDone = TypedDict(
         "findings": list[Finding],
         "warnings": list[str],
         "from": NotRequired[str],
+        "skipped": NotRequired[list[SkippedFile]],
         "estimate_s": NotRequired[float],
         "took_s": NotRequired[float],
         "steps": NotRequired[list[StudyStep]],
