@@ -84,3 +84,53 @@ def test_each_model_says_in_a_sentence_what_its_section_is_about(name: str) -> N
 def test_an_effect_of_another_version_has_a_section_without_a_meaning() -> None:
     (section,) = sections([matching(effect="unheard_of")])
     assert section.meaning == ""
+
+
+def test_each_effect_answers_in_a_sentence_with_its_number_and_interval() -> None:
+    """What is not told is said; an interval is there only where the parameter has one."""
+    entry = {"posted_entry_s": Parameter(value=5e-9, low=4e-9, high=6e-9, unit="s")}
+    limit = {
+        "S_B": Parameter(value=4096, low=4000, high=4200, unit="B"),
+        "S_absent_B": Parameter(value=256, unit="B"),
+    }
+    shares = {
+        "overlap_send_rendezvous": Parameter(value=0.87, low=0.65, high=0.99, unit="1"),
+        "overlap_recv_rendezvous": Parameter(value=0.1, unit="1"),
+    }
+    blocks = {
+        "send_strided_block_s": Parameter(value=1e-9, low=0.0, high=2e-9, unit="s"),
+        "hand_strided_block_s": Parameter(value=3e-9, low=1.5e-9, high=4e-9, unit="s"),
+    }
+    untold = {"mean_congestion": "two ranks have one bisection", "congestion_p95": "two ranks have one bisection"}
+
+    def said(name: str, locality: str = "cache", **changes: object) -> Effect:
+        return Effect.model_validate({"effect": name, "locality": locality, "mpi": "MPICH 4", **changes})
+
+    effects = [
+        matching(parameters=entry, mpi="MPICH 4"),
+        said("synchronisation", parameters=limit),
+        said("overlap", parameters=shares),
+        said("datatypes", parameters=blocks),
+        said("congestion", not_identified=untold),
+        said("injection", not_measurable="ranks share cores"),
+        said("matching", "network", parameters=entry),
+    ]
+    with drawing_style():
+        made = sections(effects)
+    found = {finding.text: finding for section in made for finding in section.findings}
+    place = "cores that share a cache"
+    assert list(found) == [
+        f"matching, {place}: each receive posted before the right one costs 5 ns (95 %: 4 to 6 ns).",
+        "matching, two nodes: each receive posted before the right one costs 5 ns (95 %: 4 to 6 ns).",
+        f"synchronisation, {place}: a blocking send waits for its receiver if the message is longer than 4 KiB "
+        "(95 %: 4000 B to 4200 B), from above 256 B on while the receiver computes.",
+        f"overlap, {place}: computing meanwhile hides of the time of a long message 87 % (65 % to 99 % by size) "
+        "at the sender and 10 % (no interval) at the receiver.",
+        f"datatypes, {place}: each block at a stride costs a sender 1 ns (95 %: 0 µs to 2 ns) as a derived "
+        "datatype and 3 ns (95 %: 1.5 to 4 ns) packed by hand; which of the two is faster cannot be told.",
+        f"congestion, {place}: could not be told: two ranks have one bisection.",
+    ]
+    anchors = {section.id for section in made} | {
+        f"figure-{figure.name}" for section in made for figure in section.drawings
+    }
+    assert {finding.anchor for finding in found.values()} <= anchors

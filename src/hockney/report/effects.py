@@ -9,6 +9,7 @@ from hockney.models.effects.base import Effect, effect_models
 from hockney.models.views import VIEWS
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.effect_figures import column, figures
+from hockney.report.effect_findings import of_effect
 from hockney.report.page import Section, SectionPart
 from hockney.report.tables import NONE, Table
 from hockney.report.views.render import cell
@@ -20,9 +21,13 @@ def sections(effects: Sequence[Effect]) -> list[Section]:
     for name in dict.fromkeys(effect.effect for effect in effects):
         group = [effect for effect in effects if effect.effect == name]
         section = Section(f"effect-{name}", name.capitalize(), effect_models.meaning(name))
-        section.parts = [
-            _part(effect, number, group) for number, effect in enumerate(group) if not effect.not_measurable
-        ]
+        for number, effect in enumerate(group):
+            if effect.not_measurable:
+                continue
+            part = _part(effect, number, group)
+            shown = f"figure-{part.figures[0].name}" if part.figures else section.id
+            section.findings += of_effect(effect, _where(effect, group, ()), shown, len(section.parts))
+            section.parts.append(part)
         hidden = [f"{_where(effect, group)}: not measurable: {effect.not_measurable}" for effect in group]
         section.note = ". ".join(
             text for text, effect in zip(hidden, group, strict=True) if effect.not_measurable
@@ -56,10 +61,11 @@ def views_table(effect: Effect) -> Table:
     return Table("The model in four views", ["view", "statement", "where"], rows, frozenset({0, 1, 2}))
 
 
-def _where(effect: Effect, among: Sequence[Effect]) -> str:
-    words = [LOCALITY_WORDS.get(effect.locality or "", effect.locality or ""), effect.mpi, effect.variant]
-    for name in ("mapping", "system", "placement"):
-        if len({getattr(other, name) for other in among}) > 1:
+def _where(effect: Effect, among: Sequence[Effect], always: Sequence[str] = ("mpi", "variant")) -> str:
+    """The locality of an effect, what is `always` said of it, and what tells it from others."""
+    words = [LOCALITY_WORDS.get(effect.locality or "", effect.locality or "")]
+    for name in ("mpi", "variant", "mapping", "system", "placement"):
+        if name in always or len({getattr(other, name) for other in among}) > 1:
             words.append(str(getattr(effect, name)))
     return ", ".join(word for word in words if word and word != "default") or "all ranks"
 

@@ -1,0 +1,145 @@
+"""Answers about effects: what each costs, in the number that a reader acts on first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from hockney.models.base import Parameter
+from hockney.models.effects.base import Effect
+from hockney.report.findings import Finding
+from hockney.report.tables import value_and_interval
+from hockney.units import format_bytes
+
+Parameters = Mapping[str, Parameter]
+FIRST_WEIGHT, A_LOCALITY = 0.73, 0.1
+"""Weight of the first effect's answer, which the others follow closely; what each further locality takes off."""
+
+
+def of_effect(effect: Effect, where: str, anchor: str, place: int) -> list[Finding]:
+    """What an effect costs at one locality, or what could not be told there; none where it was not measured.
+
+    `where` names the locality, the `place`-th of this effect, and `anchor` is what the page shows of it.
+    """
+    say = _SAID.get(effect.effect)
+    text = "" if say is None or effect.not_measurable else say(effect.parameters) or _untold(effect)
+    if not text:
+        return []
+    weight = FIRST_WEIGHT - 0.01 * list(_SAID).index(effect.effect) - A_LOCALITY * place
+    return [Finding(f"{effect.effect}, {where}: {text}.", anchor, max(0.0, weight), effect.effect)]
+
+
+def _number(parameter: Parameter, kind: str = "95 %") -> str:
+    value, interval = value_and_interval(parameter)
+    return f"{value} ({kind}: {interval})" if interval else f"{value} (no interval)"
+
+
+def _percent(parameter: Parameter) -> str:
+    """A share; its interval spans that of each size."""
+    if parameter.low is None or parameter.high is None:
+        return f"{parameter.value:.0%} (no interval)".replace("%", " %")
+    return f"{parameter.value:.0%} ({parameter.low:.0%} to {parameter.high:.0%} by size)".replace("%", " %")
+
+
+def _overlap(known: Parameters) -> str:
+    """What computing hides of a message; long ones first, which programs try to hide."""
+    for protocol, words in (("rendezvous", "a long message"), ("eager", "an eager message")):
+        sides = {
+            "sender": known.get(f"overlap_send_{protocol}"),
+            "receiver": known.get(f"overlap_recv_{protocol}"),
+        }
+        told = [f"{_percent(share)} at the {side}" for side, share in sides.items() if share is not None]
+        if told:
+            return f"computing meanwhile hides of the time of {words} {' and '.join(told)}"
+    return ""
+
+
+def _injection(known: Parameters) -> str:
+    said = []
+    if "R_C_B_per_s" in known:
+        said.append(f"one rank sends at most {_number(known['R_C_B_per_s'])}")
+    if "message_rate_C_per_s" in known:
+        said.append(f"{_number(known['message_rate_C_per_s'])} of short messages")
+    if "R_N_B_per_s" in known:
+        said.append(f"all ranks together {_number(known['R_N_B_per_s'])}")
+    return ", ".join(said)
+
+
+def _congestion(known: Parameters) -> str:
+    if "mean_congestion" not in known:
+        return ""
+    text = (
+        f"when all ranks exchange in pairs at once, a message takes × {_number(known['mean_congestion'])} as long"
+    )
+    if "worst_congestion" in known:
+        text += f", that of the slowest pair × {_number(known['worst_congestion'])}"
+    return text
+
+
+def _synchronisation(known: Parameters) -> str:
+    limit = known.get("S_B")
+    if limit is None:
+        return ""
+    text = (
+        f"a blocking send waits for its receiver if the message is longer than {format_bytes(int(limit.value))}"
+    )
+    if limit.low is not None and limit.high is not None and limit.low < limit.high:
+        text += f" (95 %: {format_bytes(int(limit.low))} to {format_bytes(int(limit.high))})"
+    absent = known.get("S_absent_B")
+    if absent is not None and absent.value < limit.value:
+        text += f", from above {format_bytes(int(absent.value))} on while the receiver computes"
+    return text
+
+
+def _matching(known: Parameters) -> str:
+    queues = {
+        "posted": "receive posted before the right one",
+        "unexpected": "message that came before the right one",
+    }
+    said = [
+        f"each {words} costs {_number(known[f'{queue}_entry_s'])}"
+        for queue, words in queues.items()
+        if f"{queue}_entry_s" in known
+    ]
+    return ", ".join(said)
+
+
+def _datatypes(known: Parameters) -> str:
+    for side, other in (("below", "above"), ("above", "below")):
+        block = known.get(f"hand_wins_{side}_block_B")
+        if block is not None and block.low is not None and block.high is not None:
+            ends = f"{block.low:.0f} to {block.high:.0f} B"
+            return (
+                f"packing by hand is faster than a derived datatype for blocks {side} {ends}, slower {other} "
+                "(a stride of twice the block)"
+            )
+    ways = {"send": "as a derived datatype", "hand": "packed by hand"}
+    said = [
+        f"{_number(known[f'{way}_strided_block_s'])} {words}"
+        for way, words in ways.items()
+        if f"{way}_strided_block_s" in known
+    ]
+    if not said:
+        return ""
+    costs = [known[f"{way}_strided_block_s"] for way in ways if f"{way}_strided_block_s" in known]
+    ends = [(one.low, one.high) for one in costs if one.low is not None and one.high is not None]
+    is_untold = len(ends) == len(ways) and max(low for low, _ in ends) <= min(high for _, high in ends)
+    verdict = "; which of the two is faster cannot be told" if is_untold else ""
+    return f"each block at a stride costs a sender {' and '.join(said)}{verdict}"
+
+
+def _untold(effect: Effect) -> str:
+    """The reason that most of the untold parameters share."""
+    reasons = list(effect.not_identified.values())
+    if not reasons:
+        return ""
+    return f"could not be told: {max(reasons, key=reasons.count)}"
+
+
+_SAID: dict[str, Callable[[Parameters], str]] = {
+    "overlap": _overlap,
+    "injection": _injection,
+    "congestion": _congestion,
+    "synchronisation": _synchronisation,
+    "matching": _matching,
+    "datatypes": _datatypes,
+}
