@@ -1,9 +1,10 @@
 """Steps of time against ranks at places where there is a reason for one, from all allocations together.
 
 A smooth curve of few coefficients is fitted around each place. Whether the curves of one algorithm jump there on
-top of it is told by the ratio of two likelihoods, each curve alone and all together. A benchmark's repeats have
-heavy tails: residuals are taken to follow Student's t with few degrees of freedom (Lange, Little and Taylor, J.
-Am. Stat. Assoc. 84, 1989), so that a disturbed run counts for little.
+top of it is told by the ratio of two likelihoods, with a step and without: of each curve alone, and of all with
+one step that they share. A benchmark's repeats have heavy tails: residuals are taken to follow Student's t
+(Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989), so that a disturbed run counts for little. How heavy the
+tails are, all curves of the algorithm say together.
 """
 
 from __future__ import annotations
@@ -18,27 +19,29 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import gammaln
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
 from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
 
 FALSE_ALARMS = 0.01
-"""Chance that a curve shows a step by noise: its own tests share a half, those of all together the other."""
+"""Chance that a curve shows a step by noise."""
+OWN_SHARE = 0.25
+"""Of that chance, what the tests of a curve alone share where there are tests of several together."""
 LEAST = math.log(1.05)
 """Smaller steps are no news to a reader."""
 SPAN = 4.0
 """Points count up to this factor in ranks on either side."""
 LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
-TAIL = 2.0
-"""Degrees of freedom of Student's t that residuals follow. Repeats of a cluster have 1.5; with that, a curve
-passes by too many points of a measured broadcast to see its steps."""
-ROUNDS = 30
+TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
+"""Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
+ROUNDS = 20
 """Of the fit: each weighs points anew by how far they lie from the curve."""
 DRAWS, SUSPECTED = 400, 0.01
 """So many curves without a step are drawn for a place where one is suspected, at this chance."""
-DISAGREE = 0.05
+DISAGREE = 0.01
 """Chance of so different steps in curves that all have the same."""
 LEAST_BEND = 6
 """Points on each side of the beginning of a package or a node with which a bend there is told from a step."""
@@ -69,19 +72,17 @@ class Candidate:
 class Step:
     """How much longer an operation takes beyond a place: the ratio of levels and its 95 % interval.
 
-    `p_value` None: the curve has too few points there to tell. `root`: of the likelihood ratio, with the sign of
-    the step; a standard normal value where there is none. `error`: of ln `ratio`, the weight of a curve.
+    `p_value` None: the curve has too few points there to tell. `likelihood`: ln of that of the curves with it.
     """
 
     ratio: float
     low: float
     high: float
     p_value: float | None
-    root: float
-    error: float
+    likelihood: float
 
 
-UNTOLD = Step(math.nan, math.nan, math.nan, None, math.nan, math.nan)
+UNTOLD = Step(math.nan, math.nan, math.nan, None, math.nan)
 
 
 @dataclass(frozen=True)
@@ -172,27 +173,33 @@ def search(
         for candidate in own:
             by_place.setdefault(_key(candidate), {})[allocation] = candidate
 
-    def steps_at(place: int, besides: Sequence[int]) -> dict[str, Step]:
-        """What the curves that can tell say of a place."""
+    def measured(place: int, besides: Sequence[int]) -> dict[str, list[_Curve]]:
+        """The curves that can tell of a place, by allocation."""
         told = {}
         for allocation, candidate in by_place[place].items():
             others = [by_place[other][allocation] for other in besides if allocation in by_place[other]]
-            steps = [
-                step(*curve, candidate, others, places[allocation])
+            near = [
+                _measured(*curve, candidate, others, places[allocation])
                 for curve in (curves[allocation], *(alike or {}).get(allocation, ()))
             ]
-            if any(one.p_value is not None for one in steps):
-                told[allocation] = together([one for one in steps if one.p_value is not None])
+            if known := [curve for curve in near if curve is not None]:
+                told[allocation] = known
         return told
 
-    alone = {place: told for place in sorted(by_place) if (told := steps_at(place, []))}
+    alone = {place: told for place in sorted(by_place) if (told := measured(place, []))}
     own_tests = Counter(allocation for told in alone.values() for allocation in told)
     joint_tests = sum(len(told) > 1 for told in alone.values())
+    of_own = FALSE_ALARMS * (OWN_SHARE if joint_tests else 1)
+    tail = _tail([curve for told in alone.values() for own in told.values() for curve in own])
 
-    def found_at(place: int, told: Mapping[str, Step]) -> Found | None:
-        joint = together(list(told.values()))
-        shown = tuple(name for name, one in told.items() if _is_told(one, FALSE_ALARMS / 2 / own_tests[name]))
-        is_common = len(told) > 1 and _is_told(joint, FALSE_ALARMS / 2 / joint_tests)
+    def found_at(place: int, besides: Sequence[int]) -> Found | None:
+        told = measured(place, besides) if besides else alone[place]
+        each = {name: _common(own, tail) for name, own in told.items()}
+        joint = next(iter(each.values()), UNTOLD)
+        if len(each) > 1:
+            joint = _common([curve for own in told.values() for curve in own], tail, list(each.values()))
+        shown = tuple(name for name, one in each.items() if _is_told(one, of_own / own_tests[name]))
+        is_common = len(told) > 1 and _is_told(joint, (FALSE_ALARMS - of_own) / joint_tests)
         if not shown and not is_common:
             return None
         own = by_place[place].values()
@@ -201,16 +208,15 @@ def search(
             min(one.after for one in own),
             tuple(dict.fromkeys(word for one in own for word in one.why)),
         )
-        return Found(whole, joint, {name: told.get(name, UNTOLD) for name in by_place[place]}, is_common, shown)
+        return Found(whole, joint, {name: each.get(name, UNTOLD) for name in by_place[place]}, is_common, shown)
 
     taken: list[int] = []
     while left := [place for place in alone if place not in taken]:
-        made = {place: found_at(place, steps_at(place, taken) if taken else alone[place]) for place in left}
-        clear = {place: one for place, one in made.items() if one is not None}
+        clear = {place: one for place in left if (one := found_at(place, taken)) is not None}
         if not clear:
             break
         taken.append(min(clear, key=lambda place: clear[place].least_p))
-    found = [found_at(place, steps_at(place, [other for other in taken if other != place])) for place in taken]
+    found = [found_at(place, [other for other in taken if other != place]) for place in taken]
     first = {place: next(iter(own.values())) for place, own in by_place.items()}
     return Searched(
         sorted((one for one in found if one is not None), key=lambda one: one.candidate.before),
@@ -230,62 +236,106 @@ def _key(candidate: Candidate) -> int:
     return candidate.before
 
 
-def together(known: Sequence[Step]) -> Step:
-    """The common step of several curves, from those that can tell.
+@dataclass(frozen=True)
+class _Curve:
+    """A curve near a place: n residuals of ln T from a smooth curve, and what may make them up.
 
-    Their roots are joined, each by how well its curve knows the step (Liptak 1958). Where curves differ by more
-    than noise does, the common step is known less well (Birge 1932).
+    `basis`: orthonormal columns of the smooth curve and of other steps, (n, p); `column`: 1 beyond the place,
+    (n,); `target`: (n,); `square`: the squared length of what the basis leaves of the column. `drawn`: the
+    arguments of `_columns` on which all this depends, but for the smooth curve.
     """
-    if len(known) < 2:
-        return known[0] if known else UNTOLD
-    level, error, root = np.array([(math.log(one.ratio), one.error, one.root) for one in known]).T
-    weight = 1 / error**2
-    common = float((weight * level).sum() / weight.sum())
-    joint = float((root / error).sum() / math.sqrt(weight.sum()))
-    excess, freedom = float((weight * (level - common) ** 2).sum()), len(known) - 1
-    birge = math.sqrt(excess / freedom) if stats.chi2.sf(excess, freedom) < DISAGREE else 1.0
-    return _step(common, birge / math.sqrt(weight.sum()), joint / birge)
+
+    basis: Array
+    column: Array
+    target: Array
+    square: float
+    drawn: _Drawn
 
 
-def step(
+_Drawn = tuple[tuple[float, ...], Candidate, tuple[Candidate, ...], tuple[Candidate, ...]]
+
+
+def _measured(
     ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
-) -> Step:
-    """The step of one curve T(P), ranks and times of shape (n,), at a place; `UNTOLD` where it cannot tell.
+) -> _Curve | None:
+    """One curve T(P), ranks and times of shape (n,), near a place; None where it cannot tell a step.
 
     `others`: places where the curve steps, too. A power of two among the `candidates` is on no side of any.
     """
-    measured = _prepared(ranks, time_s, place, others, candidates)
-    if measured is None:
-        return UNTOLD
-    at, design, target = measured
-    inverse, freedom, square = _projected(design)
-    coefficients = target.size - freedom
-    if target.size <= 2 * coefficients or square < LEAST_KNOWN**2 * _spread(design[:, -1]):
-        return UNTOLD
-    fitted, scale, likelihood = _fitted(_basis(design), target[None, :])
-    ratio = max(2 * float((likelihood - _fitted(_basis(design[:, :-1]), target[None, :])[2])[0]), 0.0)
+    prepared = _prepared(ranks, time_s, place, others, candidates)
+    if prepared is None:
+        return None
+    at, design, target = prepared
+    _, freedom, square = _projected(design)
+    if target.size <= 2 * (target.size - freedom) or square < LEAST_KNOWN**2 * _spread(design[:, -1]):
+        return None
+    drawn = (tuple(at.tolist()), place, tuple(others), tuple(candidates))
+    return _Curve(_basis(design[:, :-1]), design[:, -1], target, square, drawn)
+
+
+def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -> Step:
+    """The step that these curves share.
+
+    `apart`: those of groups of them. Where these differ by more than noise does, the common one is known less
+    well (Birge 1932).
+    """
+    targets = [curve.target[None] for curve in curves]
+    without = _fitted(curves, targets, tail, is_stepped=False)
+    fit = _fitted(curves, targets, tail, is_stepped=True)
+    likelihood = float(fit.likelihood[0])
+    ratio = max(2 * (likelihood - float(without.likelihood[0])), 0.0)
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
-    excess = target.size / (target.size - 2 * coefficients)
+    points = sum(curve.target.size for curve in curves)
+    excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
     if stats.chi2.sf(ratio, 1) < SUSPECTED:
-        excess = _excess(tuple(at.tolist()), place, tuple(others), tuple(candidates))
-    level = float((inverse @ fitted[0])[-1])
-    error = math.sqrt((TAIL + 3) / (TAIL + 1) * excess / square) * float(scale[0])
-    return _step(level, error, math.copysign(math.sqrt(ratio / excess), level))
+        # Of curves at the same ranks one is drawn: more of them make it no larger.
+        excess = _excess(tuple(dict.fromkeys(curve.drawn for curve in curves)), tail)
+    if apart:
+        differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
+        if stats.chi2.sf(differing, freedom) < DISAGREE:
+            excess *= differing / freedom
+    # Of Fisher's information: the weight of a point of Student's t.
+    weight = (tail + 1) / (tail + 3)
+    precision = weight * sum(
+        curve.square / float(scale[0]) ** 2 for curve, scale in zip(curves, fit.scales, strict=True)
+    )
+    level = float(fit.level[0])
+    root = math.sqrt(ratio / excess)
+    # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
+    reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
+    p_value = float(2 * stats.norm.sf(root))
+    return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, likelihood)
+
+
+def _tail(curves: Sequence[_Curve]) -> float:
+    """The degrees of freedom with which all curves together, each with a step of its own, are most likely."""
+
+    tails = np.array(TAILS)
+    likelihood = np.zeros_like(tails)
+    for curve in curves:
+        likelihood += _fitted(
+            [curve], [np.tile(curve.target, (tails.size, 1))], tails, is_stepped=True
+        ).likelihood
+    return TAILS[int(likelihood.argmax())]
 
 
 @lru_cache(maxsize=4096)
-def _excess(
-    at: tuple[float, ...], place: Candidate, others: tuple[Candidate, ...], candidates: tuple[Candidate, ...]
-) -> float:
+def _excess(drawn: tuple[_Drawn, ...], tail: float) -> float:
     """The mean ratio of likelihoods of curves without a step at these ranks; of many points it is 1.
 
     It depends on the ranks and hardly on the curve; that of √P is taken.
     """
-    ranks = np.array(at)
-    design = _columns(ranks, np.sqrt(ranks), place, others, candidates)
-    drawn = np.random.default_rng(1).standard_t(TAIL, (DRAWS, ranks.size))
-    ratios = 2 * (_fitted(_basis(design), drawn)[2] - _fitted(_basis(design[:, :-1]), drawn)[2])
-    return max(1.0, float(ratios.mean()))
+    made = []
+    for at, place, others, known in drawn:
+        ranks = np.array(at)
+        design = _columns(ranks, np.sqrt(ranks), place, others, known)
+        made.append(
+            _Curve(_basis(design[:, :-1]), design[:, -1], np.zeros(ranks.size), 0.0, (at, place, others, known))
+        )
+    noise = np.random.default_rng(1)
+    targets = [noise.standard_t(tail, (DRAWS, curve.target.size)) for curve in made]
+    stepped, smooth = (_fitted(made, targets, tail, is_stepped=one).likelihood for one in (True, False))
+    return max(1.0, float(2 * (stepped - smooth).mean()))
 
 
 def _basis(design: Array) -> Array:
@@ -294,19 +344,58 @@ def _basis(design: Array) -> Array:
     return np.asarray(left[:, singular > _SINGULAR * singular[0]])
 
 
-def _fitted(basis: Array, targets: Array) -> tuple[Array, Array, Array]:
-    """The most likely curves (m, n) for targets (m, n), scales of their residuals and ln likelihoods, (m,)."""
-    missed = targets - targets @ basis @ basis.T
-    scale = np.maximum(1.4826 * np.median(np.abs(missed), axis=1), LEAST_SCALE)
+@dataclass(frozen=True)
+class _Fit:
+    """Of m sets of curves: ln likelihood and common step, and for each curve the scale of its residuals; (m,)."""
+
+    likelihood: Array
+    level: Array
+    scales: list[Array]
+
+
+def _fitted(curves: Sequence[_Curve], targets: Sequence[Array], tail: float | Array, *, is_stepped: bool) -> _Fit:
+    """The most likely curves and their common step, by weights that follow the residuals.
+
+    `targets`: (m, n) for each curve; `tail`: one for all, or (m,).
+    """
+    level = np.zeros(targets[0].shape[0])
+    tail = np.reshape(tail, (-1, 1))
+    smooth = [target @ curve.basis @ curve.basis.T for curve, target in zip(curves, targets, strict=True)]
+    scales = [
+        np.maximum(1.4826 * np.median(np.abs(target - made), axis=1), LEAST_SCALE)
+        for target, made in zip(targets, smooth, strict=True)
+    ]
+
+    def missed(number: int) -> Array:
+        return np.asarray(targets[number] - smooth[number] - level[:, None] * curves[number].column)
+
+    def weights(number: int) -> Array:
+        return np.asarray((tail + 1) / (tail + (missed(number) / scales[number][:, None]) ** 2))
+
     for _ in range(ROUNDS):
-        weight = (TAIL + 1) / (TAIL + (missed / scale[:, None]) ** 2)
-        normal = np.matmul(basis.T[None] * weight[:, None, :], basis)
-        curve = np.linalg.solve(normal, (weight * targets @ basis)[..., None])[..., 0] @ basis.T
-        missed = targets - curve
-        weight = (TAIL + 1) / (TAIL + (missed / scale[:, None]) ** 2)
-        scale = np.maximum(np.sqrt((weight * missed**2).mean(axis=1)), LEAST_SCALE)
-    likelihood = -(TAIL + 1) / 2 * np.log1p((missed / scale[:, None]) ** 2 / TAIL).sum(axis=1)
-    return curve, scale, likelihood - targets.shape[1] * np.log(scale)
+        solved = []
+        above, below = np.zeros_like(level), np.zeros_like(level)
+        for number, (curve, target) in enumerate(zip(curves, targets, strict=True)):
+            weight = weights(number)
+            normal = np.matmul(curve.basis.T[None] * weight[:, None, :], curve.basis)
+            sides = np.stack([weight * target, weight * curve.column], axis=1) @ curve.basis
+            of_target, of_column = np.moveaxis(np.linalg.solve(normal, np.moveaxis(sides, 1, 2)), 2, 0)
+            solved.append((of_target, of_column))
+            left = weight * curve.column - (of_column @ curve.basis.T) * weight
+            above += (left * target).sum(axis=1) / scales[number] ** 2
+            below += (left * curve.column).sum(axis=1) / scales[number] ** 2
+        if is_stepped:
+            level = above / below
+        for number, (curve, (of_target, of_column)) in enumerate(zip(curves, solved, strict=True)):
+            smooth[number] = (of_target - level[:, None] * of_column) @ curve.basis.T
+            again = missed(number)
+            scales[number] = np.maximum(np.sqrt((weights(number) * again**2).mean(axis=1)), LEAST_SCALE)
+    likelihood = np.zeros_like(level)
+    constant = (gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2)[:, 0]
+    for number, target in enumerate(targets):
+        spread = np.log1p((missed(number) / scales[number][:, None]) ** 2 / tail).sum(axis=1)
+        likelihood += target.shape[1] * (constant - np.log(scales[number])) - (tail[:, 0] + 1) / 2 * spread
+    return _Fit(likelihood, level, scales)
 
 
 def simulated_step(
@@ -325,9 +414,10 @@ def _prepared(
 ) -> tuple[Array, Array, Array] | None:
     """The ranks near a place, `_columns` and ln T there; None where points on a side are too few."""
     near = (ranks >= place.before / SPAN) & (ranks <= place.after * SPAN)
+    # A power of two is on no side of any place.
+    near &= ~np.isin(ranks, _powers(place, candidates))
     at, time = ranks[near], time_s[near]
-    ordinary = ~np.isin(at, _powers(place, candidates))
-    if min((side & ordinary).sum() for side in _sides(at, place)) < LEAST_SIDE:
+    if min(side.sum() for side in _sides(at, place)) < LEAST_SIDE:
         return None
     shape = _smooth(_curve(at), time)
     return at, _columns(at, shape, place, others, candidates), np.log(time / shape)
@@ -352,8 +442,6 @@ def _columns(
         left, right = _sides(at, other)
         if left.any() and right.any():
             columns.append(right[:, None].astype(np.float64))
-    powers = _powers(place, candidates)
-    columns += [(at == power)[:, None].astype(np.float64) for power in at[np.isin(at, powers)]]
     # Where a package or a node begins, each further rank costs more: the curve bends there, step or no step.
     for one in dict.fromkeys((place, *candidates)):
         left, right = _sides(at, one)
@@ -387,10 +475,3 @@ def _projected(design: Array) -> tuple[Array, int, float]:
 def _spread(column: Array) -> float:
     centred = column - column.mean()
     return float(centred @ centred)
-
-
-def _step(level: float, error: float, root: float) -> Step:
-    # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
-    reach = NORMAL * (abs(level / root) if abs(root) > 1 else error)
-    p_value = float(2 * stats.norm.sf(abs(root)))
-    return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, root, error)
