@@ -58,6 +58,22 @@ def test_the_step_at_the_eager_limit(ratio: float, said: str, curve: Callable[..
     assert said in texts[1]
 
 
+@pytest.mark.parametrize(("high_s", "is_off"), [(3e-3, False), (1.5e-3, True)])
+def test_a_largest_message_off_the_model_stands_beside_its_bandwidth(
+    high_s: float, *, is_off: bool, curve: Callable[..., MessageCurve], line: Callable[[float, float], Fit]
+) -> None:
+    """1 MB in 1 ms, where a model of 0.5 GB/s says 2 ms."""
+    points = [(8, 1e-6, 9e-7, 2e-6), (1_000_000, 1e-3, 0.8e-3, high_s)]
+    head = headline(curve(points, {"piecewise": line(1e-6, 2e-9)}), [])
+    assert head is not None
+    text = of_headlines([head])[0].text
+    said = (
+        "; 1 MB, the largest measured, came to 1 GB/s (95 %: 0.667 GB/s to 1.25 GB/s), where the model says 0.5"
+    )
+    assert ("the largest measured" in text) == is_off
+    assert not is_off or said.replace("1 MB", "1000000 B") in text or said in text
+
+
 def test_a_break_far_from_the_limit_is_not_that_of_the_limit(curve: Callable[..., MessageCurve]) -> None:
     made = curve([(8, 1e-6), (65536, 2e-6)], {"piecewise": stepped(1e-6, 2e-6, 256.0)}, eager_limit_B=4096)
     head = headline(made, [])

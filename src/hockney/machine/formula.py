@@ -70,7 +70,8 @@ def interval(parameter: Parameter) -> str:
         return "—"
     low, high = (quantity(end, parameter.unit) for end in (parameter.low, parameter.high))
     number, _, unit = low.partition(" ")
-    return f"{number if unit == high.partition(' ')[2] else low} to {high}"
+    # Zero has no unit that would matter.
+    return f"{number if parameter.low == 0 or unit == high.partition(' ')[2] else low} to {high}"
 
 
 def latex_text(text: str) -> str:

@@ -32,6 +32,8 @@ LAUNCH_SPREAD = 0.05
 """(max − min) / median over launches above which a reader is warned."""
 OUT_OF_LINE = 1.5
 """Ratio to the times of both next larger sizes above which a reader is warned."""
+HOPELESS = 10.0
+"""Half an interval's width, of the value, beyond which its number tells a reader nothing more."""
 LEVEL_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, above which a reader is warned."""
 
@@ -73,6 +75,11 @@ def percent(share: float) -> str:
     if 0 < value < 0.01:
         return "< 0.01 %"
     return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %"
+
+
+def _half(width: float) -> str:
+    """Half an interval's width, of the value; beyond `HOPELESS` the number says no more."""
+    return f"±{percent(width)}" if width < HOPELESS else f"more than ±{percent(HOPELESS)}"
 
 
 def _unverified(records: Sequence[Record]) -> str:
@@ -139,7 +146,7 @@ def _wide(entries: Sequence[Entry]) -> str:
     width, size_B, where = max(wide)
     return (
         f"Measure longer (--budget, --visits) for narrower intervals: {len(wide)} of {len(points)} points ended "
-        f"by their time budget; widest: ±{percent(width)} at {format_bytes(size_B)} ({where})."
+        f"by their time budget; widest: {_half(width)} at {format_bytes(size_B)} ({where})."
     )
 
 
@@ -281,7 +288,7 @@ def _uncertain(others: Sequence[MeasuredTime]) -> str:
     worst = max(wide, key=lambda other: other.half_width)
     return (
         f"Measure longer, or on a quiet machine: {len(wide)} of {len(others)} times of collectives, effects and "
-        f"applications are uncertain by more than {percent(UNCERTAIN)}; most: ±{percent(worst.half_width)} at "
+        f"applications are uncertain by more than {percent(UNCERTAIN)}; most: {_half(worst.half_width)} at "
         f"{worst.where}."
     )
 

@@ -107,9 +107,9 @@ def _datatypes(known: Parameters) -> str:
     for side, other in (("below", "above"), ("above", "below")):
         block = known.get(f"hand_wins_{side}_block_B")
         if block is not None and block.low is not None and block.high is not None:
-            ends = f"{block.low:.0f} to {block.high:.0f} B"
+            between = f"{block.low:.0f} to {block.high:.0f} B"
             return (
-                f"packing by hand is faster than a derived datatype for blocks {side} {ends}, slower {other} "
+                f"packing by hand is faster than a derived datatype for blocks {side} {between}, slower {other} "
                 "(a stride of twice the block)"
             )
     ways = {"send": "as a derived datatype", "hand": "packed by hand"}

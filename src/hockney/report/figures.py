@@ -135,7 +135,7 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
     """The error of each model at each measured point, in per cent of the measured time."""
     size_axis = SizeAxis.of([curve.size_B])
     figure = Figure(figsize=(WIDTH_IN, 2.6))
-    figure.subplots_adjust(left=0.08, right=0.995, top=0.82, bottom=0.19, wspace=0.08)
+    figure.subplots_adjust(left=0.1, right=0.995, top=0.82, bottom=0.19, wspace=0.08)
     panels = figure.subplots(1, max(len(curve.fits), 4), sharey=True, squeeze=False)[0]
     errors = {model: _relative_errors(fit, curve) for model, fit in curve.fits.items()}
     everything = 100 * np.concatenate(list(errors.values()))

@@ -223,7 +223,8 @@ def make(
         )
         sections += of_apps.sections
         page_warnings += [*places.notes, *of_apps.warnings, *not_shown(frame)]
-        kind = "point to point" if every and not collectives_in(frame) else "communication"
+        of_messages_alone = every and not (collectives_in(frame) or measured or apps)
+        kind = "point to point" if of_messages_alone else "communication"
         systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
         offered = [finding for section in sections for finding in section.findings]

@@ -13,7 +13,7 @@ from hockney.report.figures import HeldOut
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.tables import value_and_interval
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes, format_rate, format_time
 
 MOST_CURVES = 3
 """Configurations of an operation of which latency and bandwidth are said."""
@@ -33,7 +33,8 @@ def of_headlines(headlines: Sequence[Headline]) -> list[Finding]:
         text = f"{where}: an empty message takes {_said(head.latency_s)}"
         if head.bandwidth_B_per_s is not None:
             text += f", and long ones approach {_said(head.bandwidth_B_per_s)}"
-        found.append(Finding(f"{text}, by the model {head.model}.", anchor, 0.95 - 0.1 * place))
+        text += f", by the model {head.model}{_largest(curve, curve.fits[head.model])}."
+        found.append(Finding(text, anchor, 0.95 - 0.1 * place))
         if place == 0 and (step := _eager(curve, curve.fits[head.model])):
             found.append(Finding(f"{where}: {step}", anchor, 0.75))
     return found
@@ -62,6 +63,20 @@ def of_models(operation: str, held_out: Mapping[str, HeldOut], model: str) -> li
 def _said(parameter: Parameter) -> str:
     value, interval = value_and_interval(parameter)
     return f"{value} (95 %: {interval})" if interval else f"{value} (no interval)"
+
+
+def _largest(curve: MessageCurve, fit: Fit) -> str:
+    """What the largest message says, where its interval does not hold what the model says; else empty."""
+    size_B, low_s, high_s = curve.size_B[-1], curve.low_s[-1], curve.high_s[-1]
+    (predicted_s,) = predict(fit, [size_B])
+    if size_B <= 0 or high_s <= low_s or low_s <= predicted_s <= high_s:
+        return ""
+    times_s = np.array([curve.time_s[-1], high_s, low_s, predicted_s])
+    measured, low, high, modelled = (format_rate(rate) for rate in curve.throughput(size_B, times_s))
+    return (
+        f"; {format_bytes(int(size_B))}, the largest measured, came to {measured} (95 %: {low} to {high}), where "
+        f"the model says {modelled}"
+    )
 
 
 def _anchor(curve: MessageCurve, curves: int) -> str:

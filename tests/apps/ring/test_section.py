@@ -75,6 +75,13 @@ def test_lines_give_the_latency_beside_that_of_a_pingpong(
     assert finding.anchor == made.sections[0].id
 
 
+def test_too_few_processes_for_a_line_leave_the_time_of_a_cycle(ring_run: Callable[..., AppRecord]) -> None:
+    runs = [ring_run(ranks, 4e-6 * ranks, low_s=3e-6 * ranks, high_s=5e-6 * ranks) for ranks in (1, 2)]
+    (finding,) = ring(Runs(runs)).findings
+    assert finding.text.startswith("Ring: on 2 processes a cycle takes 8 µs (95 %: 6 to 10 µs); what a further")
+    assert ring(Runs(runs[:1])).findings == []
+
+
 def test_rings_of_several_systems_share_a_figure_and_keep_their_names(ring_run: Callable[..., AppRecord]) -> None:
     runs = [
         ring_run(ranks, scale * ranks, system=system, samples_s=[])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.lines import LatencyLine, largest_error_s, latency_s, pingpong_of
 from hockney.apps.ring.model import MachineLinks, around, predict
@@ -9,6 +11,7 @@ from hockney.apps.ring.picture import ring as drawing
 from hockney.apps.ring.predicted import RingComparison, compared, signed
 from hockney.apps.ring.study import RingSeries, around_of, of_records
 from hockney.apps.ring.ways import OURS
+from hockney.models.base import Parameter
 from hockney.models.over_ranks.jumps import SIGNIFICANCE
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Contribution, Runs, app_sections, page_id
@@ -16,7 +19,7 @@ from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.run_tables import ReportedRun, table
 from hockney.report.runs_section import Program, section
-from hockney.report.tables import Table
+from hockney.report.tables import Table, value_and_interval
 from hockney.units import format_time
 
 MOST_CURVES = 6
@@ -84,6 +87,8 @@ def ring(runs: Runs) -> Contribution:
             page.figures.insert(number, drawing(dict([*drawn.items()][start : start + MOST_CURVES]), OURS, name))
         page.tables[:0] = [one for one in (_lines(named), _breaks(named), _spreads(named)) if one.rows]
         contribution.findings += findings(named)
+    else:
+        contribution.findings += without_lines([one.curve for one in every])
     return contribution
 
 
@@ -133,6 +138,24 @@ def findings(curves: dict[str, RingComparison]) -> list[Finding]:
                 )
             )
     return made
+
+
+def without_lines(curves: Sequence[RingSeries]) -> list[Finding]:
+    """The time of a cycle on the most processes, where they are too few numbers for a line."""
+    said = []
+    for curve in curves:
+        most = max((run.record for run in curve.runs), key=lambda record: record.ranks)
+        if most.ranks < 2:  # its messages go nowhere
+            continue
+        time = Parameter(value=most.time_s, low=most.low_s, high=most.high_s, unit="s")
+        value, interval = value_and_interval(time)
+        bounds = f"95 %: {interval}" if interval else "no interval"
+        whose = f" ({curve.title_among(curves)})" if len(curves) > 1 else ""
+        said.append(f"on {most.ranks} processes{whose} a cycle takes {value} ({bounds})")
+    if not said:
+        return []
+    untold = "what a further process costs needs a line, of at least five numbers of processes"
+    return [Finding(f"Ring: {', '.join(said)}; {untold}.", page_id("ring"), 0.6)]
 
 
 def _lines(curves: dict[str, RingComparison]) -> Table:
