@@ -126,7 +126,11 @@ def of_runs(contents: Contents) -> Iterator[MeasuredTime]:
     for app in contents.apps:
         # An application's answer is read back as it was written, without a type of its own.
         disturbed = len(_disturbed_at(app.answer))
-        yield MeasuredTime(app.operation, app.time_s, app.low_s, app.high_s, len(app.samples_s), disturbed)
+        where = f"{app.operation} on {app.ranks} rank{'s' * (app.ranks != 1)}"
+        if cells := [str(app.parameters[name]) for name in ("nx", "ny", "nz") if name in app.parameters]:
+            where += f", {'x'.join(cells)}"
+        where += f", {app.parameters['exchange']}" if "exchange" in app.parameters else ""
+        yield MeasuredTime(where, app.time_s, app.low_s, app.high_s, len(app.samples_s), disturbed)
     for effect in contents.effects:
         if isinstance(said := effect.answer, Timed):
             yield MeasuredTime(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from hockney.apps.jacobi.scaling import ScalingTable
 from hockney.report.figures import WIDTH_IN, Drawing
@@ -19,7 +20,8 @@ LETTERS = 140
 def rates(tables: Sequence[ScalingTable]) -> Drawing:
     """P of each table: dots for every grid, a line through the fastest of each number of ranks.
 
-    A thin line of the same colour is N P₁. A dotted vertical line stands where the time steps.
+    Colours go by the order of the tables. A thin line of the same colour is N P₁. A dotted vertical line stands
+    where the time steps.
     """
     drawn = sorted(tables, key=lambda table: -len(table.runs))[:MOST_TABLES]
     shown = [table for table in tables if table in drawn]
@@ -57,6 +59,7 @@ def rates(tables: Sequence[ScalingTable]) -> Drawing:
         last = fastest[-1]
         words.append(f"{table.name}: {last.mlups.value:.4g} MLUP/s on {last.grid.ranks} ranks")
     axes.set_xlim(0, most * 1.02)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("ranks N")
     axes.set_ylabel("P [10⁶ lattice updates per second]")

@@ -53,6 +53,11 @@ class ScalingTable:
         """L, where each rank has a cube."""
         return self.cells.x if self.is_weak and len(set(self.cells)) == 1 else None
 
+    def first_of(self, records: Sequence[AppRecord]) -> int:
+        """The index of the first of these runs that has this table's size; their number where none has."""
+        sizes = (_size(record, is_weak=self.is_weak) for record in records)
+        return next((number for number, size in enumerate(sizes) if size == self.cells), len(records))
+
     def fastest(self) -> list[MeasuredGrid]:
         """The run with the highest P on each number of ranks, one rank first."""
         best: dict[int, MeasuredGrid] = {} if self.alone is None else {1: self.alone}

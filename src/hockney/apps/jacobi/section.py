@@ -69,9 +69,10 @@ def jacobi(runs: Runs) -> Contribution:
     """Its section: the runs, and P against ranks and grids beside the formula where there are several."""
     contribution = section(Jacobi(), runs)
     page = contribution.sections[0]
-    compared = tables_beside(runs)
+    compared, timed = tables_beside(runs), contribution.timed
     if compared:
-        page.figures.append(rates([one.table for one in compared]))
+        # In the order of their runs, as in the figure of times: a problem has one colour on the page.
+        page.figures.append(rates(sorted((one.table for one in compared), key=lambda one: one.first_of(timed))))
         page.tables += [_table(one) for one in compared]
         page.note = " ".join([page.note, ABOUT_TABLES, *_origins(compared)])
         contribution.findings += findings(compared, runs.basis.launches if runs.basis else {})
