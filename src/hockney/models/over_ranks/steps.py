@@ -19,9 +19,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.special import gammaln
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
+from hockney.models.over_ranks.shared_step import Shape, basis_of, fitted, projected
 from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
 
@@ -37,18 +37,12 @@ LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
 TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
 """Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
-ROUNDS = 20
-"""Of the fit: each weighs points anew by how far they lie from the curve."""
 DRAWS, SUSPECTED = 400, 0.01
 """So many curves without a step are drawn for a place where one is suspected, at this chance."""
 DISAGREE = 0.01
 """Chance of so different steps in curves that all have the same."""
 LEAST_BEND = 6
 """Points on each side of the beginning of a package or a node with which a bend there is told from a step."""
-LEAST_SCALE = 0.004
-"""No residual is told apart below this: times are printed with three digits or so."""
-_SINGULAR = 1e-7
-"""The least singular value of columns that the points tell apart, beside the largest."""
 LEAST_KNOWN = 0.1
 """Share of a step's column that the other columns must leave free, or the points cannot tell it from them."""
 
@@ -237,16 +231,13 @@ def _key(candidate: Candidate) -> int:
 
 
 @dataclass(frozen=True)
-class _Curve:
-    """A curve near a place: n residuals of ln T from a smooth curve, and what may make them up.
+class _Curve(Shape):
+    """A curve near a place: `target`, n residuals of ln T from a smooth curve, and what may make them up.
 
-    `basis`: orthonormal columns of the smooth curve and of other steps, (n, p); `column`: 1 beyond the place,
-    (n,); `target`: (n,); `square`: the squared length of what the basis leaves of the column. `drawn`: the
-    arguments of `_columns` on which all this depends, but for the smooth curve.
+    `square`: the squared length of what the basis leaves of the column. `drawn`: the arguments of `_columns` on
+    which all this depends, but for the smooth curve.
     """
 
-    basis: Array
-    column: Array
     target: Array
     square: float
     drawn: _Drawn
@@ -266,11 +257,11 @@ def _measured(
     if prepared is None:
         return None
     at, design, target = prepared
-    _, freedom, square = _projected(design)
+    _, freedom, square = projected(design)
     if target.size <= 2 * (target.size - freedom) or square < LEAST_KNOWN**2 * _spread(design[:, -1]):
         return None
     drawn = (tuple(at.tolist()), place, tuple(others), tuple(candidates))
-    return _Curve(_basis(design[:, :-1]), design[:, -1], target, square, drawn)
+    return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
 
 
 def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -> Step:
@@ -280,8 +271,8 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     well (Birge 1932).
     """
     targets = [curve.target[None] for curve in curves]
-    without = _fitted(curves, targets, tail, is_stepped=False)
-    fit = _fitted(curves, targets, tail, is_stepped=True)
+    without = fitted(curves, targets, tail, is_stepped=False)
+    fit = fitted(curves, targets, tail, is_stepped=True)
     likelihood = float(fit.likelihood[0])
     ratio = max(2 * (likelihood - float(without.likelihood[0])), 0.0)
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
@@ -313,9 +304,7 @@ def _tail(curves: Sequence[_Curve]) -> float:
     tails = np.array(TAILS)
     likelihood = np.zeros_like(tails)
     for curve in curves:
-        likelihood += _fitted(
-            [curve], [np.tile(curve.target, (tails.size, 1))], tails, is_stepped=True
-        ).likelihood
+        likelihood += fitted([curve], [np.tile(curve.target, (tails.size, 1))], tails, is_stepped=True).likelihood
     return TAILS[int(likelihood.argmax())]
 
 
@@ -329,73 +318,11 @@ def _excess(drawn: tuple[_Drawn, ...], tail: float) -> float:
     for at, place, others, known in drawn:
         ranks = np.array(at)
         design = _columns(ranks, np.sqrt(ranks), place, others, known)
-        made.append(
-            _Curve(_basis(design[:, :-1]), design[:, -1], np.zeros(ranks.size), 0.0, (at, place, others, known))
-        )
+        made.append(Shape(basis_of(design[:, :-1]), design[:, -1]))
     noise = np.random.default_rng(1)
-    targets = [noise.standard_t(tail, (DRAWS, curve.target.size)) for curve in made]
-    stepped, smooth = (_fitted(made, targets, tail, is_stepped=one).likelihood for one in (True, False))
+    targets = [noise.standard_t(tail, (DRAWS, curve.column.size)) for curve in made]
+    stepped, smooth = (fitted(made, targets, tail, is_stepped=one).likelihood for one in (True, False))
     return max(1.0, float(2 * (stepped - smooth).mean()))
-
-
-def _basis(design: Array) -> Array:
-    """Orthonormal columns that span those of a design, (n, p)."""
-    left, singular, _ = np.linalg.svd(design / np.linalg.norm(design, axis=0), full_matrices=False)
-    return np.asarray(left[:, singular > _SINGULAR * singular[0]])
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """Of m sets of curves: ln likelihood and common step, and for each curve the scale of its residuals; (m,)."""
-
-    likelihood: Array
-    level: Array
-    scales: list[Array]
-
-
-def _fitted(curves: Sequence[_Curve], targets: Sequence[Array], tail: float | Array, *, is_stepped: bool) -> _Fit:
-    """The most likely curves and their common step, by weights that follow the residuals.
-
-    `targets`: (m, n) for each curve; `tail`: one for all, or (m,).
-    """
-    level = np.zeros(targets[0].shape[0])
-    tail = np.reshape(tail, (-1, 1))
-    smooth = [target @ curve.basis @ curve.basis.T for curve, target in zip(curves, targets, strict=True)]
-    scales = [
-        np.maximum(1.4826 * np.median(np.abs(target - made), axis=1), LEAST_SCALE)
-        for target, made in zip(targets, smooth, strict=True)
-    ]
-
-    def missed(number: int) -> Array:
-        return np.asarray(targets[number] - smooth[number] - level[:, None] * curves[number].column)
-
-    def weights(number: int) -> Array:
-        return np.asarray((tail + 1) / (tail + (missed(number) / scales[number][:, None]) ** 2))
-
-    for _ in range(ROUNDS):
-        solved = []
-        above, below = np.zeros_like(level), np.zeros_like(level)
-        for number, (curve, target) in enumerate(zip(curves, targets, strict=True)):
-            weight = weights(number)
-            normal = np.matmul(curve.basis.T[None] * weight[:, None, :], curve.basis)
-            sides = np.stack([weight * target, weight * curve.column], axis=1) @ curve.basis
-            of_target, of_column = np.moveaxis(np.linalg.solve(normal, np.moveaxis(sides, 1, 2)), 2, 0)
-            solved.append((of_target, of_column))
-            left = weight * curve.column - (of_column @ curve.basis.T) * weight
-            above += (left * target).sum(axis=1) / scales[number] ** 2
-            below += (left * curve.column).sum(axis=1) / scales[number] ** 2
-        if is_stepped:
-            level = above / below
-        for number, (curve, (of_target, of_column)) in enumerate(zip(curves, solved, strict=True)):
-            smooth[number] = (of_target - level[:, None] * of_column) @ curve.basis.T
-            again = missed(number)
-            scales[number] = np.maximum(np.sqrt((weights(number) * again**2).mean(axis=1)), LEAST_SCALE)
-    likelihood = np.zeros_like(level)
-    constant = (gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2)[:, 0]
-    for number, target in enumerate(targets):
-        spread = np.log1p((missed(number) / scales[number][:, None]) ** 2 / tail).sum(axis=1)
-        likelihood += target.shape[1] * (constant - np.log(scales[number])) - (tail[:, 0] + 1) / 2 * spread
-    return _Fit(likelihood, level, scales)
 
 
 def simulated_step(
@@ -406,7 +333,7 @@ def simulated_step(
     if measured is None:
         return math.nan
     _, design, target = measured
-    return math.exp(float((_projected(design)[0] @ target)[-1]))
+    return math.exp(float((projected(design)[0] @ target)[-1]))
 
 
 def _prepared(
@@ -460,16 +387,6 @@ def _smooth(table: Array, time: Array) -> Array:
     solution, *_ = np.linalg.lstsq(relative, np.ones_like(time), rcond=None)
     made = table @ solution
     return np.asarray(np.where(made > 0.2 * time, made, 0.2 * time))
-
-
-def _projected(design: Array) -> tuple[Array, int, float]:
-    """The pseudo-inverse, degrees of freedom, and the squared length of what others leave of the last."""
-    length = np.linalg.norm(design, axis=0)
-    left, singular, right = np.linalg.svd(design / length, full_matrices=False)
-    known = singular > _SINGULAR * singular[0]
-    inverse = (right[known].T / singular[known]) @ left[:, known].T / length[:, None]
-    row = float(inverse[-1] @ inverse[-1])
-    return inverse, design.shape[0] - int(known.sum()), 1 / row if row > 0 else 0.0
 
 
 def _spread(column: Array) -> float:
