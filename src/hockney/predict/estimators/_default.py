@@ -117,6 +117,7 @@ class MeasuredByName:
 
 
 def measured_by_name(points: pd.DataFrame, candidates: Sequence[Candidate]) -> MeasuredByName:
+    """Of points by one statistic (columns of `predict.points.POINT`, `time_s`, `spread` and `repetitions`)."""
     is_default = points["algorithm"] == DEFAULT
     default, named = points[is_default].reset_index(drop=True), points[~is_default]
     columns = {candidate: column for column, candidate in enumerate(candidates)}
@@ -213,7 +214,6 @@ def _noise(points: pd.DataFrame) -> Array:
     repeated = points["repetitions"].to_numpy() > 1
     usual = float(np.median(deviation[repeated])) if repeated.any() else 0.0
     return np.asarray(np.maximum(np.where(repeated, deviation, 0.0), max(usual, REPEATED)))
-
 
 
 def with_default(training: Training, calibrate: Callable[[Training], Calibrated]) -> FittedEstimator:

@@ -43,8 +43,9 @@ class Cell:
     """What `default` runs for so many ranks and bytes.
 
     `share`, shape (candidates + 1,): probability of each candidate, last of none. `names`: the candidates of each
-    name in the set, None where it cannot be told. `best`: the most probable state. `plain_s`, shape (mappings, candidates): seconds by the costs that all schedules share. `same`: which
-    candidates are one name, see `alike`.
+    name in the set, None where it cannot be told. `best`: the most probable state. `plain_s`,
+    shape (mappings, candidates): seconds by the costs that all schedules share. `same`: which candidates are one
+    name, see `alike`.
     """
 
     ranks: int
@@ -104,8 +105,8 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
 
 
 def _shares(on_nodes: Sequence[Sequence[Run]]) -> list[Array]:
-    """Probabilities for each run, those on as many nodes together: a library's decision may depend on the nodes or
-    not, which is as likely, before anything was measured."""
+    """Probabilities for each run, from those on as many nodes: a library's decision may depend on the nodes or
+    not, which is as likely before anything was measured."""
     together = posterior([run for runs in on_nodes for run in runs])
     apart = [posterior(runs) for runs in on_nodes]
     weight = float(special.expit(together.evidence - sum(one.evidence for one in apart)))

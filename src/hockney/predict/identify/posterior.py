@@ -1,4 +1,5 @@
-"""Which of several candidates made a table of times: a hidden Markov model along the sizes, on stretches of ranks.
+"""Which of several candidates made a table of times: a hidden Markov model along the sizes, for stretches of
+ranks.
 
 The state is the candidate that the library runs. What a candidate's time misses of the measured one is a
 simulator's error, which hardly changes from one size to the next, and noise, which does: while the library stays
@@ -6,8 +7,8 @@ with a candidate only the change counts (an autoregressive emission, as in Hamil
 where it switches, the whole error does. Switches are rare, so that a disturbed time is not one. One state more
 stands for an algorithm that is none of the candidates.
 
-A library's decision is the same for whole stretches of ranks. All ways to cut the ranks into stretches count, each
-with its probability (a product partition: Barry and Hartigan, Ann. Stat. 20, 1992). Candidates miss times of
+A library's decision is the same for whole stretches of ranks. All ways to cut the ranks into stretches count,
+each with its probability (a product partition: Barry and Hartigan, Ann. Stat. 20, 1992). Candidates miss times of
 neighbouring ranks in the same way, so that all ranks within half a doubling together count as one.
 """
 
@@ -69,8 +70,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Posterior:
-    """`shares`: probability of each candidate, and last of none of them, for each run, shape (its sizes, candidates
-    + 1); `evidence`: ln density of all times."""
+    """`shares`: probability of each candidate, and last of none of them, for each run, shape (its sizes,
+    candidates + 1); `evidence`: ln density of all times."""
 
     shares: list[Array]
     evidence: float
@@ -114,7 +115,7 @@ def _octaves(size_B: Sequence[int] | NDArray[np.int64]) -> Array:
 def _at_every_size(
     runs: Sequence[Run], rows: NDArray[np.intp], every_B: NDArray[np.int64]
 ) -> tuple[Array, Array]:
-    """ln densities of the times of each row of runs, where a state is new and where it is that of the size before.
+    """ln densities of the times of each row of runs: where a state is new, where it is that of the size before.
 
     Shape (rows, sizes, candidates + 1) each; nothing is known at sizes that a run lacks.
     """
@@ -136,8 +137,8 @@ def _weights(ranks: Sequence[int]) -> Array:
 def _together(run: Run) -> tuple[Array, Array]:
     """The mean over mappings, because candidates miss the times of all in the same way.
 
-    When the first rank is done says something of its own beside when the others are; the mean of the ranks and the
-    last one say nearly the same, and each counts for its share.
+    When the first rank is done says something of its own beside when the others are; the mean of the ranks and
+    the last one say nearly the same, and each counts for its share.
     """
     enter, stay = np.zeros((2, len(run.size_B), run.series[0].missed.shape[1] + 1))
     for is_first in (True, False):
