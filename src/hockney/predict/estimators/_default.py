@@ -156,12 +156,16 @@ def _beside(main: MeasuredByName, expected: Expected, other: MeasuredByName) -> 
     rows = {key: row for row, key in enumerate(keys(main.points, PLACE))}
     at = [rows[key] for key in keys(other.points, PLACE)]
     beyond = pd.DataFrame(other.ln_s - main.ln_s[at])
-    deviation = np.maximum(beyond.std(axis=1), REPEATED) * np.sqrt(1 + 1 / np.maximum(beyond.count(axis=1), 1))
-    ln_s = np.log(main.points["time_s"].to_numpy(np.float64))[at] + beyond.mean(axis=1).to_numpy()
+    count = beyond.count(axis=1).to_numpy()
+    own_ln = np.log(main.points["time_s"].to_numpy(np.float64))[at]
+    usual = own_ln + beyond.mean(axis=1).to_numpy(np.float64)
+    deviation = np.maximum(beyond.std(axis=1).to_numpy(np.float64), REPEATED) * np.sqrt(
+        1 + 1 / np.maximum(count, 1)
+    )
     shape = other.ln_s.shape
-    ln_s, model = (np.repeat(each[:, None], shape[1], axis=1) for each in (ln_s, deviation.to_numpy()))
+    ln_s, model = (np.repeat(each[:, None], shape[1], axis=1) for each in (usual, deviation))
     made = _with_measured(Expected(ln_s, model, other.noise, np.full(shape, np.nan)), other)
-    is_known = np.isfinite(expected.ln_s[at]) & (beyond.count(axis=1) > 1).to_numpy()[:, None]
+    is_known = np.isfinite(expected.ln_s[at]) & (count > 1)[:, None]
     return replace(made, ln_s=np.where(is_known, made.ln_s, np.nan))
 
 

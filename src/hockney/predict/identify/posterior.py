@@ -89,7 +89,8 @@ def posterior(runs: Sequence[Run]) -> Posterior:
     same = np.log(1 - RANK_SWITCH) * np.diff(np.log2(ranks))
     other = np.append(0.0, np.log(-np.expm1(same)))
     count = len(ranks)
-    evidence, shares = np.full((count, count), -np.inf), []
+    evidence = np.full((count, count), -np.inf)
+    shares: list[Array] = []
     for first in range(count):
         density, share = _along_sizes(np.cumsum(enter[first:], axis=0), np.cumsum(stay[first:], axis=0), kept)
         evidence[first, first:] = other[first] + density + np.append(0.0, np.cumsum(same[first:]))
@@ -109,7 +110,7 @@ def posterior(runs: Sequence[Run]) -> Posterior:
 
 
 def _octaves(size_B: Sequence[int] | NDArray[np.int64]) -> Array:
-    return np.diff(np.log2(np.maximum(np.asarray(size_B, dtype=np.float64), 0.5)))
+    return np.asarray(np.diff(np.log2(np.maximum(np.asarray(size_B, dtype=np.float64), 0.5))))
 
 
 def _at_every_size(
