@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from hockney.errors import RequestError
-from hockney.predict.points import POINT, beyond, limits, points, positions
+from hockney.predict.points import POINT, beside, beyond, limits, points, positions
 
 
 def one(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
@@ -50,6 +50,22 @@ def test_statistics_and_operations_are_kept_apart(row: pd.DataFrame) -> None:
     default = points(frame, "bcast")
     assert default.statistic == "completion"
     assert default.frame["time_s"].tolist() == pytest.approx([9e-6])
+
+
+def test_other_times_of_the_same_calls_stand_beside(row: pd.DataFrame) -> None:
+    row = one(row, algorithm="default")
+    frame = pd.concat(
+        [
+            row,
+            one(row, ranks=8),
+            *(one(row, statistic="min_over_ranks", ranks=ranks, time_s=ranks * 1e-7) for ranks in (4, 8)),
+            one(row, statistic="max_over_ranks", ranks=8),
+        ]
+    )
+    kept = points(frame, "bcast", "mean_over_ranks").frame.query("ranks == 4")
+    (found,) = beside(frame, kept, "bcast", "mean_over_ranks").items()
+    assert found[0] == "min_over_ranks"
+    assert found[1]["time_s"].tolist() == pytest.approx([4e-7])
 
 
 def test_unusable_rows_are_counted_by_reason(row: pd.DataFrame) -> None:

@@ -14,7 +14,7 @@ from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
 from hockney.predict.estimators.base import ANSWER, Array, Prediction, Progress, Training, estimators, silent
 from hockney.predict.identify.told import known_defaults
-from hockney.predict.points import POINT, beyond, limits, points
+from hockney.predict.points import POINT, beside, beyond, limits, points
 from hockney.predict.split import Mask, split
 from hockney.records.keys import POINT_TO_POINT
 
@@ -59,7 +59,15 @@ def evaluate(
     learn = pooled.frame[trained].reset_index(drop=True)
     unseen = pooled.frame[tested].reset_index(drop=True)
     between_pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    training = Training(learn, between_pairs, system, operation, pooled.statistic, defaults=known_defaults(frame))
+    training = Training(
+        learn,
+        between_pairs,
+        system,
+        operation,
+        pooled.statistic,
+        defaults=known_defaults(frame),
+        beside=beside(frame, learn, operation, pooled.statistic),
+    )
     predictions: dict[str, Prediction] = {}
     skipped: dict[str, str] = {}
     for name, fit in chosen.items():

@@ -29,7 +29,7 @@ from hockney.predict.identify.told import known_defaults
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.network_figures import costs_of, figures_of, machine_of
 from hockney.predict.on_topology import on_topology
-from hockney.predict.points import CHOICE, POINT, beyond, limits, points
+from hockney.predict.points import CHOICE, POINT, beside, beyond, limits, points
 from hockney.predict.scenario import MOST_STEPS, Place
 from hockney.predict.segments import best_segment
 from hockney.records import table
@@ -254,7 +254,8 @@ def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress
         )
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
     defaults = known_defaults(frame)
-    training = Training(learn, pairs, system, case.operation, pooled.statistic, progress, defaults)
+    others = beside(frame, learn, case.operation, pooled.statistic)
+    training = Training(learn, pairs, system, case.operation, pooled.statistic, progress, defaults, beside=others)
     progress(0.0, "calibrating")
     fitted = estimators.get(ANSWER)(training)
     warnings = [*pooled.warnings, *limits(learn)]

@@ -28,7 +28,7 @@ from hockney.predict.estimators.base import (
 from hockney.predict.identify.chains import Cell, Chain
 from hockney.predict.identify.told import SETTING, TIMES, VERSION, WAYS, DefaultCall, known_defaults, told_by
 from hockney.predict.machine_costs import MachineCosts
-from hockney.predict.points import APART, DEFAULT, points, positions
+from hockney.predict.points import APART, DEFAULT, beside, points, positions
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import POINT_TO_POINT
@@ -130,7 +130,16 @@ def answers(
         if not (conditions["algorithm"] == DEFAULT).any():
             continue
         pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-        training = Training(conditions, pairs, system, operation, pooled.statistic, progress, asks_library=False)
+        training = Training(
+            conditions,
+            pairs,
+            system,
+            operation,
+            pooled.statistic,
+            progress,
+            asks_library=False,
+            beside=beside(frame, conditions, operation, pooled.statistic),
+        )
         one = _answer_told(_places(training), pooled.statistic, known_defaults(frame), ways)
         if all(cell.names is None for cell in one.cells):
             one = _further(one, training, costs, ways)
@@ -310,7 +319,7 @@ class FromCosts:
         made.time_s[:], made.low_s[:], made.high_s[:] = time_s, time_s / UNCALIBRATED, time_s * UNCALIBRATED
         return made
 
-    def plain_s(self, asked: pd.DataFrame) -> Array:
+    def plain_s(self, asked: pd.DataFrame, statistic: str = "") -> Array:  # noqa: ARG002 - knows one only
         """Seconds, shape (n,); NaN where a schedule is refused."""
         return np.array([self._time_s(row) for row in asked.to_dict("records")])
 

@@ -139,13 +139,38 @@ def _usable(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     return rows[~bad], {name: int(mask.sum()) for name, mask in reasons.items()}
 
 
-def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDArray[np.intp]]:
-    """Positions of the points that agree in the columns `names`, by their values there (None: unknown)."""
+def beside(frame: pd.DataFrame, kept: pd.DataFrame, operation: str, statistic: str) -> dict[str, pd.DataFrame]:
+    """The points `kept` of one statistic of a tidy table by each other time that it holds of the same calls.
+
+    They serve to tell the algorithm behind a default: none without one.
+    """
+    if not (kept["algorithm"] == DEFAULT).any():
+        return {}
+    others = set(frame.loc[frame["operation"] == operation, "statistic"].astype(str)) - {statistic, *RATES}
+    found = {}
+    for other in sorted(others):
+        try:
+            made = points(frame, operation, other).frame
+        except RequestError:  # it has no usable row
+            continue
+        same = positions(kept, POINT)
+        is_same = [key in same for key in keys(made, POINT)]
+        if any(is_same):
+            found[other] = made[is_same].reset_index(drop=True)
+    return found
+
+
+def keys(points: pd.DataFrame, names: Sequence[str]) -> list[Hashable]:
+    """The values of each point in the columns `names` (None: unknown)."""
     held = points[list(names)]
     # An unknown number is a value like any other, but NA is not equal to itself.
-    keys = held.astype(object).where(held.notna(), None)
+    return list(held.astype(object).where(held.notna(), None).itertuples(index=False, name=None))
+
+
+def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDArray[np.intp]]:
+    """Positions of the points that agree in the columns `names`, by their values there (None: unknown)."""
     groups: dict[Hashable, list[int]] = {}
-    for position, key in enumerate(keys.itertuples(index=False, name=None)):
+    for position, key in enumerate(keys(points, names)):
         groups.setdefault(key, []).append(position)
     return {key: np.array(index, dtype=np.intp) for key, index in groups.items()}
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hockney.predict.identify.chains import _shares
 from hockney.predict.identify.naming import alike, names
-from hockney.predict.identify.posterior import STRANGE_DEVIATION, Evidence, posterior
+from hockney.predict.identify.posterior import FIRST, STRANGE_DEVIATION, Evidence, Run, posterior
 
 SIZES = 21
 ALL_B = [2**power for power in range(SIZES)]
@@ -27,6 +28,12 @@ def evidence(ln_s: np.ndarray, measured_ln: np.ndarray, model: float, noise: flo
     return Evidence(missed, np.full(missed.shape, model), np.full(missed.shape, noise))
 
 
+def told(*series: Evidence, size_B: list[int] = ALL_B) -> np.ndarray:
+    """Probabilities of the states of one number of ranks, shape (sizes, candidates + 1)."""
+    (share,) = posterior([Run(8, size_B, series)]).shares
+    return share
+
+
 def test_planted_switches_come_back() -> None:
     """Counted over many tables: in one of them noise may well move a switch by two sizes."""
     generator, ln_s = np.random.default_rng(1), laws(4)
@@ -35,11 +42,11 @@ def test_planted_switches_come_back() -> None:
         before, after = generator.permutation(4)[:2]
         truth = np.where(np.arange(SIZES) < generator.integers(4, SIZES - 4), before, after)
         measured = ln_s[np.arange(SIZES), truth] + generator.normal(0, NOISE, SIZES)
-        found = posterior(ALL_B, [evidence(ln_s, measured, 0.0)])
+        share = told(evidence(ln_s, measured, 0.0))
         # Where two candidates are within four deviations of noise of each other, either may be named.
         far = np.abs(ln_s[:, before] - ln_s[:, after]) > 4 * NOISE
-        right += list((found.path == truth)[far])
-        sets = [names(row, np.eye(4, dtype=np.bool_)) for row in found.share]
+        right += list((share.argmax(axis=1) == truth)[far])
+        sets = [names(row, np.eye(4, dtype=np.bool_)) for row in share]
         answered += [[truth[i]] in called for i, called in enumerate(sets) if called is not None]
     # One time alone takes the wrong one of two four deviations apart with 2.3 %; its neighbours only help.
     assert np.mean(right) >= 0.977
@@ -54,7 +61,7 @@ def test_an_error_that_all_sizes_share_is_no_switch(truth: int, seed: int) -> No
     """A simulator that is wrong by up to 20 % about its candidate is so at all sizes."""
     ln_s, generator = laws(4), np.random.default_rng(seed)
     measured = ln_s[:, truth] + generator.uniform(-0.2, 0.2) + generator.normal(0, 0.02, SIZES)
-    path = posterior(ALL_B, [evidence(ln_s, measured, 0.2, 0.02)]).path
+    path = told(evidence(ln_s, measured, 0.2, 0.02)).argmax(axis=1)
     assert np.count_nonzero(np.diff(path)) <= 1
 
 
@@ -63,9 +70,8 @@ def test_an_error_that_hardly_changes_is_likelier_than_one_that_does() -> None:
     truth = laws(1)[:, 0]
     wave = 0.25 * np.sin(np.arange(SIZES) * np.pi / 3)
     ln_s = np.stack([truth, truth + 0.25 + wave], axis=1)
-    found = posterior(ALL_B, [evidence(ln_s, truth + 0.25, 0.25, 0.02)])
-    assert (found.path == 0).all()
-    assert found.share[:, 0].min() > 0.9
+    share = told(evidence(ln_s, truth + 0.25, 0.25, 0.02))
+    assert share[:, 0].min() > 0.9
 
 
 @settings(max_examples=40)
@@ -75,30 +81,29 @@ def test_from_noise_alone_nothing_can_be_told(seed: int) -> None:
     generator = np.random.default_rng(seed)
     ln_s = generator.normal(0, 0.1, (1, 5)) + np.zeros((SIZES, 5))
     measured = generator.normal(0, 0.3, SIZES)
-    found = posterior(ALL_B, [evidence(ln_s, measured, 0.3, 0.3)])
-    told = [names(row, np.eye(5, dtype=np.bool_)) is not None for row in found.share]
-    assert np.mean(told) <= 0.2
+    share = told(evidence(ln_s, measured, 0.3, 0.3))
+    assert np.mean([names(row, np.eye(5, dtype=np.bool_)) is not None for row in share]) <= 0.2
 
 
 def test_an_algorithm_that_is_none_of_the_candidates_is_not_named() -> None:
     ln_s = laws(3)
     measured = ln_s.max(axis=1) + STRANGE_DEVIATION
-    found = posterior(ALL_B, [evidence(ln_s, measured, 0.05)])
-    assert [names(row, np.eye(3, dtype=np.bool_)) for row in found.share] == [None] * SIZES
+    share = told(evidence(ln_s, measured, 0.05))
+    assert [names(row, np.eye(3, dtype=np.bool_)) for row in share] == [None] * SIZES
 
 
 def test_a_candidate_that_cannot_run_is_not_named() -> None:
     ln_s = laws(3)
     measured = ln_s[:, 1].copy()
     ln_s[5:, 1] = np.nan
-    share = posterior(ALL_B, [evidence(ln_s, measured, 0.1)]).share
+    share = told(evidence(ln_s, measured, 0.1))
     assert share[5:, 1] == pytest.approx(0.0)
     assert share[0, 1] > share[5:, 1].max()
 
 
 def test_a_single_size_has_a_posterior() -> None:
     ln_s = laws(3)[:1]
-    share = posterior([8], [evidence(ln_s, ln_s[:, 2], 0.0)]).share
+    share = told(evidence(ln_s, ln_s[:, 2], 0.0), size_B=[8])
     assert share.shape == (1, 4)
     assert share.sum() == pytest.approx(1.0)
     assert share.argmax() == 2
@@ -108,7 +113,56 @@ def test_a_series_without_a_time_says_nothing() -> None:
     ln_s = laws(3)
     whole = evidence(ln_s, ln_s[:, 1], 0.1)
     empty = Evidence(np.full(ln_s.shape, np.nan), whole.model, whole.noise)
-    assert posterior(ALL_B, [whole, empty]).share == pytest.approx(posterior(ALL_B, [whole]).share)
+    assert told(whole, empty) == pytest.approx(told(whole))
+
+
+def test_what_two_ranks_ran_is_told_together_and_a_switch_between_ranks_is_seen() -> None:
+    """One run is so noisy that alone it says little; those beside it ran the same. Others, far away, did not."""
+    ln_s, generator = laws(3), np.random.default_rng(2)
+    runs = []
+    for ranks in (34, 38, 42, 46, 130, 138, 146, 154):
+        noise = 0.5 if ranks == 42 else NOISE
+        measured = ln_s[:, 0 if ranks < 64 else 2] + generator.normal(0, noise, SIZES)
+        runs.append(Run(ranks, ALL_B, [evidence(ln_s, measured, 0.05, noise)]))
+    shares = posterior(runs).shares
+    for run, share in zip(runs, shares, strict=True):
+        assert share[:, 0 if run.ranks < 64 else 2].mean() > 0.9
+    (alone,) = posterior(runs[2:3]).shares
+    assert alone[:, 0].mean() < shares[2][:, 0].mean()
+
+
+def test_runs_need_not_have_the_same_sizes() -> None:
+    ln_s = laws(3)
+    whole = Run(8, ALL_B, [evidence(ln_s, ln_s[:, 1], 0.1)])
+    every_third = Run(10, ALL_B[::3], [evidence(ln_s[::3], ln_s[::3, 1], 0.1)])
+    shares = posterior([whole, every_third]).shares
+    assert [share.shape[0] for share in shares] == [SIZES, 7]
+    assert all((share.argmax(axis=1) == 1).all() for share in shares)
+
+
+def test_runs_on_other_nodes_are_told_together_unless_they_ran_another_decision() -> None:
+    """On one node nothing tells two candidates apart; on two nodes times do."""
+    ln_s = laws(3)
+    like = ln_s.copy()
+    like[:, 2] = ln_s[:, 1] + 0.01
+    here = [Run(ranks, ALL_B, [evidence(like, like[:, 1], 0.05)]) for ranks in (8, 16)]
+    for ran, is_same in ((1, True), (0, False)):
+        there = [Run(ranks, ALL_B, [evidence(ln_s, ln_s[:, ran], 0.05)]) for ranks in (8, 16)]
+        shares = _shares([here, there])
+        assert all(share[:, ran].min() > 0.9 for share in shares[2:])
+        # Alone both remain; what ran on two nodes decides only where one decision can explain both.
+        assert (shares[0][:, 1].mean() > 0.8) == is_same
+        assert shares[0][:, 0].max() < 0.1
+
+
+def test_the_first_rank_counts_beside_the_others_and_the_last_for_its_share() -> None:
+    """Two candidates whose last ranks are done alike: when the first one is tells them apart."""
+    ln_s = np.zeros((SIZES, 2))
+    late = evidence(ln_s, ln_s[:, 0], 0.1)
+    first = evidence(np.array([[0.0, 0.3]]) + ln_s, ln_s[:, 0], 0.1)
+    assert told(late)[:, 0] == pytest.approx(told(late)[:, 1])
+    assert told(late, late) == pytest.approx(told(late))
+    assert told(late, Evidence(first.missed, first.model, first.noise, FIRST))[:, 0].min() > 0.9
 
 
 def test_alike_are_those_within_three_per_cent_in_every_series() -> None:

@@ -10,7 +10,7 @@ interval.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -25,15 +25,17 @@ from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import Candidate, of_name, window
 from hockney.predict.identify.chains import Chain, Expected, carried, chains
 from hockney.predict.identify.told import DefaultCall, tell
-from hockney.predict.points import DEFAULT
+from hockney.predict.points import DEFAULT, keys
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.statistics import NORMAL, TAILS
 
 REPEATED = 0.05
 """Least deviation in ln of one measured point beside another: launches differ by as much."""
-FORCED = 0.03
+FORCED = 0.1
 """Deviation in ln of an algorithm that was forced from the same one that the library chose itself."""
+PLACE = ("mapping", "nodes", "ppn", "ranks", "bytes", "root", "system", "mpi", "source", "variant", "cache")
+"""Points that agree in these are of one place, whatever ran."""
 _RANGE_OF_TWO = 1.128
 """The expected range of two normal values in standard deviations."""
 
@@ -79,25 +81,92 @@ class Identification:
 
 
 def identify(training: Training, fitted: Calibrated) -> Identification:
-    """The algorithms behind the default points of `training`, from times alone.
+    """The algorithms behind the default points of `training`, from times alone, by all statistics of the calls.
 
     RequestError where there is no candidate.
     """
-    points = training.points
-    is_default = points["algorithm"] == DEFAULT
-    default = points[is_default].reset_index(drop=True)
-    named = points[~is_default].reset_index(drop=True)
-    mpi = str(default["mpi"].iloc[0])
-    measured = [_choice_of(row) for row in named.to_dict("records")]
-    found = dict.fromkeys([*window(training.operation, mpi), *(one for one in measured if one is not None)])
+    is_default = training.points["algorithm"] == DEFAULT
+    mpi = str(training.points.loc[is_default, "mpi"].iloc[0])
+    named = [_choice_of(row) for row in training.points[~is_default].to_dict("records")]
+    found = dict.fromkeys([*window(training.operation, mpi), *(one for one in named if one is not None)])
     if not found:
         raise RequestError(f"no candidate for the default of {training.operation}", "measure named algorithms")
     candidates = list(found)
-    expected = _simulated(default, candidates, fitted)
-    own = _noise(default)
-    expected = replace(expected, noise=np.repeat(own[:, None], len(candidates), axis=1))
-    _enter_measured(expected, default, named, measured, candidates)
-    return Identification(candidates, chains(default, expected))
+    main = measured_by_name(training.points, candidates)
+    parts = [_with_measured(_simulated(main.points, candidates, fitted), main)]
+    frames = [main.points.assign(statistic=training.statistic)]
+    for statistic, points in training.beside.items():
+        other = measured_by_name(points, candidates)
+        parts.append(_beside(main, parts[0], other))
+        frames.append(other.points.assign(statistic=statistic))
+    names = [each.name for each in fields(Expected)]
+    whole = Expected(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return Identification(candidates, chains(pd.concat(frames, ignore_index=True), whole, training.statistic))
+
+
+@dataclass(frozen=True)
+class MeasuredByName:
+    """The default `points` by one statistic, and what candidates took there by name, shape (points, candidates).
+
+    `ln_s` in ln seconds, NaN where it was not measured; `noise` as of `Evidence`, also where it was not.
+    """
+
+    points: pd.DataFrame
+    ln_s: Array
+    noise: Array
+
+
+def measured_by_name(points: pd.DataFrame, candidates: Sequence[Candidate]) -> MeasuredByName:
+    """Of points by one statistic (columns of `predict.points.POINT`, `time_s`, `spread` and `repetitions`)."""
+    is_default = points["algorithm"] == DEFAULT
+    default, named = points[is_default].reset_index(drop=True), points[~is_default]
+    columns = {candidate: column for column, candidate in enumerate(candidates)}
+    rows = {key: row for row, key in enumerate(keys(default, PLACE))}
+    noise = np.repeat(_noise(default)[:, None], len(candidates), axis=1)
+    ln_s = np.full(noise.shape, np.nan)
+    of_named = _noise(named) if len(named) else np.empty(0)
+    for key, point, own in zip(keys(named, PLACE), named.to_dict("records"), of_named, strict=True):
+        candidate = _choice_of(point) if key in rows else None
+        if candidate is None:
+            continue
+        at = rows[key], columns[candidate]
+        ln_s[at] = np.log(point["time_s"])
+        noise[at] = np.hypot(noise[at], own)
+    return MeasuredByName(default, ln_s, noise)
+
+
+def _with_measured(otherwise: Expected, measured: MeasuredByName) -> Expected:
+    """Where a candidate was measured at a default point, that is what it takes there."""
+    is_measured = np.isfinite(measured.ln_s)
+    return Expected(
+        np.where(is_measured, measured.ln_s, otherwise.ln_s),
+        np.where(is_measured, FORCED, otherwise.model),
+        measured.noise,
+        otherwise.plain_s,
+    )
+
+
+def _beside(main: MeasuredByName, expected: Expected, other: MeasuredByName) -> Expected:
+    """What candidates take by another statistic of the same calls; nothing is known, NaN, of points where fewer
+    than two were measured.
+
+    Those that were not measured are `expected` to take what `default` took by the main one, and beyond it what is
+    usual among those that were: so both are judged on one scale, and nothing is simulated twice.
+    """
+    rows = {key: row for row, key in enumerate(keys(main.points, PLACE))}
+    at = [rows[key] for key in keys(other.points, PLACE)]
+    beyond = pd.DataFrame(other.ln_s - main.ln_s[at])
+    count = beyond.count(axis=1).to_numpy()
+    own_ln = np.log(main.points["time_s"].to_numpy(np.float64))[at]
+    usual = own_ln + beyond.mean(axis=1).to_numpy(np.float64)
+    deviation = np.maximum(beyond.std(axis=1).to_numpy(np.float64), REPEATED) * np.sqrt(
+        1 + 1 / np.maximum(count, 1)
+    )
+    shape = other.ln_s.shape
+    ln_s, model = (np.repeat(each[:, None], shape[1], axis=1) for each in (usual, deviation))
+    made = _with_measured(Expected(ln_s, model, other.noise, np.full(shape, np.nan)), other)
+    is_known = np.isfinite(expected.ln_s[at]) & (count > 1)[:, None]
+    return replace(made, ln_s=np.where(is_known, made.ln_s, np.nan))
 
 
 def _simulated(
@@ -149,35 +218,6 @@ def _noise(points: pd.DataFrame) -> Array:
     repeated = points["repetitions"].to_numpy() > 1
     usual = float(np.median(deviation[repeated])) if repeated.any() else 0.0
     return np.asarray(np.maximum(np.where(repeated, deviation, 0.0), max(usual, REPEATED)))
-
-
-PLACE = ("mapping", "nodes", "ppn", "ranks", "bytes", "root", "system", "mpi", "source", "variant", "cache")
-
-
-def _enter_measured(
-    expected: Expected,
-    default: pd.DataFrame,
-    named: pd.DataFrame,
-    measured: Sequence[Candidate | None],
-    candidates: Sequence[Candidate],
-) -> None:
-    """Where a candidate was measured at a default point, that is what it takes there."""
-    columns = {candidate: column for column, candidate in enumerate(candidates)}
-    rows = {key: row for row, key in enumerate(_keys(default))}
-    noise = _noise(named) if len(named) else np.empty(0)
-    times_s = named["time_s"].to_numpy(np.float64)
-    for i, (key, candidate) in enumerate(zip(_keys(named), measured, strict=True)):
-        if candidate is None or key not in rows:
-            continue
-        row, column = rows[key], columns[candidate]
-        expected.ln_s[row, column] = np.log(times_s[i])
-        expected.model[row, column] = FORCED
-        expected.noise[row, column] = np.hypot(expected.noise[row, column], noise[i])
-
-
-def _keys(points: pd.DataFrame) -> list[tuple[object, ...]]:
-    held = points[list(PLACE)]
-    return list(held.astype(object).where(held.notna(), None).itertuples(index=False, name=None))
 
 
 def with_default(training: Training, calibrate: Callable[[Training], Calibrated]) -> FittedEstimator:

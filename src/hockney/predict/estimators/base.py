@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -95,6 +95,8 @@ class Training:
     defaults: Defaults = NOTHING_KNOWN
     asks_library: bool = True
     """Whether the algorithm behind `default` is looked up by the version of the library, where that is known."""
+    beside: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    """The points by other statistics of the same calls: the algorithm behind `default` is told by all of them."""
 
 
 Estimator = Callable[[Training], FittedEstimator]

@@ -1,8 +1,7 @@
 """Identification of the algorithms behind `default`, from what each candidate misses of each of its points.
 
-Points of the same ranks on as many nodes ran the same algorithms, whatever their mapping: together they are one
-chain along the sizes. Chains of neighbouring ranks are kept apart: candidates miss their times in the same way,
-so that together they would only seem to say more.
+Points of the same ranks on as many nodes ran the same algorithms, whatever their mapping and by whatever
+statistic they were timed: together they are one chain along the sizes.
 """
 
 from __future__ import annotations
@@ -13,17 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import special
 
 from hockney.predict.identify.naming import alike, names
-from hockney.predict.identify.posterior import Evidence, posterior
+from hockney.predict.identify.posterior import RANK_SWITCH, Evidence, Run, posterior
 from hockney.predict.points import positions
 
 Array = NDArray[np.float64]
 
 CHAIN = ("system", "mpi", "source", "variant", "cache", "oversubscribed", "root", "nodes", "ranks")
-"""Default points that agree in these ran one decision along the sizes."""
-RANK_SWITCH = 0.5
-"""How often a library's choice at a size differs where the ranks double."""
+"""Default points that agree in these ran one decision along the sizes; nodes and ranks are last."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +43,9 @@ class Cell:
     """What `default` runs for so many ranks and bytes.
 
     `share`, shape (candidates + 1,): probability of each candidate, last of none. `names`: the candidates of each
-    name in the set, None where it cannot be told. `best`: the state in the most probable sequence along the
-    sizes. `plain_s`, shape (mappings, candidates): seconds by the costs that all schedules share. `same`: which
-    candidates are one name, see `alike`.
+    name in the set, None where it cannot be told. `best`: the most probable state. `plain_s`,
+    shape (mappings, candidates): seconds by the costs that all schedules share. `same`: which candidates are one
+    name, see `alike`.
     """
 
     ranks: int
@@ -79,42 +77,64 @@ class Chain:
 
 @dataclass
 class _Open:
-    """A chain before it is decided: its sizes, and for each its rows of evidence."""
+    """A chain before it is decided: its times, and for each size its rows of points by the main statistic."""
 
     key: tuple[Hashable, ...]
-    size_B: list[int]
-    series: list[Evidence]
+    run: Run
     rows: list[list[int]]
-    """Of the points, at each size."""
 
 
-def chains(points: pd.DataFrame, expected: Expected) -> list[Chain]:
-    """Of default points (columns of `predict.points.POINT` and `time_s`), by ranks and nodes ascending."""
+def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
+    """Of default points, by ranks and nodes ascending.
+
+    They have the columns of `predict.points.POINT`, `time_s` and `statistic`; names are told apart by the times
+    of the statistic `main`.
+    """
     missed = np.log(points["time_s"].to_numpy(np.float64))[:, None] - expected.ln_s
-    opened = [
-        _opened(key, points.iloc[index], missed[index], expected, index)  # type: ignore[arg-type]
-        for key, index in positions(points, CHAIN).items()
-    ]
-    closed = [_closed(chain, expected) for chain in opened]
+    places: dict[tuple[Hashable, ...], dict[Hashable, list[_Open]]] = {}
+    for key, index in positions(points, CHAIN).items():
+        chain = _opened(key, points.iloc[index], missed[index], expected, index, main)  # type: ignore[arg-type]
+        *conditions, nodes, _ = chain.key
+        places.setdefault(tuple(conditions), {}).setdefault(nodes, []).append(chain)
+    closed = []
+    for on_nodes in places.values():
+        opened = [chain for part in on_nodes.values() for chain in part]
+        shares = _shares([[chain.run for chain in part] for part in on_nodes.values()])
+        closed += [_closed(chain, share, expected) for chain, share in zip(opened, shares, strict=True)]
     return sorted(closed, key=lambda chain: (chain.ranks, chain.nodes or 0))
 
 
+def _shares(on_nodes: Sequence[Sequence[Run]]) -> list[Array]:
+    """Probabilities for each run, from those on as many nodes: a library's decision may depend on the nodes or
+    not, which is as likely before anything was measured."""
+    together = posterior([run for runs in on_nodes for run in runs])
+    apart = [posterior(runs) for runs in on_nodes]
+    weight = float(special.expit(together.evidence - sum(one.evidence for one in apart)))
+    each = [share for one in apart for share in one.shares]
+    return [weight * whole + (1 - weight) * own for whole, own in zip(together.shares, each, strict=True)]
+
+
 def _opened(
-    key: tuple[Hashable, ...], points: pd.DataFrame, missed: Array, expected: Expected, index: NDArray[np.intp]
+    key: tuple[Hashable, ...],
+    points: pd.DataFrame,
+    missed: Array,
+    expected: Expected,
+    index: NDArray[np.intp],
+    main: str,
 ) -> _Open:
     sizes = sorted({int(size_B) for size_B in points["bytes"]})
     at = np.searchsorted(sizes, points["bytes"].to_numpy(np.int64))
     series = []
     of_size: list[list[int]] = [[] for _ in sizes]
-    for rows in positions(points, ("mapping", "ppn")).values():
+    for (*_, statistic), rows in positions(points, ("mapping", "ppn", "statistic")).items():  # type: ignore[misc]
         shape = (len(sizes), missed.shape[1])
         parts = [np.full(shape, np.nan), np.ones(shape), np.ones(shape)]
         for part, values in zip(parts, (missed, expected.model[index], expected.noise[index]), strict=True):
             part[at[rows]] = values[rows]
-        series.append(Evidence(*parts))
-        for row in rows:
+        series.append(Evidence(*parts, statistic=str(statistic)))
+        for row in rows if statistic == main else ():
             of_size[at[row]].append(int(index[row]))
-    return _Open(key, sizes, series, of_size)
+    return _Open(key, Run(int(key[-1]), sizes, series), of_size)  # type: ignore[call-overload]
 
 
 def carried(share: Array, from_B: Sequence[int], ranks_from: int, to_B: Sequence[int], ranks: int) -> Array:
@@ -125,11 +145,10 @@ def carried(share: Array, from_B: Sequence[int], ranks_from: int, to_B: Sequence
     return np.asarray(kept * share[nearest] + (1 - kept) / share.shape[1])
 
 
-def _closed(chain: _Open, expected: Expected) -> Chain:
-    cells, ranks = [], int(chain.key[-1])  # type: ignore[call-overload]
-    found = posterior(chain.size_B, chain.series)
-    for size_B, rows, share, best in zip(chain.size_B, chain.rows, found.share, found.path, strict=True):
+def _closed(chain: _Open, share: Array, expected: Expected) -> Chain:
+    cells = []
+    for size_B, rows, own in zip(chain.run.size_B, chain.rows, share, strict=True):
         plain_s, deviation = expected.plain_s[rows], np.hypot(expected.model[rows], expected.noise[rows])
         same = alike(plain_s, expected.ln_s[rows], deviation)
-        cells.append(Cell(ranks, size_B, share, names(share, same), int(best), plain_s, same))
+        cells.append(Cell(chain.run.ranks, size_B, own, names(own, same), int(own.argmax()), plain_s, same))
     return Chain(chain.key, cells)

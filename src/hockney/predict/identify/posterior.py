@@ -1,10 +1,15 @@
-"""Which of several candidates made a series of times: a hidden Markov model along the sizes.
+"""Which of several candidates made a table of times: a hidden Markov model along the sizes, for stretches of
+ranks.
 
 The state is the candidate that the library runs. What a candidate's time misses of the measured one is a
 simulator's error, which hardly changes from one size to the next, and noise, which does: while the library stays
 with a candidate only the change counts (an autoregressive emission, as in Hamilton, Econometrica 57, 1989);
 where it switches, the whole error does. Switches are rare, so that a disturbed time is not one. One state more
 stands for an algorithm that is none of the candidates.
+
+A library's decision is the same for whole stretches of ranks. All ways to cut the ranks into stretches count,
+each with its probability (a product partition: Barry and Hartigan, Ann. Stat. 20, 1992). Candidates miss times of
+neighbouring ranks in the same way, so that all ranks within half a doubling together count as one.
 """
 
 from __future__ import annotations
@@ -20,14 +25,22 @@ Array = NDArray[np.float64]
 
 SWITCH = 0.1
 """How often a library switches where the size doubles: twice from 1 B to 1 MiB."""
+RANK_SWITCH = 0.5
+"""How often its choices are others where the ranks double."""
 STEADY = 0.95
 """Correlation of a simulator's error with that at twice the size."""
+ALIKE_DOUBLINGS = 0.5
+"""Doublings of the ranks within which a candidate's errors are taken to be the same one."""
 STRANGE = 0.02
 """How often the algorithm is none of the candidates, before anything was measured."""
 STRANGE_DEVIATION = 1.5
 """Deviation in ln of the time of such an algorithm from that of the candidates."""
+FIRST = "min_over_ranks"
+"""The statistic that says when the first rank is done."""
 _FREEDOM = 4.0
 """Of Student's t: outliers do not rule."""
+_UNLIKELY = 1e-6
+"""Stretches of less probability are left out."""
 
 
 @dataclass(frozen=True)
@@ -35,68 +48,129 @@ class Evidence:
     """What candidates miss of one series of times at ascending sizes, arrays of shape (sizes, candidates), in ln.
 
     `missed` is ln measured − ln expected, NaN where the candidate cannot run. `model` is the deviation of what is
-    expected (the simulator's known error), `noise` that of one measured time beside another.
+    expected (the simulator's known error), `noise` that of one measured time beside another. `statistic`: of
+    which times of the calls.
     """
 
     missed: Array
     model: Array
     noise: Array
+    statistic: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Times of so many ranks, on as many nodes, at ascending sizes: series under several mappings and by several
+    statistics."""
+
+    ranks: int
+    size_B: Sequence[int]
+    series: Sequence[Evidence]
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """`share`, shape (sizes, candidates + 1): probability of each candidate, and last of none of them; `path`,
-    shape (sizes,): the most probable sequence of states."""
+    """`shares`: probability of each candidate, and last of none of them, for each run, shape (its sizes,
+    candidates + 1); `evidence`: ln density of all times."""
 
-    share: Array
-    path: NDArray[np.intp]
+    shares: list[Array]
+    evidence: float
 
 
-def posterior(size_B: Sequence[int], series: Sequence[Evidence]) -> Posterior:
-    """From series that ran the same algorithms at the same sizes, for example under several mappings.
+def posterior(runs: Sequence[Run]) -> Posterior:
+    """Of runs of one library under one set of conditions, whose decisions depend on ranks and sizes alone."""
+    every_B = np.array(sorted({size_B for run in runs for size_B in run.size_B}))
+    ranks = sorted({run.ranks for run in runs})
+    rows = np.searchsorted(ranks, [run.ranks for run in runs])
+    enter, stay = _at_every_size(runs, rows, every_B)
+    weights = _weights(ranks)[:, None, None]
+    enter, stay = weights * enter, weights * stay
+    kept = (1 - SWITCH) ** _octaves(every_B)
+    same = np.log(1 - RANK_SWITCH) * np.diff(np.log2(ranks))
+    other = np.append(0.0, np.log(-np.expm1(same)))
+    count = len(ranks)
+    evidence = np.full((count, count), -np.inf)
+    shares: list[Array] = []
+    for first in range(count):
+        density, share = _along_sizes(np.cumsum(enter[first:], axis=0), np.cumsum(stay[first:], axis=0), kept)
+        evidence[first, first:] = other[first] + density + np.append(0.0, np.cumsum(same[first:]))
+        shares.append(share)
+    before, after = np.zeros(count + 1), np.zeros(count + 1)
+    for last in range(count):
+        before[last + 1] = special.logsumexp(before[: last + 1] + evidence[: last + 1, last])
+    for first in reversed(range(count)):
+        after[first] = special.logsumexp(evidence[first, first:] + after[first + 1 :])
+    weight = np.exp(before[:-1, None] + evidence + after[None, 1:] - after[0])
+    whole = np.zeros(enter.shape)
+    for first, last in np.argwhere(weight > _UNLIKELY):
+        whole[first : last + 1] += weight[first, last] * shares[first][last - first]
+    whole /= whole.sum(axis=2, keepdims=True)
+    held = [whole[row, np.searchsorted(every_B, run.size_B)] for run, row in zip(runs, rows, strict=True)]
+    return Posterior(held, float(after[0]))
 
-    The simulator is wrong about all of them in the same way: each counts for its share only.
+
+def _octaves(size_B: Sequence[int] | NDArray[np.int64]) -> Array:
+    return np.asarray(np.diff(np.log2(np.maximum(np.asarray(size_B, dtype=np.float64), 0.5))))
+
+
+def _at_every_size(
+    runs: Sequence[Run], rows: NDArray[np.intp], every_B: NDArray[np.int64]
+) -> tuple[Array, Array]:
+    """ln densities of the times of each row of runs: where a state is new, where it is that of the size before.
+
+    Shape (rows, sizes, candidates + 1) each; nothing is known at sizes that a run lacks.
     """
-    octaves = np.diff(np.log2(np.maximum(np.array(size_B, dtype=np.float64), 0.5)))
-    enter, stay = _together(series, STEADY**octaves)
-    sizes, states = enter.shape
-    begin = np.log(np.append(np.full(states - 1, (1 - STRANGE) / max(states - 1, 1)), STRANGE))
-    # A switch leads to any other state as that state begins.
-    kept = (1 - SWITCH) ** octaves
-    forward, backward = np.empty((sizes, states)), np.zeros((sizes, states))
-    best, came = np.empty((sizes, states)), np.zeros((sizes, states), dtype=np.intp)
-    forward[0] = best[0] = begin + enter[0]
-    for i in range(1, sizes):
-        step = _step(kept[i - 1], begin + enter[i], stay[i])
-        forward[i] = special.logsumexp(forward[i - 1][:, None] + step, axis=0)
-        through = best[i - 1][:, None] + step
-        came[i], best[i] = through.argmax(axis=0), through.max(axis=0)
-    for i in range(sizes - 1, 0, -1):
-        step = _step(kept[i - 1], begin + enter[i], stay[i])
-        backward[i - 1] = special.logsumexp(step + backward[i], axis=1)
-    share = special.softmax(forward + backward, axis=1)
-    path = np.empty(sizes, dtype=np.intp)
-    path[-1] = best[-1].argmax()
-    for i in range(sizes - 1, 0, -1):
-        path[i - 1] = came[i, path[i]]
-    return Posterior(share, path)
-
-
-def _together(series: Sequence[Evidence], steady: Array) -> tuple[Array, Array]:
-    """The mean of all series that have a time at a size; nothing is known where none has."""
-    there = np.array([np.isfinite(one.missed).any(axis=1) for one in series])
-    many = np.maximum(there.sum(axis=0), 1)[:, None]
-    parts = zip(*(_emissions(one, steady) for one in series), strict=True)
-    enter, stay = (np.where(there[:, :, None], np.array(part), 0.0).sum(axis=0) / many for part in parts)
+    shape = (int(rows.max()) + 1, every_B.size, runs[0].series[0].missed.shape[1] + 1)
+    enter, stay = np.zeros(shape), np.zeros(shape)
+    for run, row in zip(runs, rows, strict=True):
+        at = np.searchsorted(every_B, run.size_B)
+        for total, part in zip((enter, stay), _together(run), strict=True):
+            total[row, at] += part
     return enter, stay
 
 
-def _step(kept: float, other: Array, same: Array) -> Array:
-    """ln probability of state and time at a size, from each state (rows) at the size before; `kept`: that it
-    stays."""
-    step = np.broadcast_to(np.log1p(-kept) + other, (same.size, same.size)).copy()
-    step[np.diag_indices(same.size)] = np.log(kept) + same
-    return step
+def _weights(ranks: Sequence[int]) -> Array:
+    """By how much each of these ranks counts: as the stretch that it stands for, at most one."""
+    between = np.minimum(np.diff(np.log2(ranks)) / ALIKE_DOUBLINGS, 1.0) / 2
+    return np.asarray(np.append(0.5, between) + np.append(between, 0.5))
+
+
+def _together(run: Run) -> tuple[Array, Array]:
+    """The mean over mappings, because candidates miss the times of all in the same way.
+
+    When the first rank is done says something of its own beside when the others are; the mean of the ranks and
+    the last one say nearly the same, and each counts for its share.
+    """
+    enter, stay = np.zeros((2, len(run.size_B), run.series[0].missed.shape[1] + 1))
+    for is_first in (True, False):
+        alike = [one for one in run.series if (one.statistic == FIRST) == is_first]
+        there = [np.isfinite(one.missed).any(axis=1)[:, None] for one in alike]
+        many = np.maximum(np.sum(there, axis=0), 1)
+        for one, has in zip(alike, there, strict=True):
+            for total, part in zip((enter, stay), _emissions(one, STEADY ** _octaves(run.size_B)), strict=True):
+                total += np.where(has, part, 0.0) / many
+    return enter, stay
+
+
+def _along_sizes(enter: Array, stay: Array, kept: Array) -> tuple[Array, Array]:
+    """ln density of all times, shape (n,), and the probability of each state, shape (n, sizes, states).
+
+    `enter` and `stay`, shape (n, sizes, states), as of `_at_every_size`; `kept`: that a state stays.
+    """
+    states = enter.shape[2]
+    # A switch leads to any state as that state begins.
+    begin = np.log(np.append(np.full(states - 1, (1 - STRANGE) / max(states - 1, 1)), STRANGE)) + enter
+    forward, backward = np.empty(enter.shape), np.zeros(enter.shape)
+    forward[:, 0] = begin[:, 0]
+    for i in range(1, enter.shape[1]):
+        new, same = np.log1p(-kept[i - 1]) + begin[:, i], np.log(kept[i - 1]) + stay[:, i]
+        arrived = special.logsumexp(forward[:, i - 1], axis=1, keepdims=True)
+        forward[:, i] = np.logaddexp(arrived + new, forward[:, i - 1] + same)
+    for i in reversed(range(1, enter.shape[1])):
+        new, same = np.log1p(-kept[i - 1]) + begin[:, i], np.log(kept[i - 1]) + stay[:, i]
+        left = special.logsumexp(new + backward[:, i], axis=1, keepdims=True)
+        backward[:, i - 1] = np.logaddexp(left, same + backward[:, i])
+    return special.logsumexp(forward[:, -1], axis=1), special.softmax(forward + backward, axis=2)
 
 
 def _emissions(one: Evidence, steady: Array) -> tuple[Array, Array]:
