@@ -113,6 +113,9 @@ def clone(tmp_path: Path, hockney: Path) -> Path:
     for program in Path(sys.executable).parent.iterdir():
         if program.name not in ("hockney", "activate"):
             (programs / program.name).symlink_to(program)
+    for name in ("pyvenv.cfg", "lib"):  # so that its `python` finds what is installed
+        if (there := Path(sys.prefix, name)).exists():
+            (programs.parent / name).symlink_to(there)
     (programs / "hockney").symlink_to(hockney)
     (programs / "activate").write_text(
         f'PATH="{programs}:{Path(sys.executable).parent}:$PATH"\n', encoding="utf-8"
