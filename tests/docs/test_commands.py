@@ -73,12 +73,7 @@ def _in_namespaces(clone: Path) -> Iterator[None]:
             lab.down("lab")
 
 
-def _simgrid() -> None:
-    if shutil.which("smpicc") is None:
-        pytest.skip(lacking("SimGrid", "smpicc is not on the PATH"))
-
-
-NEEDS = {"namespaces": _namespaces, "SimGrid": _simgrid}
+NEEDS = {"namespaces": _namespaces}
 """What a fence may need: each skips by name where it is not there."""
 
 
