@@ -6,7 +6,8 @@ ifneq ($(filter test test-all,$(MAKECMDGOALS)),)
 # Environments are set up beside each other, and beside lint and docs.
 MAKEFLAGS += --jobs=2
 endif
-PIP := -m pip install --quiet --disable-pip-version-check
+# Modules are compiled when they are first imported: thousands never are.
+PIP := -m pip install --quiet --no-compile --disable-pip-version-check
 
 # A part that fails does not keep the others from running: $(call part,NAME,COMMAND) prints how long it took, and
 # $(judged), at the end, which parts failed, and what no part could test for want of what (tests/capabilities.py).

@@ -1,4 +1,4 @@
-"""The page on batch systems: its command writes the script that it shows."""
+"""The page on batch systems: its command writes the script that it shows. `tests/docs` runs the others."""
 
 from __future__ import annotations
 
@@ -33,16 +33,3 @@ def test_the_command_of_the_page_writes_its_script(command: Fake, tmp_path: Path
         r"exec \S+/hockney", "exec /home/me/.venv/bin/hockney", written.replace(str(tmp_path), "/home/me")
     )
     assert written.strip() == script
-
-
-def test_the_other_commands_of_the_page_are_understood(command: Fake, tmp_path: Path) -> None:
-    command("sbatch", "Submitted batch job 17")
-    command("squeue", "RUNNING")
-    (tmp_path / "sites").mkdir()
-    (tmp_path / "sites/here.toml").write_text('walltime = "5min"\n')
-    commands = [line for block in blocks() for line in re.sub(r"\\\n\s*", "", block).splitlines()]
-    ran = [line for line in commands if line.startswith("hockney ")]
-    assert len(ran) > 4
-    for line in ran:
-        done = run_hockney(*shlex.split(line)[1:], cwd=tmp_path)
-        assert done.returncode == 0, line + done.stderr

@@ -44,7 +44,7 @@ def test_text(tmp_path: Path) -> None:
     code, out, err = run(*files, "-o", tmp_path / "c")
     assert code == 0
     # Sendrecv has three rows and Exchange one, with three times each.
-    assert f"{tmp_path / 'c'}: 12 records from 1 files, 1 skipped" in out
+    assert f"{tmp_path / 'c'}: 12 records from 1 file, 1 skipped" in out
     assert "imb_parallel.txt:41: not a row of this table" in err
     assert "one-sided" in err
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+from tests.batch.fake import fake
 from tests.capabilities import shared
 from tests.docs.page import ROOT
 
@@ -15,6 +16,9 @@ Given = Callable[[str], Path]
 """The file or folder of a name."""
 MAKERS: dict[str, Callable[[Path, Path, Given], object]] = {}
 """By name: what makes it at a path, with a `hockney`, from others that are given."""
+
+PROGRAMS = {"sbatch": "Submitted batch job 17", "squeue": "PENDING"}
+"""Commands of a cluster, and what they print in a test: they lie on the PATH."""
 
 
 def giver(folder: Path, hockney: Path) -> Given:
@@ -94,3 +98,16 @@ def _edges(path: Path, *_: object) -> None:
     nodes = [f"n{node}" for node in range(33)]
     lines = ["switch s", f"node {' '.join(nodes)}", *(f"{node} s" for node in nodes)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@_made_by(*PROGRAMS)
+def _program(path: Path, *_: object) -> None:
+    fake(path.parent, path.name, PROGRAMS[path.name])
+
+
+@_made_by("sites/here.toml")
+def _site(path: Path, *_: object) -> None:
+    """That of the page on batch systems."""
+    text = (ROOT / "docs/how-to/batch.md").read_text(encoding="utf-8")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")

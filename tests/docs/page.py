@@ -1,12 +1,15 @@
 """A page as its reader meets it: blocks of commands, in their order.
 
-A fenced block of `sh` is a shell script; in one of `console`, what follows `$ ` is a command, and what follows a
-command is its output, in which `…` stands for anything. Words of the fence say what a test has to know:
+A fenced block of `sh` is a shell script, one of `python` a script of Python; in one of `console`, what follows
+`$ ` is a command, and what follows a command is its output, in which `…` stands for anything. Words of the fence
+say what a test has to know:
 
     ```{.sh not="needs root"}       is never run by a test, for this reason
     ```{.sh slow="half a minute"}   runs in `make test-all` alone
     ```{.sh given="machine.json"}   takes these as there already: `given.py` makes them
     ```{.sh exits="0 1"}            these exit codes are answers
+    ```{.sh needs="namespaces"}     is left out where the machine lacks it (`test_commands.NEEDS`)
+    ```{.sh adds="--dry-run"}       the test gives this to each `hockney` as well, for want of such a machine
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LANGUAGES = ("sh", "console")
-WORDS = {"not", "slow", "given", "exits"}
+LANGUAGES = ("sh", "python", "console")
+WORDS = {"not", "slow", "given", "exits", "needs", "adds"}
 """What a fence may say."""
 
 _FENCE = re.compile(r" {0,3}```(.*)")
@@ -94,6 +97,8 @@ def _pieces(page: Path, start: int, info: str, block: list[str]) -> Iterator[Pie
     assert says.keys() <= WORDS, f"{page}:{start}: a fence may say {', '.join(sorted(WORDS))}"
     if language == "sh":
         yield Piece(start, "\n".join(block), (), says)
+    elif language == "python":
+        yield Piece(start, "\n".join(["python - <<'END'", *block, "END"]), (), says)
     elif language == "console":
         command, output, at = list[str](), list[str](), start
         for number, line in enumerate(block, start + 1):

@@ -16,13 +16,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
+from tests.cluster.fixture import made
 from tests.docs import warm
-from tests.docs.given import Given, giver
+from tests.docs.given import PROGRAMS, Given, giver
 from tests.docs.page import ROOT, Piece, outside, pages, pieces
+
+from hockney.errors import RequestError
+from hockney.runner import lab
 
 LIMIT_S = 900
 """A page; the longest takes a few minutes."""
@@ -31,6 +36,8 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 """A reader is no root, and these tests may be: Open MPI asks, as its `mpirun` on a page does not say so."""
 MPICH = ".venv-mpich"
 """The environment of `make test` for a second MPI."""
+_HOCKNEY = re.compile(r"(?m)^(hockney (?:.*\\\n)*[^#\n]*?)(?=\s*(?:#.*)?$)")
+"""A command of several lines, without its comment."""
 SHORT = "--bytes 8,64,512,4KiB,32KiB,64KiB --visits 1 --budget 20ms --level all"
 """What `make test` adds to `hockney measure`: enough sizes for every kind of answer, none of them a good one."""
 _MEASURES = re.compile(r"hockney (measure|run|study \w+ (?!--dry-run|--from)|tune .*--verify|apply|profile)")
@@ -45,6 +52,29 @@ def _params() -> Iterator[object]:
             if any(_MEASURES.search(piece.text) for piece in found):
                 marks.append(pytest.mark.mpi)
             yield pytest.param(page, marks=marks, id=name)
+
+
+def _namespaces() -> None:
+    lab.down(made("docs", 2, None).name)
+
+
+@contextmanager
+def _in_namespaces(clone: Path) -> Iterator[None]:
+    """With a `hockney` that runs where its page says, as the warm one runs elsewhere; and nothing left of it."""
+    program = clone / ".venv/bin/hockney"
+    program.unlink()
+    program.symlink_to(Path(sys.executable).with_name("hockney"))
+    try:
+        yield
+    finally:
+        for name in ("left", "right"):
+            subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
+        with suppress(RequestError):
+            lab.down("lab")
+
+
+NEEDS = {"namespaces": _namespaces}
+"""What a fence may need: each skips by name where it is not there."""
 
 
 @pytest.fixture(scope="session")
@@ -78,6 +108,9 @@ def clone(tmp_path: Path, hockney: Path) -> Path:
     for program in Path(sys.executable).parent.iterdir():
         if program.name not in ("hockney", "activate"):
             (programs / program.name).symlink_to(program)
+    for name in ("pyvenv.cfg", "lib"):  # so that its `python` finds what is installed
+        if (there := Path(sys.prefix, name)).exists():
+            (programs.parent / name).symlink_to(there)
     (programs / "hockney").symlink_to(hockney)
     (programs / "activate").write_text(
         f'PATH="{programs}:{Path(sys.executable).parent}:$PATH"\n', encoding="utf-8"
@@ -101,10 +134,13 @@ def _script(found: list[Piece], logs: Path, given: Given) -> str:
         text = piece.text
         if not ALL:
             text = re.sub(r"(?m)^hockney measure (?!.*--bytes)(?!.*--submit)", f"hockney measure {SHORT} ", text)
+        if added := piece.says.get("adds"):
+            text = _HOCKNEY.sub(rf"\1 {added}", text)
         lines += [f"exec >{shlex.quote(str(logs / str(number)))} 2>&1"]
         lines += [
-            f"[ -e {name} ] || cp -r {shlex.quote(str(given(name)))} {name}"
+            f"[ -e {there} ] || {{ mkdir -p $(dirname {there}); cp -r {shlex.quote(str(given(name)))} {there}; }}"
             for name in piece.says.get("given", "").split()
+            for there in [f".venv/bin/{name}" if name in PROGRAMS else name]
         ]
         lines += [f"exits={shlex.quote(piece.says.get('exits', '0'))}", text]
     return "\n".join(lines) + "\n"
@@ -124,8 +160,15 @@ def _is_in(expected: tuple[str, ...], printed: str) -> bool:
 @pytest.mark.parametrize("page", list(_params()))
 def test_the_commands_of_a_page_run(page: Path, clone: Path, given: Given, tmp_path: Path) -> None:
     found = [piece for piece in pieces(page) if "not" not in piece.says and (ALL or "slow" not in piece.says)]
+    reasons = []
+    for need in dict.fromkeys(piece.says["needs"] for piece in found if "needs" in piece.says):
+        try:
+            NEEDS[need]()
+        except pytest.skip.Exception as skipped:
+            found = [piece for piece in found if piece.says.get("needs") != need]
+            reasons.append(str(skipped.msg))
     if not found:
-        pytest.skip("all of it is slow: `make test-all` runs it")
+        pytest.skip(reasons[0] if reasons else "all of it is slow: `make test-all` runs it")
     if any(_MEASURES.search(piece.text) for piece in found) and not shutil.which(
         "mpicc", path=f"{clone}/.venv/bin:{os.environ['PATH']}"
     ):
@@ -137,10 +180,15 @@ def test_the_commands_of_a_page_run(page: Path, clone: Path, given: Given, tmp_p
     script = tmp_path / "script"
     script.write_text(_script(found, logs, given), encoding="utf-8")
     environment = os.environ | AS_ROOT | {"PATH": f"{clone}/.venv/bin:{os.environ['PATH']}", "COLUMNS": "160"}
-    with subprocess.Popen(
-        ["bash", "--noprofile", "--norc", script],
-        cwd=clone, env=environment, stdin=subprocess.DEVNULL, start_new_session=True,
-    ) as shell:  # fmt: skip
+    with ExitStack() as surroundings:
+        if any(piece.says.get("needs") == "namespaces" for piece in found):
+            surroundings.enter_context(_in_namespaces(clone))
+        shell = surroundings.enter_context(
+            subprocess.Popen(
+                ["bash", "--noprofile", "--norc", script],
+                cwd=clone, env=environment, stdin=subprocess.DEVNULL, start_new_session=True,
+            )
+        )  # fmt: skip
         try:
             code = shell.wait(LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -155,6 +203,8 @@ def test_the_commands_of_a_page_run(page: Path, clone: Path, given: Given, tmp_p
     for piece, text in zip(found, printed, strict=True):
         if not _is_in(piece.output, text):
             pytest.fail(f"{page.relative_to(ROOT)}:{piece.line}: {piece.text}\nprinted\n{text}", pytrace=False)
+    if reasons:
+        pytest.skip(reasons[0])  # the rest of the page ran
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))

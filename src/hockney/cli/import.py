@@ -76,6 +76,7 @@ def _say(summary: dict[str, Any], output: Path, as_json: bool) -> None:
     for text in summary["notes"]:
         say.note(text)
     runs = f" and {summary['runs']} runs of applications" if summary["runs"] else ""
-    files = f"{len(summary['files'])} files, {len(summary['skipped'])} skipped"
+    read = len(summary["files"])
+    files = f"{read} file{'s' * (read != 1)}, {len(summary['skipped'])} skipped"
     say.line(f"{output}: {summary['records']} records{runs} from {files}")
     say.line(next_step(output, (name for file in summary["files"] for name in file["operations"])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hockney.models.collectives.base import CollectiveModel
+from hockney.models.collectives.base import CollectiveModel, Term
 from hockney.models.collectives.statements import formula_text
 from hockney.predict.collective import Row
 from hockney.units import format_bytes
@@ -22,10 +22,10 @@ def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -
     asked = np.array([float(ranks)]), np.array([float(size_B)])
     made = model.predicted(*asked)
     low_s, high_s = (float(end[0]) if np.isfinite(end[0]) else None for end in (made.low_s, made.high_s))
-    terms_s = {
-        term.parameter: model.at(regime.model_copy(update={"terms": [term]}), ranks, size_B)
-        for term in regime.terms
-    }
+    terms_s: dict[str, float] = {}
+    for term in regime.terms:
+        seconds = model.at(regime.model_copy(update={"terms": [term]}), ranks, size_B)
+        terms_s[_cause(term)] = terms_s.get(_cause(term), 0.0) + seconds
     formula_s, time_s = sum(terms_s.values()), float(made.time_s[0])
     return Row(
         name,
@@ -37,10 +37,17 @@ def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -
         correction=time_s / formula_s - 1,
         weight=0.0,
         # Shares are those of the formula.
-        terms_s={parameter: seconds * time_s / formula_s for parameter, seconds in terms_s.items()},
+        terms_s={cause: seconds * time_s / formula_s for cause, seconds in terms_s.items()},
         formula=formula_text(model, regime),
         asymptotic=" ".join(statement.text.partition(" = ")[2] for statement in model.views.asymptotic),
     )
+
+
+def _cause(term: Term) -> str:
+    """What a term is paid for, in the words of a simulated row."""
+    if term.counts is not None:
+        return {"alpha": "latency", "bytes": "bytes", "reduced": "work"}[term.counts]
+    return "bytes" if term.per_byte else "latency"
 
 
 def spans(model: CollectiveModel) -> str:

@@ -111,13 +111,13 @@ def _corrections(rows: Sequence[dict[str, Any]]) -> str:
     corrected = [row for row in rows if row["readable_s"] is not None]
     if not corrected:
         return ""
-    by = "the formula" if all(row["method"] in (FITTED, MEASURED) for row in corrected) else "simulated"
-    parts = (
-        f"{row['algorithm']} {format_time(row['readable_s'])} {row['correction']:+.1%}"
+    return "; ".join(
+        f"{row['algorithm']}: {format_time(row['readable_s'])} "
+        + ("by its formula" if row["method"] in (FITTED, MEASURED) else "simulated")
+        + f", {row['correction']:+.1%} by what was measured around"
         + (f" (weight of the surface: {row['weight']:.2g})" if row["weight"] else "")
         for row in corrected
     )
-    return f"{by}, and corrected by what was measured around: {', '.join(parts)}"
 
 
 def _verdict(answer: dict[str, Any]) -> str:
@@ -136,4 +136,4 @@ def _verdict(answer: dict[str, Any]) -> str:
 
 
 def _by(margin: float) -> str:
-    return f"{margin:.0%}" if margin < 1 else f"a factor of {1 + margin:.3g}"
+    return f"{margin:.0%}" if round(margin, 2) < 1 else f"a factor of {1 + margin:.3g}"
