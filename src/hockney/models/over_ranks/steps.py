@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
 from hockney.records.record import Locality
@@ -243,7 +243,7 @@ def together(known: Sequence[Step]) -> Step:
     common = float((weight * level).sum() / weight.sum())
     joint = float((root / error).sum() / math.sqrt(weight.sum()))
     excess, freedom = float((weight * (level - common) ** 2).sum()), len(known) - 1
-    birge = math.sqrt(excess / freedom) if stats.chi2.sf(excess, freedom) < DISAGREE else 1.0
+    birge = math.sqrt(excess / freedom) if special.chdtrc(freedom, excess) < DISAGREE else 1.0
     return _step(common, birge / math.sqrt(weight.sum()), joint / birge)
 
 
@@ -266,7 +266,7 @@ def step(
     ratio = max(2 * float((likelihood - _fitted(_basis(design[:, :-1]), target[None, :])[2])[0]), 0.0)
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
     excess = target.size / (target.size - 2 * coefficients)
-    if stats.chi2.sf(ratio, 1) < SUSPECTED:
+    if special.chdtrc(1, ratio) < SUSPECTED:
         excess = _excess(tuple(at.tolist()), place, tuple(others), tuple(candidates))
     level = float((inverse @ fitted[0])[-1])
     error = math.sqrt((TAIL + 3) / (TAIL + 1) * excess / square) * float(scale[0])
@@ -392,5 +392,5 @@ def _spread(column: Array) -> float:
 def _step(level: float, error: float, root: float) -> Step:
     # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
     reach = NORMAL * (abs(level / root) if abs(root) > 1 else error)
-    p_value = float(2 * stats.norm.sf(abs(root)))
+    p_value = float(2 * special.ndtr(-abs(root)))
     return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, root, error)
