@@ -106,6 +106,54 @@ def test_grids_of_an_application() -> None:
     assert frame.loc[frame["is_fastest"], "grid"].tolist() == [each["grid"] for each in said["predictions"]]
 
 
+def test_a_frame_is_what_the_verb_says_of_rings() -> None:
+    said = answer("predict", "ring", "--machine", SHIPPED, "--ranks", "1,2", "--exchange", "nonblocking")
+    frame = hk.load_machine(SHIPPED).predict("ring", ranks=[1, 2], exchange="nonblocking")
+    assert frame["ranks"].tolist() == [1, 2]
+    # One process sends to itself: there is no time.
+    assert frame["time_s"].isna().tolist() == [True, False]
+    assert frame["time_s"][1] == said["points"][1]["time_s"]
+    assert set(frame["exchange"]) == {"nonblocking"}
+
+
+def test_a_frame_is_what_the_verb_says_of_a_sum() -> None:
+    options = ("--ranks", "2", "--memory-bandwidth", "10GB/s", "--locality", "cache")
+    said = answer("predict", "sum3d", "240", "100", "100", *options, "--machine", SHIPPED)
+    frame = hk.load_machine(SHIPPED).predict(
+        "sum3d", nx=240, ny=100, nz=100, ranks=2, memory_bandwidth=10e9, locality="cache"
+    )
+    (row,) = frame.to_dict("records")
+    parts = [row[f"{name}_s"] for name in ("generate", "scatter", "compute", "gather", "pack")]
+    assert row["time_s"] == said["time_s"] == pytest.approx(sum(parts))
+    assert (row["size"], row["ranks"], row["grid"]) == ("240x100x100", 2, said["grid"])
+    # 2.4 million elements, 24 B moved for each, on two ranks of 10 GB/s.
+    assert row["compute_s"] == pytest.approx(2.4e6 * 24 / 2 / 10e9)
+
+
+def test_a_frame_is_what_the_verb_says_of_an_fft() -> None:
+    said = answer("predict", "fft", "--size", "64", "--ranks", "8,128", "--machine", "orfeo_thin")
+    frame = hk.load_machine("orfeo_thin").predict("fft", size=64, ranks=[8, 128])
+    rows = [
+        (each["ranks"], way["division"], way["time_s"]) for each in said["decisions"] for way in each["divisions"]
+    ]
+    assert [*zip(frame["ranks"], frame["division"], frame["time_s"], strict=True)] == rows
+    # 64 slabs are too few for 128 ranks.
+    assert frame.loc[frame["ranks"] == 128, "division"].tolist() == ["2-D"]
+    assert any("too few for 128 ranks" in text for text in frame.attrs["warnings"])
+    assert frame.loc[frame["is_best"], "division"].tolist() == [each["best"] for each in said["decisions"]]
+
+
+def test_a_frame_is_what_the_verb_says_of_a_datatype() -> None:
+    layout = ("--layout", "vector", "--blocks", "2048", "--block", "8B", "--stride", "64B")
+    said = answer("predict", "datatype", "--machine", SHIPPED, *layout)
+    asked: dict[str, Any] = {"layout": "vector", "blocks": 2048, "block": 8, "stride": "64B"}
+    frame = hk.load_machine(SHIPPED).predict("datatype", **asked)
+    assert dict(zip(frame["way"], frame["time_s"], strict=True)) == {
+        name: way["time_s"] for name, way in said["ways"].items()
+    }
+    assert set(frame["answer"]) == {said["verdict"]["answer"]}
+
+
 def test_a_text_is_read_and_a_number_is_a_value() -> None:
     machine = hk.load_machine("bluegene_p")
     asked: dict[str, Any] = {"bytes": 8, "hops": 3}
@@ -131,6 +179,12 @@ def test_a_text_is_read_and_a_number_is_a_value() -> None:
         ("bcast", {"bytes": 8, "ranks": 8.5}, "ranks: "),
         ("bcast", {"bytes": 8, "ranks": "many"}, "ranks: "),
         ("bcast", {"bytes": 8, "ranks": 8, "algorithm": []}, "algorithm"),
+        ("ring", {}, "needs --ranks"),
+        ("ring", {"ranks": 2, "latency": 1e-6}, "no option 'latency'"),
+        ("sum3d", {"nx": 8, "ny": 8, "nz": 8, "ranks": 2}, "needs --memory-bandwidth"),
+        ("fft", {"ranks": 8}, "--size"),
+        ("datatype", {}, "needs a layout"),
+        ("datatype", {"layout": "vector", "face": "x"}, "means nothing with"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(operation: str, asked: dict[str, Any], message: str) -> None:
