@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from tests.command_line import outcome, run_hockney
 from tests.known_campaign import EVIL, truth
+from tests.report.explorer.planted import planted
 
 import hockney as hk
 import hockney.api
@@ -208,6 +209,17 @@ def test_a_report_is_written_and_gives_its_figures(campaign: Path, tmp_path: Pat
     assert page.headlines
     assert page.figures
     assert all(isinstance(figure, Figure) for figure in page.figures.values())
+
+
+def test_a_report_of_several_campaigns_compares_them(tmp_path: Path) -> None:
+    paths = [planted(tmp_path / "a.csv", system="s"), planted(tmp_path / "b.csv", factor=2.0, system="s")]
+    page = hockney.api.report([hk.load(paths[0]), str(paths[1])], tmp_path / "compared.html")
+    said = answer("report", *paths, "-o", tmp_path / "verb.html")
+    assert page.findings == [finding["text"] for finding in said["findings"]]
+    assert any("× 2.00" in text for text in page.findings)
+    assert (tmp_path / "compared.html").read_text(encoding="utf-8") == page.made.html
+    with pytest.raises(RequestError, match="named twice"):
+        hockney.api.report([paths[0], paths[0]])
 
 
 def test_a_notebook_shows_no_markup_of_a_name(campaign: Path, machine: hk.Machine) -> None:
