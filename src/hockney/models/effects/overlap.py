@@ -263,8 +263,7 @@ def _line(points: Sequence[_Point]) -> tuple[float, float]:
     size = np.array([point.size_B for point in points], dtype=np.float64)
     host = np.array([np.median(point.host_s) for point in points])
     error = np.maximum(host, max(LEAST_S, *(point.clock_s for point in points)))
-    # It takes a fifth of a second to import, and a machine file is read without.
-    from scipy.optimize import nnls
+    from scipy.optimize import nnls  # a fifth of a second, which reading a machine file does without
 
     coefficients, _ = nnls(np.column_stack((1 / error, size / error)), host / error)
     return float(coefficients[0]), float(coefficients[1])
