@@ -14,10 +14,10 @@ from typer.cli import get_docs_for_click
 
 from hockney import _core
 from hockney.api.answers.base import answers, schema
-from hockney.cli import application
 from hockney.models.collectives._written import symbols
 from hockney.models.collectives.base import collective_models
 from hockney.models.collectives.closed_form import ClosedForm, CostFormula
+from hockney.terminal import application
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

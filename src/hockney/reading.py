@@ -18,8 +18,6 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pydantic_core import from_json
-
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
@@ -149,6 +147,9 @@ def json_file(path: Path, hint: str = _HINT, *, within: Path | None = None) -> A
 
 def parsed(text: str | bytes, name: str, hint: str, *, line: int = 1) -> Any:
     """The value of a JSON text that begins on that line of the file `name`. Errors as of `json_file`."""
+    # A list of verbs reads no JSON, and does without it.
+    from pydantic_core import from_json
+
     try:
         value = from_json(text, allow_inf_nan=False)
     except ValueError as error:

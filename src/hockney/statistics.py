@@ -9,7 +9,7 @@ from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 Array = NDArray[np.float64]
 
@@ -34,8 +34,8 @@ def t_reach(standard_error: float | Array, freedom: float) -> float | Array:
 
 @lru_cache(maxsize=4096)
 def _t_quantile(freedom: float) -> float:
-    # scipy takes a tenth of a millisecond, and series of as many sizes ask for the same.
-    return float(stats.t.ppf(TAILS[1], freedom))
+    # Series of as many sizes ask for the same.
+    return float(special.stdtrit(freedom, TAILS[1]))
 
 
 MEDIAN_FACTOR = 1.25
@@ -52,7 +52,7 @@ def most_like(chance: float, own_freedom: float, pooled_freedom: float) -> float
     One of its like is more by that `chance` (Fisher's test).
     """
     known = own_freedom > 0 and pooled_freedom > 0
-    return float(stats.f.ppf(1 - chance, own_freedom, pooled_freedom)) if known else math.inf
+    return float(special.fdtri(own_freedom, pooled_freedom, 1 - chance)) if known else math.inf
 
 
 MOST_REACH = 5.0
@@ -97,7 +97,7 @@ def steady_median(times: Array) -> Array:
 def _weights(count: int) -> Array:
     """Of the ordered values, shape (count,): what a beta distribution has between i/count and (i + 1)/count."""
     shape = (count + 1) / 2
-    return np.diff(stats.beta.cdf(np.arange(count + 1) / count, shape, shape))
+    return np.diff(special.betainc(shape, shape, np.arange(count + 1) / count))
 
 
 def steady_median_factor(logarithms: Array) -> Array:

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from tests.command_line import outcome, run_hockney
 from tests.known_campaign import EVIL, truth
+from tests.report.explorer.planted import planted
 
 import hockney as hk
 import hockney.api
@@ -106,6 +107,54 @@ def test_grids_of_an_application() -> None:
     assert frame.loc[frame["is_fastest"], "grid"].tolist() == [each["grid"] for each in said["predictions"]]
 
 
+def test_a_frame_is_what_the_verb_says_of_rings() -> None:
+    said = answer("predict", "ring", "--machine", SHIPPED, "--ranks", "1,2", "--exchange", "nonblocking")
+    frame = hk.load_machine(SHIPPED).predict("ring", ranks=[1, 2], exchange="nonblocking")
+    assert frame["ranks"].tolist() == [1, 2]
+    # One process sends to itself: there is no time.
+    assert frame["time_s"].isna().tolist() == [True, False]
+    assert frame["time_s"][1] == said["points"][1]["time_s"]
+    assert set(frame["exchange"]) == {"nonblocking"}
+
+
+def test_a_frame_is_what_the_verb_says_of_a_sum() -> None:
+    options = ("--ranks", "2", "--memory-bandwidth", "10GB/s", "--locality", "cache")
+    said = answer("predict", "sum3d", "240", "100", "100", *options, "--machine", SHIPPED)
+    frame = hk.load_machine(SHIPPED).predict(
+        "sum3d", nx=240, ny=100, nz=100, ranks=2, memory_bandwidth=10e9, locality="cache"
+    )
+    (row,) = frame.to_dict("records")
+    parts = [row[f"{name}_s"] for name in ("generate", "scatter", "compute", "gather", "pack")]
+    assert row["time_s"] == said["time_s"] == pytest.approx(sum(parts))
+    assert (row["size"], row["ranks"], row["grid"]) == ("240x100x100", 2, said["grid"])
+    # 2.4 million elements, 24 B moved for each, on two ranks of 10 GB/s.
+    assert row["compute_s"] == pytest.approx(2.4e6 * 24 / 2 / 10e9)
+
+
+def test_a_frame_is_what_the_verb_says_of_an_fft() -> None:
+    said = answer("predict", "fft", "--size", "64", "--ranks", "8,128", "--machine", "orfeo_thin")
+    frame = hk.load_machine("orfeo_thin").predict("fft", size=64, ranks=[8, 128])
+    rows = [
+        (each["ranks"], way["division"], way["time_s"]) for each in said["decisions"] for way in each["divisions"]
+    ]
+    assert [*zip(frame["ranks"], frame["division"], frame["time_s"], strict=True)] == rows
+    # 64 slabs are too few for 128 ranks.
+    assert frame.loc[frame["ranks"] == 128, "division"].tolist() == ["2-D"]
+    assert any("too few for 128 ranks" in text for text in frame.attrs["warnings"])
+    assert frame.loc[frame["is_best"], "division"].tolist() == [each["best"] for each in said["decisions"]]
+
+
+def test_a_frame_is_what_the_verb_says_of_a_datatype() -> None:
+    layout = ("--layout", "vector", "--blocks", "2048", "--block", "8B", "--stride", "64B")
+    said = answer("predict", "datatype", "--machine", SHIPPED, *layout)
+    asked: dict[str, Any] = {"layout": "vector", "blocks": 2048, "block": 8, "stride": "64B"}
+    frame = hk.load_machine(SHIPPED).predict("datatype", **asked)
+    assert dict(zip(frame["way"], frame["time_s"], strict=True)) == {
+        name: way["time_s"] for name, way in said["ways"].items()
+    }
+    assert set(frame["answer"]) == {said["verdict"]["answer"]}
+
+
 def test_a_text_is_read_and_a_number_is_a_value() -> None:
     machine = hk.load_machine("bluegene_p")
     asked: dict[str, Any] = {"bytes": 8, "hops": 3}
@@ -131,6 +180,12 @@ def test_a_text_is_read_and_a_number_is_a_value() -> None:
         ("bcast", {"bytes": 8, "ranks": 8.5}, "ranks: "),
         ("bcast", {"bytes": 8, "ranks": "many"}, "ranks: "),
         ("bcast", {"bytes": 8, "ranks": 8, "algorithm": []}, "algorithm"),
+        ("ring", {}, "needs --ranks"),
+        ("ring", {"ranks": 2, "latency": 1e-6}, "no option 'latency'"),
+        ("sum3d", {"nx": 8, "ny": 8, "nz": 8, "ranks": 2}, "needs --memory-bandwidth"),
+        ("fft", {"ranks": 8}, "--size"),
+        ("datatype", {}, "needs a layout"),
+        ("datatype", {"layout": "vector", "face": "x"}, "means nothing with"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(operation: str, asked: dict[str, Any], message: str) -> None:
@@ -154,6 +209,17 @@ def test_a_report_is_written_and_gives_its_figures(campaign: Path, tmp_path: Pat
     assert page.headlines
     assert page.figures
     assert all(isinstance(figure, Figure) for figure in page.figures.values())
+
+
+def test_a_report_of_several_campaigns_compares_them(tmp_path: Path) -> None:
+    paths = [planted(tmp_path / "a.csv", system="s"), planted(tmp_path / "b.csv", factor=2.0, system="s")]
+    page = hockney.api.report([hk.load(paths[0]), str(paths[1])], tmp_path / "compared.html")
+    said = answer("report", *paths, "-o", tmp_path / "verb.html")
+    assert page.findings == [finding["text"] for finding in said["findings"]]
+    assert any("× 2.00" in text for text in page.findings)
+    assert (tmp_path / "compared.html").read_text(encoding="utf-8") == page.made.html
+    with pytest.raises(RequestError, match="named twice"):
+        hockney.api.report([paths[0], paths[0]])
 
 
 def test_a_notebook_shows_no_markup_of_a_name(campaign: Path, machine: hk.Machine) -> None:

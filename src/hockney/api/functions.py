@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,18 @@ def tune(measured: Measured | Machine, target: str, **asked: Any) -> Tuning:
     return _campaign(measured).tune(target, **asked)
 
 
-def report(measured: Measured, output: str | Path | None = None, **asked: Any) -> Page:
-    """`Campaign.report`."""
-    return _campaign(measured).report(output, **asked)
+def report(measured: Measured | Sequence[Measured], output: str | Path | None = None, **asked: Any) -> Page:
+    """`Campaign.report`; several are compared on one page, each with the first: `hockney.api.pages.compared`."""
+    several = [measured] if isinstance(measured, str | Path | Campaign) else list(measured)
+    first, *others = [_campaign(one) for one in several]
+    if not others:
+        return first.report(output, **asked)
+    from hockney.api.pages import compared
+
+    page = compared([one.path for one in (first, *others)], **asked)
+    if output is not None:
+        page.write(output)
+    return page
 
 
 def _campaign(measured: Measured) -> Campaign:

@@ -17,6 +17,7 @@ from hockney.report.card.content import Card as CardContent
 from hockney.report.card.content import content
 from hockney.report.card.page import render
 from hockney.report.card.page import write as write_card
+from hockney.report.compare import compare
 from hockney.report.make import Report, make, write_html
 from hockney.report.marks import Peak
 from hockney.words import several
@@ -42,6 +43,11 @@ class Page:
     def headlines(self) -> list[str]:
         """A line for each kind of pair: latency, bandwidth, n½, and the share of the links that was reached."""
         return [head.text for head in self.made.headlines]
+
+    @property
+    def findings(self) -> list[str]:
+        """What the page begins with, a sentence each."""
+        return [finding.text for finding in self.made.findings]
 
     @property
     def warnings(self) -> list[str]:
@@ -109,6 +115,16 @@ def report(
         sizes_B=sizes_B,
     )
     return Page(made)
+
+
+def compared(
+    paths: Sequence[Path], *, statistic: str = "", progress: Callable[[str], None] = lambda _: None
+) -> Page:
+    """The page of several campaign folders or tidy tables, each set against the first.
+
+    `statistic` is that of collectives. RequestError as `report.compare.compare`.
+    """
+    return Page(compare(paths, statistic, progress))
 
 
 def card(machine: Machine, *, any_level: bool = False) -> Card:

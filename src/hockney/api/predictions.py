@@ -8,21 +8,30 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import BaseModel
 
+from hockney.api.datatypes import datatypes, way_data
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.levels import at_any_level, at_reference
 from hockney.machine.select import parse_where, select_entry
+from hockney.machine.select import words as words_of
 from hockney.models.base import PREFERRED
 from hockney.options import keywords, named, of_keywords
 from hockney.predict.added import AddedTime, added
 from hockney.predict.added_options import AddedEffects
 from hockney.predict.collective_options import CollectiveCase
+from hockney.predict.datatype_options import BlockFace, BlockLayout, EffectOptions
 from hockney.predict.estimators.base import Progress, silent
+from hockney.predict.every_algorithm import UNSHARED_LINKS
 from hockney.predict.every_algorithm import predictions as of_every_algorithm
+from hockney.predict.fft import Division, FftDecision, decide
+from hockney.predict.fft_options import FftCase
 from hockney.predict.message import MessagePrediction, predict_message
 from hockney.predict.message_options import Message
-from hockney.predict.network_figures import machine_of
+from hockney.predict.network_figures import costs_of, machine_of
+from hockney.predict.on_topology import on_topology
+from hockney.predict.verb import MachineFile, NetworkOptions
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
 from hockney.report.views.prediction import added_data, as_data
@@ -78,7 +87,8 @@ def collectives(case: CollectiveCase, progress: Progress = silent) -> list[dict[
 def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> pd.DataFrame:
     """What `given`, options of `hockney predict OPERATION` as keywords, asks of a machine: `Machine.predict`."""
     known = dict.fromkeys(COLLECTIVES, _of_collective) | dict.fromkeys(POINT_TO_POINT, _of_messages)
-    known |= {"jacobi": _of_stencil, "cg": _of_stencil}
+    known |= {"jacobi": _of_stencil, "cg": _of_stencil, "ring": _of_ring, "sum3d": _of_sum3d}
+    known |= {"fft": _of_fft, "datatype": _of_datatype}
     if operation not in known:
         raise RequestError(
             f"there is no frame of {operation!r}", f"{did_you_mean(operation, known)}known: {listed(list(known))}"
@@ -98,9 +108,7 @@ Rows = tuple[list[dict[str, Any]], list[str]]
 
 
 def _of_messages(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
-    of_message, of_effects = _apart(given, Message, AddedEffects)
-    message = of_keywords(Message, {"machine": path, **of_message}, f"predict {operation}").holding(machine)
-    effects = of_keywords(AddedEffects, of_effects, f"predict {operation}")
+    message, effects = _asked(machine, path, operation, given, Message, AddedEffects)
     times = messages(operation, message, effects if effects.are_asked else None)
     answer = as_data(times.entry, message.model, times.predictions)
     words = {
@@ -119,7 +127,7 @@ def _of_messages(machine: Machine, path: Path, operation: str, given: Mapping[st
 def _of_collective(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
     asked = dict(given)
     counts = _counts(asked.pop("ranks", None))
-    case = of_keywords(CollectiveCase, {"machine": path, **asked}, f"predict {operation}").holding(machine)
+    (case,) = _asked(machine, path, operation, asked, CollectiveCase)
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     for ranks in counts:
@@ -157,16 +165,105 @@ def _of_stencil(machine: Machine, path: Path, operation: str, given: Mapping[str
 
     loading.load()
     cases: dict[str, type[StencilCase]] = {"jacobi": JacobiCase, "cg": CgCase}
-    case = of_keywords(cases[operation], {"machine": path, **given}, f"predict {operation}").holding(machine)
+    (case,) = _asked(machine, path, operation, given, cases[operation])
     _, predicted, _ = predicted_grids(case, silent)
     rows = [{"operation": operation, **row} for row in grid_rows(predicted)]
     return rows, predicted.warnings
 
 
-def _apart(given: Mapping[str, Any], first: type[Message], second: type[AddedEffects]) -> list[dict[str, Any]]:
-    """Keywords of the second model's options, and all others for the first, which refuses unknown ones."""
-    of_second = {name for name in given if name in keywords(second) and name not in keywords(first)}
-    return [
-        {name: value for name, value in given.items() if (name in of_second) is is_second}
-        for is_second in (False, True)
+def _of_ring(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
+    from hockney.apps.ring.predict import Numbers, RingCase, predicted_rings, ring_rows
+
+    loading.load()
+    # A latency in place of the machine is asked for on the command line alone.
+    (case,) = _asked(machine, path, operation, given, RingCase)
+    answer = predicted_rings(case, Numbers())
+    words = {"operation": operation, "exchange": case.exchange, "model": answer.model}
+    return [{**words, **row} for row in ring_rows(answer)], list(answer.notes)
+
+
+def _of_sum3d(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
+    from hockney.apps.sum3d.options import Sum3dCosts
+    from hockney.apps.sum3d.predict import Sum3dCase, predicted_sum3d, sum3d_row
+
+    loading.load()
+    case, costs, between = _asked(machine, path, operation, given, Sum3dCase, Sum3dCosts, NetworkOptions)
+    answer = predicted_sum3d(case, costs, between)
+    return [sum3d_row(case, answer)], list(answer.prediction.warnings)
+
+
+def _of_fft(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
+    (case,) = _asked(machine, path, operation, given, FftCase)
+    decisions, _, warnings = fft_decisions(case)
+    rows = [
+        {
+            "operation": operation,
+            "size": case.size,
+            "ranks": decision.ranks,
+            **{name: value for name, value in fft_row(way).items() if name != "terms_s"},
+            "is_best": way.name == decision.verdict["best"],
+            "may_be_best": way.name in (decision.verdict["best"], *decision.verdict["not_told_apart_from"]),
+        }
+        for decision in decisions
+        for way in decision.divisions
     ]
+    refused = [why for decision in decisions for why in decision.refused.values()]
+    return rows, [*warnings, *refused]
+
+
+def _of_datatype(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
+    times = datatypes(*_asked(machine, path, operation, given, BlockLayout, BlockFace, EffectOptions))
+    layout = {"operation": operation, **words_of(times.effect), **vars(times.shape)}
+    rows = [
+        {**layout, "way": name, **way_data(prediction), "answer": times.verdict.answer}
+        for name, prediction in times.predictions.items()
+    ]
+    return rows, [note for prediction in times.predictions.values() for note in prediction.notes]
+
+
+def fft_decisions(case: FftCase) -> tuple[list[FftDecision], str, list[str]]:
+    """Both divisions on each number of ranks, where costs come from, and what limits the answer."""
+    options = case.costs
+    costs, _ = costs_of(options)
+    most = max(case.ranks)
+    decisions = decide(case.size, case.ranks, costs, case.algorithm, lambda ranks: on_topology(options, ranks))
+    linked = on_topology(options, most)
+    largest_B = max(
+        (part.block_B for each in decisions for way in each.divisions for part in way.transpositions), default=0
+    )
+    warnings = [*costs.warnings, *costs.assumptions(None, most), *costs.beyond(largest_B)]
+    return decisions, costs.origin, [*warnings, UNSHARED_LINKS if linked is None else linked.words]
+
+
+def fft_row(way: Division) -> dict[str, Any]:
+    """A division as a table has it: seconds of its transpositions, and what a rank sends."""
+    return {
+        "division": way.name,
+        "grid": "x".join(map(str, way.grid)),
+        "time_s": way.row.time_s,
+        "low_s": way.row.low_s,
+        "high_s": way.row.high_s,
+        "messages": way.messages,
+        "sent_B": way.sent_B,
+        "terms_s": way.row.terms_s,
+    }
+
+
+def _asked(
+    machine: Machine, path: Path, operation: str, given: Mapping[str, Any], *models: type[BaseModel]
+) -> list[Any]:
+    """The models of a verb, filled with keywords; those of a machine file hold the machine.
+
+    A word goes to the first model that has such an option, an unknown one to the first, which refuses it.
+    """
+    parts: list[dict[str, Any]] = [{} for _ in models]
+    for name, value in given.items():
+        place = next((number for number, model in enumerate(models) if name in keywords(model)), 0)
+        parts[place][name] = value
+    made: list[Any] = []
+    for model, part in zip(models, parts, strict=True):
+        if issubclass(model, MachineFile):
+            made.append(of_keywords(model, {"machine": path, **part}, f"predict {operation}").holding(machine))
+        else:
+            made.append(of_keywords(model, part, f"predict {operation}"))
+    return made

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import Incomplete
-from hockney.registry import unit_files
 from hockney.terminal import group, say
 from hockney.terminal.loading import later
 from hockney.terminal.signals import Interrupted, interruptible
@@ -18,13 +17,10 @@ with later():
     from hockney.records.app_record import AppRecord
     from hockney.runner.mpi import TITLES
 
-PLACE = "hockney.apps.{}.run"
-
 run = group(
     "run",
-    help=f"Small applications on your MPI: {', '.join(unit_files(PLACE))}.",
     examples="hockney run ring --ranks 2\nhockney run jacobi --size 400 --ranks 2 -o runs",
-    places=(PLACE,),
+    places=("hockney.apps.{}.run",),
 )
 
 

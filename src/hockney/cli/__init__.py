@@ -74,20 +74,25 @@ def _limit(error: Exception) -> EnvironmentLack | None:
 
 def _help_for(arguments: Sequence[str]) -> str:
     """Where the help of the requested verb is; the verbs of a group where the request names none of them."""
-    words, at = ["hockney"], application()
+    words, at = ["hockney"], app
     for word in arguments:
         groups = {group.name: group.typer_instance for group in at.registered_groups}
         if inner := groups.get(word):
             words.append(word)
             at = inner
             continue
-        verbs = [str(command.name) for command in at.registered_commands]
-        if word in verbs:
+        # What the request names is imported; to name the others of a group they are imported, too.
+        if word in _names(at):
             words.append(word)
         elif at is not app:
-            return f"known: {', '.join(sorted(verbs))}; see `{' '.join(words)} --help`"
+            application()
+            return f"known: {', '.join(sorted(_names(at)))}; see `{' '.join(words)} --help`"
         break
     return f"see `{' '.join(words)} --help`"
+
+
+def _names(group: typer.Typer) -> list[str]:
+    return [str(command.name) for command in group.registered_commands]
 
 
 def _refuse_names_that_are_no_text() -> None:

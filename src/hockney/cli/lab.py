@@ -1,4 +1,4 @@
-"""`hockney lab`: a cluster of network namespaces on this machine, to learn and to test on."""
+"""`hockney lab`: a cluster of network namespaces on this machine, to learn and to test on (root)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ hockney lab down"""
 
 lab = group(
     "lab",
-    help="A cluster of network namespaces on this machine, to learn and to test on (root).",
     examples=EXAMPLES,
 )
 

@@ -1,4 +1,4 @@
-"""`hockney measure`: run the runner on a real MPI and keep what it measures in a campaign folder."""
+"""`hockney measure`: point-to-point communication and collectives of an MPI, measured into a campaign folder."""
 
 from __future__ import annotations
 

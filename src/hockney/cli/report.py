@@ -18,10 +18,10 @@ from hockney.terminal.loading import later
 
 with later():
     from hockney.api.campaign import Campaign
+    from hockney.api.functions import report as report_of
     from hockney.api.machine import Machine
     from hockney.report.app_sections import spoken
-    from hockney.report.compare import compare
-    from hockney.report.make import write_csv, write_figures, write_html
+    from hockney.report.make import write_csv, write_figures
 
 
 class ReportOptions(CollectiveTimes):
@@ -128,8 +128,10 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
     fitted = None if options.machine is None else Machine.open(options.machine)
     with say.status("reading …") as status:
         if others:
-            page = compare(options.campaigns, options.statistic, progress=lambda name: status(name))
-            write_html(page, output)
+            compared = report_of(
+                options.campaigns, output, statistic=options.statistic, progress=lambda name: status(name)
+            )
+            page = compared.made
         else:
             made = Campaign(first).report(
                 output,

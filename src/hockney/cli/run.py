@@ -1,4 +1,7 @@
-"""`hockney run`: its verbs stand in the folders of the applications."""
+"""`hockney run`: small applications on your MPI.
+
+Its verbs stand in the folders of the applications.
+"""
 
 from __future__ import annotations
 

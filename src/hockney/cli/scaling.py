@@ -29,7 +29,6 @@ with later():
 
 scaling = group(
     "scaling",
-    help=f"Laws of speed-up: {', '.join(laws.names())}, and fits of them to measured times.",
     examples="hockney scaling amdahl --serial-fraction 0.01 --ranks 1,8,64\nhockney scaling fit times.csv",
 )
 

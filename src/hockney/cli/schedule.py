@@ -1,4 +1,4 @@
-"""`hockney schedule`: algorithms written out as data: listed, shown, proved, counted, drawn, exported."""
+"""`hockney schedule`: collective algorithms written out as data: listed, proved, counted, drawn, exported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ with later():
 
 schedule = group(
     "schedule",
-    help="Collective algorithms as schedules: list, show, verify, count, draw, export.",
     examples="hockney schedule list\nhockney schedule draw bcast --algorithm binomial --ranks 16 -o tree.svg",
 )
 

@@ -19,7 +19,6 @@ from hockney.units import parse_bytes, parse_positive_rate, parse_time
 
 predict = group(
     "predict",
-    help="The time of a message, a collective or an application that was not measured.",
     examples="hockney predict pingpong --machine machine.json --bytes 64KiB\n"
     "hockney predict allreduce --ranks 1048576 --machine bluegene_p\n"
     "hockney predict profile.json --ranks 4096 --machine bluegene_p",

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from pydantic import ValidationError
-from scipy import stats
 
 from hockney.errors import RequestError
 from hockney.records.answers import first_problem
@@ -69,6 +68,9 @@ def bounds_of_median(samples_s: Sequence[float]) -> tuple[float | None, float | 
     """The order statistics that bound the median at 95 %; None for both of fewer than six samples."""
     if len(samples_s) < LEAST_SAMPLES:
         return None, None
+    # It takes half a second to import, and whoever reads a table of messages does without.
+    from scipy import stats
+
     interval: Any = stats.quantile_test(samples_s, p=0.5).confidence_interval(CONFIDENCE)
     return float(interval.low), float(interval.high)
 

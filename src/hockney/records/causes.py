@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from hockney.records.levels import Array, Level, common, undisturbed
 from hockney.records.record import Causes, Record
@@ -138,6 +137,9 @@ def _cause(level: Level, usual: Level, met: Sequence[tuple[Level, Causes]]) -> s
 
 def _p_value(values: Array, is_more: Mask) -> float:
     """The chance that those values lie so far above the others, if only time goes by: one-sided."""
+    # It takes half a second to import, and whoever reads a machine file does without.
+    from scipy import stats
+
     p = stats.mannwhitneyu(values[is_more], values[~is_more], alternative="greater").pvalue
     freedom = max(values.size / _inflation(values, is_more) - 2, 1.0)
     return float(stats.t.sf(stats.norm.isf(p) * math.sqrt((freedom + 2) / values.size), freedom))
@@ -148,6 +150,8 @@ def _inflation(values: Array, is_more: Mask) -> float:
 
     The ranks are those within each level: what goes with a level must not count as likeness of neighbours.
     """
+    from scipy import stats  # as in `_p_value`
+
     rank = stats.rankdata(values)
     rank[is_more] -= rank[is_more].mean()
     rank[~is_more] -= rank[~is_more].mean()

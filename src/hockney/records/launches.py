@@ -11,7 +11,7 @@ import math
 import warnings
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from hockney.statistics import (
     MEDIAN_FACTOR,
@@ -102,4 +102,4 @@ def _reach(values: Array, errors: Array, factor: Array) -> tuple[Array, Array]:
         parts = each**2 / freedom + shared**2 / max(launches - 1, 1)
         freedom = np.where(total > 0, np.minimum(total**2 / parts, freedom + launches - 1), freedom)
     freedom = np.where(freedom >= LEAST_FREEDOM, freedom, np.nan)
-    return stats.t.ppf(TAILS[1], freedom) * np.sqrt(total), freedom
+    return special.stdtrit(freedom, TAILS[1]) * np.sqrt(total), freedom

@@ -8,8 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hockney.errors import NegativeAnswer
-from hockney.terminal.loading import Verb, Verbs, import_verbs
-from hockney.terminal.options import flattened
+from hockney.terminal.loading import VERBS, Verb, Verbs, first_line, import_verbs
 from hockney.vocabulary import MEANINGS
 
 _HELP = {"help_option_names": ["--help", "-h"]}
@@ -32,7 +31,7 @@ def _typer(name: str, places: tuple[str, ...], of_files: str = "", **settings: A
 
 app = _typer(
     "hockney",
-    ("hockney.cli",),
+    (VERBS,),
     help="A performance model of your MPI on your machine: measure → fit → predict → report.",
     epilog=_shell_lines("hockney doctor\nhockney measure --quick -o demo\nhockney fit demo\nhockney report demo")
     + "\n\nExit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
@@ -42,20 +41,13 @@ app = _typer(
 JsonOption = Annotated[bool, typer.Option("--json", metavar="", help=MEANINGS["--json"].help)]
 
 
-def group(
-    name: str,
-    *,
-    help: str,  # noqa: A002 - typer's own word
-    examples: str,
-    places: tuple[str, ...] = (),
-    of_files: str = "",
-) -> typer.Typer:
-    """A verb with verbs of its own, which are entered with `verb(…, of=…)`.
+def group(name: str, *, examples: str, places: tuple[str, ...] = (), of_files: str = "") -> typer.Typer:
+    """A verb with verbs of its own, which are entered with `verb(…, of=…)`; its file's first line is its help.
 
     `examples` as of a verb; `places` say which modules enter them, as for `unit_files`. `of_files` is the verb
     that is meant where a JSON file stands in the place of a verb.
     """
-    verbs = _typer(name, places, of_files, help=help, epilog=_shell_lines(examples))
+    verbs = _typer(name, places, of_files, epilog=_shell_lines(examples))
     app.add_typer(verbs, name=name)
     return verbs
 
@@ -65,13 +57,21 @@ def verb(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help.
 
+    Lists say of it what the first line of its file says (`loading.first_line`), or where that names no verb, like
+    the help, the function's first sentence.
+
     Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`). A
     verb that `launches` a program leaves the terminal to it.
     """
     epilog = _shell_lines(examples)
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        of.command(name, cls=Verb, epilog=epilog, context_settings=_HELP)(flattened(function, launches=launches))
+        # It brings pydantic, which a list of verbs does without.
+        from hockney.terminal.options import flattened
+
+        line = first_line(function.__module__, name) or None
+        command = of.command(name, cls=Verb, short_help=line, epilog=epilog, context_settings=_HELP)
+        command(flattened(function, launches=launches))
         return function
 
     return enter

@@ -18,13 +18,15 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, Timer
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 from rich.table import Column, Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
@@ -202,6 +204,10 @@ def silent() -> Iterator[None]:
 
 def _bar(*, quiet: bool = False) -> Bar:
     """The line that tells how far the work is; nothing where standard error is no terminal, or with `quiet`."""
+    # A help page draws no bar, and does without what does.
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
     columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), TimeElapsedColumn())
     hidden = quiet or not err.is_terminal
     return Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden)
@@ -316,6 +322,9 @@ class PointsBar:
     """The bar of a campaign: what is measured, how many points are done, and how long the rest takes."""
 
     def __init__(self, *, quiet: bool) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
         _said()
         self.bar = Bar(
             TextColumn("{task.description}", markup=False),

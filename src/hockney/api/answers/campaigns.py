@@ -8,9 +8,7 @@ from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
 from hockney.campaign.plan import Plan
-from hockney.records.nodes import NodeDescription
-from hockney.runner.doctor import MpiFinding
-from hockney.runner.inventory import Inventory
+from hockney.runner.doctor import Diagnosis
 from hockney.studies.status import Status
 
 answer("status")(Status)
@@ -103,24 +101,7 @@ class MergeAnswer(TypedDict):
     warnings: list[str]
 
 
-class SearchStep(TypedDict):
-    """A place where MPIs are looked for."""
-
-    where: str
-    wrappers: list[str]
-
-
-@answer("doctor")
-class DoctorAnswer(TypedDict):
-    """What there is to measure with."""
-
-    ok: bool
-    mpis: list[MpiFinding]
-    search: list[SearchStep]
-    compiler: str
-    machine: Inventory
-    node: NodeDescription
-    advice: list[str]
+answer("doctor")(Diagnosis)
 
 
 @answer("lab up")

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
-from hockney.apps.ring.model import Link
+from hockney.apps.ring.model import Link, RingPrediction
 from hockney.apps.stencil.surroundings import Tuned
 from hockney.models.base import Parameter, Regime
 from hockney.predict.added import Term
@@ -307,12 +307,11 @@ class FftAnswer(TypedDict):
     warnings: list[str]
 
 
-@with_config(ConfigDict(extra="allow"))
-class RingPoint(TypedDict):
-    """One number of ranks; the terms of its time stand beside it."""
+class RingOfOne(TypedDict):
+    """A process alone: its messages go to itself, and take no time that is known."""
 
     ranks: int
-    time_s: float | None
+    time_s: None
 
 
 @answer("predict ring")
@@ -326,7 +325,7 @@ class RingAnswer(TypedDict):
     message_B: int
     machine: str | None
     links: dict[str, Link]
-    points: list[RingPoint]
+    points: list[RingPrediction | RingOfOne]
     notes: list[str]
 
 

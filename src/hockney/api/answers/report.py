@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
 from hockney.api.answers.campaigns import Jobs, SkippedFile
 from hockney.api.answers.evaluate import CollectiveEvaluation
+from hockney.report.card.content import CardModel, Number
 from hockney.report.findings import Finding
+from hockney.studies.files import StudyFile
 
 
 class WithInterval(TypedDict):
@@ -53,13 +54,19 @@ class ReportAnswer(TypedDict):
     warnings: list[str]
 
 
-@with_config(ConfigDict(extra="allow"))
 class CardAnswer(TypedDict):
     """The card that was written, and what stands on it (`Card` of hockney.report.card.content)."""
 
     card: str
     title: str
     lead: list[str]
+    key: list[Number]
+    messages: list[CardModel]
+    effects: list[CardModel]
+    collectives: list[CardModel]
+    closed_forms: list[CardModel]
+    limits: list[str]
+    provenance: list[str]
 
 
 answer("report")(ReportAnswer | CardAnswer)
@@ -113,7 +120,7 @@ class KnownStudy(TypedDict):
 
     name: str
     question: str
-    needs: Any
+    needs: list[str]
 
 
 class StudyList(TypedDict):
@@ -122,12 +129,10 @@ class StudyList(TypedDict):
     studies: list[KnownStudy]
 
 
-@with_config(ConfigDict(extra="allow"))
-class StudyFile(TypedDict):
-    """`hockney study show`: the file of a study."""
+class ShownStudy(StudyFile):
+    """`hockney study show`: the file of a study, and its name."""
 
     name: str
-    question: str
 
 
 class StudyLeft(TypedDict):
@@ -139,4 +144,4 @@ class StudyLeft(TypedDict):
     steps: list[StudyStep]
 
 
-answer("study")(StudyDone | StudyPlanned | StudyLeft | Jobs | StudyList | StudyFile)
+answer("study")(StudyDone | StudyPlanned | StudyLeft | Jobs | StudyList | ShownStudy)

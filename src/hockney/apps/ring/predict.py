@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 from rich.table import Table
@@ -35,11 +35,10 @@ with later():
         model_of,
     )
     from hockney.apps.ring.model import predict as predict_ring
-    from hockney.machine.file import load
     from hockney.machine.placement import placement
     from hockney.machine.select import parse_where
     from hockney.machine.system import System, find_system
-    from hockney.predict.network_figures import figures_of
+    from hockney.predict.network_figures import figures_of, machine_of
     from hockney.records.record import Locality
 
 
@@ -102,6 +101,7 @@ class Numbers(BaseModel):
 class RingPredictions:
     """`points`: one for each number of processes, None for one. `links`: by how far neighbours are apart."""
 
+    model: str
     counts: Sequence[int]
     points: Sequence[RingPrediction | None]
     links: dict[str, Link]
@@ -122,6 +122,31 @@ def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
     From the messages of a machine file, PingPing where it was measured, for the neighbours that a placement
     makes; or from a latency and a bandwidth alone.
     """
+    answer = predicted_rings(case, numbers)
+    formula = model_of(answer.model).formula(case.exchange)
+    if json:
+        say.json(
+            {
+                "operation": "ring",
+                "model": answer.model,
+                "formula": formula,
+                "exchange": case.exchange,
+                "message_B": MESSAGE_B,
+                "machine": None if numbers.latency_s is not None else str(case.machine),
+                "links": {name: vars(link) for name, link in answer.links.items()},
+                "points": ring_rows(answer),
+                "notes": list(answer.notes),
+            }
+        )
+        return
+    say.line(f"ring, {case.exchange} — {answer.model}: {formula}")
+    _show(answer)
+    for note in answer.notes:
+        say.line(note)
+
+
+def predicted_rings(case: RingCase, numbers: Numbers) -> RingPredictions:
+    """A cycle of each number of processes; RequestError for what cannot be predicted."""
     if not case.ranks:
         raise RequestError("ring needs --ranks", "for example --ranks 1-24")
     if sum(case.ranks) > MOST_PROCESSES:
@@ -130,41 +155,26 @@ def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
             "name fewer numbers of processes: 16,256,4096",
         )
     model = say.current(case.model, "--model", RENAMED)
-    formula = model_of(model).formula(case.exchange)
+    model_of(model)
     if numbers.model_fields_set:
         for name, _, option in options(RingCase):
             if name in case.model_fields_set - {"ranks", "exchange", "model"}:
                 raise RequestError(f"{flag(name, option)} means nothing with --latency", "leave it out")
-        answer = _of_numbers(numbers, case.ranks, case.exchange, model)
-    else:
-        network = figures_of(case)
-        if network.are_given and network.latency_s is None:
-            raise RequestError("--network-bandwidth needs --network-latency", "a ring's messages have 4 B")
-        system = find_system(case.system) if case.system else None
-        links = MachineLinks(load(case.machine), parse_where(case.where), network, system)
-        answer = _of_machine(links, case, system, case.ranks, case.exchange, model)
-    if json:
-        say.json(
-            {
-                "operation": "ring",
-                "model": model,
-                "formula": formula,
-                "exchange": case.exchange,
-                "message_B": MESSAGE_B,
-                "machine": None if numbers.latency_s is not None else str(case.machine),
-                "links": {name: vars(link) for name, link in answer.links.items()},
-                "points": [
-                    {"ranks": count, **({"time_s": None} if prediction is None else vars(prediction))}
-                    for count, prediction in zip(answer.counts, answer.points, strict=True)
-                ],
-                "notes": list(answer.notes),
-            }
-        )
-        return
-    say.line(f"ring, {case.exchange} — {model}: {formula}")
-    _show(answer)
-    for note in answer.notes:
-        say.line(note)
+        return _of_numbers(numbers, case.ranks, case.exchange, model)
+    network = figures_of(case)
+    if network.are_given and network.latency_s is None:
+        raise RequestError("--network-bandwidth needs --network-latency", "a ring's messages have 4 B")
+    system = find_system(case.system) if case.system else None
+    links = MachineLinks(machine_of(case), parse_where(case.where), network, system)
+    return _of_machine(links, case, system, case.ranks, case.exchange, model)
+
+
+def ring_rows(answer: RingPredictions) -> list[dict[str, Any]]:
+    """A row for each number of processes: seconds of a cycle with its interval; of one process no time."""
+    return [
+        {"ranks": count, **({"time_s": None} if prediction is None else vars(prediction))}
+        for count, prediction in zip(answer.counts, answer.points, strict=True)
+    ]
 
 
 def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: str) -> RingPredictions:
@@ -228,7 +238,7 @@ def _answer(
         around = neighbours(count)
         used |= {where: link_of(where) for where in dict.fromkeys(around)}
         points.append(predict_ring(around, link_of, exchange, model))
-    return RingPredictions(counts, points, used, notes)
+    return RingPredictions(model, counts, points, used, notes)
 
 
 def _show(answer: RingPredictions) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from rich.table import Table
 
@@ -12,7 +13,7 @@ from hockney.apps.stencil.loads import SPLITS
 from hockney.apps.sum3d.options import Size, Sum3dCosts, refuse_beside_table
 from hockney.errors import RequestError
 from hockney.options import Option
-from hockney.predict.verb import MACHINE, NetworkOptions, predict
+from hockney.predict.verb import MachineFile, NetworkOptions, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_time, parse_rate, parse_time
@@ -22,17 +23,15 @@ with later():
     from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
     from hockney.apps.sum3d.collectives import MeasuredCollectives
     from hockney.apps.sum3d.model import PARTS, Sum3dPrediction, costs_of, predict_sum3d, usual_cache
-    from hockney.machine.file import load
-    from hockney.predict.network_figures import figures_of
+    from hockney.predict.network_figures import figures_of, machine_of
 
 
-class Sum3dCase(Size):
+class Sum3dCase(Size, MachineFile):
     """What is summed on which ranks, and how fast their memory is."""
 
     ranks: Annotated[int | None, Option("[default: those of --grid]")] = None
     grid: Annotated[Grid | None, Option(read=parse_grid)] = None
     split: Annotated[str, Option(f"{listed(SPLITS)}.")] = "balanced"
-    machine: Annotated[Path, Option()] = MACHINE
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
@@ -74,6 +73,42 @@ hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memor
 )
 def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: JsonOption = False) -> None:
     """Time of one cycle of `hockney run sum3d`, by part: two scatters, the sum, the gather, and packing."""
+    answer = predicted_sum3d(case, costs, between)
+    predicted = answer.prediction
+    if as_json:
+        say.json(
+            {
+                **sum3d_row(case, answer),
+                "size": list(case.size),
+                "machine": str(case.machine),
+                "warnings": predicted.warnings,
+                "shares": shares(predicted),
+                "elements": answer.elements,
+            }
+        )
+        return
+    how = f"{case.split} — {predicted.algorithm}, {predicted.origin}"
+    say.line(f"{case.size} on {answer.grid.ranks} ranks, grid {answer.grid}, {how}")
+    for line in as_lines(answer.elements):
+        say.line(line)
+    _show(predicted)
+    for warning in predicted.warnings:
+        say.warn(warning)
+
+
+@dataclass(frozen=True)
+class Sum3dAnswer:
+    """A cycle on a grid; `elements` of each rank. Memory bandwidths of a rank, in B/s."""
+
+    prediction: Sum3dPrediction
+    grid: Grid
+    elements: list[int]
+    memory_bandwidth_B_per_s: float
+    sum_bandwidth_B_per_s: float
+
+
+def predicted_sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions) -> Sum3dAnswer:
+    """The time of a cycle by part; RequestError for what cannot be predicted."""
     memory_B_per_s = case.memory_bandwidth_B_per_s
     if memory_B_per_s is None:
         raise RequestError(
@@ -93,7 +128,7 @@ def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: 
         refuse_beside_table(costs)
         if figures_of(between).are_given:
             raise RequestError("figures of a network mean nothing with --table", "leave them out")
-    machine = None if case.table and "machine" not in case.model_fields_set else load(case.machine)
+    machine = None if case.table and "machine" not in case.model_fields_set else machine_of(case)
     messages = None
     if machine is not None:
         messages = costs_of(
@@ -114,31 +149,21 @@ def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: 
         cache=costs.cache or usual,
         generation_s=2 * case.size.product * case.element_time_s,
     )
-    if as_json:
-        say.json(
-            {
-                "operation": "sum3d",
-                "size": list(case.size),
-                "ranks": grid.ranks,
-                "grid": str(grid),
-                "split": case.split,
-                "machine": str(case.machine),
-                "memory_bandwidth_B_per_s": memory_B_per_s,
-                "sum_bandwidth_B_per_s": summing_B_per_s,
-                "time_s": predicted.time_s,
-                **vars(predicted),
-                "shares": shares(predicted),
-                "elements": of_ranks,
-            }
-        )
-        return
-    how = f"{case.split} — {predicted.algorithm}, {predicted.origin}"
-    say.line(f"{case.size} on {grid.ranks} ranks, grid {grid}, {how}")
-    for line in as_lines(of_ranks):
-        say.line(line)
-    _show(predicted)
-    for warning in predicted.warnings:
-        say.warn(warning)
+    return Sum3dAnswer(predicted, grid, of_ranks, memory_B_per_s, summing_B_per_s)
+
+
+def sum3d_row(case: Sum3dCase, answer: Sum3dAnswer) -> dict[str, Any]:
+    """A row as a table has it: the whole time and its parts in seconds, and what they were computed with."""
+    return {
+        "operation": "sum3d",
+        "size": "x".join(map(str, case.size)),
+        "grid": str(answer.grid),
+        "split": case.split,
+        "memory_bandwidth_B_per_s": answer.memory_bandwidth_B_per_s,
+        "sum_bandwidth_B_per_s": answer.sum_bandwidth_B_per_s,
+        "time_s": answer.prediction.time_s,
+        **{name: value for name, value in vars(answer.prediction).items() if name != "warnings"},
+    }
 
 
 def shares(predicted: Sum3dPrediction) -> dict[str, float]:

@@ -1,4 +1,7 @@
-"""`hockney network`: networks as exact graphs, and the options that its verbs share."""
+"""`hockney network`: networks as exact graphs: hops, ports, bisection, traffic, maps of processes.
+
+Here are the options that its verbs share.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,6 @@ ROUTINGS = [name.replace("_", "-") for name in unit_files("hockney.network.traff
 
 network = group(
     "network",
-    help="Networks as exact graphs: hops, ports, bisection, traffic, maps of processes.",
     examples="hockney network torus --shape 8x8x4 --link 10Gbit/s\n"
     "hockney network traffic --topology torus:8x8x8 --traffic worst-pairing",
     places=("hockney.cli.network",),

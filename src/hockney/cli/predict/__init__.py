@@ -1,4 +1,7 @@
-"""`hockney predict` of messages, collectives and datatypes; verbs on applications stand in their folders."""
+"""`hockney predict`: the time of a message, a collective or an application that was not measured.
+
+Verbs on applications stand in their folders.
+"""
 
 from __future__ import annotations
 

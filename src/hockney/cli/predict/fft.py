@@ -2,63 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
 from rich.table import Table
 
-from hockney.options import Option
-from hockney.predict.verb import MachineFile, MessageCosts, NetworkOptions, OnTopology, predict
-from hockney.schedule.catalogue import algorithm_names
+from hockney.predict.fft_options import FftCase
+from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_bytes_rounded, format_time
-from hockney.words import wholes
 
 with later():
-    from hockney.predict.every_algorithm import UNSHARED_LINKS
-    from hockney.predict.fft import PENCILS, SLABS, Division, FftDecision, crossover, decide
-    from hockney.predict.network_figures import costs_of
-    from hockney.predict.on_topology import on_topology
-
-MOST_RANKS = 2**24
-
-
-def _ranks(text: str) -> list[int]:
-    """`256-65536`: the powers of two in it, and its ends; or a list."""
-    numbers = []
-    for word in text.split(","):
-        low, dash, high = word.partition("-")
-        allowed = range(1, MOST_RANKS + 1)
-        if not dash:
-            numbers += wholes(word, allowed)
-            continue
-        (first,), (last,) = wholes(low, allowed), wholes(high, allowed)
-        powers = (1 << exponent for exponent in range(MOST_RANKS.bit_length()))
-        numbers += [first, *(power for power in powers if first < power < last), last]
-    return sorted(set(numbers))
-
-
-class FftCase(OnTopology, NetworkOptions, MachineFile):
-    """Which FFT is divided, on how many ranks, and what messages cost there."""
-
-    size: Annotated[int, Option("Numbers along each side of the cube, complex and of double precision.")]
-    ranks: Annotated[
-        list[int],
-        Option("64,100 or 256-65536: of a range its ends and the powers of two between them.", read=_ranks),
-    ]
-    algorithm: Annotated[
-        str, Option("Of the all-to-alls; best: the fastest of each.", known=lambda: ("best", *algorithm_names()))
-    ] = "best"
-    ppn: Annotated[int | None, Option("With --topology: the most.")] = None
-    where: Annotated[list[str], Option("variant, mpi, mapping, system, pairs.")] = Field(default_factory=list)
-
-    @property
-    def costs(self) -> MessageCosts:
-        """Where costs of messages come from."""
-        return MessageCosts(
-            **{name: getattr(self, name) for name in MessageCosts.model_fields if hasattr(self, name)}
-        )
+    from hockney.api.predictions import fft_decisions, fft_row
+    from hockney.predict.fft import PENCILS, SLABS, Division, FftDecision, crossover
 
 
 @verb(
@@ -75,22 +31,13 @@ def fft(case: FftCase, as_json: JsonOption = False) -> None:
     which is the same in both, and copies are left out. All pairs of ranks are as far apart as the farthest
     measured.
     """
-    options = case.costs
-    costs, _ = costs_of(options)
-    most = max(case.ranks)
-    decisions = decide(case.size, case.ranks, costs, case.algorithm, lambda ranks: on_topology(options, ranks))
-    linked = on_topology(options, most)
-    largest_B = max(
-        (part.block_B for each in decisions for way in each.divisions for part in way.transpositions), default=0
-    )
-    warnings = [*costs.warnings, *costs.assumptions(None, most), *costs.beyond(largest_B)]
-    warnings.append(UNSHARED_LINKS if linked is None else linked.words)
+    decisions, origin, warnings = fft_decisions(case)
     begins = crossover(decisions)
     if as_json:
         say.json(
             {
                 "size": case.size,
-                "origin": costs.origin,
+                "origin": origin,
                 "decisions": [_data(decision) for decision in decisions],
                 "pencils_from_ranks": begins,
                 "why": _why(decisions, begins),
@@ -98,7 +45,7 @@ def fft(case: FftCase, as_json: JsonOption = False) -> None:
             }
         )
         return
-    _show(case.size, decisions, costs.origin)
+    _show(case.size, decisions, origin)
     say.line(_why(decisions, begins))
     for warning in dict.fromkeys(warnings):
         say.warn(warning)
@@ -109,14 +56,8 @@ def _data(decision: FftDecision) -> dict[str, Any]:
         "ranks": decision.ranks,
         "divisions": [
             {
-                "division": way.name,
+                **fft_row(way),
                 "grid": list(way.grid),
-                "time_s": way.row.time_s,
-                "low_s": way.row.low_s,
-                "high_s": way.row.high_s,
-                "messages": way.messages,
-                "sent_B": way.sent_B,
-                "terms_s": way.row.terms_s,
                 "transpositions": [vars(part) for part in way.transpositions],
             }
             for way in decision.divisions

@@ -1,4 +1,4 @@
-"""`hockney predict profile.json`: the communication of a program on another machine."""
+"""`hockney predict profile`: the communication of a program on another machine."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
 from hockney.models.effects._least_squares import LEAST_SHARE, relative_errors, solve, times_s
 from hockney.models.effects._shapes import LINE_B, PAGE_B, Shape, level_of
@@ -197,6 +196,9 @@ def entangled(
 
 
 def _not_negative(a: Array, b: Array) -> Array:
+    # It takes a fifth of a second to import, and a machine file is read without.
+    from scipy.optimize import nnls
+
     # Terms differ by ten decades; without a common scale the solver's tolerance would hide the small ones.
     norm = np.linalg.norm(a, axis=0)
     scale = np.where(norm > 0, norm, 1.0)

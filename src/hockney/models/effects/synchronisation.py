@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy.stats import binomtest
-
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
@@ -41,6 +39,9 @@ class _Size:
     @property
     def is_certain(self) -> bool:
         """Whether the verdict differs from chance at the 95 % level; a simulation has none."""
+        # Half a second, which whoever reads a machine file does without.
+        from scipy.stats import binomtest
+
         return self.simulated or binomtest(self.done, self.valid).pvalue < CERTAIN
 
     @property

@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
 from hockney.models.over_ranks.shared_step import Shape, basis_of, fitted, projected
@@ -278,12 +278,12 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
     points = sum(curve.target.size for curve in curves)
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
-    if stats.chi2.sf(ratio, 1) < SUSPECTED:
+    if special.chdtrc(1, ratio) < SUSPECTED:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
         excess = _excess(tuple(dict.fromkeys(curve.drawn for curve in curves)), tail)
     if apart:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
-        if stats.chi2.sf(differing, freedom) < DISAGREE:
+        if special.chdtrc(freedom, differing) < DISAGREE:
             excess *= differing / freedom
     # Of Fisher's information: the weight of a point of Student's t.
     weight = (tail + 1) / (tail + 3)
@@ -294,7 +294,7 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     root = math.sqrt(ratio / excess)
     # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
     reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
-    p_value = float(2 * stats.norm.sf(root))
+    p_value = float(2 * special.ndtr(-root))
     return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, likelihood)
 
 

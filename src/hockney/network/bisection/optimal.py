@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from hockney.network.bisection.reduced import Reduced
@@ -22,6 +21,9 @@ def split_optimally(graph: Reduced, time_limit_s: float, best: float) -> tuple[f
     Variables: a side x of each vertex, binary where it has nodes (those of others come out whole by themselves);
     y ≥ |xᵢ − xⱼ| of each edge; nodes cut off upwards and downwards. `best` is a cut that is known to exist.
     """
+    # It takes a fifth of a second to import, and predictions on a network do without.
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
     upper = csr_array(np.triu(graph.weight.toarray()))
     rows, columns = upper.nonzero()
     weight = np.asarray(upper[rows, columns]).ravel()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from hockney.errors import RequestError
 from hockney.network.traffic.base import Allocated, Pairs, check_pairs
@@ -161,6 +160,9 @@ def worst_pairing(among: Allocated, _seed: int) -> Pairs:
             f"the worst pairing of {len(among.nodes)} nodes takes too long, more than {MOST_ASSIGNED} do",
             "allocate fewer nodes with --allocation, or choose --traffic bisection",
         )
+    # It takes a fifth of a second to import, and a machine file is read without.
+    from scipy.optimize import linear_sum_assignment
+
     row, column = linear_sum_assignment(hops(among.links, among.nodes), maximize=True)
     return among.nodes[np.asarray(row)], among.nodes[np.asarray(column)]
 

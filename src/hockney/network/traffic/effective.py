@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
 
 from hockney.errors import RequestError
 from hockney.network.traffic.base import Allocated, Demand, Progress, silent
 from hockney.network.traffic.routings.base import routings
 from hockney.network.traffic.study import TrafficStudy, study
+from hockney.statistics import t_reach
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**17
@@ -41,7 +41,7 @@ class Effective:
         count = len(self.fractions)
         if count < 2:
             return None
-        half = float(t.ppf(0.975, count - 1) * self.fractions.std(ddof=1) / math.sqrt(count))
+        half = t_reach(float(self.fractions.std(ddof=1)) / math.sqrt(count), count - 1)
         return max(0.0, self.mean - half), min(1.0, self.mean + half)
 
     def as_data(self) -> dict[str, float | int | None]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import linregress, t
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
@@ -18,6 +17,7 @@ from hockney.network.traffic.base import Links
 from hockney.network.traffic.patterns.base import rank_number, read_lines
 from hockney.network.traffic.walk import hops
 from hockney.records.folder import Campaign
+from hockney.statistics import t_reach
 
 Floats = NDArray[np.float64]
 
@@ -154,6 +154,9 @@ class ByHops:
                 "reason": f"all {len(self.pairs)} pairs are {int(self.hops[0])} hops apart: "
                 "measure pairs at another distance",
             }
+        # Half a second, which whoever reads a machine file does without.
+        from scipy.stats import linregress
+
         line = linregress(self.hops, self.latency_s)
         freedom = len(self.pairs) - 2
         fitted: dict[str, Any] = {"identifiable": True}
@@ -161,7 +164,7 @@ class ByHops:
             ("base_s", line.intercept, line.intercept_stderr),
             ("per_hop_s", line.slope, line.stderr),
         ):
-            half = float(t.ppf(0.975, freedom) * error) if freedom else None
+            half = t_reach(error, freedom) if freedom else None
             fitted[name] = {
                 "value": float(value),
                 "low": None if half is None else float(value) - half,

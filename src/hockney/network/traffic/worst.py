@@ -11,7 +11,6 @@ from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from hockney.errors import RequestError
 from hockney.network.traffic.base import Allocated, Links, Pairs
@@ -51,6 +50,9 @@ def worst_of_permutations(among: Allocated) -> WorstPermutation:
         )
     shares = _Shares(links, nodes)
     candidates = _representatives(links) if is_symmetric else np.arange(len(links.tail))
+    # It takes a fifth of a second to import, and a machine file is read without.
+    from scipy.optimize import linear_sum_assignment
+
     # No permutation loads a link more than each sender's largest share, or each receiver's.
     most = np.array([shares.most(int(link)) for link in candidates])
     worst, pairs = 0.0, (nodes, nodes)
