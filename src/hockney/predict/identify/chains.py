@@ -126,12 +126,13 @@ def _opened(
     at = np.searchsorted(sizes, points["bytes"].to_numpy(np.int64))
     series = []
     of_size: list[list[int]] = [[] for _ in sizes]
-    for (*_, statistic), rows in positions(points, ("mapping", "ppn", "statistic")).items():  # type: ignore[misc]
+    for where, rows in positions(points, ("mapping", "ppn", "statistic")).items():
+        statistic = str(where[-1])  # type: ignore[index]
         shape = (len(sizes), missed.shape[1])
         parts = [np.full(shape, np.nan), np.ones(shape), np.ones(shape)]
         for part, values in zip(parts, (missed, expected.model[index], expected.noise[index]), strict=True):
             part[at[rows]] = values[rows]
-        series.append(Evidence(*parts, statistic=str(statistic)))
+        series.append(Evidence(parts[0], parts[1], parts[2], statistic))
         for row in rows if statistic == main else ():
             of_size[at[row]].append(int(index[row]))
     return _Open(key, Run(int(key[-1]), sizes, series), of_size)  # type: ignore[call-overload]
