@@ -31,8 +31,7 @@ class Strikes:
         # What runs in the background of a shell ignores SIGINT, and so would its children.
         listens = ["env", *(f"--default-signal={one.name[3:]}" for one in ENDING)]
         argv = [*listens, sys.executable, "-m", "tests.faults.struck"]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen(argv, cwd=ROOT, text=True, **pipes)
+        self.process = subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def strike(self, step: int, number: int, folder: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
         """What has become of `hockney WORDS -o FOLDER`."""
