@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +100,13 @@ def test_a_unit_of_the_runner_is_the_file_of_its_name(kind: Kind) -> None:
     assert list(kind.units) == sorted(path.stem for path in folder.glob("*.cpp") if path.stem != kind.name)
 
 
-def _words(path: Path) -> Iterator[str]:
+@cache
+def _words(path: Path) -> frozenset[str]:
     """Names and texts of a test, without comments and docstrings."""
+    return frozenset(_said(path))
+
+
+def _said(path: Path) -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -120,7 +126,7 @@ def _words(path: Path) -> Iterator[str]:
 def test_a_unit_is_tested(kind: Kind, unit: str) -> None:
     if kind.name == "kernel":
         # The test of kernels reads the folder itself.
-        assert "KERNELS" in set(_words(kind.tests))
+        assert "KERNELS" in _words(kind.tests)
         return
     # The command line and other texts may write fat-tree.
     word = re.compile(rf"(?<![a-z]){re.escape(unit).replace('_', '[-_]')}(?![a-z])")
@@ -166,6 +172,7 @@ def test_a_verb_is_a_file() -> None:
     assert sorted(verbs()) == sorted(name for name in files if not name.startswith("_"))
 
 
+@cache
 def commands() -> dict[str, CommandInfo]:
     """Every command by its words, those of groups too."""
     found = application()

@@ -39,13 +39,18 @@ def program(path: Path, there: Path) -> None:
     path.chmod(0o755)
 
 
-def serve(path: str) -> None:
-    """Answer until somebody ends it."""
+def load_everything() -> None:
+    """Import every module, and with them the libraries that verbs load when they work."""
     import hockney
 
     for module in pkgutil.walk_packages(hockney.__path__, "hockney."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+
+
+def serve(path: str) -> None:
+    """Answer until somebody ends it."""
+    load_everything()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()

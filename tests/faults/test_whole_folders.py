@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 from tests.command_line import outcome
+from tests.faults.struck import Strikes
 
 from hockney.errors import RequestError
 from hockney.records import table
@@ -36,24 +35,25 @@ def words(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
     return ["merge", *(str(tmp_path / name) for name in SOURCES)]
 
 
-def _strike(
-    step: int, number: signal.Signals, folder: Path, words: list[str]
-) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, str(Path(__file__).with_name("struck.py")), str(step), str(int(number))]
-    listens = ["env", *(f"--default-signal={one.name[3:]}" for one in ENDING)]
-    argv = [*listens, *program, str(folder), *words, "-o", str(folder)]
-    return subprocess.run(argv, capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def strikes() -> Iterator[Strikes]:
+    """Runs that a signal meets."""
+    made = Strikes()
+    yield made
+    made.end()
 
 
 def _content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name in (PLAN, RECORDS, TABLE)}
 
 
-def test_what_a_kill_leaves_is_refused_until_the_same_command_has_ended(words: list[str], tmp_path: Path) -> None:
+def test_what_a_kill_leaves_is_refused_until_the_same_command_has_ended(
+    words: list[str], tmp_path: Path, strikes: Strikes
+) -> None:
     """One step after the other, so that each also begins with what the kill before it left."""
     folder = tmp_path / "c"
     for step in count(1):
-        done = _strike(step, signal.SIGKILL, folder, words)
+        done = strikes.strike(step, signal.SIGKILL, folder, words)
         if done.returncode == 0:
             break
         assert done.returncode == -signal.SIGKILL, done.stderr
@@ -68,10 +68,10 @@ def test_what_a_kill_leaves_is_refused_until_the_same_command_has_ended(words: l
     assert len(table.load(folder / TABLE)) == len(Campaign.open(folder).records())
 
 
-def test_a_folder_that_is_not_whole_says_how_to_go_on(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_whole_says_how_to_go_on(tmp_path: Path, strikes: Strikes) -> None:
     folder, made = tmp_path / "c", tmp_path / "fit.json"
     words = ["import", str(DATA / SOURCES["a"])]
-    _strike(LEAST_STEPS, signal.SIGKILL, folder, words)
+    strikes.strike(LEAST_STEPS, signal.SIGKILL, folder, words)
     verbs: list[list[str | Path]] = [
         ["fit", folder, "-o", made],
         ["report", folder],
@@ -91,13 +91,15 @@ def test_a_folder_that_is_not_whole_says_how_to_go_on(tmp_path: Path) -> None:
     "number",
     [pytest.param(n, marks=() if n == signal.SIGTERM else pytest.mark.thorough, id=n.name) for n in ENDING],
 )
-def test_a_signal_leaves_nothing(words: list[str], tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_leaves_nothing(
+    words: list[str], tmp_path: Path, number: signal.Signals, strikes: Strikes
+) -> None:
     folder = tmp_path / "c"
-    done = _strike(LEAST_STEPS, number, folder, words)
+    done = strikes.strike(LEAST_STEPS, number, folder, words)
     assert done.returncode == 4
     assert done.stderr.endswith("error: interrupted\nhint: give the same command to run it again\n")
     assert not folder.exists()
-    assert _strike(0, number, folder, words).returncode == 0
+    assert strikes.strike(0, number, folder, words).returncode == 0
 
 
 def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path) -> None:

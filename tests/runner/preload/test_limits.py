@@ -121,6 +121,7 @@ def test_no_schedule_has_more_scratch_than_four_vectors(collective: _core.Collec
                     assert scratch_B <= 4 * whole_B, (algorithm.name, ranks, root, in_place)
 
 
+@pytest.mark.thorough
 def test_kinds_of_calls_beyond_those_that_are_noted_are_counted(mpi: Mpi, tmp_path: Path) -> None:
     """20 communicators of 4,000 sizes each: some 14,000 kinds too many for each rank."""
     ranks, calls = 2, 20 * 4000
@@ -141,6 +142,8 @@ def test_what_finds_no_note_counts_as_the_next_power_of_two(mpi: Mpi, tmp_path: 
     profile = profile_of(mpi, tmp_path, ranks, program, "22", "3000", "1", "down")
     assert profile.left_out is not None
     assert profile.left_out.calls == ranks * 256
+    assert profile.left_out.time_s > 0
+    assert sums(profile, "bcast")[0] == ranks * (22 * 3000 - 256)
 
 
 def test_comings_and_goings_are_no_more_than_so_many(mpi: Mpi, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def sums(profile: Profile, operation: str) -> tuple[int, int]:
     return sum(call.calls for call in alike), sum(call.bytes for call in alike)
 
 
+@pytest.mark.one_mpi
 def test_it_counts_what_another_library_counts(mpi: Mpi, tmp_path: Path) -> None:
     driver = compiled(mpi, tmp_path, "driver.c")
     counter = compiled(mpi, tmp_path, "counter.c", "-shared", "-fPIC")
