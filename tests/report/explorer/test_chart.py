@@ -42,6 +42,15 @@ def test_the_first_choice_is_where_the_default_costs_most(seen: Explored) -> Non
     assert first.held["algorithm"] == "default"
 
 
+def test_a_reader_begins_with_what_the_page_is_about(frame: pd.DataFrame) -> None:
+    sources = [Source("t.csv", frame, [], dict.fromkeys(("barrier", "bcast", "reduce"), "completion"))]
+    for about, first in (((), "barrier"), (("allreduce", "reduce", "bcast"), "reduce"), (("ring",), "barrier")):
+        made = explored(sources, about)
+        assert made is not None
+        assert next(iter(made.first)) == first
+        assert json.loads(embed.data(made, Looks()))["first"][0]["operation"] == first
+
+
 def test_a_choice_holds_what_it_says(seen: Explored) -> None:
     first = seen.first["reduce"]
     held = {**first.held, "placement": "allocation node"}

@@ -39,11 +39,12 @@ class Source:
     campaign: str = ""
 
 
-def explored(sources: Sequence[Source]) -> Explored | None:
+def explored(sources: Sequence[Source], about: Sequence[str] = ()) -> Explored | None:
     """All points of messages and collectives together; None where there are none.
 
     What tells points of one source apart is a dimension; beside, placements are one where sources differ in them.
-    A library that differs from source to source alone is not: it is what is compared.
+    A library that differs from source to source alone is not: it is what is compared. The reader begins with the
+    first of the operations `about`, otherwise with the first that there is.
     """
     parts = [*_messages(sources), *_collectives(sources)]
     if not parts:
@@ -54,7 +55,8 @@ def explored(sources: Sequence[Source]) -> Explored | None:
         str(name): _first(str(name), rows, cells[cells["operation"] == name])
         for name, rows in joined.groupby("operation", sort=False)
     }
-    return Explored(joined, cells, first)
+    ordered = sorted(first, key=lambda name: about.index(name) if name in about else len(about))
+    return Explored(joined, cells, {name: first[name] for name in ordered})
 
 
 def by_dimension(names: Sequence[str]) -> dict[str, list[str]]:
