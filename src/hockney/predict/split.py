@@ -266,7 +266,7 @@ def _uniform(frame: pd.DataFrame, seed: int) -> NDArray[np.float64]:
     """A number in [0, 1) for each row that depends on its values and the seed alone, not on the other rows."""
     columns = []
     for name, column in frame.items():
-        # Each value becomes text once. What is unknown does not count: a column that a table lacks changes nothing.
+        # Each value becomes text once. What is unknown does not count: a column that lacks changes nothing.
         places, values = pd.factorize(column)
         words = [*(f"{name}={value}" if value != "" else "" for value in pd.Series(values)), ""]
         if any(words):
