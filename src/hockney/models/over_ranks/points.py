@@ -65,12 +65,9 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataF
     merged = grouped.agg(pooling).reset_index()
     is_bare = (merged["repeats"] == 1) & (merged["low_s"] == merged["high_s"])
     merged.loc[is_bare, ["low_s", "high_s"]] = np.nan
-    merged["label"] = [
-        _label(str(algorithm), segment, radix)
-        for algorithm, segment, radix in zip(
-            merged["algorithm"], merged["segment_bytes"], merged["radix"], strict=True
-        )
-    ]
+    named = merged.groupby(["algorithm", "segment_bytes", "radix"], dropna=False, sort=False)
+    labels = [_label(str(algorithm), segment, radix) for algorithm, segment, radix in named.groups]
+    merged["label"] = np.array(labels, dtype=object)[named.ngroup()]
     # Another program's algorithm of that name may be another.
     is_ours = bool((rows["source"] == OURS).all()) if "source" in rows.columns else False
     merged["schedule"] = _schedules(operation, merged) if is_ours else None
@@ -130,9 +127,16 @@ def positions(measured: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Co
     order = np.argsort(number, kind="stable")
     starts = np.flatnonzero(np.diff(number[order], prepend=-1))
     first = measured.iloc[order[starts]]
-    held = [["" if pd.isna(value) else str(value) for value in first[name].tolist()] for name in names]
+    held = [_texts(first[name]) for name in names]
     for values, rows in zip(zip(*held, strict=True), np.split(order, starts[1:]), strict=False):
         yield Configuration(tuple(zip(names, values, strict=True))), rows
+
+
+def _texts(column: pd.Series[Any]) -> list[str]:
+    """The values as text, what is unknown as none; each value is written once."""
+    places, values = pd.factorize(column)
+    words = [*map(str, pd.Series(values).tolist()), ""]
+    return [words[place] for place in places.tolist()]
 
 
 def groups(measured: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Configuration, pd.DataFrame]]:
