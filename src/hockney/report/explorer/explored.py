@@ -94,23 +94,14 @@ def _points_of(source: Source, curve: MessageCurve, held: Mapping[str, str]) -> 
     launches = [index_of.get(name, "") or name for name in curve.entry.measurements.launches]
     of_launches = f", launches {', '.join(launches)}" if any(launches) else ""
     ranks = curve.entry.other.get("ranks", "")
-    has_interval = curve.low_s < curve.high_s
     dimensions = by_dimension([name for name in held if name != "ranks"])
-    return pd.DataFrame(
-        {
-            "operation": curve.operation,
-            "campaign": source.campaign,
-            **{name: ", ".join(held[column] for column in columns) for name, columns in dimensions.items()},
-            "algorithm": "",
-            "ranks": int(ranks) if ranks.isdigit() else 2 * curve.pairs,
-            "bytes": curve.size_B.astype(np.int64),
-            "time_s": curve.time_s,
-            "low_s": np.where(has_interval, curve.low_s, np.nan),
-            "high_s": np.where(has_interval, curve.high_s, np.nan),
-            "repeats": 0,
-            "streams": curve.streams,
-            "origin": f"{source.name}{of_launches}",
-        }
+    return curve.points.assign(
+        campaign=source.campaign,
+        **{name: ", ".join(held[column] for column in columns) for name, columns in dimensions.items()},
+        algorithm="",
+        ranks=int(ranks) if ranks.isdigit() else 2 * curve.pairs,
+        repeats=0,
+        origin=f"{source.name}{of_launches}",
     )
 
 
