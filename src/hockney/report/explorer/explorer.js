@@ -53,17 +53,21 @@ const ranksIn = n => n ? `${n} ranks` : "ranks unknown";
 function isHeld(of, but) {
   return data.dimensions.every(name => name === but || !(name in of) || of[name] === choice.held[name]);
 }
+// Both maps show the same cells.
+let lastHeld = {key: null, cells: []};
+const mapKey = () => JSON.stringify([choice.operation, {...choice.held, algorithm: null}]);
+function cellsHeld() {
+  const key = mapKey(), columns = data.cells;
+  if (key === lastHeld.key) return lastHeld.cells;
+  const told = data.dimensions.filter(name => name !== "algorithm").map(name => [columns[name], choice.held[name]]);
+  const cells = (cellsOf.get(choice.operation) || []).filter(i => told.every(([column, value]) => column[i] === value))
+    .map(i => ({bytes: columns.bytes[i], ranks: columns.ranks[i], best: columns.best[i], best_us: columns.best_us[i],
+                ties: columns.ties[i], penalty: columns.penalty[i], is_default: columns.is_default[i]}));
+  lastHeld = {key, cells};
+  return cells;
+}
 function chart(view) {
-  if (view.kind === "map") {
-    const columns = data.cells, cells = [];
-    for (const i of cellsOf.get(choice.operation) || []) {
-      if (data.dimensions.every(name => name === "algorithm" || columns[name][i] === choice.held[name]))
-        cells.push({bytes: columns.bytes[i], ranks: columns.ranks[i], best: columns.best[i],
-                    best_us: columns.best_us[i], ties: columns.ties[i], penalty: columns.penalty[i],
-                    is_default: columns.is_default[i]});
-    }
-    return {view, lines: [], cells};
-  }
+  if (view.kind === "map") return {view, lines: [], cells: cellsHeld()};
   const lines = new Map();
   for (const one of byOperation.get(choice.operation)) {
     if (!isHeld(one, choice.by) || (view.x === "bytes" && one.ranks !== choice.ranks)) continue;
@@ -160,7 +164,7 @@ class Panel {
   // Positions: sizes and ranks of lines on binary logarithms, 0 B one step left; those of a map in equal steps.
   draw() {
     const isMap = this.view.kind === "map";
-    const drawn = isMap && JSON.stringify([choice.operation, {...choice.held, algorithm: null}, this.zoom]);
+    const drawn = isMap && mapKey() + JSON.stringify(this.zoom);
     if (drawn && drawn === this.drawn) return this.markHere(); // a map has all sizes and ranks
     this.drawn = null;
     this.chart = chart(this.view);
