@@ -124,7 +124,7 @@ def test_the_default_is_set_against_the_fastest() -> None:
     assert by_size.text == "bcast on 8 ranks: chain is fastest from 8 B to 512 B."
     (cost, *_, open_) = of_choices("bcast", [choice(8, "chain", "default", default_s=1.01)])
     assert "at no point can it be told from the fastest" in cost.text
-    assert "at 1 of 1 points the fastest cannot be told" in open_.text
+    assert "at 1 of 1 point the fastest cannot be told" in open_.text
     assert of_choices("bcast", []) == []
 
 
