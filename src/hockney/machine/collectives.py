@@ -45,7 +45,7 @@ def collectives_of(
         for configuration, rows in _alike(pooled):
             progress(f"{operation} {configuration['algorithm']}")
             model = _model(operation, statistic, configuration, rows)
-            models.append(_with_circumstances(model, measured[np.isin(measured["point"], rows.index)]))
+            models.append(_with_circumstances(model, measured[measured["point"].isin(rows.index)]))
     return models
 
 

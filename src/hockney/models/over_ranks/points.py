@@ -65,9 +65,10 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataF
     merged = grouped.agg(pooling).reset_index()
     is_bare = (merged["repeats"] == 1) & (merged["low_s"] == merged["high_s"])
     merged.loc[is_bare, ["low_s", "high_s"]] = np.nan
-    named = merged.groupby(["algorithm", "segment_bytes", "radix"], dropna=False, sort=False)
-    labels = [_label(str(algorithm), segment, radix) for algorithm, segment, radix in named.groups]
-    merged["label"] = np.array(labels, dtype=object)[named.ngroup()]
+    named = merged[["algorithm", "segment_bytes", "radix"]]
+    labels = [_label(*row) for row in named.drop_duplicates().itertuples(index=False, name=None)]
+    number = named.groupby([*named], dropna=False, sort=False).ngroup()
+    merged["label"] = np.array(labels, dtype=object)[number.to_numpy()]
     # Another program's algorithm of that name may be another.
     is_ours = bool((rows["source"] == OURS).all()) if "source" in rows.columns else False
     merged["schedule"] = _schedules(operation, merged) if is_ours else None
@@ -178,8 +179,8 @@ def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str
     return by_label
 
 
-def _label(algorithm: str, segment: Any, radix: Any) -> str:
-    words = [algorithm]
+def _label(algorithm: Any, segment: Any, radix: Any) -> str:
+    words = [str(algorithm)]
     if not pd.isna(segment) and segment:
         words.append(f"segment {int(segment)} B")
     if not pd.isna(radix) and radix:
