@@ -16,7 +16,6 @@ from hockney.models.over_ranks.steps import (
     candidates,
     search,
     simulated_step,
-    step,
 )
 from hockney.models.over_ranks.steps import _measured as measured
 from hockney.models.over_ranks.steps import _tail as tail_of
@@ -60,20 +59,6 @@ def test_smooth_curves_show_no_step(sets: int, most: int) -> None:
             found = searched(shape(RANKS), noise).found
             shown += sum(len(BOUNDARIES) if one.is_common else len(one.shown_by) for one in found)
     assert shown <= most
-
-
-def test_what_is_found_is_what_stands_beside_all_others() -> None:
-    """Steps at several places: each is that of its curve with all others taken, near and far ones."""
-    ranks = np.arange(2.0, 257.0, 2.0)
-    time = (0.5 + 0.12 * ranks) * np.prod([np.where(at < ranks, 1.5, 1.0) for at in (32, 128)], axis=0)
-    curve, places = (ranks, noisy(time, np.random.default_rng(4))), candidates(ranks)
-    found = search({"core": curve}, {"core": places}).found
-    assert [one.candidate.before for one in found] == [32, 128]
-    # In the order in which they were taken their columns are the same but for rounding.
-    for one in found:
-        alone = step(*curve, one.candidate, [other.candidate for other in found if other is not one], places)
-        assert one.each["core"].ratio == pytest.approx(alone.ratio, rel=1e-9)
-        assert one.each["core"].root == pytest.approx(alone.root, rel=1e-6)
 
 
 # The share of draws that must show it: one in ten repeats of this cluster differs by 15 %, one in 100 by 40 %.
