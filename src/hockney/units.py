@@ -144,6 +144,12 @@ def _scaled(value: float, steps: list[tuple[float, str]], digits: int = 3) -> st
     return f"{value / scale:.{digits}g} {unit}"
 
 
+def counted(number: float, what: str, form: str = "", *, plural: str = "") -> str:
+    """`1 node`, `2 nodes`."""
+    digits = format(number, form)
+    return f"{digits} {what if digits == '1' else plural or what + 's'}"
+
+
 def format_bytes(size: float) -> str:
     """65536 → `64 KiB`; sizes that are no round multiple keep all digits: 65537 → `65537 B`."""
     for scale, unit in ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")):

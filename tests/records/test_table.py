@@ -202,6 +202,13 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
         table.load(file(tmp_path, ",".join(table.HEADER[:-2]), ",".join(ROW.split(",")[: len(table.HEADER) - 2])))
 
 
+def test_a_column_that_a_table_lacks_is_named_before_it_is_written(tmp_path: Path) -> None:
+    lacking = table.from_records([record()]).drop(columns=["mapping", "ppn"])
+    with pytest.raises(RequestError, match="column mapping, ppn, which this one lacks"):
+        table.write(lacking, tmp_path / "table.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
     whole = gzip.compress(f"{HEADER}\n{ROW}\n".encode())
     cases = {

@@ -38,6 +38,14 @@ def stepped(before_s: float, after_s: float, at_B: float = 4096.0) -> Fit:
     return Fit(model="piecewise", regimes=[level(0, at_B, before_s), level(at_B, None, after_s)])
 
 
+def test_one_point_is_no_points() -> None:
+    (said, *_) = of_choices("bcast", [choice(8, "chain", default_s=2.0)])
+    assert "in the median of 1 point (P90" in said.text
+    assert "slower at 1 point: faster there is chain at 1;" in said.text
+    (said, *_) = of_choices("bcast", [choice(size_B, "chain", default_s=2.0) for size_B in (8, 16)])
+    assert "slower at 2 points: faster" in said.text
+
+
 def test_the_weightiest_come_first_those_about_the_subject_before_all() -> None:
     many = [Finding(str(number), "pingpong", number / 20) for number in range(12)]
     assert [finding.text for finding in weightiest(many)] == [str(number) for number in range(11, 11 - MOST, -1)]
@@ -116,7 +124,7 @@ def test_the_default_is_set_against_the_fastest() -> None:
     assert by_size.text == "bcast on 8 ranks: chain is fastest from 8 B to 512 B."
     (cost, *_, open_) = of_choices("bcast", [choice(8, "chain", "default", default_s=1.01)])
     assert "at no point can it be told from the fastest" in cost.text
-    assert "at 1 of 1 points the fastest cannot be told" in open_.text
+    assert "at 1 of 1 point the fastest cannot be told" in open_.text
     assert of_choices("bcast", []) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import sys
 import traceback
@@ -109,6 +110,9 @@ def main() -> None:
     # Threads that wait for a core by spinning cost more than they bring on matrices as small as ours, and sums
     # would depend on how many there are. It must be said before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Frames and figures are many small objects that live to the end: to look for circles among them after every
+    # 700 takes a tenth of a report's time.
+    gc.set_threshold(20_000)
     try:
         _refuse_names_that_are_no_text()
         code = app(standalone_mode=False)

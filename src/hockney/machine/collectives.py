@@ -40,18 +40,22 @@ def collectives_of(
     if statistics is None:
         statistics = {name: default_statistic(frame, name) for name in collectives_in(frame)}
     for operation, statistic in statistics.items():
-        for configuration, rows in _alike(points(frame, operation, statistic)):
+        pooled = points(frame, operation, statistic)
+        measured = _measured(frame, operation, statistic, pooled)
+        for configuration, rows in _alike(pooled):
             progress(f"{operation} {configuration['algorithm']}")
             model = _model(operation, statistic, configuration, rows)
-            models.append(_with_circumstances(model, _measured(frame, operation, statistic, rows)))
+            models.append(_with_circumstances(model, measured[measured["point"].isin(rows.index)]))
     return models
 
 
-def _measured(frame: pd.DataFrame, operation: str, statistic: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the table that the points `rows` pool."""
+def _measured(frame: pd.DataFrame, operation: str, statistic: str, pooled: pd.DataFrame) -> pd.DataFrame:
+    """What the rows of the table say of circumstances, and in `point` which of the points pools them."""
     of_it = (frame["operation"] == operation) & (frame["statistic"] == statistic)
     held = [name for name in HELD if name in frame.columns]
-    return frame[of_it].merge(rows[held].drop_duplicates(), on=held)
+    told = [name for name in ("repetition", "ranks", "oversubscribed") if name in frame.columns]
+    rows = frame.loc[of_it, list(dict.fromkeys((*held, *told)))]
+    return rows.merge(pooled[held].assign(point=pooled.index), on=held)[[*told, "point"]]
 
 
 def _with_circumstances(model: CollectiveModel, rows: pd.DataFrame) -> CollectiveModel:

@@ -264,11 +264,13 @@ class _Evaluator:
 
 def _uniform(frame: pd.DataFrame, seed: int) -> NDArray[np.float64]:
     """A number in [0, 1) for each row that depends on its values and the seed alone, not on the other rows."""
-    columns = [
-        # What is unknown does not count: a column that a table lacks changes nothing.
-        [f"{name}={value}" if known and value != "" else "" for value, known in zip(column, held, strict=True)]
-        for name, column, held in ((name, frame[name], frame[name].notna()) for name in frame.columns)
-    ]
+    columns = []
+    for name, column in frame.items():
+        # Each value becomes text once. What is unknown does not count: a column that lacks changes nothing.
+        places, values = pd.factorize(column)
+        words = [*(f"{name}={value}" if value != "" else "" for value in pd.Series(values)), ""]
+        if any(words):
+            columns.append([words[place] for place in places.tolist()])
     texts = ("|".join(filter(None, (str(seed), *row))) for row in zip(*columns, strict=True))
     hashes = [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) for text in texts]
     return np.array(hashes, dtype=np.float64) / 2.0**64

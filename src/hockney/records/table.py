@@ -159,8 +159,13 @@ def _typed(frame: pd.DataFrame) -> pd.DataFrame:
 def write(frame: pd.DataFrame, path: Path) -> None:
     """Write `.csv`, `.csv.gz` or `.parquet`, all or nothing; optional columns without any value are left out.
 
-    RequestError for another ending or a folder that cannot be written.
+    RequestError for a column that lacks, another ending, or a folder that cannot be written.
     """
+    if missing := [name for name in REQUIRED if name not in frame.columns]:
+        raise RequestError(
+            f"a tidy table has column {', '.join(missing)}, which this one lacks",
+            "add it; pandas.NA in all rows says that it is unknown",
+        )
     filled = [name for name in OPTIONAL if name in frame.columns and _filled(frame[name])]
     extra = [name for name in frame.columns if name not in REQUIRED and name not in OPTIONAL]
     tidy = frame[[*REQUIRED, *filled, *extra]]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hockney.models.over_ranks.choice import AlgorithmChoice, penalty
 from hockney.models.over_ranks.points import CONFIGURATION
 from hockney.report.findings import Finding
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 MOST_NAMED = 4
 """Ranges of sizes that one sentence names."""
@@ -35,7 +35,8 @@ def of_choices(
         found.append(
             Finding(
                 f"{operation}: the library's own choice takes × {total.median:.2f} of the fastest algorithm's "
-                f"time in the median of {total.points} points (P90 × {total.p90:.2f}), {cost}.{to_set(told)}",
+                f"time in the median of {counted(total.points, 'point')} (P90 × {total.p90:.2f}), {cost}."
+                f"{to_set(told)}",
                 anchor or operation,
                 min(0.9, 0.6 + 0.1 * total.p90) if total.worst > 1 else 0.5,
                 "default",
@@ -56,7 +57,8 @@ def of_choices(
     if open_ := sum(1 for choice in all_choices if choice.ties):
         found.append(
             Finding(
-                f"{operation}: at {open_} of {len(all_choices)} points the fastest cannot be told from others.",
+                f"{operation}: at {open_} of {counted(len(all_choices), 'point')} the fastest cannot be told "
+                "from others.",
                 anchor or operation,
                 0.3,
                 "ties",
@@ -74,7 +76,7 @@ def to_set(told: Sequence[AlgorithmChoice]) -> str:
     best = [f"{name} at {count}" for name, count in counts.most_common(MOST_NAMED)]
     rest = f" and others at {len(slower) - sum(counts[name] for name, _ in counts.most_common(MOST_NAMED))}"
     return (
-        f" It can be told to be slower at {len(slower)} points: faster there is {', '.join(best)}"
+        f" It can be told to be slower at {counted(len(slower), 'point')}: faster there is {', '.join(best)}"
         f"{rest if len(counts) > MOST_NAMED else ''}; `hockney tune` writes the rules that set it."
     )
 

@@ -34,7 +34,7 @@ from hockney.report.make import Report, not_measured
 from hockney.report.page import Section, render
 from hockney.report.style import Looks, drawing_style, model_styles
 from hockney.report.tables import NONE, Table
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 MOST_PANELS = 3
 MOST_ROWS = 60
@@ -197,8 +197,8 @@ def _finding(operation: str, name: str, group: pd.DataFrame, first: str, anchor:
     slower, faster = int((told["ratio"] > 1).sum()), int((told["ratio"] < 1).sum())
     text = (
         f"{operation}: {name} takes × {group['ratio'].median():.2f} of the time of {first} in the median of "
-        f"{len(group)} points; it is slower at {slower} and faster at {faster}, and at {len(group) - len(told)} "
-        "the two cannot be told apart"
+        f"{counted(len(group), 'point')}; it is slower at {slower} and faster at {faster}, and at "
+        f"{len(group) - len(told)} the two cannot be told apart"
     )
     if len(told):
         worst = told.loc[np.abs(np.log(told["ratio"])).idxmax()]

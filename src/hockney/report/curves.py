@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.machine.file import Entry, Machine, series_of
@@ -96,6 +97,21 @@ class MessageCurve:
     def high_s(self) -> NDArray[np.float64]:
         """Upper ends of the intervals; the value itself where there is none."""
         return self.series.high_s
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        """The numbers of each figure of this curve, as in `explorer.chart.Explored`: NaN for no interval."""
+        has_interval = self.low_s < self.high_s
+        return pd.DataFrame(
+            {
+                "operation": self.operation,
+                "bytes": self.size_B.astype(np.int64),
+                "time_s": self.time_s,
+                "low_s": np.where(has_interval, self.low_s, np.nan),
+                "high_s": np.where(has_interval, self.high_s, np.nan),
+                "streams": self.streams,
+            }
+        )
 
     @cached_property
     def series(self) -> Series:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hockney.models.base import Fit, predict
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.curves import MessageCurve, labels
+from hockney.report.explorer.chart import AGAINST_SIZE, RATE, Line, lines_of
 from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
 from hockney.report.style import MEASURED, QUIET, Looks, Style
 from hockney.units import format_bytes, format_rate
@@ -61,23 +62,22 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
     figure, (time_axes, rate_axes), size_axis = _pair([curve], rows=_legend_rows(len(curve.fits) + 1))
     bounds = _has_intervals(curve)
     measured_label = "measured (median, 95 % interval)" if bounds else "measured"
-    for axes, measured, low, high, scale in _panels(curve, time_axes, rate_axes):
-        errors = np.abs(np.vstack([measured - low, high - measured])) / scale
+    for axes, line, scale in _panels(curve, time_axes, rate_axes):
         axes.errorbar(
-            size_axis.position(curve.size_B), measured / scale, yerr=errors, fmt="o", color=MEASURED,
+            size_axis.position(line.x), line.y / scale, yerr=_reach(line) / scale, fmt="o", color=MEASURED,
             markersize=3.6, elinewidth=1.0, capsize=2.0, label=measured_label, zorder=5,
         )  # fmt: skip
     unit, _ = rate_unit(_fastest([curve]))
     for model, fit in curve.fits.items():
-        line = context.model_styles[model].line
+        look = context.model_styles[model].line
         for size, time in _segments(fit, size_axis):
             at = size_axis.position(size)
-            time_axes.plot(at, _positive(time) * 1e6, **line)
-            rate_axes.plot(at, curve.throughput(size, _positive(time)) / unit, **line)
+            time_axes.plot(at, _positive(time) * 1e6, **look)
+            rate_axes.plot(at, curve.throughput(size, _positive(time)) / unit, **look)
         if size_axis.zero and fit.regimes and fit.regimes[0].min_B == 0 and fit.regimes[0].alpha_s.value > 0:
             ends = size_axis.zero_at + 0.018 * size_axis.span * np.array([-1, 1])
-            time_axes.plot(ends, np.full(2, fit.regimes[0].alpha_s.value * 1e6), **line)
-        time_axes.plot([], [], label=model, **line)
+            time_axes.plot(ends, np.full(2, fit.regimes[0].alpha_s.value * 1e6), **look)
+        time_axes.plot([], [], label=model, **look)
     marks = context.marks_of([curve])
     note = _marks_note(size_axis, marks)
     if curve.entry.eager_limit_B:
@@ -108,14 +108,13 @@ def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Con
     figure, (time_axes, rate_axes), size_axis = _pair(curves, rows=-(-len(curves) // columns))
     for curve, label in zip(curves, names, strict=True):
         style = looks[label]
-        for axes, measured, low, high, scale in _panels(curve, time_axes, rate_axes, _fastest(curves)):
-            at = size_axis.position(curve.size_B)
-            joined = np.where(curve.size_B == 0, np.nan, at)
-            axes.plot(joined, measured / scale, **{**style.line, "linewidth": 1.1}, zorder=3)
-            errors = np.abs(np.vstack([measured - low, high - measured])) / scale
+        for axes, line, scale in _panels(curve, time_axes, rate_axes, _fastest(curves)):
+            at = size_axis.position(line.x)
+            joined = np.where(line.x == 0, np.nan, at)
+            axes.plot(joined, line.y / scale, **{**style.line, "linewidth": 1.1}, zorder=3)
             axes.errorbar(
-                at, measured / scale, yerr=errors, fmt=style.marker, color=style.colour, markersize=3.6,
-                elinewidth=0.9, zorder=4,
+                at, line.y / scale, yerr=_reach(line) / scale, fmt=style.marker, color=style.colour,
+                markersize=3.6, elinewidth=0.9, zorder=4,
             )  # fmt: skip
         time_axes.plot([], [], label=label, marker=style.marker, **style.line)
     _finish(curves, time_axes, rate_axes, size_axis, context.marks_of(curves), context.peaks)
@@ -258,14 +257,16 @@ def _legend_columns(labels: Sequence[str]) -> int:
 
 def _panels(
     curve: MessageCurve, time_axes: Axes, rate_axes: Axes, fastest_B_per_s: float | None = None
-) -> list[tuple[Axes, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]]:
-    """Axes, values, lower and upper ends, and unit of the two panels: time in s and throughput in B/s."""
+) -> list[tuple[Axes, Line, float]]:
+    """Axes, measured values and unit of the two panels: time in s and throughput in B/s."""
     unit, _ = rate_unit(fastest_B_per_s or _fastest([curve]))
-    rate, low, high = (curve.throughput(curve.size_B, t) for t in (curve.time_s, curve.high_s, curve.low_s))
-    return [
-        (time_axes, curve.time_s, curve.low_s, curve.high_s, 1e-6),
-        (rate_axes, rate, low, high, unit),
-    ]
+    time, rate = (lines_of(curve.points, view, "operation")[0] for view in (AGAINST_SIZE, RATE))
+    return [(time_axes, time, 1e-6), (rate_axes, rate, unit)]
+
+
+def _reach(line: Line) -> NDArray[np.float64]:
+    """How far intervals reach down and up, (2, n); 0 where there is none."""
+    return np.nan_to_num(np.abs(np.vstack([line.y - line.low, line.high - line.y])))
 
 
 def _finish(

@@ -19,6 +19,7 @@ from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.predicted import predicted
 from hockney.report.style import Looks
+from hockney.units import counted
 
 ANSWER = "simulated"
 MODELS = (ANSWER, "linear_in_ranks", "textbook_hockney")
@@ -54,8 +55,8 @@ class Judged:
             else ""
         )
         text = (
-            f"{self.result['operation']}: at {self.result['n_common']} points that it has not seen, {ANSWER} is "
-            f"off by {off} in the median{beside}."
+            f"{self.result['operation']}: at {counted(self.result['n_common'], 'point')} that it has not seen, "
+            f"{ANSWER} is off by {off} in the median{beside}."
         )
         return [Finding(text, f"figure-{self.drawing.name}", 0.72, "trust")]
 

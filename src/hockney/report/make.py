@@ -177,7 +177,9 @@ def make(
     page_warnings += [*([missing] if missing else []), *wish.warnings]
     looks = Looks()
     costs = None if machine is None else costs_of(machine)
-    seen = explored([Source(path.name, frame, every, wish.statistics, launches)])
+    seen = explored(
+        [Source(path.name, frame, every, wish.statistics, launches)], subject.operations if subject else ()
+    )
     if seen is not None:
         # Before any figure is drawn, so that those that win most often have the clearest styles.
         looks.of(by_wins(seen))

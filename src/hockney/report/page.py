@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup, escape
 
 from hockney import __version__, reading
 from hockney.report.curves import LOCALITY_WORDS
@@ -191,7 +192,18 @@ def template(package: str, name: str) -> tuple[Template, str]:
     folder = Path(str(files(package)))
     html = reading.text(folder / f"{name}.html.j2")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["coded"] = coded
     return environment.from_string(html), reading.text(folder / f"{name}.css")
+
+
+def coded(text: str) -> Markup:
+    """A sentence, escaped, in which what stands between backticks is code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts)
+    )
 
 
 def _headline(head: Headline, *, formulas: bool) -> dict[str, Any]:

@@ -139,7 +139,9 @@ def test_the_browser_draws_the_numbers_of_the_description(tab: Any, seen: Explor
 
 def test_the_maps_have_the_colours_of_the_description(tab: Any, seen: Explored) -> None:
     tab.select_option("#choose-operation", label="bcast")
-    of = "one.getAttribute('class').split(' ')[1], one.getAttribute('d').split('M').length - 1"
+    # Neighbours of one colour are one rectangle, as wide as all of them; there are four sizes.
+    wide = "[...one.getAttribute('d').matchAll(/h([0-9.]+)v/g)].reduce((sum, found) => sum + Number(found[1]), 0)"
+    of = f"one.getAttribute('class').split(' ')[1], Math.round({wide} / ((500 - 74 - 10) / 4))"
     count = f"all => all.map(one => [{of}])"
     costs = dict(tab.eval_on_selector_all("#panel-penalty .cell", count))
     cells = chart(VIEWS[1], seen.first["bcast"], seen).cells

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.container import ErrorbarContainer
 from tests.report.explorer.planted import EVIL, RANKS, SIZES_B, planted, time_s
 
+from hockney.machine.build import fitted
+from hockney.models.base import models
 from hockney.models.over_ranks.points import groups, points
 from hockney.records import table
+from hockney.records.contents import read
 from hockney.report import collectives
 from hockney.report.collective_figures import against_size
+from hockney.report.curves import curves
 from hockney.report.explorer import embed, maps
 from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, FASTEST, RATE, Explored, chart
 from hockney.report.explorer.drawn import figure
 from hockney.report.explorer.explored import Source, explored
+from hockney.report.figures import Context, overview
 from hockney.report.places import Places
-from hockney.report.style import PENALTIES, Looks, drawing_style
+from hockney.report.style import PENALTIES, Looks, drawing_style, model_styles
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +47,15 @@ def test_the_first_choice_is_where_the_default_costs_most(seen: Explored) -> Non
     first = seen.first["bcast"]
     assert (first.by, first.ranks, first.bytes) == ("algorithm", RANKS[-1], 4096)
     assert first.held["algorithm"] == "default"
+
+
+def test_a_reader_begins_with_what_the_page_is_about(frame: pd.DataFrame) -> None:
+    sources = [Source("t.csv", frame, [], dict.fromkeys(("barrier", "bcast", "reduce"), "completion"))]
+    for about, first in (((), "barrier"), (("allreduce", "reduce", "bcast"), "reduce"), (("ring",), "barrier")):
+        made = explored(sources, about)
+        assert made is not None
+        assert next(iter(made.first)) == first
+        assert json.loads(embed.data(made, Looks()))["first"][0]["operation"] == first
 
 
 def test_a_choice_holds_what_it_says(seen: Explored) -> None:
@@ -121,6 +137,26 @@ def test_the_section_draws_the_numbers_of_its_choice(frame: pd.DataFrame, seen: 
     drawn = {str(line.get_label()).partition(" ")[0]: line for line in axes.get_lines()}
     for line in one.lines:
         assert np.asarray(drawn[line.label].get_ydata()) == pytest.approx(line.y * 1e6)
+
+
+def test_the_overview_of_messages_draws_the_numbers_of_its_choice(tmp_path: Path) -> None:
+    """Its lines and bars, of times and of rates, are those of the charts that the explorer begins with."""
+    contents = read(planted(tmp_path / "t.csv"))
+    every = curves(fitted(contents, statistics={}))
+    made = explored([Source("t.csv", contents.frame, every, {})])
+    assert made is not None
+    with drawing_style():
+        drawing = overview("pingpong", "pingpong", every, Context(model_styles(models.names())))
+    assert drawing.choice == {"operation": "pingpong"}
+    for axes, view, scale in zip(drawing.figure.axes, (AGAINST_SIZE, RATE), (1e6, 1e-9), strict=True):
+        lines = chart(view, made.first["pingpong"], made).lines
+        drawn = [bars for bars in axes.containers if isinstance(bars, ErrorbarContainer)]
+        for line, bars in zip(lines, drawn, strict=True):
+            assert [*bars.lines[0].get_ydata()] == pytest.approx([*(line.y * scale)])
+            (segments,) = (one.get_segments() for one in bars.lines[2])
+            assert [end for segment in segments for end in segment[:, 1]] == pytest.approx(
+                [end * scale for ends in zip(line.low, line.high, strict=True) for end in ends]
+            )
 
 
 @pytest.mark.parametrize(("penalty", "expected"), [(1.0, 0), (1.05, 1), (1.1, 1), (1.3, 3), (2.0, 4), (2.6, 5)])

@@ -68,9 +68,3 @@ def message_size(text: str) -> int:
         raise RequestError("a message of 0 B loads no link", "for example --bytes 64KiB")
     check_bytes(size_B, text)
     return size_B
-
-
-def counted(number: float, what: str, form: str = "", *, plural: str = "") -> str:
-    """`1 node`, `2 nodes`."""
-    digits = format(number, form)
-    return f"{digits} {what if digits == '1' else plural or what + 's'}"

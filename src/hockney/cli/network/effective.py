@@ -8,11 +8,12 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli.network import Routed, counted, network
+from hockney.cli.network import Routed, network
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
+from hockney.units import counted
 from hockney.words import wholes
 
 with later():

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel
 from rich.table import Table
 
-from hockney.cli.network import OnTopology, counted, network
+from hockney.cli.network import OnTopology, network
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_time, parse_bytes
+from hockney.units import counted, format_bytes, format_time, parse_bytes
 
 with later():
     from hockney.network.traffic.measured import by_hops, hosts_of, measured_pairs, nodes_by_name, read_nodes

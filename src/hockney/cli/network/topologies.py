@@ -9,13 +9,13 @@ import typer
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli.network import Allocation, allocated, counted, network
+from hockney.cli.network import Allocation, allocated, network
 from hockney.network.topologies.base import Topology, topologies
 from hockney.options import Option, flag, options
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
-from hockney.units import parse_time
+from hockney.units import counted, parse_time
 
 with later():
     from hockney.network.bisection.bisection import Bisection

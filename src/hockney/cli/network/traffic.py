@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli.network import Allocation, Routed, allocated, counted, message_size, network
+from hockney.cli.network import Allocation, Routed, allocated, message_size, network
 from hockney.options import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_rate, format_time
+from hockney.units import counted, format_bytes, format_rate, format_time
 from hockney.words import written
 
 with later():

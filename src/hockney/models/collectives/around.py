@@ -39,15 +39,20 @@ class Around:
         with np.errstate(divide="ignore"):
             self._off, below, above = np.log(ratio), np.log(ratio) - np.log(low), np.log(high) - np.log(ratio)
         self._reach = np.where(np.isfinite(below) & np.isfinite(above), [below, above], np.nan)
-        self._sizes = np.unique(size_B)
+        self._sizes, self._first, self._count = np.unique(np.sort(size_B), return_index=True, return_counts=True)
         # Of each size the points in the order of their ranks.
-        order = np.lexsort((ranks, size_B))
-        self._rows = np.split(order, np.flatnonzero(np.diff(size_B[order])) + 1)
-        self._at = [np.log(ranks[rows]) for rows in self._rows]
+        self._rows = np.lexsort((ranks, size_B))
+        self._at = np.log(ranks[self._rows])
+        self._ranks = np.unique(ranks)
+        self._keys = self._key(np.repeat(np.arange(self._sizes.size), self._count), ranks[self._rows])
         self._off_beyond = self._off.copy()
-        for rows in (rows for rows in self._rows if rows.size >= LAST):
-            self._off_beyond[rows[0]] = np.median(self._off[rows[:LAST]])
-            self._off_beyond[rows[-1]] = np.median(self._off[rows[-LAST:]])
+        several = self._count >= LAST
+        first, end = self._first[several], (self._first + self._count)[several]
+        for at, edge in (
+            (first, first[:, None] + np.arange(LAST)),
+            (end - 1, end[:, None] - 1 - np.arange(LAST)),
+        ):
+            self._off_beyond[self._rows[at]] = np.median(self._off[self._rows[edge]], axis=1)
 
     def neighbours(self, ranks: Array, size_B: Array) -> tuple[NDArray[np.intp], Array, Array]:
         """Of places (m,): four measured points and their weights, (m, 4), and doublings beyond, (m,)."""
@@ -56,20 +61,25 @@ class Around:
 
     def _neighbours(self, ranks: Array, size_B: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
         """As `neighbours`, with ln of how far beyond sizes, (m,), and beyond the ranks of both sizes, (m, 2)."""
-        left, right, share, beyond = _between(size_place(self._sizes), size_place(size_B))
+        known = size_place(self._sizes)
+        asked_at = size_place(size_B)
+        left, right = _around(np.searchsorted(known, asked_at), known, asked_at, np.intp(0), np.intp(known.size))
+        share, beyond = _shares(known, left, right, asked_at, known[0], known[-1])
         asked, count = np.log(ranks), ranks.size
         rows, weights = np.zeros((count, 4), np.intp), np.zeros((count, 4))
         outside = np.zeros((count, 2))
         for side, (of, weight) in enumerate(((left, 1 - share), (right, share))):
-            for index in np.unique(of):
-                here = np.flatnonzero(of == index)
-                low, high, part, far = _between(self._at[index], asked[here])
-                points = self._rows[index]
-                rows[here, 2 * side], rows[here, 2 * side + 1] = points[low], points[high]
-                weights[here, 2 * side] = weight[here] * (1 - part)
-                weights[here, 2 * side + 1] = weight[here] * part
-                outside[here, side] = np.where(weight[here] > 0, far, 0.0)
+            start, end = self._first[of], self._first[of] + self._count[of]
+            low, high = _around(np.searchsorted(self._keys, self._key(of, ranks)), self._at, asked, start, end)
+            part, far = _shares(self._at, low, high, asked, self._at[start], self._at[end - 1])
+            rows[:, 2 * side], rows[:, 2 * side + 1] = self._rows[low], self._rows[high]
+            weights[:, 2 * side], weights[:, 2 * side + 1] = weight * (1 - part), weight * part
+            outside[:, side] = np.where(weight > 0, far, 0.0)
         return rows, weights, beyond, outside
+
+    def _key(self, size: NDArray[np.intp], ranks: Array) -> NDArray[np.intp]:
+        """Numbers (n,) in the order of the points: by the place of the size, then by ranks."""
+        return size * (self._ranks.size + 1) + np.searchsorted(self._ranks, ranks)
 
     def corrected(self, ranks: Array, size_B: Array, model_s: Array, factor: float | None) -> Times:
         """The model's times (m,) with the ratios of the points around.
@@ -103,10 +113,22 @@ def _merged(rows: NDArray[np.intp], weights: Array) -> Array:
     return merged
 
 
-def _between(known: Array, asked: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]:
-    """Of `asked` (m,): places of both neighbours in sorted `known`, the right one's share, how far beyond."""
-    right = np.searchsorted(known, asked).clip(0, known.size - 1)
-    left = np.where(known[right] > asked, right - 1, right).clip(0)
+def _around(
+    next_: NDArray[np.intp],
+    known: Array,
+    asked: Array,
+    start: NDArray[np.intp] | np.intp,
+    end: NDArray[np.intp] | np.intp,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Places of both neighbours of `asked` (m,) in `known` from `start` to before `end`; `next_`: none lower."""
+    right = np.clip(next_, start, end - 1)
+    return np.maximum(np.where(known[right] > asked, right - 1, right), start), right
+
+
+def _shares(
+    known: Array, left: NDArray[np.intp], right: NDArray[np.intp], asked: Array, first: Array, last: Array
+) -> tuple[Array, Array]:
+    """Of `asked` (m,): the share of the right neighbour, and how far beyond the `first` and `last`."""
     gap = known[right] - known[left]
     share = np.divide(asked - known[left], gap, out=np.zeros_like(asked), where=gap > 0)
-    return left, right, share, np.maximum(known[0] - asked, 0) + np.maximum(asked - known[-1], 0)
+    return share, np.maximum(first - asked, 0) + np.maximum(asked - last, 0)

@@ -65,12 +65,10 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataF
     merged = grouped.agg(pooling).reset_index()
     is_bare = (merged["repeats"] == 1) & (merged["low_s"] == merged["high_s"])
     merged.loc[is_bare, ["low_s", "high_s"]] = np.nan
-    merged["label"] = [
-        _label(str(algorithm), segment, radix)
-        for algorithm, segment, radix in zip(
-            merged["algorithm"], merged["segment_bytes"], merged["radix"], strict=True
-        )
-    ]
+    named = merged[["algorithm", "segment_bytes", "radix"]]
+    labels = [_label(*row) for row in named.drop_duplicates().itertuples(index=False, name=None)]
+    number = named.groupby([*named], dropna=False, sort=False).ngroup()
+    merged["label"] = np.array(labels, dtype=object)[number.to_numpy()]
     # Another program's algorithm of that name may be another.
     is_ours = bool((rows["source"] == OURS).all()) if "source" in rows.columns else False
     merged["schedule"] = _schedules(operation, merged) if is_ours else None
@@ -130,9 +128,16 @@ def positions(measured: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Co
     order = np.argsort(number, kind="stable")
     starts = np.flatnonzero(np.diff(number[order], prepend=-1))
     first = measured.iloc[order[starts]]
-    held = [["" if pd.isna(value) else str(value) for value in first[name].tolist()] for name in names]
+    held = [_texts(first[name]) for name in names]
     for values, rows in zip(zip(*held, strict=True), np.split(order, starts[1:]), strict=False):
         yield Configuration(tuple(zip(names, values, strict=True))), rows
+
+
+def _texts(column: pd.Series[Any]) -> list[str]:
+    """The values as text, what is unknown as none; each value is written once."""
+    places, values = pd.factorize(column)
+    words = [*map(str, pd.Series(values).tolist()), ""]
+    return [words[place] for place in places.tolist()]
 
 
 def groups(measured: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Configuration, pd.DataFrame]]:
@@ -174,8 +179,8 @@ def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str
     return by_label
 
 
-def _label(algorithm: str, segment: Any, radix: Any) -> str:
-    words = [algorithm]
+def _label(algorithm: Any, segment: Any, radix: Any) -> str:
+    words = [str(algorithm)]
     if not pd.isna(segment) and segment:
         words.append(f"segment {int(segment)} B")
     if not pd.isna(radix) and radix:

@@ -68,6 +68,9 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
         for target, made in zip(targets, smooth, strict=True)
     ]
 
+    # One product of matrices for all sets: a set's own would each be small.
+    products = [(one.basis[:, :, None] * one.basis[:, None, :]).reshape(len(one.basis), -1) for one in curves]
+
     def missed(number: int) -> Array:
         return np.asarray(targets[number] - smooth[number] - level[:, None] * curves[number].column)
 
@@ -79,7 +82,7 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
         above, below = np.zeros_like(level), np.zeros_like(level)
         for number, (curve, target) in enumerate(zip(curves, targets, strict=True)):
             weight = weights(number)
-            normal = np.matmul(curve.basis.T[None] * weight[:, None, :], curve.basis)
+            normal = (weight @ products[number]).reshape(-1, *2 * curve.basis.shape[1:])
             sides = np.stack([weight * target, weight * curve.column], axis=1) @ curve.basis
             of_target, of_column = np.moveaxis(np.linalg.solve(normal, np.moveaxis(sides, 1, 2)), 2, 0)
             solved.append((of_target, of_column))

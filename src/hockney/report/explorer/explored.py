@@ -39,11 +39,12 @@ class Source:
     campaign: str = ""
 
 
-def explored(sources: Sequence[Source]) -> Explored | None:
+def explored(sources: Sequence[Source], about: Sequence[str] = ()) -> Explored | None:
     """All points of messages and collectives together; None where there are none.
 
     What tells points of one source apart is a dimension; beside, placements are one where sources differ in them.
-    A library that differs from source to source alone is not: it is what is compared.
+    A library that differs from source to source alone is not: it is what is compared. The reader begins with the
+    first of the operations `about`, otherwise with the first that there is.
     """
     parts = [*_messages(sources), *_collectives(sources)]
     if not parts:
@@ -54,7 +55,8 @@ def explored(sources: Sequence[Source]) -> Explored | None:
         str(name): _first(str(name), rows, cells[cells["operation"] == name])
         for name, rows in joined.groupby("operation", sort=False)
     }
-    return Explored(joined, cells, first)
+    ordered = sorted(first, key=lambda name: about.index(name) if name in about else len(about))
+    return Explored(joined, cells, {name: first[name] for name in ordered})
 
 
 def by_dimension(names: Sequence[str]) -> dict[str, list[str]]:
@@ -92,23 +94,14 @@ def _points_of(source: Source, curve: MessageCurve, held: Mapping[str, str]) -> 
     launches = [index_of.get(name, "") or name for name in curve.entry.measurements.launches]
     of_launches = f", launches {', '.join(launches)}" if any(launches) else ""
     ranks = curve.entry.other.get("ranks", "")
-    has_interval = curve.low_s < curve.high_s
     dimensions = by_dimension([name for name in held if name != "ranks"])
-    return pd.DataFrame(
-        {
-            "operation": curve.operation,
-            "campaign": source.campaign,
-            **{name: ", ".join(held[column] for column in columns) for name, columns in dimensions.items()},
-            "algorithm": "",
-            "ranks": int(ranks) if ranks.isdigit() else 2 * curve.pairs,
-            "bytes": curve.size_B.astype(np.int64),
-            "time_s": curve.time_s,
-            "low_s": np.where(has_interval, curve.low_s, np.nan),
-            "high_s": np.where(has_interval, curve.high_s, np.nan),
-            "repeats": 0,
-            "streams": curve.streams,
-            "origin": f"{source.name}{of_launches}",
-        }
+    return curve.points.assign(
+        campaign=source.campaign,
+        **{name: ", ".join(held[column] for column in columns) for name, columns in dimensions.items()},
+        algorithm="",
+        ranks=int(ranks) if ranks.isdigit() else 2 * curve.pairs,
+        repeats=0,
+        origin=f"{source.name}{of_launches}",
     )
 
 

@@ -53,17 +53,21 @@ const ranksIn = n => n ? `${n} ranks` : "ranks unknown";
 function isHeld(of, but) {
   return data.dimensions.every(name => name === but || !(name in of) || of[name] === choice.held[name]);
 }
+// Both maps show the same cells.
+let lastHeld = {key: null, cells: []};
+const mapKey = () => JSON.stringify([choice.operation, {...choice.held, algorithm: null}]);
+function cellsHeld() {
+  const key = mapKey(), columns = data.cells;
+  if (key === lastHeld.key) return lastHeld.cells;
+  const told = data.dimensions.filter(name => name !== "algorithm").map(name => [columns[name], choice.held[name]]);
+  const cells = (cellsOf.get(choice.operation) || []).filter(i => told.every(([column, value]) => column[i] === value))
+    .map(i => ({bytes: columns.bytes[i], ranks: columns.ranks[i], best: columns.best[i], best_us: columns.best_us[i],
+                ties: columns.ties[i], penalty: columns.penalty[i], is_default: columns.is_default[i]}));
+  lastHeld = {key, cells};
+  return cells;
+}
 function chart(view) {
-  if (view.kind === "map") {
-    const columns = data.cells, cells = [];
-    for (const i of cellsOf.get(choice.operation) || []) {
-      if (data.dimensions.every(name => name === "algorithm" || columns[name][i] === choice.held[name]))
-        cells.push({bytes: columns.bytes[i], ranks: columns.ranks[i], best: columns.best[i],
-                    best_us: columns.best_us[i], ties: columns.ties[i], penalty: columns.penalty[i],
-                    is_default: columns.is_default[i]});
-    }
-    return {view, lines: [], cells};
-  }
+  if (view.kind === "map") return {view, lines: [], cells: cellsHeld()};
   const lines = new Map();
   for (const one of byOperation.get(choice.operation)) {
     if (!isHeld(one, choice.by) || (view.x === "bytes" && one.ranks !== choice.ranks)) continue;
@@ -160,7 +164,7 @@ class Panel {
   // Positions: sizes and ranks of lines on binary logarithms, 0 B one step left; those of a map in equal steps.
   draw() {
     const isMap = this.view.kind === "map";
-    const drawn = isMap && JSON.stringify([choice.operation, {...choice.held, algorithm: null}, this.zoom]);
+    const drawn = isMap && mapKey() + JSON.stringify(this.zoom);
     if (drawn && drawn === this.drawn) return this.markHere(); // a map has all sizes and ranks
     this.drawn = null;
     this.chart = chart(this.view);
@@ -274,26 +278,40 @@ class Panel {
     const w = (WIDTH - LEFT - RIGHT) / sizes.length, h = (HEIGHT - TOP - BOTTOM) / ranks.length;
     const ofSize = new Map(sizes.map((s, i) => [s, i])), ofRanks = new Map(ranks.map((n, i) => [n, i]));
     const isPenalty = this.view.y === "penalty";
-    const paths = new Map(), letters = svg("g", {class: "letters"});
-    const colour = cell => isPenalty
-      ? cell.penalty === null ? "none" : `p-${data.penalties.filter(end => cell.penalty > end + 1e-9).length}`
-      : `c-${style("algorithm", cell.best).colour}`;
+    const letters = svg("g", {class: "letters"}), hasLetters = h >= 11 && w >= (isPenalty ? 20 : 11);
+    const nameOf = new Map(), colour = cell => {
+      if (isPenalty) return cell.penalty === null ? "none" : `p-${data.penalties.filter(end => cell.penalty > end + 1e-9).length}`;
+      if (!nameOf.has(cell.best)) nameOf.set(cell.best, `c-${style("algorithm", cell.best).colour}`);
+      return nameOf.get(cell.best);
+    };
+    const rows = ranks.map(() => []);
     for (const cell of cells) {
       const i = ofSize.get(cell.bytes), j = ofRanks.get(cell.ranks);
       if (i === undefined || j === undefined) continue;
       const x = LEFT + i * w, y = HEIGHT - BOTTOM - (j + 1) * h, name = colour(cell);
-      paths.set(name, (paths.get(name) || "") + `M${x.toFixed(1)},${y.toFixed(1)}h${(w + 0.15).toFixed(2)}v${(h + 0.15).toFixed(2)}h${(-w - 0.15).toFixed(2)}z`);
+      rows[j][i] = name;
       this.marks.push({x: x + w / 2, y: y + h / 2, i, j, w, h, cell});
+      if (!hasLetters) continue;
       const text = isPenalty ? (cell.penalty === null ? "" : digits(cell.penalty, 2)) : style("algorithm", cell.best).letter;
-      if (h >= 11 && w >= (isPenalty ? 20 : 11))
-        letters.append(svg("text", {x: x + w / 2, y: y + h / 2 + 3.5, "text-anchor": "middle", class: `on-${name}`}, text));
+      letters.append(svg("text", {x: x + w / 2, y: y + h / 2 + 3.5, "text-anchor": "middle", class: `on-${name}`}, text));
     }
+    // Neighbours of one colour are one rectangle: thousands of cells take long to paint.
+    const paths = new Map();
+    rows.forEach((names, j) => {
+      for (let i = 0, end; i < names.length; i = end) {
+        for (end = i + 1; end < names.length && names[end] === names[i]; end++);
+        if (names[i] === undefined) continue;
+        const x = LEFT + i * w, y = HEIGHT - BOTTOM - (j + 1) * h, wide = (end - i) * w + 0.15;
+        if (!paths.has(names[i])) paths.set(names[i], []);
+        paths.get(names[i]).push(`M${x.toFixed(1)},${y.toFixed(1)}h${wide.toFixed(2)}v${(h + 0.15).toFixed(2)}h${(-wide).toFixed(2)}z`);
+      }
+    });
     const some = (n, most, least) => Math.max(1, Math.ceil(n / most), Math.ceil(least / ((WIDTH - LEFT) / n)));
     const xStep = some(sizes.length, 7, 0), yStep = Math.max(1, Math.ceil(ranks.length / 12));
     this.axes(sizes.map((s, i) => [LEFT + (i + 0.5) * w, size(s)]).filter((_, i) => i % xStep === 0),
               ranks.map((n, j) => [HEIGHT - BOTTOM - (j + 0.5) * h, String(n)]).filter((_, j) => j % yStep === 0),
               "message size", "ranks");
-    for (const [name, d] of paths) if (name !== "none") this.svg.append(svg("path", {class: `cell ${name}`, d}));
+    for (const [name, d] of paths) if (name !== "none") this.svg.append(svg("path", {class: `cell ${name}`, d: d.join("")}));
     this.svg.append(letters);
     this.here = svg("rect", {class: "here"});
     this.svg.append(this.here);
