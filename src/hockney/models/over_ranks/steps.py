@@ -281,7 +281,7 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     if special.chdtrc(1, ratio) < SUSPECTED:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
         excess = _excess(tuple(dict.fromkeys(curve.drawn for curve in curves)), tail)
-    if apart:
+    if len(apart) > 1:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
         if special.chdtrc(freedom, differing) < DISAGREE:
             excess *= differing / freedom
