@@ -99,7 +99,11 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
     closed = []
     for on_nodes in places.values():
         opened = [chain for part in on_nodes.values() for chain in part]
-        shares = _shares([[chain.run for chain in part] for part in on_nodes.values()])
+        if len(set(points["statistic"])) > 1:
+            shares = _shares([[chain.run for chain in part] for part in on_nodes.values()])
+        else:
+            # By one statistic alone candidates miss times of all ranks alike: together they only seem to say more.
+            shares = [posterior([chain.run]).shares[0] for chain in opened]
         closed += [_closed(chain, share, expected) for chain, share in zip(opened, shares, strict=True)]
     return sorted(closed, key=lambda chain: (chain.ranks, chain.nodes or 0))
 
