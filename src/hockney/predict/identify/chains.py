@@ -102,7 +102,7 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
         if len(set(points["statistic"])) > 1:
             shares = _shares([[chain.run for chain in part] for part in on_nodes.values()])
         else:
-            # By one statistic alone candidates miss times of all ranks alike: together they only seem to say more.
+            # By one statistic alone candidates miss all times alike: together they only seem to say more.
             shares = [posterior([chain.run]).shares[0] for chain in opened]
         closed += [_closed(chain, share, expected) for chain, share in zip(opened, shares, strict=True)]
     return sorted(closed, key=lambda chain: (chain.ranks, chain.nodes or 0))
@@ -130,12 +130,13 @@ def _opened(
     at = np.searchsorted(sizes, points["bytes"].to_numpy(np.int64))
     series = []
     of_size: list[list[int]] = [[] for _ in sizes]
-    for (*_, statistic), rows in positions(points, ("mapping", "ppn", "statistic")).items():  # type: ignore[misc]
+    for group, rows in positions(points, ("mapping", "ppn", "statistic")).items():
+        statistic = str(group[-1])  # type: ignore[index]
         shape = (len(sizes), missed.shape[1])
         parts = [np.full(shape, np.nan), np.ones(shape), np.ones(shape)]
         for part, values in zip(parts, (missed, expected.model[index], expected.noise[index]), strict=True):
             part[at[rows]] = values[rows]
-        series.append(Evidence(*parts, statistic=str(statistic)))
+        series.append(Evidence(parts[0], parts[1], parts[2], statistic))
         for row in rows if statistic == main else ():
             of_size[at[row]].append(int(index[row]))
     return _Open(key, Run(int(key[-1]), sizes, series), of_size)  # type: ignore[call-overload]

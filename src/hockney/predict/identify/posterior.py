@@ -144,7 +144,7 @@ def _together(run: Run) -> tuple[Array, Array]:
     enter, stay = np.zeros((2, len(run.size_B), run.series[0].missed.shape[1] + 1))
     for is_first in (True, False):
         alike = [one for one in run.series if (one.statistic == FIRST) == is_first]
-        there = [np.isfinite(one.missed).any(axis=1)[:, None] for one in alike]
+        there = [np.asarray(np.isfinite(one.missed).any(axis=1))[:, None] for one in alike]
         many = np.maximum(np.sum(there, axis=0), 1)
         for one, has in zip(alike, there, strict=True):
             for total, part in zip((enter, stay), _emissions(one, STEADY ** _octaves(run.size_B)), strict=True):
