@@ -34,6 +34,8 @@ REPEATED = 0.05
 """Least deviation in ln of one measured point beside another: launches differ by as much."""
 FORCED = 0.1
 """Deviation in ln of an algorithm that was forced from the same one that the library chose itself."""
+FORCED_ALONE = 0.03
+"""The same where one statistic alone is held against it: what fits so loosely would explain anything."""
 PLACE = ("mapping", "nodes", "ppn", "ranks", "bytes", "root", "system", "mpi", "source", "variant", "cache")
 """Points that agree in these are of one place, whatever ran."""
 _RANGE_OF_TWO = 1.128
@@ -93,7 +95,8 @@ def identify(training: Training, fitted: Calibrated) -> Identification:
         raise RequestError(f"no candidate for the default of {training.operation}", "measure named algorithms")
     candidates = list(found)
     main = measured_by_name(training.points, candidates)
-    parts = [_with_measured(_simulated(main.points, candidates, fitted), main)]
+    forced = FORCED if training.beside else FORCED_ALONE
+    parts = [_with_measured(_simulated(main.points, candidates, fitted), main, forced)]
     frames = [main.points.assign(statistic=training.statistic)]
     for statistic, points in training.beside.items():
         other = measured_by_name(points, candidates)
@@ -135,12 +138,12 @@ def measured_by_name(points: pd.DataFrame, candidates: Sequence[Candidate]) -> M
     return MeasuredByName(default, ln_s, noise)
 
 
-def _with_measured(otherwise: Expected, measured: MeasuredByName) -> Expected:
+def _with_measured(otherwise: Expected, measured: MeasuredByName, forced: float = FORCED) -> Expected:
     """Where a candidate was measured at a default point, that is what it takes there."""
     is_measured = np.isfinite(measured.ln_s)
     return Expected(
         np.where(is_measured, measured.ln_s, otherwise.ln_s),
-        np.where(is_measured, FORCED, otherwise.model),
+        np.where(is_measured, forced, otherwise.model),
         measured.noise,
         otherwise.plain_s,
     )

@@ -99,7 +99,11 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
     closed = []
     for on_nodes in places.values():
         opened = [chain for part in on_nodes.values() for chain in part]
-        shares = _shares([[chain.run for chain in part] for part in on_nodes.values()])
+        if len(set(points["statistic"])) > 1:
+            shares = _shares([[chain.run for chain in part] for part in on_nodes.values()])
+        else:
+            # By one statistic alone candidates miss all times alike: together they only seem to say more.
+            shares = [posterior([chain.run]).shares[0] for chain in opened]
         closed += [_closed(chain, share, expected) for chain, share in zip(opened, shares, strict=True)]
     return sorted(closed, key=lambda chain: (chain.ranks, chain.nodes or 0))
 
@@ -126,8 +130,8 @@ def _opened(
     at = np.searchsorted(sizes, points["bytes"].to_numpy(np.int64))
     series = []
     of_size: list[list[int]] = [[] for _ in sizes]
-    for where, rows in positions(points, ("mapping", "ppn", "statistic")).items():
-        statistic = str(where[-1])  # type: ignore[index]
+    for group, rows in positions(points, ("mapping", "ppn", "statistic")).items():
+        statistic = str(group[-1])  # type: ignore[index]
         shape = (len(sizes), missed.shape[1])
         parts = [np.full(shape, np.nan), np.ones(shape), np.ones(shape)]
         for part, values in zip(parts, (missed, expected.model[index], expected.noise[index]), strict=True):
