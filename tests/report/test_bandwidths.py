@@ -11,7 +11,7 @@ import pytest
 from hockney.models.base import Fit
 from hockney.models.over_ranks.points import points
 from hockney.report.bandwidths import drawings
-from hockney.report.figures import Drawing
+from hockney.report.drawing import Drawing
 from hockney.report.views.collective_bounds import least_time_s
 from hockney.report.views.collective_costs import CollectiveCosts
 

@@ -20,7 +20,7 @@ from hockney.models.over_ranks.choice import DEFAULT
 from hockney.models.over_ranks.points import CONFIGURATION, PLACED, groups, positions, telling_placed
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.style import QUIET
 from hockney.report.tables import NONE, Table, headings
 from hockney.report.views.collective_bounds import least_time_s

@@ -16,9 +16,9 @@ from hockney.models.over_ranks.points import Configuration
 from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis
 from hockney.report.collective_jumps import Breaks, Key
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.explorer.chart import AGAINST_SIZE, Line, lines_of
 from hockney.report.explorer.explored import by_dimension
-from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import DEFAULT_STYLE, QUIET, Looks, Style
 from hockney.units import format_bytes
 

@@ -14,7 +14,7 @@ from hockney.models.over_ranks.growth import CONVINCING, SIMULATED, Choice, Coef
 from hockney.predict.reproduced import PARTS
 from hockney.report.axes import count_axis, log_axis
 from hockney.report.collective_analysis import ALL, Analysis, ExplainedStep, Growth
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.style import QUIET, Style

@@ -16,7 +16,7 @@ from hockney.models.collectives.expression import Call
 from hockney.models.collectives.statements import domain, formula_text
 from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.findings import Finding
 from hockney.report.statistic_words import TIME_WORDS
 from hockney.report.style import QUIET, Style, styles

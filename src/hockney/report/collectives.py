@@ -36,9 +36,9 @@ from hockney.report.collective_growth import (
     step_table,
 )
 from hockney.report.collective_jumps import Key, boundary_table, breaks, jump_table
+from hockney.report.drawing import Drawing
 from hockney.report.explorer import maps
 from hockney.report.explorer.chart import Explored
-from hockney.report.figures import Drawing
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
 from hockney.report.statistic_words import STATISTIC_WORDS, TIME_WORDS

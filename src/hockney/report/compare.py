@@ -23,12 +23,13 @@ from hockney.report import provenance
 from hockney.report.answers import weightiest
 from hockney.report.asked import Asked, asked
 from hockney.report.curves import MessageCurve, curves
+from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, DIMENSIONS, Choice, Explored, chart
 from hockney.report.explorer.drawn import figure
 from hockney.report.explorer.embed import by_wins
 from hockney.report.explorer.explored import Source, explored
 from hockney.report.facts import not_shown, warnings
-from hockney.report.figures import Context, Drawing
+from hockney.report.figures import Context
 from hockney.report.findings import Finding
 from hockney.report.make import Report, not_measured
 from hockney.report.page import Section, render

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from hockney import writing
 from hockney.errors import RequestError
-from hockney.report.figures import Drawing
+from hockney.report.drawing import Drawing
 from hockney.report.style import drawing_style
 from hockney.report.svg import html_file, png_file, svg_file
 

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from hockney.models.effects.base import Cell, Effect, Plot
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit, time_unit
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.style import Style, styles
 
 MOST_SERIES = 8

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from hockney.machine.congestion import MeasuredShare
 from hockney.network.traffic.effective import Effective
 from hockney.report.axes import count_axis
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.findings import Finding
 from hockney.report.style import MEASURED, QUIET, styles
 

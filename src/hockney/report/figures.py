@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,30 +14,14 @@ from numpy.typing import NDArray
 from hockney.models.base import Fit, predict
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.curves import MessageCurve, labels
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.explorer.chart import AGAINST_SIZE, RATE, Line, lines_of
 from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
 from hockney.report.style import MEASURED, QUIET, Looks, Style
 from hockney.units import format_bytes, format_rate
 
-WIDTH_IN = 10.6
 LEFT = 0.098
 """Share of the width left of the axes: a label and numbers as long as `100 000 000`."""
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure with its file name, title, description (alternative text) and caption.
-
-    `choice`: what of the page's explorer shows the same numbers, the operation and those fields of
-    `explorer.chart.Choice` that may differ from the operation's first choice; None where nothing does.
-    """
-
-    name: str
-    title: str
-    alt: str
-    caption: str
-    figure: Figure
-    choice: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from hockney.machine.system import System
 from hockney.predict.evaluate import evaluate
 from hockney.predict.points import POINT, points
 from hockney.predict.split import select
-from hockney.report.figures import Drawing
+from hockney.report.drawing import Drawing
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.predicted import predicted

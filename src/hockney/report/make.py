@@ -45,10 +45,11 @@ from hockney.report.answers import of_trust, weightiest
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.asked import asked
 from hockney.report.curves import MessageCurve, by_operation, curves
+from hockney.report.drawing import Drawing
 from hockney.report.explorer.embed import by_wins
 from hockney.report.explorer.explored import Source, explored
 from hockney.report.facts import Headline, headline, in_turn, left_out, not_shown, warnings
-from hockney.report.figures import Context, Drawing
+from hockney.report.figures import Context
 from hockney.report.findings import Finding
 from hockney.report.judged import judged
 from hockney.report.marks import Peak, SizeMark, cache_marks, found_peaks, percent, placed

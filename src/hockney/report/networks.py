@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from hockney.network.bisection.measure import NetworkMeasures
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.network_layouts import MOST_NODES, NetworkLayout, lay_out
 from hockney.report.style import QUIET
 

@@ -14,10 +14,11 @@ from markupsafe import Markup, escape
 
 from hockney import __version__, reading
 from hockney.report.curves import LOCALITY_WORDS
+from hockney.report.drawing import Drawing
 from hockney.report.explorer import embed
 from hockney.report.explorer.chart import Explored
 from hockney.report.facts import Headline
-from hockney.report.figures import Drawing, HeldOut
+from hockney.report.figures import HeldOut
 from hockney.report.findings import Finding
 from hockney.report.style import Looks
 from hockney.report.style import css as palette

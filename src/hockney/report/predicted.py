@@ -16,8 +16,8 @@ from hockney.errors import RequestError
 from hockney.predict.accuracy import errors
 from hockney.predict.estimators.base import Prediction
 from hockney.report.axes import log_axis, plain
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.drawn import write_drawing
-from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.marks import percent
 from hockney.report.style import QUIET, Looks, Style
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from hockney.report.axes import count_axis, log_axis, time_unit
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.run_tables import ReportedRun
 from hockney.report.style import QUIET, Style, styles
 from hockney.units import format_time

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from hockney.models.base import Parameter
 from hockney.models.scaling.study import Study
 from hockney.report.axes import count_axis, log_axis, plain
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.drawn import write_drawing
-from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.style import MEASURED, QUIET, styles

@@ -152,7 +152,7 @@ def test_the_overview_of_messages_draws_the_numbers_of_its_choice(tmp_path: Path
         lines = chart(view, made.first["pingpong"], made).lines
         drawn = [bars for bars in axes.containers if isinstance(bars, ErrorbarContainer)]
         for line, bars in zip(lines, drawn, strict=True):
-            assert [*bars.lines[0].get_ydata()] == pytest.approx([*(line.y * scale)])
+            assert np.asarray(bars.lines[0].get_ydata()) == pytest.approx(np.asarray(line.y) * scale)
             (segments,) = (one.get_segments() for one in bars.lines[2])
             assert [end for segment in segments for end in segment[:, 1]] == pytest.approx(
                 [end * scale for ends in zip(line.low, line.high, strict=True) for end in ends]

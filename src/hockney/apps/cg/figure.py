@@ -14,7 +14,7 @@ from hockney.apps.cg.study import size_of
 from hockney.apps.stencil.solution import equal_side
 from hockney.records.app_record import AppRecord
 from hockney.report.axes import count_axis, log_axis
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.style import styles
 
 MOST_SERIES = 8

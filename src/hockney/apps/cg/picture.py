@@ -11,8 +11,8 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from hockney.report.axes import plain
+from hockney.report.drawing import WIDTH_IN
 from hockney.report.drawn import write_figure
-from hockney.report.figures import WIDTH_IN
 from hockney.report.style import drawing_style, styles
 
 MOST_PIXELS = 1000

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.segments import Segments
 from hockney.records.record import Locality
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.drawn import write_drawing
-from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import QUIET, Style, styles
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from hockney.apps.sum3d.compare import Configuration
 from hockney.report.axes import time_unit
-from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.style import styles
 
 MOST_PANELS = 6

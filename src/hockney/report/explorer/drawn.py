@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hockney.report.axes import SizeAxis, count_axis, log_axis
+from hockney.report.drawing import WIDTH_IN
 from hockney.report.explorer.chart import Array, Chart, Line
-from hockney.report.figures import WIDTH_IN
 from hockney.report.style import Looks, Style
 
 

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from hockney.models.over_ranks.choice import DEFAULT
+from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.explorer.chart import FASTEST, PENALTIES, PENALTY, Cell, Chart, Choice, Explored, chart
-from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import PENALTIES as SHADES
 from hockney.report.style import Looks
 from hockney.units import format_bytes
