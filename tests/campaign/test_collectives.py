@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.answers import Candidate, Hello
 from hockney.records.folder import Campaign
+from hockney.runner.session import Session
 
 GOOD = ["default", "binomial", "pipeline", "lib:linear"]
 
@@ -237,10 +239,35 @@ def test_rounds_of_visits_are_spread_over_launches(tmp_path: Path, monkeypatch: 
             launches.setdefault((record.algorithm, record.bytes), []).append(record.launch)
     of_point, *of_others = launches.values()
     assert all(others == of_point for others in of_others), "every round has all points"
-    # The first pass and the first round come from one launch.
-    assert len(set(of_point)) == len(of_point) - 1 > 5
+    assert len(set(of_point)) == len(of_point) == 12
     assert len(campaign.launches()) == len(set(of_point)), "none was made for nothing"
     assert outcome.failures == []
+
+
+def test_one_point_alone_is_visited_in_each_of_its_launches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "LONG", 0)
+    campaign, outcome, _ = measured(tmp_path / "c", plan(visits=3, sizes_B=[8], algorithms=["binomial"]))
+    assert len(campaign.launches()) == outcome.measured == 12
+
+
+def test_what_the_time_left_out_is_told_where_it_ends_between_two_launches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "LONG", 0)
+    closed, launches = Session.close, []
+
+    def late(session: Session) -> None:
+        launches.append(session)
+        if len(launches) == 3:
+            time.sleep(3)
+        closed(session)
+
+    monkeypatch.setattr(Session, "close", late)
+    _, outcome, _ = measured(tmp_path / "c", plan(visits=3, sizes_B=[8], time_s=3.0))
+    assert not outcome.is_whole
+    assert outcome.left_out > 20, "of 4 algorithms with 12 visits each, three rounds are made"
 
 
 @pytest.mark.parametrize(("long", "choices"), [(10**6, {}), (0, {"mpi": "smpi"}), (0, {"visits": 1})])

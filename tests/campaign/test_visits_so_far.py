@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from tests.campaign.visits import FAST, KEY, SLOW, at_level, visit
+from tests.campaign.visits import FAST, KEY, SLOW, at_level, of_collective, visit
 
-from hockney.campaign.visits_so_far import VisitsSoFar, lacking
+from hockney.campaign.visits_so_far import VisitsSoFar, lacking, undecided
+from hockney.records.keys import CollectiveKey
 from hockney.records.levels import common
 from hockney.records.record import Record, Wanted
 from hockney.records.visits import levels_of
@@ -81,3 +83,14 @@ def test_the_level_asked_for_may_be_the_quietest_or_all() -> None:
     assert so_far(*visits).done[KEY][8].value == 3e-6
     assert so_far(*visits, wanted="quietest").done[KEY][8].value == 1e-6
     assert [so_far(*visits, wanted="all").counting(KEY, size) for size in (8, 16)] == [1, 0]
+
+
+@pytest.mark.parametrize("launch", ["one", "its own"])
+def test_algorithms_with_launches_of_their_own_are_told_by_their_intervals(launch: str) -> None:
+    keys = [CollectiveKey("bcast", name, 2, 0, 0, 0, "warm", "window") for name in ("linear", "chain")]
+    visits, lot = VisitsSoFar("common"), np.random.default_rng(1)
+    for _ in range(60):
+        for key in keys:
+            record = of_collective(key, 8, 1e-6 * np.exp(lot.normal(0.0, 0.01)), 0.001, 1e-3)
+            visits.add(record.model_copy(update={"launch": key.algorithm if launch == "its own" else "one"}))
+    assert undecided(visits) == set()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
 from hockney.records.levels import common
 from hockney.records.record import Record
@@ -231,15 +232,15 @@ def test_a_point_that_scatters_unlike_its_like_keeps_its_spread() -> None:
     assert np.log(like.value / like.low) == pytest.approx(2.228 * pooled / np.sqrt(3), rel=0.02)
 
 
-def test_visits_of_one_launch_are_no_independent_witnesses() -> None:
-    """20 launches that differ by 5 %, three visits each: the interval holds the truth, as often as it says."""
+@pytest.mark.parametrize(("launches", "each"), [(20, 3), (11, 5), (6, 10), (4, 3)])
+def test_visits_of_one_launch_are_no_independent_witnesses(launches: int, each: int) -> None:
+    """Launches that differ by 5 %, visits by 2 %: the interval holds the truth, as often as it says."""
     lot, draws, held, widths = np.random.default_rng(11), 600, 0, []
     for _ in range(draws):
-        launches = [(f"{launch}", offset) for launch, offset in enumerate(lot.normal(0.0, 0.05, 20))]
+        offsets = np.repeat(lot.normal(0.0, 0.05, launches), each)
         visits = [
-            visit(np.full(8, np.exp(offset + lot.normal(0.0, 0.02))), launch=launch)
-            for launch, offset in launches
-            for _ in range(3)
+            visit(np.full(8, np.exp(offset + lot.normal(0.0, 0.02))), launch=str(number // each))
+            for number, offset in enumerate(offsets)
         ]
         (record,) = settle(visits, {}).records
         assert record.low is not None
@@ -247,8 +248,9 @@ def test_visits_of_one_launch_are_no_independent_witnesses() -> None:
         held += record.low <= 1.0 <= record.high
         widths.append(np.log(record.high / record.low) / 2)
     assert held / draws >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / draws)
-    # An oracle's: Student's t with 19 degrees of freedom, of a median, whose error is 1.25 times that of a mean.
-    assert np.median(widths) <= 1.3 * 2.093 * 1.25 * np.hypot(0.05, 0.02 / np.sqrt(3)) / np.sqrt(20)
+    # An oracle that knows both errors: Student's t of a median, whose error is 1.25 times a mean's.
+    oracle = stats.t.ppf(0.975, launches - 1) * 1.25 * np.hypot(0.05, 0.02 / np.sqrt(each)) / np.sqrt(launches)
+    assert np.median(widths) <= 1.3 * oracle
 
 
 @pytest.mark.parametrize(("launches", "each"), [(20, 2), (1, 30), (3, 8)])
@@ -267,6 +269,23 @@ def test_a_ratio_in_pairs_does_not_see_what_both_have_in_common(launches: int, e
     assert held / draws >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / draws)
     # An oracle that has all pairs: 2.2 at most is Student's t of a dozen.
     assert np.median(reaches) <= 1.3 * 2.2 * 1.25 * 0.01 * np.sqrt(2) / np.sqrt(launches * each)
+
+
+@pytest.mark.parametrize(("launches", "each"), [(20, 3), (6, 10)])
+def test_a_ratio_that_differs_from_launch_to_launch_says_so(launches: int, each: int) -> None:
+    lot, draws, held = np.random.default_rng(launches), 600, 0
+    for _ in range(draws):
+        one, other = (
+            {
+                str(launch): (lot.normal(0.0, 0.02) + lot.normal(0.0, 0.01, each)).tolist()
+                for launch in range(launches)
+            }
+            for _ in range(2)
+        )
+        ratio = ratio_in_pairs(one, other)
+        assert ratio is not None
+        held += abs(ratio[0]) <= ratio[1]
+    assert held / draws >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / draws)
 
 
 def test_few_pairs_say_nothing_of_a_ratio() -> None:

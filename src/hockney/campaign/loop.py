@@ -31,11 +31,7 @@ LEAST_START_S = 30.0
 """Least time to wait for an answer, and for a start, even if the campaign's time is over."""
 
 LONG = 1
-"""A launch that has lasted so many times as long as its start may make way for another: starts take half at most.
-
-Where as much varies between launches as within one, a launch is best left after what costs as much as its start
-(Cochran, Sampling Techniques, 1977, section 10.6).
-"""
+"""A launch that has lasted so many times as long as its start may make way: starts take half the time at most."""
 
 Kept = TypeVar("Kept", bound=Stored)
 
@@ -109,6 +105,7 @@ class Running:
         self.in_flight: Request[Any] | None = None
         self.answered = 0
         self.makes_way = False
+        self.start_s = start_s
         self._old_at_s = time.monotonic() + LONG * start_s
         self._id = ""
 
@@ -193,8 +190,9 @@ class Loop:
         there is none, it interrupts nothing.
         """
         kept: list[Kept] = []
-        failures, has_begun, is_over = 0, False, False
-        while failures < MOST_FAILURES and self.left_s() > 0:
+        failures, has_begun, is_over, is_owed = 0, False, False, False
+        # What made way has points left, which the asker counts even if there is no more time.
+        while failures < MOST_FAILURES and (is_owed or self.left_s() > 0):
             if self._interrupt is not None:
                 raise self._interrupt
             running: Running | None = None
@@ -203,7 +201,8 @@ class Loop:
                     has_begun = True
                     for records in self._answers(running, asker(running)):
                         kept += records
-                    is_over = not running.makes_way
+                    is_owed = running.makes_way
+                    is_over = not is_owed
                 if is_over:
                     return kept
                 failures = 0

@@ -185,20 +185,18 @@ class _Points:
             self._limit(text, running)
         # A simulation's launches are all alike.
         is_spread = self._plan.mpi != "smpi" and any(are_shorter(key, self._plan) for key in work.largest_B)
-        while True:
-            may_make_way = is_spread and running.is_old and work.is_between_rounds
-            point, self._next = self._next or work.next_point(), None
-            if point is None:
-                return
-            if may_make_way:
-                self._next, running.makes_way = point, True
-                return
+        while (point := self._next or work.next_point()) is not None:
             key, size_B = point
             budget_s = self._budget_s(key)
             if loop.left_s() < budget_s:
                 loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
                 loop.stop()
                 return
+            has_time = loop.left_s() > running.start_s + budget_s
+            if is_spread and self._next is None and work.begins_round and running.is_old and has_time:
+                self._next, running.makes_way = point, True
+                return
+            self._next = None
             time.sleep(min(work.pause_s, max(0.0, loop.left_s() - budget_s)))
             request = Request(
                 partial(offer.visit, key, size_B, budget_s),

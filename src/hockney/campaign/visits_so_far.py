@@ -21,6 +21,7 @@ from hockney.records.visits import (
     Settled,
     Spread,
     at,
+    by_launch,
     levels_of,
     ranks_of,
     ratio_in_pairs,
@@ -186,7 +187,13 @@ def undecided(so_far: VisitsSoFar) -> set[tuple[Key, int]]:
 
 def _is_told(so_far: VisitsSoFar, size_B: int, one: Key, other: Key) -> bool:
     """Whether it is known which of two algorithms is the faster, or that they are equal within 5 %."""
-    ratio = ratio_in_pairs(so_far.by_launch(one, size_B), so_far.by_launch(other, size_B))
+    visits = [so_far.by_launch(key, size_B) for key in (one, other)]
+    ratio = ratio_in_pairs(*visits)
+    if not visits[0].keys() & visits[1].keys():
+        # Each has launches of its own.
+        (low, high), (other_low, other_high) = (interval(so_far.done[key][size_B]) for key in (one, other))
+        half = math.hypot(math.log(high / low), math.log(other_high / other_low)) / 2
+        ratio = math.log(high * low / (other_high * other_low)) / 2, half
     if ratio is None:
         return False
     apart, reach = ratio
@@ -259,12 +266,9 @@ class VisitsSoFar:
         return [time_s for visit in self._of(key, size_B) for time_s in self._time_s(visit)]
 
     def by_launch(self, key: Key, size_B: int) -> dict[str, list[float]]:
-        """The same of points without times of 0, as `ratio_in_pairs` takes them."""
-        logarithms: dict[str, list[float]] = {}
-        for visit in self._of(key, size_B):
-            for time_s in self._time_s(visit):
-                logarithms.setdefault(visit.launch, []).append(math.log(time_s))
-        return logarithms
+        """The same, as `ratio_in_pairs` takes them."""
+        visits = self._of(key, size_B)
+        return by_launch((visit.launch, time_s) for visit in visits for time_s in self._time_s(visit))
 
     def _time_s(self, visit: Record) -> list[float]:
         """The time of a visit that met the level."""

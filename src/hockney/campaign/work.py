@@ -92,6 +92,8 @@ class Work:
     """Chooses the points of collectives of an adaptive plan."""
     pause_s: float = 0.0
     """How long to wait before the point that `next_point` has named: a level may come back meanwhile."""
+    begins_round: bool = False
+    """Whether the point that `next_point` has named is the first of a round of further visits."""
     _waited_s: float = 0.0
     _random: Random = field(default_factory=lambda: Random(0))
     _round: list[tuple[Key, int]] = field(default_factory=list)
@@ -186,7 +188,7 @@ class Work:
         A campaign that ends early is thus coarse, but even. The visits of a point lie far apart, so that other
         work on the machine that lasts seconds disturbs one of them at most.
         """
-        self.pause_s = 0.0
+        self.pause_s, self.begins_round = 0.0, False
         if self.worth_most is not None and not self.reference and self.only is None:
             return self._worth_most(self.worth_most)
         if self._passed < len(self.largest_B):
@@ -214,11 +216,6 @@ class Work:
         }
         failed = {(key, size) for key, size in self.failed if isinstance(key, CollectiveKey)}
         return next_point(given, measured, failed) or self._refined(pairs) or self._again()
-
-    @property
-    def is_between_rounds(self) -> bool:
-        """Whether what is compared has been visited equally often since the first pass."""
-        return bool(self.asked) and not self._round
 
     def _refined(self, keys: list[Key]) -> tuple[Key, int] | None:
         """One step for each series in turn."""
@@ -264,6 +261,7 @@ class Work:
             if self._is_open_again((key, size))
         ]
         self._round = next_round(points, self.visits, self._undecided, self._random)
+        self.begins_round = bool(self._round)
         return self._round.pop() if self._round else None
 
     def _is_open_again(self, point: tuple[Key, int]) -> bool:

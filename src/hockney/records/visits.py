@@ -247,6 +247,15 @@ ByLaunch = Mapping[str, Sequence[float]]
 """Logarithms of the times of a point's visits in each launch, in their order."""
 
 
+def by_launch(times_s: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
+    """The times of a point's visits, each with its launch; those that are not above 0 have no logarithm."""
+    logarithms: dict[str, list[float]] = {}
+    for launch, time_s in times_s:
+        if time_s > 0:
+            logarithms.setdefault(launch, []).append(math.log(time_s))
+    return logarithms
+
+
 def ratio_in_pairs(one: ByLaunch, other: ByLaunch) -> tuple[float, float] | None:
     """ln of the time of one point over that of another, and half its 95 % interval; None: too few pairs.
 
@@ -254,21 +263,31 @@ def ratio_in_pairs(one: ByLaunch, other: ByLaunch) -> tuple[float, float] | None
     does not count. One pair is what a launch says, or where there are few launches a visit of each.
     """
     shared = [launch for launch in one if launch in other]
-    apart = [float(np.median(one[launch]) - np.median(other[launch])) for launch in shared]
-    if len(apart) < MANY:
-        apart = [a - b for launch in shared for a, b in zip(one[launch], other[launch], strict=False)]
-    if len(apart) < MANY:
+    if len(shared) >= MANY:
+        apart = [[float(np.median(one[launch]) - np.median(other[launch]))] for launch in shared]
+    else:
+        apart = [[a - b for a, b in zip(one[launch], other[launch], strict=False)] for launch in shared]
+    every = np.concatenate(apart) if apart else np.array([])
+    if every.size < MANY:
         return None
-    middle, reach = steady_median(np.exp([apart])), t_reach(steady_median_error(np.array(apart)), len(apart) - 1)
-    return math.log(middle[0]), reach
+    return math.log(steady_median(np.exp(every[None, :]))[0]), _reach(apart)
 
 
-def by_launch(records: Sequence[Record], levels: Levels, choice: Choice = common) -> dict[str, list[float]]:
-    """Those visits of a point that were at the level, as `ratio_in_pairs` takes them; times above 0."""
-    logarithms: dict[str, list[float]] = {}
-    for visit in _visits_at(records, levels, choice):
-        logarithms.setdefault(visit.record.launch, []).append(math.log(visit.value))
-    return logarithms
+def _reach(launches: Sequence[Sequence[float]]) -> float:
+    """Half the width of the interval of the median of many logarithms, by launch, from how they lie.
+
+    Those of one launch have in common what differs between launches: of many launches each counts once, and some
+    say by their variance how far off their mean is. Two or three do not tell.
+    """
+    middles = np.array([np.median(of_launch) for of_launch in launches])
+    if middles.size >= MANY:
+        return t_reach(steady_median_error(middles), middles.size - 1)
+    every = np.concatenate(launches)
+    reach = t_reach(steady_median_error(every), every.size - 1)
+    if middles.size - 1 > LEAST_FREEDOM:
+        error = MEDIAN_FACTOR * float(middles.std(ddof=1)) / math.sqrt(middles.size)
+        reach = max(reach, t_reach(error, middles.size - 1))
+    return reach
 
 
 class _Point:
@@ -291,19 +310,10 @@ class _Point:
             self.value = float(np.median(values))
             self.factor = MEDIAN_FACTOR if self.freedom > 1 else 1.0
         self.variance = float(np.var(compared, ddof=1)) if self.freedom else 0.0
-        self.reach = self._own_reach(compared) if self.is_multiplied and values.size >= MANY else None
-
-    def _own_reach(self, logarithms: Array) -> float:
-        """Half the width of the interval of the median of many visits, from how they lie.
-
-        Visits of one launch have in common what differs between launches: of many launches each counts once.
-        """
-        launches: dict[str, list[float]] = {}
-        for visit, logarithm in zip(self.visits, logarithms.tolist(), strict=True):
-            launches.setdefault(visit.record.launch, []).append(logarithm)
-        if len(launches) >= MANY:
-            logarithms = np.array([np.median(of_launch) for of_launch in launches.values()])
-        return t_reach(steady_median_error(logarithms), logarithms.size - 1)
+        self.reach: float | None = None
+        if self.is_multiplied and values.size >= MANY:
+            launches = by_launch((visit.record.launch, visit.value) for visit in visits)
+            self.reach = _reach(list(launches.values()))
 
     def record(self, pooled: Spread) -> Record:
         """The record that stands for the point; `pooled`: the variance of visits alike, and its freedom."""
