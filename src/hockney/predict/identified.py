@@ -292,7 +292,7 @@ def _answered(chain: Chain, cell: Cell, found: Identification) -> Answered:
 
 
 def _switches(chain: Chain, found: Identification) -> list[Switch]:
-    """Where the most probable sequence goes from one name to another, and both sides are told."""
+    """Where the most probable name of one size is not that of the next, and both are told."""
     switches = []
     for first, second in pairwise(chain.cells):
         if first.names is None or second.names is None or first.best == second.best:
@@ -319,7 +319,7 @@ class FromCosts:
         made.time_s[:], made.low_s[:], made.high_s[:] = time_s, time_s / UNCALIBRATED, time_s * UNCALIBRATED
         return made
 
-    def plain_s(self, asked: pd.DataFrame, statistic: str = "") -> Array:  # noqa: ARG002 - knows one only
+    def plain_s(self, asked: pd.DataFrame) -> Array:
         """Seconds, shape (n,); NaN where a schedule is refused."""
         return np.array([self._time_s(row) for row in asked.to_dict("records")])
 

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hockney.predict.identify.chains import _shares
+from hockney.predict.identify import posterior as posterior_module
+from hockney.predict.identify.chains import _both_ways, _shares
 from hockney.predict.identify.naming import alike, names
-from hockney.predict.identify.posterior import FIRST, STRANGE_DEVIATION, Evidence, Run, posterior
+from hockney.predict.identify.posterior import (
+    FIRST,
+    STRANGE_DEVIATION,
+    Evidence,
+    Run,
+    posterior,
+    rank_weights,
+)
 
 SIZES = 21
 ALL_B = [2**power for power in range(SIZES)]
@@ -153,6 +161,68 @@ def test_runs_on_other_nodes_are_told_together_unless_they_ran_another_decision(
         # Alone both remain; what ran on two nodes decides only where one decision can explain both.
         assert (shares[0][:, 1].mean() > 0.8) == is_same
         assert shares[0][:, 0].max() < 0.1
+
+
+def on_two_nodes(layout: tuple[range, range], ran: tuple[int, int], scale: float = 1.0) -> list[list[Run]]:
+    """Runs on one node and on two, and which of three candidates ran there; all that is in ln times `scale`."""
+    ln_s, generator = laws(3), np.random.default_rng(3)
+    return [
+        [
+            Run(
+                ranks,
+                ALL_B,
+                [
+                    evidence(
+                        ln_s * scale,
+                        (ln_s[:, state] + generator.normal(0, NOISE, SIZES)) * scale,
+                        0.05 * scale,
+                        NOISE * scale,
+                    )
+                ],
+            )
+            for ranks in part
+        ]
+        for part, state in zip(layout, ran, strict=True)
+    ]
+
+
+def ln_odds(on_nodes: list[list[Run]]) -> float:
+    """Of one decision for all nodes against one for each."""
+    together, apart = _both_ways(on_nodes)
+    return together.evidence - sum(one.evidence for one in apart)
+
+
+UNEQUAL = [
+    (range(8, 49, 8), range(56, 97, 8)),
+    (range(8, 49, 8), range(8, 97, 8)),
+    (range(8, 9), range(10, 31, 2)),
+]
+
+
+@pytest.mark.parametrize("layout", UNEQUAL)
+def test_one_decision_for_all_nodes_is_judged_by_ratios_alone(
+    layout: tuple[range, range], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In which unit errors are counted says nothing: densities of the same times have the same powers."""
+    odds = ln_odds(on_two_nodes(layout, (1, 1)))
+    for scale in (10.0, 0.1):
+        monkeypatch.setattr(posterior_module, "STRANGE_DEVIATION", STRANGE_DEVIATION * scale)
+        assert ln_odds(on_two_nodes(layout, (1, 1), scale)) == pytest.approx(odds, abs=1e-6)
+
+
+@pytest.mark.parametrize("layout", UNEQUAL)
+def test_one_decision_for_all_nodes_is_judged_rightly_whatever_their_ranks(
+    layout: tuple[range, range],
+) -> None:
+    assert ln_odds(on_two_nodes(layout, (1, 1))) > 0
+    assert ln_odds(on_two_nodes(layout, (0, 2))) < 0
+
+
+def test_close_ranks_count_as_many_as_half_doublings_hold() -> None:
+    """From 32 to 64 are two half doublings with three ends: all ranks between count as much as three."""
+    assert rank_weights([32, 64, 128]) == {32: 1.0, 64: 1.0, 128: 1.0}
+    assert sum(rank_weights(range(32, 65)).values()) == pytest.approx(3.0)
+    assert rank_weights([8]) == {8: 1.0}
 
 
 def test_the_first_rank_counts_beside_the_others_and_the_last_for_its_share() -> None:

@@ -33,9 +33,11 @@ from hockney.statistics import NORMAL, TAILS
 REPEATED = 0.05
 """Least deviation in ln of one measured point beside another: launches differ by as much."""
 FORCED = 0.1
-"""Deviation in ln of an algorithm that was forced from the same one that the library chose itself."""
+"""Deviation in ln of an algorithm that was forced from the same one that the library chose itself; chosen on
+`reduce` in `data/orfeo-epyc`."""
 FORCED_ALONE = 0.03
-"""The same where one statistic alone is held against it: what fits so loosely would explain anything."""
+"""The same where one statistic alone is held against it: what fits so loosely would explain anything. Set before
+either operation was looked at, and kept on the planted table of the tests."""
 PLACE = ("mapping", "nodes", "ppn", "ranks", "bytes", "root", "system", "mpi", "source", "variant", "cache")
 """Points that agree in these are of one place, whatever ran."""
 _RANGE_OF_TWO = 1.128

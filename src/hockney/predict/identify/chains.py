@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from hockney.predict.identify.naming import alike, names
-from hockney.predict.identify.posterior import RANK_SWITCH, Evidence, Run, posterior
+from hockney.predict.identify.posterior import RANK_SWITCH, Evidence, Posterior, Run, posterior, rank_weights
 from hockney.predict.points import positions
 
 Array = NDArray[np.float64]
@@ -43,7 +43,7 @@ class Cell:
     """What `default` runs for so many ranks and bytes.
 
     `share`, shape (candidates + 1,): probability of each candidate, last of none. `names`: the candidates of each
-    name in the set, None where it cannot be told. `best`: the most probable state. `plain_s`,
+    name in the set, None where it cannot be told. `best`: the state most probable at this size. `plain_s`,
     shape (mappings, candidates): seconds by the costs that all schedules share. `same`: which candidates are one
     name, see `alike`.
     """
@@ -111,11 +111,17 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
 def _shares(on_nodes: Sequence[Sequence[Run]]) -> list[Array]:
     """Probabilities for each run, from those on as many nodes: a library's decision may depend on the nodes or
     not, which is as likely before anything was measured."""
-    together = posterior([run for runs in on_nodes for run in runs])
-    apart = [posterior(runs) for runs in on_nodes]
+    together, apart = _both_ways(on_nodes)
     weight = float(special.expit(together.evidence - sum(one.evidence for one in apart)))
     each = [share for one in apart for share in one.shares]
     return [weight * whole + (1 - weight) * own for whole, own in zip(together.shares, each, strict=True)]
+
+
+def _both_ways(on_nodes: Sequence[Sequence[Run]]) -> tuple[Posterior, list[Posterior]]:
+    """By one decision for all nodes, and by one for each number of nodes, every time counted alike in both."""
+    every = [run for runs in on_nodes for run in runs]
+    weights = rank_weights(run.ranks for run in every)
+    return posterior(every, weights), [posterior(runs, weights) for runs in on_nodes]
 
 
 def _opened(

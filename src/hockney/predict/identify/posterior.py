@@ -9,12 +9,13 @@ stands for an algorithm that is none of the candidates.
 
 A library's decision is the same for whole stretches of ranks. All ways to cut the ranks into stretches count,
 each with its probability (a product partition: Barry and Hartigan, Ann. Stat. 20, 1992). Candidates miss times of
-neighbouring ranks in the same way, so that all ranks within half a doubling together count as one.
+neighbouring ranks in the same way, so that ranks closer than half a doubling count less: many on a stretch count
+as much as one at every half doubling of it would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,13 +31,15 @@ RANK_SWITCH = 0.5
 STEADY = 0.95
 """Correlation of a simulator's error with that at twice the size."""
 ALIKE_DOUBLINGS = 0.5
-"""Doublings of the ranks within which a candidate's errors are taken to be the same one."""
+"""Doublings of the ranks from which on a candidate's errors count as new ones; chosen on every fourth number of
+ranks, from the second on, of `bcast` and `reduce` in `data/orfeo-epyc`."""
 STRANGE = 0.02
 """How often the algorithm is none of the candidates, before anything was measured."""
 STRANGE_DEVIATION = 1.5
 """Deviation in ln of the time of such an algorithm from that of the candidates."""
 FIRST = "min_over_ranks"
-"""The statistic that says when the first rank is done."""
+"""The statistic that says when the first rank is done; that it counts by itself was chosen after looking at
+`bcast` and `reduce` in `data/orfeo-epyc`."""
 _FREEDOM = 4.0
 """Of Student's t: outliers do not rule."""
 _UNLIKELY = 1e-6
@@ -77,14 +80,20 @@ class Posterior:
     evidence: float
 
 
-def posterior(runs: Sequence[Run]) -> Posterior:
-    """Of runs of one library under one set of conditions, whose decisions depend on ranks and sizes alone."""
+def posterior(runs: Sequence[Run], weights: Mapping[int, float] | None = None) -> Posterior:
+    """Of runs of one library under one set of conditions, whose decisions depend on ranks and sizes alone.
+
+    `weights`: by how much each number of ranks counts, else as of `rank_weights` of these runs. Evidence is
+    comparable only where the same weights made it.
+    """
     every_B = np.array(sorted({size_B for run in runs for size_B in run.size_B}))
     ranks = sorted({run.ranks for run in runs})
     rows = np.searchsorted(ranks, [run.ranks for run in runs])
     enter, stay = _at_every_size(runs, rows, every_B)
-    weights = _weights(ranks)[:, None, None]
-    enter, stay = weights * enter, weights * stay
+    if weights is None:
+        weights = rank_weights(ranks)
+    counted = np.array([weights[each] for each in ranks])[:, None, None]
+    enter, stay = counted * enter, counted * stay
     kept = (1 - SWITCH) ** _octaves(every_B)
     same = np.log(1 - RANK_SWITCH) * np.diff(np.log2(ranks))
     other = np.append(0.0, np.log(-np.expm1(same)))
@@ -129,10 +138,16 @@ def _at_every_size(
     return enter, stay
 
 
-def _weights(ranks: Sequence[int]) -> Array:
-    """By how much each of these ranks counts: as the stretch that it stands for, at most one."""
-    between = np.minimum(np.diff(np.log2(ranks)) / ALIKE_DOUBLINGS, 1.0) / 2
-    return np.asarray(np.append(0.5, between) + np.append(between, 0.5))
+def rank_weights(ranks: Iterable[int]) -> dict[int, float]:
+    """By how much each of these numbers of ranks counts, at most one.
+
+    It counts for half the way to each neighbour, in units of `ALIKE_DOUBLINGS`; a way that is longer, or leads to
+    no neighbour, is one unit.
+    """
+    ascending = sorted(set(ranks))
+    between = np.minimum(np.diff(np.log2(ascending)) / ALIKE_DOUBLINGS, 1.0) / 2
+    counted = np.append(0.5, between) + np.append(between, 0.5)
+    return dict(zip(ascending, counted.tolist(), strict=True))
 
 
 def _together(run: Run) -> tuple[Array, Array]:
