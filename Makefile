@@ -24,7 +24,7 @@ endef
 BEGAN := $(shell date +%s)
 measured := $(shell mktemp -u)
 
-.PHONY: demo test tests-with-mpi tests-without-mpi test-all lint docs format sanitize fuzz
+.PHONY: demo test .tests-with-mpi .tests-without-mpi test-all lint docs format sanitize fuzz
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -85,15 +85,17 @@ SIDE_BY_SIDE = --numprocesses auto --dist worksteal
 
 # Tests with MPI come one after the other, as ranks need the cores, and leave half of them idle: they compile, start
 # and wait. All other tests run beside them, at the lowest priority, on what is left; what they print stands last.
-aside := $(shell mktemp -u)
-test: tests-with-mpi tests-without-mpi
-	@cat $(aside); rm $(aside)
+# Neither half fails by itself: only `make test` judges.
+aside := build/tests-without-mpi.log
+test: .tests-with-mpi .tests-without-mpi
+	@cat $(aside)
 	$(judged)
 
-tests-with-mpi: .venv/.ready-dev .venv-mpich/.ready lint docs
+.tests-with-mpi: .venv/.ready-dev .venv-mpich/.ready lint docs
 	$(call part,tests with MPI,HOCKNEY_TEST_MPIS="$$(ls $(CURDIR)/.venv-mpich/bin/mpicc 2>/dev/null)" $(BIN)/python -m pytest -m "mpi and not thorough" --durations 10)
 
-tests-without-mpi: .venv/.ready-dev lint docs
+.tests-without-mpi: .venv/.ready-dev lint docs
+	@mkdir -p $(dir $(aside)); echo "tests without MPI: their output goes to $(aside)"
 	$(call part,tests without MPI,nice -n 19 $(BIN)/python -m pytest -m "not mpi and not thorough" $(SIDE_BY_SIDE) --durations 10 > $(aside) 2>&1)
 
 # A wheel that could not be had is left out, and the tests of its MPI skip by name.

@@ -74,6 +74,18 @@ def test_make_says_last_what_all_parts_lacked(make: list[str]) -> None:
     assert whole.stdout.splitlines()[-1] == "nothing was left out for want of what this machine lacks"
 
 
+def test_what_the_second_half_said_is_there_after_a_kill() -> None:
+    """The file is named before the half that writes it; neither half is a target that looks like a verdict."""
+    said = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    log = "build/tests-without-mpi.log"
+    assert said.index(f"their output goes to {log}") < said.index(f"> {log} 2>&1") < said.index(f"cat {log}")
+    assert f"rm {log}" not in said
+    alone = subprocess.run(
+        ["make", "-n", "tests-without-mpi"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "No rule to make target" in alone.stderr
+
+
 WHOLE = {".venv", ".venv-mpich", ".venv-intel"}
 APT = {"mpicc.openmpi", "mpicc.mpich", "gfortran", "NPopenmpi", "hpcc", "smpicc", "ip"}
 APT |= {"slurmctld", "munged", "chromium"}

@@ -100,6 +100,16 @@ def keywords(model: type[BaseModel]) -> dict[str, tuple[str, Option]]:
     }
 
 
+def refuse_unknown(given: Iterable[str], known: Iterable[str], verb: str) -> None:
+    """RequestError for a word that is none of the `known` keywords of `hockney VERB`."""
+    names = sorted(known)
+    for word in given:
+        if word not in names:
+            raise RequestError(
+                f"{verb} has no option {word!r}", f"{did_you_mean(word, names)}known: {', '.join(names)}"
+            )
+
+
 _NUMBERS = (int, float, int | None, float | None)
 
 
@@ -110,13 +120,10 @@ def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Mode
     RequestError for a word that is no option of `hockney VERB`, and as `checked`.
     """
     known = keywords(model)
+    refuse_unknown(given, known, verb)
     written: dict[str, Any] = {}
     read: dict[str, Any] = {}
     for word, value in given.items():
-        if word not in known:
-            raise RequestError(
-                f"{verb} has no option {word!r}", f"{did_you_mean(word, known)}known: {', '.join(sorted(known))}"
-            )
         name, option = known[word]
         kind = model.model_fields[name].annotation
         is_number = isinstance(value, int | float) and kind not in _NUMBERS and get_origin(kind) is not list

@@ -153,6 +153,7 @@ def test_a_frame_is_what_the_verb_says_of_a_datatype() -> None:
         name: way["time_s"] for name, way in said["ways"].items()
     }
     assert set(frame["answer"]) == {said["verdict"]["answer"]}
+    assert set(frame["operation"]) == {"datatype"}
 
 
 def test_a_text_is_read_and_a_number_is_a_value() -> None:
@@ -193,6 +194,13 @@ def test_what_cannot_be_predicted_is_refused(operation: str, asked: dict[str, An
         hk.load_machine("bluegene_p").predict(operation, **asked)
 
 
+def test_a_misspelt_option_is_refused_with_those_of_every_part() -> None:
+    with pytest.raises(RequestError, match="no option 'memory_bandwith'") as refused:
+        hk.load_machine("bluegene_p").predict("sum3d", nx=8, ny=8, nz=8, ranks=2, memory_bandwith="1GB/s")
+    assert refused.value.hint.startswith("did you mean 'memory_bandwidth'?")
+    assert {"nx", "memory_bandwidth", "locality"} <= {*refused.value.hint.partition("known: ")[2].split(", ")}
+
+
 def test_models_have_a_row_for_each_fit(machine: hk.Machine) -> None:
     models = machine.models
     assert set(models["operation"]) == {"pingpong", "bidirectional"}
@@ -220,6 +228,12 @@ def test_a_report_of_several_campaigns_compares_them(tmp_path: Path) -> None:
     assert (tmp_path / "compared.html").read_text(encoding="utf-8") == page.made.html
     with pytest.raises(RequestError, match="named twice"):
         hockney.api.report([paths[0], paths[0]])
+    with pytest.raises(RequestError, match="a comparison does not take title, any_level"):
+        hockney.api.report(paths, title="x", any_level=True)
+    code, _, err = outcome("report", *paths, "--any-level", "-o", tmp_path / "c.html")
+    assert (code, "a comparison does not take --any-level" in err) == (2, True)
+    with pytest.raises(RequestError, match="needs a campaign"):
+        hockney.api.report([])
 
 
 def test_a_notebook_shows_no_markup_of_a_name(campaign: Path, machine: hk.Machine) -> None:

@@ -68,5 +68,5 @@ def test_an_application_in_a_line() -> None:
     runs = [{"operation": "a", "ranks": 2 * n, "error": error} for n, error in ((1, None), (2, -0.5), (3, 0.25))]
     assert spoken([*runs, {"operation": "b", "ranks": 1}]) == [
         "a: 3 runs on 2 to 6 ranks; 2 predicted, |error| median 38 %, largest 50 %",
-        "b: 1 runs on 1 ranks",
+        "b: 1 run on 1 rank",
     ]

@@ -76,5 +76,5 @@ def test_what_is_impossible_is_not_compared() -> None:
     words = ("predict", "fft", "--size", "4", "--machine", "bluegene_p")
     code, out, err = outcome(*words, "--ranks", "1")
     assert code == 0, err
-    assert "on 1 ranks 1-D alone is possible" in out
+    assert "on 1 rank 1-D alone is possible: no grid of at most 4 × 4, both at least 2, has 1 rank" in out
     assert "2-D" not in out.splitlines()[-1]

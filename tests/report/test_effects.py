@@ -97,10 +97,13 @@ def test_each_effect_answers_in_a_sentence_with_its_number_and_interval() -> Non
         "overlap_send_rendezvous": Parameter(value=0.87, low=0.65, high=0.99, unit="1"),
         "overlap_recv_rendezvous": Parameter(value=0.1, unit="1"),
     }
+    eager = {"overlap_send_eager": Parameter(value=-0.02, low=-0.1, high=0.05, unit="1")}
     blocks = {
         "send_strided_block_s": Parameter(value=1e-9, low=0.0, high=2e-9, unit="s"),
         "hand_strided_block_s": Parameter(value=3e-9, low=1.5e-9, high=4e-9, unit="s"),
     }
+    bracket = Parameter(value=9e5, low=400_000, high=2**21, unit="B")
+    point = Parameter(value=64, low=64, high=64, unit="B")
     untold = {"mean_congestion": "two ranks have one bisection", "congestion_p95": "two ranks have one bisection"}
 
     def said(name: str, locality: str = "cache", **changes: object) -> Effect:
@@ -114,6 +117,9 @@ def test_each_effect_answers_in_a_sentence_with_its_number_and_interval() -> Non
         said("congestion", not_identified=untold),
         said("injection", not_measurable="ranks share cores"),
         said("matching", "network", parameters=entry),
+        said("overlap", "network", parameters=eager),
+        said("datatypes", "network", parameters={"hand_wins_above_block_B": bracket}),
+        said("datatypes", "numa", parameters={"hand_wins_below_block_B": point}),
     ]
     with drawing_style():
         made = sections(effects)
@@ -123,14 +129,22 @@ def test_each_effect_answers_in_a_sentence_with_its_number_and_interval() -> Non
         f"matching, {place}: each receive posted before the right one costs 5 ns (95 %: 4 to 6 ns).",
         "matching, two nodes: each receive posted before the right one costs 5 ns (95 %: 4 to 6 ns).",
         f"synchronisation, {place}: a blocking send waits for its receiver if the message is longer than 4 KiB "
-        "(95 %: 4000 B to 4200 B), from above 256 B on while the receiver computes.",
+        "(95 %: 4000 B to 4200 B); while the receiver computes, if it is longer than 256 B.",
         f"overlap, {place}: computing meanwhile hides of the time of a long message 87 % (65 % to 99 % by size) "
         "at the sender and 10 % (no interval) at the receiver.",
-        f"datatypes, {place}: each block at a stride costs a sender 1 ns (95 %: 0 µs to 2 ns) as a derived "
+        "overlap, two nodes: computing meanwhile hides of the time of an eager message nothing that can be told "
+        "(-10 % to 5 % by size) at the sender.",
+        f"datatypes, {place}: each block at a stride costs a sender 1 ns (95 %: 0 to 2 ns) as a derived "
         "datatype and 3 ns (95 %: 1.5 to 4 ns) packed by hand; which of the two is faster cannot be told.",
+        "datatypes, two nodes: packing by hand is faster than a derived datatype for blocks above 400000 B to "
+        "2 MiB, slower below (a stride of twice the block).",
+        "datatypes, one NUMA domain: packing by hand is faster than a derived datatype for blocks below 64 B, "
+        "slower above (a stride of twice the block).",
         f"congestion, {place}: could not be told: two ranks have one bisection.",
     ]
     anchors = {section.id for section in made} | {
         f"figure-{figure.name}" for section in made for figure in section.drawings
     }
     assert {finding.anchor for finding in found.values()} <= anchors
+    lightest = min(found.values(), key=lambda finding: finding.weight)
+    assert "could not be told" in lightest.text, "whatever has a number comes first"

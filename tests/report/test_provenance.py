@@ -8,8 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hockney.machine.file import Machine, MeasuredSystem, Provenance
 from hockney.records.nodes import cpu_ranges
-from hockney.report.provenance import tables
+from hockney.report.provenance import lead, tables
 
 
 def expanded(text: str) -> set[int]:
@@ -46,6 +47,10 @@ def test_starts_of_one_launch_share_a_row(launch: Callable[..., dict[str, Any]])
     starts = [dict(zip(found["Launches"].columns, row, strict=True)) for row in found["Launches"].rows]
     assert [(row["launch"], row["starts"]) for row in starts] == [("0", "2"), ("1", "1")]
     assert starts[0]["time (UTC)"] == "2026-01-01T00:00:00Z to 2026-01-01T00:01:00Z"
+    # A start whose time is not known does not stand for the last.
+    del first["time"]
+    found = {table.caption: table for table in tables([first, second])}
+    assert "2026-01-01T00:00:00Z" in found["Launches"].rows[0]
     # Where another is placed otherwise, a launch is named once.
     other["ranks"][1]["cpu"] = 7
     captions = [table.caption for table in tables([first, second, other])]
@@ -58,6 +63,14 @@ def test_settings_and_limits(launch: Callable[..., dict[str, Any]]) -> None:
 
 
 def test_imports_tell_their_headers() -> None:
+    machine = Machine(
+        hockney_version="1",
+        created="",
+        system=MeasuredSystem(),
+        mpi=[],
+        point_to_point=[],
+        provenance=Provenance(),
+    )
     line = {
         "id": "1",
         "imported": "f.out",
@@ -65,10 +78,13 @@ def test_imports_tell_their_headers() -> None:
         "records": 3,
         "metadata": {"date": "x", "empty": None},
     }
+    assert lead(machine, [line]) == ["imported from 1 file (IMB 2019)"]
     (table,) = tables([line])
     assert table.rows == [["f.out", "IMB 2019", "3", "date: x; empty: —"]]
 
 
 def test_a_launch_that_tells_nothing() -> None:
-    assert [table.caption for table in tables([{}])] == ["Launches"]
+    (launches,) = tables([{}])
+    assert launches.caption == "Launches"
+    assert set(launches.rows[0]) == {"—", "1", "— / —"}
     assert tables([]) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -221,7 +222,9 @@ def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path)
     )
 
 
-def test_a_folder_is_read_and_what_is_not_read_of_it_is_named(tmp_path: Path) -> None:
+def test_a_folder_is_read_and_what_is_not_read_of_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "measured"
     folder.mkdir()
     rows = tidy(tmp_path, *(2**power for power in range(3, 9))).read_text(encoding="utf-8").splitlines()
@@ -232,8 +235,12 @@ def test_a_folder_is_read_and_what_is_not_read_of_it_is_named(tmp_path: Path) ->
         (folder / name).write_text(f"algorithm,cores,size\n0,8,{number}\n", encoding="utf-8")
     (folder / "empty.txt").touch()
     words = ("--statistic", "mean_over_ranks", "-o", tmp_path / "s", "--json")
-    code, out, err = outcome("study", "collectives", "--from", folder, *words)
+    # A folder that is written `.` has its name all the same.
+    monkeypatch.chdir(folder)
+    code, out, err = outcome("study", "collectives", "--from", ".", *words)
     assert code == 0, err
+    (lacking,) = [text for text in json.loads(out)["warnings"] if text.startswith("The page would also show")]
+    assert "; measured holds none" in lacking
     (said,) = [text for text in json.loads(out)["warnings"] if "were not read" in text]
     assert said == (
         "Of measured, 7 of 8 files were not read: notes0.txt, notes1.txt, notes2.txt and 2 more "
@@ -273,7 +280,7 @@ def test_a_page_that_is_refused_leaves_nothing_and_can_be_asked_for_again(tmp_pa
 
 def test_from_replaces_nothing_that_was_measured(campaign: Path, tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
-    there = campaign.rename(tmp_path / "s" / "campaign")
+    there = shutil.copytree(campaign, tmp_path / "s" / "campaign")
     before = (there / "records.jsonl").read_bytes()
     code, _, err = outcome("study", "collectives", "--from", tidy(tmp_path, 8), "-o", tmp_path / "s")
     assert code == 2

@@ -10,6 +10,7 @@ import pandas as pd
 
 from hockney.api.campaign import Campaign
 from hockney.api.machine import Machine
+from hockney.errors import RequestError
 from hockney.machine.file import is_machine_file
 
 if TYPE_CHECKING:
@@ -60,8 +61,13 @@ def tune(measured: Measured | Machine, target: str, **asked: Any) -> Tuning:
 
 
 def report(measured: Measured | Sequence[Measured], output: str | Path | None = None, **asked: Any) -> Page:
-    """`Campaign.report`; several are compared on one page, each with the first: `hockney.api.pages.compared`."""
+    """`Campaign.report`; several are compared on one page, each with the first: `hockney.api.pages.compared`.
+
+    RequestError where none is given.
+    """
     several = [measured] if isinstance(measured, str | Path | Campaign) else list(measured)
+    if not several:
+        raise RequestError("report needs a campaign", "name one; several are compared on one page")
     first, *others = [_campaign(one) for one in several]
     if not others:
         return first.report(output, **asked)

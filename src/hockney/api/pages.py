@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from hockney.api.shown import as_html
+from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.levels import at_any_level
 from hockney.machine.system import find_system
@@ -118,12 +119,21 @@ def report(
 
 
 def compared(
-    paths: Sequence[Path], *, statistic: str = "", progress: Callable[[str], None] = lambda _: None
+    paths: Sequence[Path],
+    *,
+    statistic: str = "",
+    progress: Callable[[str], None] = lambda _: None,
+    **others: object,
 ) -> Page:
     """The page of several campaign folders or tidy tables, each set against the first.
 
-    `statistic` is that of collectives. RequestError as `report.compare.compare`.
+    `statistic` is that of collectives. RequestError for any of `others`, which are options of the report of one
+    campaign, and as `report.compare.compare`.
     """
+    if others:
+        raise RequestError(
+            f"a comparison does not take {', '.join(others)}", "leave them out, or name one campaign"
+        )
     return Page(compare(paths, statistic, progress))
 
 

@@ -17,7 +17,7 @@ from hockney.machine.levels import at_any_level, at_reference
 from hockney.machine.select import parse_where, select_entry
 from hockney.machine.select import words as words_of
 from hockney.models.base import PREFERRED
-from hockney.options import keywords, named, of_keywords
+from hockney.options import keywords, named, of_keywords, refuse_unknown
 from hockney.predict.added import AddedTime, added
 from hockney.predict.added_options import AddedEffects
 from hockney.predict.collective_options import CollectiveCase
@@ -213,7 +213,7 @@ def _of_fft(machine: Machine, path: Path, operation: str, given: Mapping[str, An
 
 def _of_datatype(machine: Machine, path: Path, operation: str, given: Mapping[str, Any]) -> Rows:
     times = datatypes(*_asked(machine, path, operation, given, BlockLayout, BlockFace, EffectOptions))
-    layout = {"operation": operation, **words_of(times.effect), **vars(times.shape)}
+    layout = {**words_of(times.effect), "operation": operation, **vars(times.shape)}
     rows = [
         {**layout, "way": name, **way_data(prediction), "answer": times.verdict.answer}
         for name, prediction in times.predictions.items()
@@ -254,11 +254,12 @@ def _asked(
 ) -> list[Any]:
     """The models of a verb, filled with keywords; those of a machine file hold the machine.
 
-    A word goes to the first model that has such an option, an unknown one to the first, which refuses it.
+    A word goes to the first model that has such an option; RequestError where none has.
     """
+    refuse_unknown(given, {word for model in models for word in keywords(model)}, f"predict {operation}")
     parts: list[dict[str, Any]] = [{} for _ in models]
     for name, value in given.items():
-        place = next((number for number, model in enumerate(models) if name in keywords(model)), 0)
+        place = next(number for number, model in enumerate(models) if name in keywords(model))
         parts[place][name] = value
     made: list[Any] = []
     for model, part in zip(models, parts, strict=True):

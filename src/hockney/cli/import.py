@@ -16,6 +16,7 @@ from hockney.registry import unit_files
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.signals import interruptible, undisturbed
+from hockney.units import counted
 
 with later():
     from hockney.importers import _collect
@@ -75,8 +76,7 @@ def _say(summary: dict[str, Any], output: Path, as_json: bool) -> None:
         say.note(f"skipped: {skipped['file']}: {skipped['reason']}")
     for text in summary["notes"]:
         say.note(text)
-    runs = f" and {summary['runs']} runs of applications" if summary["runs"] else ""
-    read = len(summary["files"])
-    files = f"{read} file{'s' * (read != 1)}, {len(summary['skipped'])} skipped"
-    say.line(f"{output}: {summary['records']} records{runs} from {files}")
+    runs = f" and {counted(summary['runs'], 'run')} of applications" if summary["runs"] else ""
+    files = f"{counted(len(summary['files']), 'file')}, {len(summary['skipped'])} skipped"
+    say.line(f"{output}: {counted(summary['records'], 'record')}{runs} from {files}")
     say.line(next_step(output, (name for file in summary["files"] for name in file["operations"])))

@@ -120,16 +120,20 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
         in_place = _in_place(output, is_named=options.output is not None)
         _card(first, output, in_place, any_level=options.any_level, as_json=as_json)
         return
-    if others and (unfit := [called for name, called in written.items() if name in NOT_ON_COMPARISONS]):
-        raise RequestError(
-            f"a comparison does not take {', '.join(unfit)}", "leave them out, or name one campaign"
-        )
     in_place = _in_place(output, is_named=options.output is not None)
     fitted = None if options.machine is None else Machine.open(options.machine)
     with say.status("reading …") as status:
         if others:
+            # As they are called here, so that a comparison refuses them by these names.
+            not_here = {
+                called: getattr(options, name) for name, called in written.items() if name in NOT_ON_COMPARISONS
+            }
             compared = report_of(
-                options.campaigns, output, statistic=options.statistic, progress=lambda name: status(name)
+                options.campaigns,
+                output,
+                statistic=options.statistic,
+                progress=lambda name: status(name),
+                **not_here,
             )
             page = compared.made
         else:

@@ -22,6 +22,7 @@ from hockney.predict.collective import Row, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.on_topology import RanksOnTopology
 from hockney.schedule.catalogue import algorithms, ask
+from hockney.units import counted
 
 ELEMENT_B = 16
 """A complex number of double precision."""
@@ -146,7 +147,9 @@ def decide(
             refused[SLABS] = f"{side} slabs are too few for {count} ranks"
         grid = _grid(count, side)
         if grid is None:
-            refused[PENCILS] = f"{count} ranks are no grid of at most {side} × {side}, both at least 2"
+            refused[PENCILS] = (
+                f"no grid of at most {side} × {side}, both at least 2, has {counted(count, 'rank')}"
+            )
         else:
             near, far = grid
             parts = ((far, near, 0.0), (near, far, across_s))

@@ -16,6 +16,7 @@ from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.page import Section
 from hockney.report.run_tables import plain
+from hockney.units import counted
 
 T = TypeVar("T")
 
@@ -162,9 +163,9 @@ def spoken(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     for name in dict.fromkeys(str(run["operation"]) for run in runs):
         group = [run for run in runs if run["operation"] == name]
         ranks = sorted({int(run["ranks"]) for run in group})
-        where = f"{ranks[0]} to {ranks[-1]} ranks" if len(ranks) > 1 else f"{ranks[0]} ranks"
+        where = f"{ranks[0]} to {ranks[-1]} ranks" if len(ranks) > 1 else counted(ranks[0], "rank")
         errors = errors_in_words([run["error"] for run in group if run.get("error") is not None])
-        lines.append(f"{name}: {len(group)} runs on {where}{'; ' + errors if errors else ''}")
+        lines.append(f"{name}: {counted(len(group), 'run')} on {where}{'; ' + errors if errors else ''}")
     return lines
 
 

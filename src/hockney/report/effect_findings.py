@@ -11,8 +11,9 @@ from hockney.report.tables import value_and_interval
 from hockney.units import format_bytes
 
 Parameters = Mapping[str, Parameter]
-FIRST_WEIGHT, A_LOCALITY = 0.73, 0.1
-"""Weight of the first effect's answer, which the others follow closely; what each further locality takes off."""
+FIRST_WEIGHT, A_LOCALITY, UNTOLD = 0.73, 0.1, 0.5
+"""Weight of the first effect's answer, which the others follow closely; what each further locality takes off, and
+what an answer that nothing could be told does."""
 
 
 def of_effect(effect: Effect, where: str, anchor: str, place: int) -> list[Finding]:
@@ -21,10 +22,14 @@ def of_effect(effect: Effect, where: str, anchor: str, place: int) -> list[Findi
     `where` names the locality, the `place`-th of this effect, and `anchor` is what the page shows of it.
     """
     say = _SAID.get(effect.effect)
-    text = "" if say is None or effect.not_measurable else say(effect.parameters) or _untold(effect)
+    if say is None or effect.not_measurable:
+        return []
+    told = say(effect.parameters)
+    text = told or _untold(effect)
     if not text:
         return []
-    weight = FIRST_WEIGHT - 0.01 * list(_SAID).index(effect.effect) - A_LOCALITY * place
+    off = A_LOCALITY * place + (0.0 if told else UNTOLD)
+    weight = FIRST_WEIGHT - 0.01 * list(_SAID).index(effect.effect) - off
     return [Finding(f"{effect.effect}, {where}: {text}.", anchor, max(0.0, weight), effect.effect)]
 
 
@@ -37,7 +42,15 @@ def _percent(parameter: Parameter) -> str:
     """A share; its interval spans that of each size."""
     if parameter.low is None or parameter.high is None:
         return f"{parameter.value:.0%} (no interval)".replace("%", " %")
-    return f"{parameter.value:.0%} ({parameter.low:.0%} to {parameter.high:.0%} by size)".replace("%", " %")
+    share = "nothing that can be told" if parameter.low <= 0 <= parameter.high else f"{parameter.value:.0%}"
+    return f"{share} ({parameter.low:.0%} to {parameter.high:.0%} by size)".replace("%", " %")
+
+
+def _bytes_between(parameter: Parameter) -> str:
+    """The interval of a size; empty where it has none, or one of no width."""
+    if parameter.low is None or parameter.high is None or parameter.low >= parameter.high:
+        return ""
+    return f"{format_bytes(int(parameter.low))} to {format_bytes(int(parameter.high))}"
 
 
 def _overlap(known: Parameters) -> str:
@@ -82,11 +95,11 @@ def _synchronisation(known: Parameters) -> str:
     text = (
         f"a blocking send waits for its receiver if the message is longer than {format_bytes(int(limit.value))}"
     )
-    if limit.low is not None and limit.high is not None and limit.low < limit.high:
-        text += f" (95 %: {format_bytes(int(limit.low))} to {format_bytes(int(limit.high))})"
+    if between := _bytes_between(limit):
+        text += f" (95 %: {between})"
     absent = known.get("S_absent_B")
     if absent is not None and absent.value < limit.value:
-        text += f", from above {format_bytes(int(absent.value))} on while the receiver computes"
+        text += f"; while the receiver computes, if it is longer than {format_bytes(int(absent.value))}"
     return text
 
 
@@ -106,10 +119,10 @@ def _matching(known: Parameters) -> str:
 def _datatypes(known: Parameters) -> str:
     for side, other in (("below", "above"), ("above", "below")):
         block = known.get(f"hand_wins_{side}_block_B")
-        if block is not None and block.low is not None and block.high is not None:
-            between = f"{block.low:.0f} to {block.high:.0f} B"
+        if block is not None:
+            size = _bytes_between(block) or format_bytes(int(block.value))
             return (
-                f"packing by hand is faster than a derived datatype for blocks {side} {between}, slower {other} "
+                f"packing by hand is faster than a derived datatype for blocks {side} {size}, slower {other} "
                 "(a stride of twice the block)"
             )
     ways = {"send": "as a derived datatype", "hand": "packed by hand"}

@@ -11,7 +11,7 @@ from hockney.records.nodes import cpu_ranges, described, node_facts
 from hockney.report.points_csv import command_line
 from hockney.report.tables import NONE, Table
 from hockney.runner.transports import Offered
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
 Launch = Mapping[str, Any]
 _KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
@@ -49,7 +49,7 @@ def lead(machine: Machine, launches: Sequence[Launch]) -> list[str]:
     imported = [launch for launch in launches if launch.get("imported")]
     if imported:
         tools = dict.fromkeys(str(launch.get("tool") or "unknown program") for launch in imported)
-        lines.append(f"imported from {len(imported)} files ({', '.join(tools)})")
+        lines.append(f"imported from {counted(len(imported), 'file')} ({', '.join(tools)})")
     if times := [str(launch["time"]) for launch in launches if launch.get("time") and launch not in imported]:
         lines.append(_span(times))
     return lines
@@ -149,14 +149,16 @@ def _launches(launches: Sequence[Launch]) -> Table:
     for (index, variant, hockney, mapping, line), starts in alike.items():
         steps_s = [step_s for launch in starts if (step_s := launch.get("clock_granularity_s")) is not None]
         step = format_time(statistics.median(steps_s)) if steps_s else NONE
-        time = _span([_text(launch.get("time")) for launch in starts])
+        time = _span([str(launch["time"]) for launch in starts if launch.get("time")])
         rows.append([index, variant, str(len(starts)), time, hockney, mapping, step, line])
     columns = ["launch", "variant", "starts", "time (UTC)", "hockney", "map / bind", "clock step", "command line"]
     return Table("Launches", columns, rows, frozenset({1, 3, 4, 5, 7}))
 
 
 def _span(times: Sequence[str]) -> str:
-    """The first and the last of some times."""
+    """The first and the last of some times; `NONE` where there are none."""
+    if not times:
+        return NONE
     first, last = min(times), max(times)
     return first if first == last else f"{first} to {last}"
 

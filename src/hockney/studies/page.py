@@ -97,7 +97,7 @@ def _not_read(source: Path, collection: _collect.Collection) -> list[str]:
     ]
     others = f"; {len(kinds) - MOST_NAMED} further reasons" if len(kinds) > MOST_NAMED else ""
     count = f"{len(skipped)} of {len(skipped) + len(collection.files)} files"
-    return [f"Of {source.name}, {count} were not read: {'; '.join(kinds[:MOST_NAMED])}{others}."]
+    return [f"Of {source.resolve().name}, {count} were not read: {'; '.join(kinds[:MOST_NAMED])}{others}."]
 
 
 def _is_imported(campaign: Path) -> bool:
@@ -124,8 +124,9 @@ def check_needs(study: Study, contents: Contents, source: Path, measured: Collec
         )
     halves = [name for name in lacking if name in measured]
     others = [name for name in lacking if name not in measured]
-    said = [f"Half a study: {source} holds no {', '.join(halves)}."] if halves else []
-    return said + ([f"The page would also show {', '.join(others)}; {source} holds none."] if others else [])
+    folder = source.resolve().name
+    said = [f"Half a study: {folder} holds no {', '.join(halves)}."] if halves else []
+    return said + ([f"The page would also show {', '.join(others)}; {folder} holds none."] if others else [])
 
 
 def operations_in(contents: Contents) -> Collection[str]:

@@ -16,7 +16,7 @@ from hockney.options import Option
 from hockney.predict.verb import MachineFile, NetworkOptions, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_time, parse_rate, parse_time
+from hockney.units import counted, format_time, parse_rate, parse_time
 from hockney.words import listed
 
 with later():
@@ -88,7 +88,7 @@ def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: 
         )
         return
     how = f"{case.split} — {predicted.algorithm}, {predicted.origin}"
-    say.line(f"{case.size} on {answer.grid.ranks} ranks, grid {answer.grid}, {how}")
+    say.line(f"{case.size} on {counted(answer.grid.ranks, 'rank')}, grid {answer.grid}, {how}")
     for line in as_lines(answer.elements):
         say.line(line)
     _show(predicted)

@@ -1,4 +1,4 @@
-"""`hockney network effective-bisection`: its bandwidth against the number of nodes, computed and measured."""
+"""`hockney network effective-bisection`: the bandwidth of the bisection against nodes, computed and measured."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from hockney.predict.fft_options import FftCase
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_bytes_rounded, format_time
+from hockney.units import counted, format_bytes, format_bytes_rounded, format_time
 
 with later():
     from hockney.api.predictions import fft_decisions, fft_row
@@ -111,14 +111,15 @@ def _why(decisions: list[FftDecision], begins: int | None) -> str:
     """Which division from where on, with the counts that decide it."""
     if begins is None:
         last = decisions[-1]
+        many = counted(last.ranks, "rank", ",")
         judged = last.verdict if last.divisions else {"best": None}
         if judged["best"] is None:
-            return f"on {last.ranks:,} ranks neither division is possible"
+            return f"on {many} neither division is possible"
         if judged["best"] == PENCILS:
-            return f"on up to {last.ranks:,} ranks nothing tells 2-D from 1-D apart"
+            return f"on up to {many} nothing tells 2-D from 1-D apart"
         if PENCILS in last.refused:
-            return f"on {last.ranks:,} ranks 1-D alone is possible: {last.refused[PENCILS]}"
-        return f"1-D is predicted fastest on up to {last.ranks:,} ranks" + (
+            return f"on {many} 1-D alone is possible: {last.refused[PENCILS]}"
+        return f"1-D is predicted fastest on up to {many}" + (
             "" if judged["told_apart"] else ", not told apart from 2-D"
         )
     decision = next(each for each in decisions if each.ranks == begins)

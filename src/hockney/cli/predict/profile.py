@@ -8,7 +8,7 @@ from hockney.predict.profile_options import ProfileCase
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
 with later():
     from hockney.predict.profile import Elsewhere, Row, elsewhere
@@ -41,7 +41,7 @@ def profile(case: ProfileCase, json: JsonOption = False) -> None:
 
 
 def _show(answer: Elsewhere) -> None:
-    shown = Table(title=f"on {answer.ranks} ranks; times of a rank", box=None)
+    shown = Table(title=f"on {counted(answer.ranks, 'rank')}; times of a rank", box=None)
     mpi = answer.mpi or "the profile's MPI"
     for heading in ("operation", "call site", "ranks", "calls", "measured", "predicted", "at best"):
         shown.add_column(heading, justify="left" if heading in ("operation", "call site") else "right")
