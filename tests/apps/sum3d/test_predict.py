@@ -48,6 +48,12 @@ def test_the_sum_has_a_bandwidth_of_its_own(run: Run) -> None:
     assert json.loads(out)["compute_s"] == pytest.approx(256 * 24 / 1e9)
 
 
+def test_one_rank_is_one(run: Run) -> None:
+    code, out, err = run("512", "1", "1", "--ranks", "1", *MEMORY, "--locality", "package")
+    assert code == 0, err
+    assert "on 1 rank, grid 1x1x1" in out
+
+
 def test_text_says_loads_and_shares(run: Run) -> None:
     code, out, err = run(
         "1200", "200", "100", "--grid", "8x3x1", "--split", "cartesian", "--locality", "package", *MEMORY
