@@ -144,7 +144,7 @@ def test_a_correction_is_stated_with_its_weight(run: Run, tmp_path: Path) -> Non
     assert 0 <= row["weight"] <= 1
     code, out, _ = outcome("predict", *words, "--ranks", "64", "--nodes", "64")
     assert code == 0
-    (said,) = (line for line in out.splitlines() if "simulated, " in line and "by what was measured around" in line)
+    (said,) = (line for line in out.splitlines() if "simulated, " in line and "by what was measured" in line)
     assert "binomial" in said
     assert "weight" not in said, "a surface does not extrapolate"
 
