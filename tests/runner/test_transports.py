@@ -175,7 +175,8 @@ def test_what_starts_is_told_from_what_does_not(mpi: Mpi) -> None:
     good, bad = tried(mpi, LaunchRequest(ranks=2, oversubscribe=True), ["default:", broken])
     assert (good.name, good.why_not) == ("default", "")
     assert bad.name == "none"
-    assert "the launch ended" in bad.why_not
+    # Once in some hundred times Open MPI's launcher hangs on ranks that ended so, and is ended.
+    assert "the launch ended" in bad.why_not or "the launch was ended" in bad.why_not
 
 
 def test_a_reason_that_is_broken_into_lines_is_told_as_a_whole_sentence(tmp_path: Path) -> None:
