@@ -175,7 +175,7 @@ def test_what_starts_is_told_from_what_does_not(mpi: Mpi) -> None:
     good, bad = tried(mpi, LaunchRequest(ranks=2, oversubscribe=True), ["default:", broken])
     assert (good.name, good.why_not) == ("default", "")
     assert bad.name == "none"
-    # Once in some hundred times Open MPI's launcher hangs on ranks that ended so, and is ended.
+    # Seen once beside other work: Open MPI's launcher hung on ranks that could not start, and was ended.
     assert "the launch ended" in bad.why_not or "the launch was ended" in bad.why_not
 
 
