@@ -106,9 +106,9 @@ TABLE = $(wildcard $(or $(HOCKNEY_SHARED),../shared)/data/orfeo-epyc/tidy.csv.gz
 # Left out by name where it cannot run: $(call where,CONDITION,WHAT IS MISSING,COMMAND).
 where = if $(1); then $(3); else echo "$(2)" >> $$HOCKNEY_NOT_TESTED; fi
 bench = $(call part,bench/$(1),$(BIN)/python bench/$(1) $(2))
-# Ratios whose bounds hold (docs/reference/accuracy.md) and take a minute or two. By hand: bench/jacobi, bench/cg and
-# bench/startup, which miss theirs, bench/which_point_next and bench/repeatability, which take longer than ten minutes, and
-# bench/pingpong_vs_imb, which needs a machine that keeps its level for as long. A test runs a part of
+# Ratios whose bounds hold (docs/reference/accuracy.md) and take a minute or two. By hand: bench/jacobi and bench/cg,
+# which miss theirs, bench/startup, whose bar is near, bench/which_point_next and bench/repeatability, which take longer
+# than ten minutes, and bench/pingpong_vs_imb, which needs a machine that keeps its level for as long. A test runs a part of
 # bench/simulated_truth.
 test-all: .venv/.ready-dev .venv/.ready-browser .venv-mpich/.ready .venv-intel/.ready build/sanitized/.ready lint docs
 	$(call bench,report_scale,$(addprefix --table ,$(TABLE)))
