@@ -94,3 +94,12 @@ def test_algorithms_with_launches_of_their_own_are_told_by_their_intervals(launc
             record = of_collective(key, 8, 1e-6 * np.exp(lot.normal(0.0, 0.01)), 0.001, 1e-3)
             visits.add(record.model_copy(update={"launch": key.algorithm if launch == "its own" else "one"}))
     assert undecided(visits) == set()
+
+
+def test_an_interval_that_reaches_nothing_tells_nothing() -> None:
+    keys = [CollectiveKey("bcast", name, 2, 0, 0, 0, "warm", "window") for name in ("linear", "chain")]
+    visits = VisitsSoFar("common")
+    for key in keys:
+        record = of_collective(key, 8, 1e-6, 1.0, 1e-3)
+        visits.add(record.model_copy(update={"launch": key.algorithm}))
+    assert undecided(visits) == {(key, 8) for key in keys}

@@ -188,16 +188,22 @@ def undecided(so_far: VisitsSoFar) -> set[tuple[Key, int]]:
 def _is_told(so_far: VisitsSoFar, size_B: int, one: Key, other: Key) -> bool:
     """Whether it is known which of two algorithms is the faster, or that they are equal within 5 %."""
     visits = [so_far.by_launch(key, size_B) for key in (one, other)]
-    ratio = ratio_in_pairs(*visits)
-    if not visits[0].keys() & visits[1].keys():
-        # Each has launches of its own.
-        (low, high), (other_low, other_high) = (interval(so_far.done[key][size_B]) for key in (one, other))
-        half = math.hypot(math.log(high / low), math.log(other_high / other_low)) / 2
-        ratio = math.log(high * low / (other_high * other_low)) / 2, half
+    if visits[0].keys() & visits[1].keys():
+        ratio = ratio_in_pairs(*visits)
+    else:
+        ratio = _ratio_of_intervals(*(interval(so_far.done[key][size_B]) for key in (one, other)))
     if ratio is None:
         return False
     apart, reach = ratio
     return abs(apart) > 2 * reach or reach <= math.sqrt(2) * math.log(DECIDED)
+
+
+def _ratio_of_intervals(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float] | None:
+    """The same as `ratio_in_pairs` of times from launches of their own; None where an interval reaches 0."""
+    if min(*one, *other) <= 0:
+        return None
+    half = math.hypot(math.log(one[1] / one[0]), math.log(other[1] / other[0])) / 2
+    return math.log(one[0] * one[1] / (other[0] * other[1])) / 2, half
 
 
 def interval(record: Record) -> tuple[float, float]:
