@@ -3,8 +3,8 @@
 A visit's time at a level is the median of the samples whose groups lie between two references of that level; a
 point's is the steady median of its visits' times. The 95 % interval comes from how visits of one point differ: of
 few, pooled over the points of the same operation on the same ranks; of many, from how the middle ones lie
-(Student's t), where those of one launch are no independent witnesses. It is never narrower than what the samples of
-a visit say. Without references (older campaigns, ranks that share a core) all samples are of one level.
+(Student's t), where those of one launch are no independent witnesses. It is never narrower than what the samples
+of a visit say. Without references (older campaigns, ranks that share a core) all samples are of one level.
 """
 
 from __future__ import annotations
