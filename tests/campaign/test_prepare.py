@@ -79,13 +79,14 @@ def test_a_launch_is_described_by_what_it_turned_out_to_be(monkeypatch: pytest.M
     described = launch.describe(hello())
     assert (described.nodes, described.ppn, described.oversubscribed) == (1, 2, False)
     assert described.provenance["eager_limit_B"] == {"shared_memory": 4016}
-    # `h` is another host: of its C library nobody tells.
+    # `h` is another host: of its C library and caches nobody tells.
     assert described.provenance["breaks_B"] == {"shared_memory": [256]}
     monkeypatch.setattr(prepare, "largest_plain_copy_B", lambda tunables: int(tunables.partition("=")[2] or 2112))
+    monkeypatch.setattr(prepare, "cache_line_B", lambda: 64)
     here = hello(host=platform.node())
-    assert launch.describe(here).provenance["breaks_B"] == {"shared_memory": [256, 2112]}
+    assert launch.describe(here).provenance["breaks_B"] == {"shared_memory": [10, 256, 2112]}
     (tuned,) = prepare.launches(Plan(ranks=2, variants=["far: GLIBC_TUNABLES=x=9000"]))
-    assert tuned.describe(here).provenance["breaks_B"] == {"shared_memory": [256, 9000]}
+    assert tuned.describe(here).provenance["breaks_B"] == {"shared_memory": [10, 256, 9000]}
     assert any("/old/bin/mpicc was found first and cannot be used" in text for text in described.warnings)
     crowded = launch.describe(hello(affinity=[0]))
     assert crowded.oversubscribed

@@ -14,6 +14,7 @@ from hockney.runner.breaks import (
     CMA,
     INLINE_B,
     breaks_B,
+    cache_line_B,
     eager_limits_B,
     largest_plain_copy_B,
 )
@@ -64,23 +65,59 @@ def test_older_headers_are_shorter() -> None:
 
 
 def test_open_mpi_sends_short_messages_inline_through_shared_memory_alone() -> None:
-    assert breaks_B("openmpi", OPENMPI_5) == {"shared_memory": [256]}
-    assert breaks_B("openmpi", OPENMPI_5, copy_B=2112) == {"shared_memory": [256, 2112]}
-    assert breaks_B("openmpi", OPENMPI_5, ["--mca", "btl", "tcp,self"], copy_B=2112) == {}
-    assert breaks_B("openmpi", OPENMPI_5, ["--mca", "pml", "ucx"], copy_B=2112) == {"shared_memory": [2112]}
+    assert breaks_B("openmpi", "5.0.11", OPENMPI_5) == {"shared_memory": [256]}
+    assert breaks_B("openmpi", "5.0.11", OPENMPI_5, copy_B=2112) == {"shared_memory": [256, 2112]}
+    assert breaks_B("openmpi", "5.0.11", OPENMPI_5, ["--mca", "btl", "tcp,self"], copy_B=2112) == {}
+    assert breaks_B("openmpi", "5.0.11", OPENMPI_5, ["--mca", "pml", "ucx"], copy_B=2112) == {
+        "shared_memory": [2112]
+    }
 
 
 def test_mpich_states_its_cells_and_from_where_on_the_receiver_copies() -> None:
     five = {"MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": "8192", "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "8192"}
-    assert breaks_B("mpich", five, copy_B=2112) == {"shared_memory": [2112, 8112, 8191]}
-    assert breaks_B("mpich", five | {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}) == {"shared_memory": [8112]}
-    assert breaks_B("mpich", five | {next(iter(five)): "64"}) == {"shared_memory": [8191]}
-    assert breaks_B("mpich", {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "-1"}) == {}
+    assert breaks_B("mpich", "5.0.2", five, copy_B=2112) == {"shared_memory": [2112, 8112, 8191]}
+    assert breaks_B("mpich", "5.0.2", five | {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}) == {"shared_memory": [8112]}
+    assert breaks_B("mpich", "5.0.2", five | {next(iter(five)): "64"}) == {"shared_memory": [8191]}
+    assert breaks_B("mpich", "5.0.2", {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "-1"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "first_B"),
+    [
+        *(("openmpi", version, 10) for version in ("3.1", "4.1.4", "5.0.11", "main")),
+        *(("mpich", version, 28) for version in ("3.4", "4.0.2")),
+        *(("mpich", version, 32) for version in ("4.3.2", "4.10", "5.0.2")),
+    ],
+)
+def test_the_first_cache_line_holds_the_header_and_so_many_bytes(kind: str, version: str, first_B: int) -> None:
+    """As measured byte by byte; of 4.10, which is newer than 4.3, what 4.3 has."""
+    stated = breaks_B(kind, version, {}, line_B=64)["shared_memory"]
+    assert stated == [first_B, *([INLINE_B] if kind == "openmpi" else [])]
+
+
+def test_where_lines_are_longer_or_unknown_or_another_layer_sends_nobody_has_looked() -> None:
+    for line_B in (None, 128, 256):
+        assert breaks_B("mpich", "5.0.2", {}, line_B=line_B) == {}
+    assert breaks_B("openmpi", "5.0.11", {}, ["--mca", "pml", "ucx"], line_B=64) == {}
+    assert breaks_B("openmpi", "5.0.11", {}, ["--mca", "btl", "tcp,self"], line_B=64) == {}
+
+
+@pytest.mark.parametrize(
+    ("told", "line_B"), [("64\n", 64), ("128", 128), ("", None), ("many", None), (None, None)]
+)
+def test_the_kernel_tells_the_cache_line_or_it_is_not_guessed(
+    told: str | None, line_B: int | None, tmp_path: Path
+) -> None:
+    first = tmp_path / "cache/index0"
+    first.mkdir(parents=True)
+    if told is not None:
+        (first / "coherency_line_size").write_text(told)
+    assert cache_line_B(tmp_path) == line_B
 
 
 @pytest.mark.parametrize("kind", ["smpi", "intel", "unknown"])
 def test_of_libraries_that_nobody_has_looked_at_nothing_is_said(kind: str) -> None:
-    assert breaks_B(kind, {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "8192"}, copy_B=2112) == {}
+    assert breaks_B(kind, "1", {"MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "8192"}, copy_B=2112, line_B=64) == {}
 
 
 LOADER = """#!/bin/sh
@@ -145,7 +182,7 @@ def test_the_library_states_what_breaks_are_read_from(mpi: Mpi) -> None:
     argv, environment = command(mpi, LaunchRequest(ranks=2, oversubscribe=more))
     with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as session:
         settings = session.hello.settings
-    stated = breaks_B(mpi.kind, settings).get("shared_memory", [])
+    stated = breaks_B(mpi.kind, mpi.version, settings).get("shared_memory", [])
     if mpi.kind == "mpich":
         assert int(settings[CELL]) - CELL_HEADER_B in stated
         # MPICH 4.0 knows no CMA.

@@ -24,7 +24,7 @@ from hockney.records.answers import Hello, RankPlace
 from hockney.records.keys import COLLECTIVES
 from hockney.records.nodes import describe as described_node
 from hockney.records.record import Locality
-from hockney.runner.breaks import breaks_B, eager_limits_B, largest_plain_copy_B
+from hockney.runner.breaks import breaks_B, cache_line_B, eager_limits_B, largest_plain_copy_B
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory, node
@@ -298,9 +298,10 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
         warnings.append("this library has no MPI_T: its settings are not recorded, its own algorithms not listed")
     environment = {**os.environ, **variant.environment}
     per_host = Counter(place.host for place in ranks)
-    # Of the C library of other hosts nobody tells.
+    # Of the C library and the caches of other hosts nobody tells.
     is_here = set(per_host) == {platform.node()}
     copy_B = largest_plain_copy_B(environment.get("GLIBC_TUNABLES", "")) if is_here else None
+    line_B = cache_line_B() if is_here else None
     hosts = {place.host: _host(place) for place in ranks}
     host_of = {place.rank: place.host for place in ranks}
     nodes = [described_node([host_of[rank] for rank in one.ranks], one.node) for one in hello.nodes]
@@ -324,7 +325,9 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
             "eager_limit_B": eager_limits_B(
                 mpi.kind, mpi.version, hello.settings, variant.arguments, environment
             ),
-            "breaks_B": breaks_B(mpi.kind, hello.settings, variant.arguments, environment, copy_B),
+            "breaks_B": breaks_B(
+                *(mpi.kind, mpi.version, hello.settings, variant.arguments, environment, copy_B, line_B)
+            ),
             "hosts": list(hosts.values()),
             "transports": {} if mpi.kind == "smpi" else offered(mpi).as_dict(),
             "nodes": [one.model_dump(exclude_defaults=True) for one in nodes],

@@ -2,6 +2,8 @@
 
 The eager limit is one of them. Others, found by moving what they are made of and seeing the jump move:
 
+- Inside a host a short message shares the cache line of the library's header: one byte more needs a second line.
+  (Found by measuring every byte: the jump comes back exactly one line, 64 B, further on.)
 - Open MPI's `ob1` sends up to `INLINE_B` without a request where the layer below can (shared memory).
 - MPICH copies by way of cells of shared memory: a message beyond one cell takes more of them. From a threshold on
   the receiver copies from the sender's memory (CMA).
@@ -29,9 +31,15 @@ NETWORK = {
     "openmpi": ("btl_tcp_eager_limit",),
     "mpich": ("MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD", "MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE"),
 }
-HEADER_B = {4: 56, 5: 80}
-"""Open MPI's ob1 keeps room for the largest of its headers in an eager fragment: by major version. Of 4096 B that
-they state, 4.1.4 sends 4040 B at once and 5.0.11 4016 B; one byte more waits. (Over TCP 65,456 of 65,536 B.)"""
+HEADER_B = {"4": 56, "5": 80}
+"""Open MPI's ob1 keeps room for the largest of its headers in an eager fragment: by version. Of 4096 B that they
+state, 4.1.4 sends 4040 B at once and 5.0.11 4016 B; one byte more waits. (Over TCP 65,456 of 65,536 B.)"""
+
+LINE_B = 64
+FIRST_LINE_B = {"openmpi": {"4": 10, "5": 10}, "mpich": {"4.0": 28, "4.3": 32, "5": 32}}
+"""What the header leaves of the first cache line of `LINE_B`, by version. Of Open MPI 64 − 40 − 14: the headers
+of shared memory's fragment and of `ob1`'s match, as their source has them. Jumps measured to the byte: 4.1.4 and
+5.0.11 at 10 and 74 B; MPICH 4.0.2 at 28 and 92 B, 4.3.2 and 5.0.2 at 32 and 96 B."""
 
 INLINE_B = 256
 """`ob1` of Open MPI 1.8 to 5: a constant in its source (`mca_pml_ob1_send_inline`), by no control variable."""
@@ -59,7 +67,7 @@ def eager_limits_B(
     environment = environment or {}
     if kind == "openmpi" and _chosen("pml", arguments, environment) not in ("", "ob1"):
         return {}
-    header_B = _header_B(version) if kind == "openmpi" else 0
+    header_B = _of_version(HEADER_B, version) if kind == "openmpi" else 0
     limits = {}
     for channel, names in (("shared_memory", SHARED_MEMORY), ("network", NETWORK)):
         for name in names.get(kind, ()):
@@ -76,27 +84,41 @@ def eager_limits_B(
 
 def breaks_B(
     kind: str,
+    version: str,
     settings: Mapping[str, str],
     arguments: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     copy_B: int | None = None,
+    line_B: int | None = None,
 ) -> dict[str, list[int]]:
     """`shared_memory` → further sizes, increasing, above which messages inside a host go another way.
 
-    `copy_B` is the largest copy that the C library of that host makes by itself (`largest_plain_copy_B`). Of
-    libraries whose jumps nobody has looked for nothing is said.
+    `copy_B` is the largest copy that the C library of that host makes by itself (`largest_plain_copy_B`),
+    `line_B` its cache line (`cache_line_B`). Of libraries whose jumps nobody has looked for nothing is said.
     """
     environment = environment or {}
     if kind not in ("openmpi", "mpich") or (kind == "openmpi" and not _shares_memory(arguments, environment)):
         return {}
     found = {copy_B} if copy_B else set()
-    if kind == "openmpi" and _chosen("pml", arguments, environment) in ("", "ob1"):
+    through_ob1 = kind == "openmpi" and _chosen("pml", arguments, environment) in ("", "ob1")
+    if through_ob1:
         found.add(INLINE_B)
+    if line_B == LINE_B and (kind != "openmpi" or through_ob1):
+        found.add(_of_version(FIRST_LINE_B[kind], version))
     if kind == "mpich":
         # The first message that goes by CMA is of the threshold itself.
         beyond = [(CELL, CELL_HEADER_B), *([(CMA, 1)] if settings.get(CMA_IS_ON) != "0" else [])]
         found |= {int(value) - less_B for name, less_B in beyond if (value := settings.get(name, "")).isdigit()}
     return {"shared_memory": stated} if (stated := sorted(size_B for size_B in found if size_B > 0)) else {}
+
+
+def cache_line_B(cpu: Path = Path("/sys/devices/system/cpu/cpu0")) -> int | None:
+    """Bytes of a line of this host's first cache, as the kernel says; None where it does not."""
+    try:
+        told = reading.content(cpu / "cache/index0/coherency_line_size").strip()
+    except RequestError:
+        return None
+    return int(told) if told.isdigit() else None
 
 
 @cache
@@ -139,11 +161,20 @@ def _shares_memory(arguments: Sequence[str], environment: Mapping[str, str]) -> 
     return not layers or bool(inside) != layers.startswith("^")
 
 
-def _header_B(version: str) -> int:
-    """By the nearest major version that is known; a version that is no number is newer than all."""
-    major = version.partition(".")[0]
-    newest = max(HEADER_B)
-    return HEADER_B[min(max(int(major), min(HEADER_B)), newest) if major.isdigit() else newest]
+def _of_version(known: Mapping[str, int], version: str) -> int:
+    """The value of the newest known version that is not newer; of the oldest for what is older than all.
+
+    A version that is no number is newer than all.
+    """
+    versions = sorted(known, key=_numbers)
+    if not _numbers(version):
+        return known[versions[-1]]
+    return known[next((one for one in reversed(versions) if _numbers(one) <= _numbers(version)), versions[0])]
+
+
+def _numbers(version: str) -> list[int]:
+    """4.1.4rc2 → [4, 1, 4]; of what does not begin with a number nothing."""
+    return [int(part) for part in re.findall(r"\d+", (re.match(r"[\d.]+", version) or [""])[0])]
 
 
 def _chosen(framework: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
