@@ -6,7 +6,9 @@ ifneq ($(filter test test-all,$(MAKECMDGOALS)),)
 # Environments are set up beside each other, and beside lint and docs.
 MAKEFLAGS += --jobs=2
 endif
-# Modules are compiled when they are first imported: thousands never are.
+# Modules are compiled when they are first imported: thousands never are. What is compiled is kept, also where the
+# environment (many containers' does) says not to: every verb would start twice as slowly.
+export PYTHONDONTWRITEBYTECODE :=
 PIP := -m pip install --quiet --no-compile --disable-pip-version-check
 
 # A part that fails does not keep the others from running: $(call part,NAME,COMMAND) prints how long it took, and
