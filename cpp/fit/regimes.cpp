@@ -26,6 +26,8 @@ constexpr double close = 1.1;
 constexpr double sigma_step = 1.5;
 // A flat line misses each point by less than this, so that at such a scatter no second regime is earned.
 constexpr double most_sigma = 1e3;
+// The fewest sizes whose line is believed beyond them: of three, one deviates and the line follows it.
+constexpr std::size_t believed_sizes = 4;
 // Where both cost the same, up to rounding, a clean break is easier to read.
 constexpr double rounding = 1e-9;
 // Where the piece of the empty message ends: sizes are whole numbers.
@@ -121,9 +123,9 @@ std::vector<Piece> Regimes::pieces(const std::vector<Stretch>& stretches) const 
         double upper_B = infinite;
         if (number + 1 < stretches.size()) {
             upper_B = end_B(stretch, stretches[number + 1]);
-            // The times may fall, or rise faster than the sizes. No physical line meets both ends then, and
-            // the larger one is left to what follows.
-            const bool misses = stretch.joins && (through.alpha_s == 0 || through.beta_s_per_B == 0);
+            // The times may fall. No line that rises meets both ends then, and the larger one is left to what
+            // follows.
+            const bool misses = stretch.joins && through.beta_s_per_B == 0;
             if (misses && points_.size_B[stretch.last] - points_.size_B[stretch.first] > 1) upper_B -= 1;
         }
         pieces.push_back({stretch, through.alpha_s, through.beta_s_per_B, upper_B, through.aside});
@@ -137,8 +139,14 @@ NonnegativeLine Regimes::join(const std::vector<Stretch>& stretches, std::size_t
     const double low_B = points_.size_B[here.first], high_B = points_.size_B[here.last];
     double low_s = points_.time_s[here.first], high_s = points_.time_s[here.last];
     if (number > 0 && !stretches[number - 1].joins) low_s = at(line(stretches[number - 1]), low_B);
-    if (number + 1 < stretches.size() && !stretches[number + 1].joins)
-        high_s = at(line(stretches[number + 1]), high_B);
+    const bool is_last = number + 1 == stretches.size();
+    if (!is_last && !stretches[number + 1].joins) high_s = at(line(stretches[number + 1]), high_B);
+    // Times that rise faster than the sizes (a cache that is left) give a line with α < 0, which is
+    // interpolation; what goes on beyond the largest size has none.
+    if (high_s > low_s && !is_last) {
+        const double beta_s_per_B = (high_s - low_s) / (high_B - low_B);
+        return {low_s - beta_s_per_B * low_B, beta_s_per_B, 0};
+    }
     RelativeSums ends(low_B);
     ends.add(low_B, low_s, 1);
     ends.add(high_B, high_s, 1);
@@ -234,8 +242,13 @@ std::vector<double> Regimes::prices() const {
     return prices;
 }
 
-// Whether the lines of first … gap and gap + 1 … last meet in between, or may jump there.
+// Whether the lines of first … gap and gap + 1 … last meet in between, or may jump there. Led on to a break
+// that the library states, a line of few sizes must not say that times fall there.
 bool Regimes::meet(std::size_t first, std::size_t gap, std::size_t last) const {
+    if (stated_[gap] && std::min(gap + 1 - first, last - gap) < believed_sizes) {
+        const double break_B = *stated_B(points_.size_B[gap], points_.size_B[gap + 1]);
+        return at(line(first, gap), break_B) <= (1 + least_noise) * at(line(gap + 1, last), break_B);
+    }
     if (placed_[gap]) return true;
     const double meet_B = meeting_B(line(first, gap), line(gap + 1, last));
     return points_.size_B[gap] <= meet_B && meet_B <= points_.size_B[gap + 1];

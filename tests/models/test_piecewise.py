@@ -94,6 +94,33 @@ def test_of_two_stated_breaks_in_one_gap_it_is_the_eager_limit(
     assert [regime.max_B for regime in found.regimes] == [expected_B, None]
 
 
+def test_few_sizes_led_on_to_a_stated_break_do_not_say_that_times_fall_there() -> None:
+    """As Open MPI inside a host: 64 B take longer than their neighbours, which is no slope up to 256 B."""
+    size = np.array([0, 2, 6, 11, 32, 64, 256, 1024, 2048, 4096], float)
+    time = np.array([234, 323, 323, 433, 432, 509, 505, 736, 965, 1374]) * 1e-9
+    curve = Series({}, size, time, time * 0.985, time * 1.015, breaks_B=(10, 256, 2112))
+    found = models.get("piecewise")(curve)
+    assert predict(found, np.array([128.0]))[0] == pytest.approx(507e-9, rel=0.02), "between its neighbours"
+    assert 10 in [regime.max_B for regime in found.regimes], "other stated breaks stay"
+    # Four sizes on either side may: a protocol from which on messages are faster.
+    size = np.append(size, 16384.0)
+    falls = np.where(size <= 256, 300e-9 + size * 4e-9, 900e-9 + size * 1e-10)
+    fast = models.get("piecewise")(Series({}, size, falls, falls, falls, breaks_B=(256,)))
+    assert predict(fast, np.array([128.0, 257.0])) == pytest.approx([812e-9, 926e-9], rel=1e-3)
+
+
+def test_a_join_is_interpolation_also_where_times_rise_faster_than_the_sizes() -> None:
+    """As where a cache is left: from 512 KiB to 4 MiB the rate falls by half."""
+    size = np.array([2.0**exponent for exponent in range(10, 20)] + [2**20, 2**21, 2**22])
+    time = np.concatenate([1e-6 + size[:10] / 22e9, [64.5e-6, 187e-6, 368e-6]])
+    found = fit(size, time)
+    ends = np.array([2**20, 2**21], float)
+    assert predict(found, ends) == pytest.approx(time[-3:-1], rel=1e-9)
+    assert predict(found, ends.mean()) == pytest.approx(time[-3:-1].mean(), rel=1e-6)
+    (join,) = (regime for regime in found.regimes if regime.min_B == 2**20)
+    assert (join.label, join.alpha_s.value < 0) == (JOIN, True)
+
+
 def test_a_stated_limit_that_the_data_do_not_show_makes_no_regime() -> None:
     found = fit(SIZES, 1e-6 + SIZES * 1e-10, 4096.0)
     assert len(found.regimes) == 1
@@ -186,11 +213,14 @@ def test_whatever_the_points_the_fit_is_physical(
     assert 1 <= sum(regime.label != JOIN for regime in found.regimes) <= 6
     assert not found.nonphysical
     for regime in found.regimes:
+        assert regime.beta_s_per_B.value >= 0
+        # A join meets both its ends, whatever line that takes.
+        assert regime.alpha_s.value >= 0 or regime.label == JOIN
         for parameter in (regime.alpha_s, regime.beta_s_per_B):
-            assert parameter.value >= 0
             if parameter.low is not None and parameter.high is not None:
                 assert 0 <= parameter.low <= parameter.value <= parameter.high
-    assert np.all(predict(found, size) > 0)
+    assert found.regimes[-1].alpha_s.value >= 0
+    assert np.all(predict(found, np.union1d(size, np.linspace(size[0], 2 * size[-1], 99))) > 0)
     assert found.model_validate_json(found.model_dump_json()) == found
 
 

@@ -15,6 +15,7 @@ from hockney.statistics import Array
 
 # As docs/reference/models.md has them.
 SIGMA, REGIME, JOIN, ASIDE, LAST = 0.02, 4.0, 3.0, 8.0, 6.0
+BELIEVED = 4
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,14 @@ class Exhaustive:
 
     def states(self, gap: int) -> bool:
         """Whether the library states a break between the point `gap` and the next."""
-        return 0 <= gap < self.size_B.size - 1 and any(
-            self.size_B[gap] <= stated_B <= self.size_B[gap + 1] for stated_B in self.stated_B
-        )
+        return bool(self.between(gap))
+
+    def between(self, gap: int) -> list[float]:
+        """The breaks that the library states there; the eager limit comes first in `stated_B`, in any order."""
+        if not 0 <= gap < self.size_B.size - 1:
+            return []
+        low_B, high_B = self.size_B[gap], self.size_B[gap + 1]
+        return [stated_B for stated_B in self.stated_B if low_B <= stated_B <= high_B]
 
     def may_be_regime(self, low: int, high: int) -> bool:
         return high - low >= 2 or self.states(low - 1) or self.states(high)
@@ -82,9 +88,14 @@ class Exhaustive:
     def may_part(self, low: int, gap: int, high: int) -> bool:
         """Whether regimes low … gap and gap + 1 … high may stand side by side."""
         low_B, high_B = self.size_B[gap], self.size_B[gap + 1]
-        if self.states(gap) or high_B <= 1.1 * low_B or high_B - low_B <= 1:
-            return True
         left, right = self.lines[low, gap], self.lines[gap + 1, high]
+        if stated_B := self.between(gap):
+            break_B = self.stated_B[0] if self.stated_B[0] in stated_B else max(stated_B)
+            few = gap - low + 1 < BELIEVED or high - gap < BELIEVED
+            before_s, after_s = (one.alpha_s + one.beta_s_per_B * break_B for one in (left, right))
+            return not few or bool(before_s <= 1.02 * after_s)
+        if high_B <= 1.1 * low_B or high_B - low_B <= 1:
+            return True
         rise = left.beta_s_per_B - right.beta_s_per_B
         return rise != 0 and bool(low_B <= (right.alpha_s - left.alpha_s) / rise <= high_B)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
-from hockney.models.base import Fit, Parameter
+from hockney.models.base import JOIN, Fit, Parameter
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Cell
 
@@ -34,7 +34,9 @@ def fit_faults(fit: Fit, where: str) -> Iterator[Fault]:
             yield f"{here}.max_B", f"{end:g} is not above min_B, {regime.min_B:g}"
         for name in ("alpha_s", "beta_s_per_B"):
             parameter: Parameter = getattr(regime, name)
-            if parameter.value < 0 and not fit.nonphysical:
+            # A join is interpolation: where times rise faster than the sizes its α is no latency.
+            may_be_negative = fit.nonphysical or (regime.label == JOIN and name == "alpha_s")
+            if parameter.value < 0 and not may_be_negative:
                 yield f"{here}.{name}.value", f"{parameter.value:g} is negative in a fit that is not nonphysical"
             elif abs(parameter.value) > LONGEST_S:
                 yield f"{here}.{name}.value", f"{parameter.value:g} is beyond {LONGEST_S:g} {parameter.unit}"
