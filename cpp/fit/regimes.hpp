@@ -12,8 +12,8 @@
 // of its own, may stand alone at the price of a join where it is as certain as other sizes.
 //
 // Neighbouring regimes share a measured point; or their lines meet between two points; or they jump there,
-// where the points are close together or the library states the break. Beside a stated break a regime of two or
-// three sizes must not say that times fall at the jump.
+// where the points are close together or the library states the break. Beside a stated break a regime of two
+// or three sizes must not say that times fall at the jump.
 #pragma once
 
 #include <cstddef>

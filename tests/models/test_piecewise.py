@@ -109,6 +109,16 @@ def test_few_sizes_led_on_to_a_stated_break_do_not_say_that_times_fall_there() -
     assert predict(fast, np.array([128.0, 257.0])) == pytest.approx([812e-9, 926e-9], rel=1e-3)
 
 
+def test_eight_regimes_that_are_there_are_found() -> None:
+    """Each stated break raises the time by a tenth; the noise of 0.5 % does not hide that."""
+    size = 2.0 ** np.arange(32)
+    breaks = size[3:-1:4]
+    noise = 1 + 0.005 * np.random.default_rng(1).standard_normal(32)
+    time = 1e-6 * 1.1 ** np.searchsorted(breaks, size) * (1 + size / 2**30) * noise
+    found = models.get("piecewise")(Series({}, size, time, time * 0.99, time * 1.01, breaks_B=tuple(breaks)))
+    assert [regime.max_B for regime in found.regimes] == [*breaks, None]
+
+
 def test_a_join_is_interpolation_also_where_times_rise_faster_than_the_sizes() -> None:
     """As where a cache is left: from 512 KiB to 4 MiB the rate falls by half."""
     size = np.array([2.0**exponent for exponent in range(10, 20)] + [2**20, 2**21, 2**22])
@@ -210,7 +220,7 @@ def test_whatever_the_points_the_fit_is_physical(
     size, time = np.sort(np.array(curve[0], dtype=float)), np.array(curve[1])
     found = fit(size, time, limit)
     assert_tiles(found)
-    assert 1 <= sum(regime.label != JOIN for regime in found.regimes) <= 6
+    assert 1 <= sum(regime.label != JOIN for regime in found.regimes) <= 8
     assert not found.nonphysical
     for regime in found.regimes:
         assert regime.beta_s_per_B.value >= 0
