@@ -401,6 +401,24 @@ def test_a_rise_at_the_largest_size_alone_does_not_set_the_bandwidth() -> None:
     assert twice.regimes[-1].label == JOIN
 
 
+def test_a_bandwidth_of_two_sizes_has_the_interval_that_theirs_give() -> None:
+    """By drawing both times: 95 % of the slopes between them lie in it, as wide as it is."""
+    size = np.append(SIZES[:-2], [2.0**21, 2.0**22])
+    time = np.append(1e-6 + SIZES[:-2] * 1e-10, [4e-4, 9e-4])
+    error = np.append(np.full(size.size - 2, 0.001), [0.02, 0.03])
+    found = models.get("piecewise")(Series({}, size, time, time * (1 - 1.96 * error), time * (1 + 1.96 * error)))
+    assert found.regimes[-1].label == JOIN
+    beta = found.regimes[-1].beta_s_per_B
+    drawn = time[-2:] * (1 + error[-2:] * np.random.default_rng(3).standard_normal((100_000, 2)))
+    low, high = np.quantile(np.diff(drawn)[:, 0] / 2**21, [0.025, 0.975])
+    # The value keeps α ≥ 0 and may lie outside; the interval then reaches to it. The draws leave 1 % open.
+    assert beta.low == pytest.approx(min(low, beta.value), rel=0.01)
+    assert beta.high == pytest.approx(max(high, beta.value), rel=0.01)
+    bandwidth = found.parameters["bandwidth_B_per_s"]
+    assert None not in (bandwidth.low, bandwidth.high)
+    assert all(regime.beta_s_per_B.low is None for regime in found.regimes[:-1] if regime.label == JOIN)
+
+
 def test_a_break_that_the_visits_do_not_bear_out_is_left_out_and_said() -> None:
     # Standard errors of 5 %: a step of 10 % is two of them, one of 50 % is ten.
     low, high = (np.where(SIZES <= 256, 1e-6, height * 1e-6) + SIZES * 1e-10 for height in (1.1, 1.5))

@@ -47,7 +47,7 @@ def line_parameters(
     alpha_s: float,
     beta_s_per_B: float,
     noise: float,
-    freedom: int,
+    freedom: float,
     weight: Array | None = None,
 ) -> tuple[Parameter, Parameter]:
     """α and β with 95 % intervals from the linearised covariance of the relative fit, cut off at zero.

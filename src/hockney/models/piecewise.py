@@ -7,6 +7,7 @@ regime explains; breaks that the visits do not bear out are left out (`_bootstra
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -115,9 +116,10 @@ def _note_of_break(judged: Break) -> str:
 def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> list[Regime]:
     """Regimes with intervals from the scatter about all of them together: one alone has too few points.
 
-    Joins have no intervals: their lines are not fitted to anything. The empty message alone has its own. A point
-    that is less certain than `LEAST_NOISE` scatters more and weighs less, as in the search for regimes, so that
-    what moves the largest messages does not widen the latency.
+    Joins have no intervals: their lines are not fitted to anything. But the last one is the bandwidth: it has
+    what the intervals of its two sizes say. The empty message alone has its own. A point that is less certain
+    than `LEAST_NOISE` scatters more and weighs less, as in the search for regimes, so that what moves the
+    largest messages does not widen the latency.
     """
     weight = Regimes.LEAST_NOISE / np.maximum(curve.noise, Regimes.LEAST_NOISE)
     limit, noise = series.eager_limit_B, float(np.median(weight * curve.noise))
@@ -134,9 +136,11 @@ def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> l
     regimes, low = [], 0.0
     for segment in segments:
         points = segment.points()
+        certainty = max(scatter, noise), float(freedom * segment.is_regime), weight[points]
+        if segment.joins and segment is segments[-1] and np.all(curve.noise[points] > 0):
+            certainty = 1.0, math.inf, 1 / curve.noise[points]
         alpha, beta = line_parameters(
-            *(curve.size_B[points], curve.time_s[points], segment.alpha_s, segment.beta_s_per_B),
-            *(max(scatter, noise), freedom if segment.is_regime else 0, weight[points]),
+            *(curve.size_B[points], curve.time_s[points], segment.alpha_s, segment.beta_s_per_B), *certainty
         )
         if segment.first == segment.last:
             bounds = min(alpha.value, float(series.low_s[0])), max(alpha.value, float(series.high_s[0]))
