@@ -44,6 +44,9 @@ double middle(double low, double high) { return low > 0 ? std::sqrt(low * high) 
 
 double at(const NonnegativeLine& line, double size_B) { return line.alpha_s + line.beta_s_per_B * size_B; }
 
+// Whether the place of a jump between two sizes is known well enough.
+bool is_close(double low_B, double high_B) { return high_B <= close * low_B || high_B - low_B <= 1; }
+
 // Where two lines meet; no number where they do not.
 double meeting_B(const NonnegativeLine& left, const NonnegativeLine& right) {
     return (right.alpha_s - left.alpha_s) / (left.beta_s_per_B - right.beta_s_per_B);
@@ -83,7 +86,7 @@ Regimes::Regimes(TimedSizes points) : points_(std::move(points)), sigma_(least_n
     for (std::size_t gap = 0; gap + 1 < count; ++gap) {
         const double low_B = size_B[gap], high_B = size_B[gap + 1];
         stated_[gap] = stated_B(low_B, high_B).has_value();
-        placed_[gap] = stated_[gap] || high_B <= close * low_B || high_B - low_B <= 1;
+        placed_[gap] = stated_[gap] || is_close(low_B, high_B);
     }
     regime_.resize(count * count);
     for (std::size_t first = 0; first < count; ++first)
@@ -123,9 +126,9 @@ std::vector<Piece> Regimes::pieces(const std::vector<Stretch>& stretches) const 
         double upper_B = infinite;
         if (number + 1 < stretches.size()) {
             upper_B = end_B(stretch, stretches[number + 1]);
-            // The times may fall. No line that rises meets both ends then, and the larger one is left to what
+            // The times may fall, or jump. No line meets both ends then, and the larger one is left to what
             // follows.
-            const bool misses = stretch.joins && through.beta_s_per_B == 0;
+            const bool misses = stretch.joins && (through.alpha_s == 0 || through.beta_s_per_B == 0);
             if (misses && points_.size_B[stretch.last] - points_.size_B[stretch.first] > 1) upper_B -= 1;
         }
         pieces.push_back({stretch, through.alpha_s, through.beta_s_per_B, upper_B, through.aside});
@@ -142,11 +145,12 @@ NonnegativeLine Regimes::join(const std::vector<Stretch>& stretches, std::size_t
     const bool is_last = number + 1 == stretches.size();
     if (!is_last && !stretches[number + 1].joins) high_s = at(line(stretches[number + 1]), high_B);
     // Times that rise faster than the sizes (a cache that is left) give a line with α < 0, which is
-    // interpolation; what goes on beyond the largest size has none.
-    if (high_s > low_s && !is_last) {
-        const double beta_s_per_B = (high_s - low_s) / (high_B - low_B);
-        return {low_s - beta_s_per_B * low_B, beta_s_per_B, 0};
-    }
+    // interpolation; what goes on beyond the largest size has none. Nor has what is nearly a jump, whose α
+    // and β would be differences of large numbers, nor a line that is not positive one byte earlier, where a
+    // join that falls leaves it to this one.
+    const double beta_s_per_B = (high_s - low_s) / (high_B - low_B), alpha_s = low_s - beta_s_per_B * low_B;
+    if (!is_last && 0 < beta_s_per_B && beta_s_per_B < low_s && -alpha_s < high_s)
+        return {alpha_s, beta_s_per_B, 0};
     RelativeSums ends(low_B);
     ends.add(low_B, low_s, 1);
     ends.add(high_B, high_s, 1);
@@ -163,7 +167,8 @@ double Regimes::end_B(const Stretch& left, const Stretch& right) const {
         // No farther than halfway to the next point, so that breaks keep their order.
         low_B = middle(points_.size_B[left.last - 1], low_B);
         high_B = middle(high_B, points_.size_B[right.first + 1]);
-    } else if (const std::optional<double> limit_B = stated_B(low_B, high_B)) {
+    } else if (const std::optional<double> limit_B = stated_B(low_B, high_B);
+               limit_B && !falls(left.first, left.last, right.last)) {
         // The message of exactly the limit can be on either side: some libraries count their header.
         return *limit_B == high_B ? *limit_B - 1 : *limit_B;
     }
@@ -242,14 +247,22 @@ std::vector<double> Regimes::prices() const {
     return prices;
 }
 
-// Whether the lines of first … gap and gap + 1 … last meet in between, or may jump there. Led on to a break
-// that the library states, a line of few sizes must not say that times fall there.
+// Whether the lines of first … gap and gap + 1 … last say that times fall at the break that the library
+// states there, where the measured times do not, and a line of few sizes is led on to it.
+bool Regimes::falls(std::size_t first, std::size_t gap, std::size_t last) const {
+    const double low_B = points_.size_B[gap], high_B = points_.size_B[gap + 1];
+    if (is_close(low_B, high_B) || points_.time_s[gap] > (1 + least_noise) * points_.time_s[gap + 1])
+        return false;
+    const double break_B = *stated_B(low_B, high_B);
+    const bool left_is_led_on = gap + 1 - first < believed_sizes && low_B < break_B;
+    const bool right_is_led_on = last - gap < believed_sizes && break_B < high_B;
+    return (left_is_led_on || right_is_led_on) &&
+           at(line(first, gap), break_B) > (1 + least_noise) * at(line(gap + 1, last), break_B);
+}
+
+// Whether the lines of first … gap and gap + 1 … last meet in between, or may jump there.
 bool Regimes::meet(std::size_t first, std::size_t gap, std::size_t last) const {
-    if (stated_[gap] && std::min(gap + 1 - first, last - gap) < believed_sizes) {
-        const double break_B = *stated_B(points_.size_B[gap], points_.size_B[gap + 1]);
-        return at(line(first, gap), break_B) <= (1 + least_noise) * at(line(gap + 1, last), break_B);
-    }
-    if (placed_[gap]) return true;
+    if (placed_[gap] && !(stated_[gap] && falls(first, gap, last))) return true;
     const double meet_B = meeting_B(line(first, gap), line(gap + 1, last));
     return points_.size_B[gap] <= meet_B && meet_B <= points_.size_B[gap + 1];
 }

@@ -12,8 +12,8 @@
 // of its own, may stand alone at the price of a join where it is as certain as other sizes.
 //
 // Neighbouring regimes share a measured point; or their lines meet between two points; or they jump there,
-// where the points are close together or the library states the break. Beside a stated break a regime of two
-// or three sizes must not say that times fall at the jump.
+// where the points are close together or the library states the break. A line of two or three sizes
+// that is led on to a stated break must not say that times fall there, unless the measured ones do.
 #pragma once
 
 #include <cstddef>
@@ -86,6 +86,7 @@ class Regimes {
     void find_lines();
     void set_aside();
     std::vector<double> prices() const;
+    bool falls(std::size_t first, std::size_t gap, std::size_t last) const;
     bool meet(std::size_t first, std::size_t gap, std::size_t last) const;
     std::vector<Stretch> search() const;
     NonnegativeLine join(const std::vector<Stretch>& stretches, std::size_t number) const;

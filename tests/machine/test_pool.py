@@ -57,8 +57,8 @@ def test_eager_limits_that_disagree_say_nothing(other: float | None, expected: f
     assert pool([one("0-1", [1], [1], limit=4096), one("2-3", [1], [1], limit=other)]).eager_limit_B == expected
 
 
-@pytest.mark.parametrize(("other", "expected"), [((256.0,), (256.0,)), ((), ())])
-def test_further_breaks_that_disagree_say_nothing(other: tuple[float, ...], expected: tuple[float, ...]) -> None:
+@pytest.mark.parametrize(("other", "expected"), [((256.0,), (256.0,)), ((256.0, 2112.0), (256.0,)), ((), ())])
+def test_of_breaks_those_stand_that_all_state(other: tuple[float, ...], expected: tuple[float, ...]) -> None:
     members = [replace(one("0-1", [1], [1]), breaks_B=breaks_B) for breaks_B in ((256.0,), other)]
     assert pool(members).breaks_B == expected
 

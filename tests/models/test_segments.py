@@ -89,13 +89,17 @@ class Exhaustive:
         """Whether regimes low … gap and gap + 1 … high may stand side by side."""
         low_B, high_B = self.size_B[gap], self.size_B[gap + 1]
         left, right = self.lines[low, gap], self.lines[gap + 1, high]
-        if stated_B := self.between(gap):
-            break_B = self.stated_B[0] if self.stated_B[0] in stated_B else max(stated_B)
-            few = gap - low + 1 < BELIEVED or high - gap < BELIEVED
-            before_s, after_s = (one.alpha_s + one.beta_s_per_B * break_B for one in (left, right))
-            return not few or bool(before_s <= 1.02 * after_s)
         if high_B <= 1.1 * low_B or high_B - low_B <= 1:
             return True
+        if stated_B := self.between(gap):
+            break_B = self.stated_B[0] if self.stated_B[0] in stated_B else max(stated_B)
+            led_on = (gap - low + 1 < BELIEVED and low_B < break_B) or (
+                high - gap < BELIEVED and break_B < high_B
+            )
+            before_s, after_s = (one.alpha_s + one.beta_s_per_B * break_B for one in (left, right))
+            falls = before_s > 1.02 * after_s and self.time_s[gap] <= 1.02 * self.time_s[gap + 1]
+            if not (led_on and falls):
+                return True
         rise = left.beta_s_per_B - right.beta_s_per_B
         return rise != 0 and bool(low_B <= (right.alpha_s - left.alpha_s) / rise <= high_B)
 

@@ -96,7 +96,8 @@ def test_further_breaks_are_kept_where_launches_that_know_any_agree() -> None:
     for other, expected in (
         ([256, 2112], (256, 2112)),
         ([2112, 256], (256, 2112)),
-        ([256], ()),
+        ([256], (256,)),
+        ([512], ()),
         ([], (256, 2112)),
     ):
         launches = [{"id": "a", "breaks_B": {"shared_memory": [256, 2112]}}]

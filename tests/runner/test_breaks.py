@@ -85,19 +85,24 @@ def test_mpich_states_its_cells_and_from_where_on_the_receiver_copies() -> None:
     ("kind", "version", "first_B"),
     [
         *(("openmpi", version, 10) for version in ("3.1", "4.1.4", "5.0.11", "main")),
-        *(("mpich", version, 28) for version in ("3.4", "4.0.2")),
+        *(("mpich", version, 28) for version in ("4.0.2", "4.2")),
         *(("mpich", version, 32) for version in ("4.3.2", "4.10", "5.0.2")),
     ],
 )
 def test_the_first_cache_line_holds_the_header_and_so_many_bytes(kind: str, version: str, first_B: int) -> None:
-    """As measured byte by byte; of 4.10, which is newer than 4.3, what 4.3 has."""
-    stated = breaks_B(kind, version, {}, line_B=64)["shared_memory"]
-    assert stated == [first_B, *([INLINE_B] if kind == "openmpi" else [])]
+    """Of 4.1.4, 5.0.11, 4.0.2, 4.3.2 and 5.0.2 as measured byte by byte; of others as the one before has it."""
+    settings = {CELL: "1024"} if kind == "mpich" else {}
+    stated = breaks_B(kind, version, settings, line_B=64)["shared_memory"]
+    assert stated == [first_B, INLINE_B if kind == "openmpi" else 1024 - CELL_HEADER_B]
 
 
 def test_where_lines_are_longer_or_unknown_or_another_layer_sends_nobody_has_looked() -> None:
+    cells = {CELL: "1024"}
     for line_B in (None, 128, 256):
-        assert breaks_B("mpich", "5.0.2", {}, line_B=line_B) == {}
+        assert breaks_B("mpich", "5.0.2", cells, line_B=line_B) == {"shared_memory": [1024 - CELL_HEADER_B]}
+    assert breaks_B("mpich", "3.2", {}, line_B=64) == {}, "no cells"
+    assert breaks_B("mpich", "5.0.2", cells, [], {"MPIR_CVAR_NOLOCAL": "1"}, 2112, 64) == {}
+    assert breaks_B("mpich", "5.0.2", cells, [], {"MPIR_CVAR_NOLOCAL": "0"}, 2112, 64) != {}
     assert breaks_B("openmpi", "5.0.11", {}, ["--mca", "pml", "ucx"], line_B=64) == {}
     assert breaks_B("openmpi", "5.0.11", {}, ["--mca", "btl", "tcp,self"], line_B=64) == {}
 

@@ -31,7 +31,8 @@ def pool(members: Sequence[Series]) -> Series:
         if member.freedom is not None:
             freedom[row, place] = member.freedom
     names = dict.fromkeys(chain.from_iterable(member.related for member in members))
-    limits, breaks = ({getattr(member, name) for member in members} for name in ("eager_limit_B", "breaks_B"))
+    limits = {member.eager_limit_B for member in members}
+    breaks_B = set.intersection(*(set(member.breaks_B) for member in members))
     return Series(
         key={name: word for name, word in members[0].key.items() if name not in POOLED},
         size_B=sizes,
@@ -40,7 +41,7 @@ def pool(members: Sequence[Series]) -> Series:
         low_s=np.fmin.reduce(low, axis=0),
         high_s=np.fmax.reduce(high, axis=0),
         eager_limit_B=limits.pop() if len(limits) == 1 else None,
-        breaks_B=breaks.pop() if len(breaks) == 1 else (),
+        breaks_B=tuple(sorted(breaks_B)),
         related={
             name: pool([member.related[name] for member in members if name in member.related]) for name in names
         },

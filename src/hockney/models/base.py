@@ -78,7 +78,7 @@ class Fit(BaseModel):
     model: str
     regimes: list[Regime]
     parameters: dict[str, Parameter] = Field(default_factory=dict)
-    nonphysical: bool = Field(default=False, description="a parameter is negative")
+    nonphysical: bool = Field(default=False, description="a parameter is negative, other than a join's alpha_s")
     gap_is_larger: bool = Field(
         default=False, description="loggp: from message to message max(g, (n − 1)G), not g + (n − 1)G"
     )

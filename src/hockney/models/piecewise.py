@@ -25,9 +25,9 @@ from hockney.models._linear import (
 )
 from hockney.models._quality import assess
 from hockney.models._segments import Curve, SizeSegment
-from hockney.models.base import JOIN, Fit, Regime, models
+from hockney.models.base import JOIN, Fit, Parameter, Regime, models
 from hockney.records.series import Series
-from hockney.statistics import Array, standard_error
+from hockney.statistics import NORMAL, Array, standard_error
 from hockney.units import format_bytes
 
 
@@ -136,12 +136,12 @@ def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> l
     regimes, low = [], 0.0
     for segment in segments:
         points = segment.points()
-        certainty = max(scatter, noise), float(freedom * segment.is_regime), weight[points]
-        if segment.joins and segment is segments[-1] and np.all(curve.noise[points] > 0):
-            certainty = 1.0, math.inf, 1 / curve.noise[points]
         alpha, beta = line_parameters(
-            *(curve.size_B[points], curve.time_s[points], segment.alpha_s, segment.beta_s_per_B), *certainty
+            *(curve.size_B[points], curve.time_s[points], segment.alpha_s, segment.beta_s_per_B),
+            *(max(scatter, noise), freedom if segment.is_regime else 0, weight[points]),
         )
+        if segment.joins and segment is segments[-1] and np.all(curve.noise[points] > 0):
+            alpha, beta = _of_last_two(segment, curve.size_B[points], curve.time_s[points], curve.noise[points])
         if segment.first == segment.last:
             bounds = min(alpha.value, float(series.low_s[0])), max(alpha.value, float(series.high_s[0]))
             alpha = alpha.model_copy(update={"low": bounds[0], "high": bounds[1]})
@@ -152,3 +152,18 @@ def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> l
         regimes.append(Regime(min_B=low, max_B=high, alpha_s=alpha, beta_s_per_B=beta, label=label))
         low = segment.upper_B
     return regimes
+
+
+def _of_last_two(join: SizeSegment, size_B: Array, time_s: Array, noise: Array) -> tuple[Parameter, Parameter]:
+    """α and β of the join between the two largest sizes, with what the intervals of their times say.
+
+    Where α is kept from being negative, β is a rate and no slope: its interval holds both, and α has none.
+    """
+    alpha, beta = line_parameters(
+        size_B, time_s, join.alpha_s, join.beta_s_per_B, noise=1.0, freedom=math.inf, weight=1 / noise
+    )
+    if join.alpha_s > 0:
+        return alpha, beta
+    low, high = (time_s * (1 + side * NORMAL * noise) / size_B for side in (-1, 1))
+    bounds = {"low": min(beta.low or 0.0, *low), "high": max(beta.high or 0.0, *high)}
+    return Parameter(value=0.0, unit="s"), beta.model_copy(update=bounds)

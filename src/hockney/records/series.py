@@ -194,8 +194,8 @@ def _pooled(
     limits = set(limit[~np.isnan(limit)].tolist())
     # Launches that disagree say nothing about their median.
     limit_B = limits.pop() if len(limits) == 1 else None
-    stated = {tuple(sorted(map(float, each.split()))) for each in set(breaks) if each.strip()}
-    breaks_B = stated.pop() if len(stated) == 1 else ()
+    stated = [set(map(float, each.split())) for each in set(breaks) if each.strip()]
+    breaks_B = tuple(sorted(set.intersection(*stated))) if stated else ()
     low, high = np.minimum(low, time), np.maximum(high, time)
     sizes, place, counts = np.unique(size[order], return_inverse=True, return_counts=True)
     if order.size == sizes.size:

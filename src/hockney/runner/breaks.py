@@ -47,6 +47,7 @@ CELL, CELL_HEADER_B = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE", 80
 """Of 16,384 B that MPICH 4.3.2 states for a cell 16,304 B are data, of 69,632 B (4.0.3) 69,552 B, of 8,192 B
 (5.0.2) 8,112 B."""
 CMA, CMA_IS_ON = "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD", "MPIR_CVAR_CH4_CMA_ENABLE"
+NOLOCAL = "MPIR_CVAR_NOLOCAL"
 COPY = "glibc.cpu.x86_rep_movsb_threshold"
 _LOADER = re.compile(r"ld(-linux.*|-[0-9.]+)?\.so(\.[0-9]+)*")
 
@@ -99,11 +100,14 @@ def breaks_B(
     environment = environment or {}
     if kind not in ("openmpi", "mpich") or (kind == "openmpi" and not _shares_memory(arguments, environment)):
         return {}
+    if kind == "mpich" and environment.get(NOLOCAL, "0") not in ("0", "no", "false"):
+        return {}
     found = {copy_B} if copy_B else set()
     through_ob1 = kind == "openmpi" and _chosen("pml", arguments, environment) in ("", "ob1")
     if through_ob1:
         found.add(INLINE_B)
-    if line_B == LINE_B and (kind != "openmpi" or through_ob1):
+    # Older MPICHs, and those of others, may have no such cells.
+    if line_B == LINE_B and (through_ob1 or CELL in settings):
         found.add(_of_version(FIRST_LINE_B[kind], version))
     if kind == "mpich":
         # The first message that goes by CMA is of the threshold itself.

@@ -52,9 +52,14 @@ def least_time_s(operation: str, ranks: int, size_B: int, costs: CollectiveCosts
 
 
 def _most(fits: Sequence[Fit]) -> tuple[float, float]:
-    """α and β that no regime of any fit exceeds."""
-    regimes = [regime for fit in fits for regime in fit.regimes]
-    return max(regime.alpha_s.value for regime in regimes), max(regime.beta_s_per_B.value for regime in regimes)
+    """α and β whose line no regime of any fit exceeds. With α < 0 times are at most n · T(m)/m, m its end."""
+    lines = [
+        (alpha_s, beta) if alpha_s >= 0 or regime.max_B is None else (0.0, beta + alpha_s / regime.max_B)
+        for fit in fits
+        for regime in fit.regimes
+        for alpha_s, beta in [(regime.alpha_s.value, regime.beta_s_per_B.value)]
+    ]
+    return max(alpha_s for alpha_s, _ in lines), max(beta for _, beta in lines)
 
 
 def _pairs(costs: CollectiveCosts) -> str:
