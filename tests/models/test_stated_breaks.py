@@ -112,7 +112,7 @@ def test_eight_regimes_that_are_there_are_found() -> None:
     size = 2.0 ** np.arange(32)
     breaks = size[3:-1:4]
     noise = 1 + 0.005 * np.random.default_rng(1).standard_normal(32)
-    level = np.array([1.1**number for number in range(8)])[np.searchsorted(breaks, size)]
-    time = 1e-6 * level * (1 + size / 2**30) * noise
+    level = np.searchsorted(breaks, size)
+    time = np.array(1e-6 * 1.1**level * (1 + size / 2**30) * noise, dtype=np.float64)
     found = models.get("piecewise")(Series({}, size, time, time * 0.99, time * 1.01, breaks_B=tuple(breaks)))
     assert [regime.max_B for regime in found.regimes] == [*breaks, None]
