@@ -40,7 +40,7 @@ class Replay:
         self.scenario = scenario
         self._weigh = STATISTICS[statistic]
         self._weights: Array | None = None
-        """Those of the last step: of most statistics they stay, so that one simulation gives time and derivative."""
+        """Those of the last step: most statistics keep them, and one simulation gives time and derivative."""
         self.order(curves)
         sizes = self._trace.size_B
         self._shares = layout.shares(sizes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,8 @@ ROUNDS = 20
 """Of the fit: each weighs points anew by how far they lie from the curve."""
 LEAST_SCALE = 0.004
 """No residual is told apart below this: times are printed with three digits or so."""
+DRAWS = 400
+"""Curves without a step that are drawn."""
 SINGULAR = 1e-7
 """The least singular value of columns that the points tell apart, beside the largest."""
 
@@ -52,7 +55,7 @@ def projected(design: Array) -> tuple[Array, int, float]:
 
 @dataclass(frozen=True)
 class Fit:
-    """Of m sets of k curves: ln likelihood, (m,); their steps, (k, m) or, of a shared one, (1, m); scales, (k, m).
+    """Of m sets of k curves: ln likelihood, (m,), steps, (k, m) or a shared one's (1, m), and scales, (k, m).
 
     A scale is that of a curve's residuals.
     """
@@ -65,8 +68,8 @@ class Fit:
 def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Array, step: Stepped) -> Fit:
     """The most likely k curves and their steps, by weights that follow the residuals.
 
-    `targets`: (m, n) for each curve; `tail`: one for all, or (m,). All sets of all curves are one array, since each
-    is small: zeros make the curves equally long, and their bases equally wide.
+    `targets`: (m, n) for each curve; `tail`: one for all, or (m,). All sets of all curves are one array, since
+    each is small: zeros make the curves equally long, and their bases equally wide.
     """
     counts = np.array([[curve.column.size] for curve in curves])
     widths = np.array([curve.basis.shape[1] for curve in curves])
@@ -79,7 +82,7 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     unused = np.where(np.arange(width) < widths[:, None], 0.0, 1.0)[:, None, None, :] * np.eye(width)
     tail = np.reshape(tail, (-1, 1))
     left = target - target @ basis @ back[:, :width]
-    medians = [np.median(np.abs(own[:, : curve.column.size]), axis=1) for own, curve in zip(left, curves, strict=True)]
+    medians = [np.median(np.abs(own[:, :count]), axis=1) for own, (count,) in zip(left, counts, strict=True)]
     scale = np.maximum(1.4826 * np.array(medians), LEAST_SCALE)
     level = np.zeros((1, target.shape[1]))
     for _ in range(ROUNDS):
@@ -87,8 +90,8 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
         normal = (weight @ products).reshape(*weight.shape[:2], width + 1, width + 1)
         sides = (weight * target) @ known
         of_column = normal[..., :width, width]
-        solved = np.linalg.solve(normal[..., :width, :width] + unused, np.stack([sides[..., :width], of_column], -1))
-        found, beside = solved[..., 0], solved[..., 1]
+        both = np.stack([sides[..., :width], of_column], axis=-1)
+        found, beside = np.moveaxis(np.linalg.solve(normal[..., :width, :width] + unused, both), -1, 0)
         if step != "none":
             above = (sides[..., width] - (beside * sides[..., :width]).sum(axis=-1)) / scale**2
             below = (normal[..., width, width] - (beside * of_column).sum(axis=-1)) / scale**2
@@ -102,6 +105,20 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     spread = np.log1p((left / scale[:, :, None]) ** 2 / tail).sum(axis=-1)
     likelihood = counts * (constant - np.log(scale)) - (tail[:, 0] + 1) / 2 * spread
     return Fit(likelihood.sum(axis=0), level, scale)
+
+
+@lru_cache(maxsize=4096)
+def excess_of(plain: tuple[tuple[int, bytes], ...], tail: float) -> float:
+    """The mean ratio of likelihoods of curves without a step, with one over without; of many points it is 1.
+
+    `plain`: for each curve how many points it has, and the bytes of its columns, (n, p), the step's last.
+    """
+    designs = [np.frombuffer(columns).reshape(count, -1) for count, columns in plain]
+    made = [Shape(basis_of(design[:, :-1]), design[:, -1]) for design in designs]
+    noise = np.random.default_rng(1)
+    targets = [noise.standard_t(tail, (DRAWS, curve.column.size)) for curve in made]
+    stepped, smooth = (fitted(made, targets, tail, one).likelihood for one in ("shared", "none"))
+    return max(1.0, float(2 * (stepped - smooth).mean()))
 
 
 def _padded(tables: Sequence[Array]) -> Array:

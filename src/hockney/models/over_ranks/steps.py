@@ -13,7 +13,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
+from itertools import starmap
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
-from hockney.models.over_ranks.shared_step import Shape, basis_of, fitted, projected
+from hockney.models.over_ranks.shared_step import Shape, basis_of, excess_of, fitted, projected
 from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
 
@@ -37,8 +38,8 @@ LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
 TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
 """Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
-DRAWS, SUSPECTED = 400, 0.01
-"""So many curves without a step are drawn for a place where one is suspected, at this chance."""
+SUSPECTED = 0.01
+"""Chance from which on curves without a step are drawn for a place."""
 DISAGREE = 0.01
 """Chance of so different steps in curves that all have the same."""
 LEAST_BEND = 6
@@ -170,11 +171,8 @@ def search(
     def beside(place: int, taken: Iterable[int]) -> tuple[int, ...]:
         """Those places that lie among the points that count at a place: only they change what is found there."""
         own = by_place[place]
-        return tuple(
-            other
-            for other in sorted(taken)
-            if other != place and any(_is_near(own[name], one) for name, one in by_place[other].items() if name in own)
-        )
+        pairs = {n: [(own[name], one) for name, one in by_place[n].items() if name in own] for n in sorted(taken)}
+        return tuple(n for n, both in pairs.items() if n != place and any(starmap(_is_near, both)))
 
     def measured(place: int, besides: Sequence[int]) -> dict[str, list[_Curve]]:
         """The curves that can tell of a place, by allocation."""
@@ -274,7 +272,7 @@ def _measured(
         return None
     at, design, target = prepared
     _, freedom, square = projected(design)
-    if target.size <= 2 * (target.size - freedom) or square < LEAST_KNOWN**2 * _spread(design[:, -1]):
+    if target.size <= 2 * (target.size - freedom) or square < LEAST_KNOWN**2 * target.size * design[:, -1].var():
         return None
     drawn = (tuple(at.tolist()), place, tuple(others), tuple(candidates))
     return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
@@ -296,7 +294,7 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
     if special.chdtrc(1, ratio) < SUSPECTED:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
-        excess = _excess(tuple(map(_plain, dict.fromkeys(curve.drawn for curve in curves))), tail)
+        excess = excess_of(tuple(map(_plain, dict.fromkeys(curve.drawn for curve in curves))), tail)
     if len(apart) > 1:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
         if special.chdtrc(freedom, differing) < DISAGREE:
@@ -323,30 +321,23 @@ def _tail(curves: Sequence[_Curve]) -> float:
 
 
 def _plain(drawn: _Drawn) -> tuple[int, bytes]:
-    """How many points and, as the bytes of an array, the columns of a curve √P: many curves have the same ones."""
-    at, *places = drawn
-    ranks = np.array(at)
-    return ranks.size, _columns(ranks, np.sqrt(ranks), *places).tobytes()
+    """How many points and, as an array's bytes, the columns of a curve √P: many curves have the same ones."""
+    ranks, place, others, known = np.array(drawn[0]), *drawn[1:]
+    return ranks.size, _columns(ranks, np.sqrt(ranks), place, others, known).tobytes()
 
 
-@lru_cache(maxsize=4096)
-def _excess(plain: tuple[tuple[int, bytes], ...], tail: float) -> float:
-    """The mean ratio of likelihoods of curves without a step and these columns; of many points it is 1.
-
-    It depends on the ranks and hardly on the curve.
-    """
-    designs = [np.frombuffer(columns).reshape(count, -1) for count, columns in plain]
-    made = [Shape(basis_of(design[:, :-1]), design[:, -1]) for design in designs]
-    noise = np.random.default_rng(1)
-    targets = [noise.standard_t(tail, (DRAWS, curve.column.size)) for curve in made]
-    stepped, smooth = (fitted(made, targets, tail, one).likelihood for one in ("shared", "none"))
-    return max(1.0, float(2 * (stepped - smooth).mean()))
+def counts_at(ranks: Array, place: Candidate) -> Mask:
+    """Which of these numbers of ranks, shape (n,), may tell of a place."""
+    return (ranks >= place.before / SPAN) & (ranks <= place.after * SPAN)
 
 
 def simulated_step(
     ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> float:
-    """The ratio that a curve without noise has at a place by the same definition; NaN where it cannot tell."""
+    """The ratio that a curve without noise has at a place by the same definition; NaN where it cannot tell.
+
+    Of `time_s`, those of `counts_at` alone matter.
+    """
     measured = _prepared(ranks, time_s, place, others, candidates)
     if measured is None:
         return math.nan
@@ -358,7 +349,7 @@ def _prepared(
     ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> tuple[Array, Array, Array] | None:
     """The ranks near a place, `_columns` and ln T there; None where points on a side are too few."""
-    near = (ranks >= place.before / SPAN) & (ranks <= place.after * SPAN)
+    near = counts_at(ranks, place)
     # A power of two is on no side of any place.
     near &= ~np.isin(ranks, _powers(place, candidates))
     at, time = ranks[near], time_s[near]
@@ -405,8 +396,3 @@ def _smooth(table: Array, time: Array) -> Array:
     solution, *_ = np.linalg.lstsq(relative, np.ones_like(time), rcond=None)
     made = table @ solution
     return np.asarray(np.where(made > 0.2 * time, made, 0.2 * time))
-
-
-def _spread(column: Array) -> float:
-    centred = column - column.mean()
-    return float(centred @ centred)
