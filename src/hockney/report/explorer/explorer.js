@@ -160,7 +160,7 @@ function markPath(kind, x, y, r = 3) {
 }
 
 // A word keeps its style in every panel and choice, and in the figures for print.
-const MEASURED = {colour: "default", dash: "", mark: "o"};
+const MEASURED = {colour: "ink", dash: "", mark: "o"};
 const lookOf = line => line.isMeasured ? MEASURED : line.isModel ? style("model", line.label) : style(choice.by, line.label);
 const nameOf = line => line.isMeasured ? "measured" : data.words[line.isModel ? "model" : choice.by][line.label];
 function style(name, i) {
