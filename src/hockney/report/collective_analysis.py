@@ -23,7 +23,6 @@ from hockney.models.over_ranks.steps import (
     Why,
     block_changes,
     candidates,
-    counts_at,
     search,
     simulated_step,
 )
@@ -363,11 +362,9 @@ def _explained(
     without: dict[str, dict[Part, float]] = {}
     for name in known if ALL in reproduced else reproduced:
         assert simulation is not None  # it reproduced the step
-        near = counts_at(algorithm.ranks(name), place[name]).tolist()
-        asked_for = [one if counts else None for one, counts in zip(scenarios[name], near, strict=True)]
         for part in PARTS:
             if part != "barrier" or simulation.has_barrier:
-                time_s = simulation.time_s(asked_for, (part,), place[name].before)
+                time_s = simulation.time_s(scenarios[name], (part,), place[name].before)
                 without.setdefault(name, {})[part] = ratio(name, time_s)
     if ALL in reproduced:
         means = {part: _mean(known, {n: without[n].get(part, math.nan) for n in known}) for part in PARTS}

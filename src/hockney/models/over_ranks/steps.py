@@ -326,18 +326,10 @@ def _plain(drawn: _Drawn) -> tuple[int, bytes]:
     return ranks.size, _columns(ranks, np.sqrt(ranks), place, others, known).tobytes()
 
 
-def counts_at(ranks: Array, place: Candidate) -> Mask:
-    """Which of these numbers of ranks, shape (n,), may tell of a place."""
-    return (ranks >= place.before / SPAN) & (ranks <= place.after * SPAN)
-
-
 def simulated_step(
     ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> float:
-    """The ratio that a curve without noise has at a place by the same definition; NaN where it cannot tell.
-
-    Of `time_s`, those of `counts_at` alone matter.
-    """
+    """The ratio that a curve without noise has at a place by the same definition; NaN where it cannot tell."""
     measured = _prepared(ranks, time_s, place, others, candidates)
     if measured is None:
         return math.nan
@@ -349,7 +341,7 @@ def _prepared(
     ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> tuple[Array, Array, Array] | None:
     """The ranks near a place, `_columns` and ln T there; None where points on a side are too few."""
-    near = counts_at(ranks, place)
+    near = (ranks >= place.before / SPAN) & (ranks <= place.after * SPAN)
     # A power of two is on no side of any place.
     near &= ~np.isin(ranks, _powers(place, candidates))
     at, time = ranks[near], time_s[near]
