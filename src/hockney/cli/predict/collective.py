@@ -62,7 +62,7 @@ for _operation in COLLECTIVES:
 
 def _show(case: CollectiveCase, answer: dict[str, Any]) -> None:
     size = f" of {format_bytes(answer['bytes'])}" if COLLECTIVES[case.operation].has_size else ""
-    on = counted(case.ranks, "rank")
+    on = counted(case.ranks or 0, "rank")
     table = Table(title=f"{case.operation}{size} on {on}, from {answer['origin']}", box=None)
     for heading in ("algorithm", "time", "95 % interval", "method", "exact", "asymptotic", "dominant"):
         table.add_column(
