@@ -27,7 +27,7 @@ from hockney.records.contents import Contents, read
 from hockney.records.folder import RECORDS, TABLE
 from hockney.records.levels import Level
 from hockney.records.record import Record
-from hockney.records.visits import at, by_launch, settle, visit_times
+from hockney.records.visits import at, settle, visits_by_launch
 from hockney.schedule.catalogue import signature
 
 LIMIT_S = 3600
@@ -200,11 +200,7 @@ def _collective_times(contents: Contents, missed: Sequence[Record] = ()) -> Time
     for (cell, algorithm), of_point in launches.items():
         records = [record for record, _ in of_point]
         marks = frozenset().union(*(marks for _, marks in of_point))
-        of_visits = by_launch(
-            (visit.launch, time_s)
-            for visit in visits[cell, algorithm]
-            for time_s in visit_times([visit], contents.levels, contents.choice)
-        )
+        of_visits = visits_by_launch(visits[cell, algorithm], contents.levels, contents.choice)
         at_level = CollectiveTime(*pooled(records), marks, _schedule(records[0]), of_visits)
         times.setdefault(cell, {})[algorithm] = at_level
     return times

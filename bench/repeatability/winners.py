@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from bench.repeatability.bars import Bar
 from bench.repeatability.messages import common_level
 
 from hockney.machine.marks import ELSEWHERE
-from hockney.records.visits import ByLaunch, ratio_in_pairs
+from hockney.records.visits import ByLaunch, ratio_in_pairs, taken_together
 from hockney.statistics import pooled
 
 EQUAL = 1.05
@@ -160,23 +159,12 @@ def _one_time_each(algorithms: Mapping[str, CollectiveTime]) -> Mapping[str, Col
             [[algorithms[name].time_s, algorithms[name].low_s, algorithms[name].high_s] for name in names]
         )
         one = pooled(*known.T.astype(np.float64))
-        visits = _all([algorithms[name].visits for name in names])
+        visits = taken_together([algorithms[name].visits for name in names])
         result |= {
             name: CollectiveTime(*one, algorithms[name].marks, algorithms[name].schedule, visits)
             for name in names
         }
     return result
-
-
-def _all(several: Sequence[ByLaunch]) -> ByLaunch:
-    """Visits of algorithms that do the same: the median of those that were beside each other."""
-    shared = [launch for launch in several[0] if all(launch in visits for visits in several)]
-    return {
-        launch: [
-            statistics.median(beside) for beside in zip(*(visits[launch] for visits in several), strict=False)
-        ]
-        for launch in shared
-    }
 
 
 def far_points(quiet: Sequence[Times], loaded: Times) -> list[Far]:

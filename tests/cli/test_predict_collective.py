@@ -222,6 +222,11 @@ def test_algorithms_that_take_the_same_are_not_ranked() -> None:
     assert "by 0%" not in done.stdout
 
 
+def test_one_rank_is_no_ranks() -> None:
+    done = run_hockney(*["predict", "bcast", "--ranks", "1", "--bytes", "8", "--machine", "bluegene_p"])
+    assert "bcast of 8 B on 1 rank, from" in done.stdout
+
+
 def test_a_campaign_is_no_machine_file_and_the_hint_says_how_to_make_one(run: Run, tmp_path: Path) -> None:
     (tmp_path / "demo").mkdir()
     code, made = run("bcast", "--ranks", "8", "--machine", "demo")

@@ -95,9 +95,13 @@ def test_the_model_stands_beside_the_strongest_baseline() -> None:
 
     (said,) = of_models("pingpong", {"piecewise": result(0.03), "hockney": result(0.1)}, "piecewise")
     assert "off by 3 %" in said.text
-    assert "no less than the strongest baseline, lines between the neighbouring sizes, with 2 %" in said.text
+    assert ", more than the strongest baseline, lines between the neighbouring sizes, with 2 %" in said.text
     (said,) = of_models("pingpong", {"piecewise": result(0.03), "hockney": result(0.01)}, "piecewise")
-    assert "no less than the strongest baseline, hockney, with 1 %" in said.text
+    assert ", more than the strongest baseline, hockney, with 1 %" in said.text
+    # Both are shown as 2 %.
+    (said,) = of_models("pingpong", {"piecewise": result(0.01999)}, "piecewise")
+    assert "off by 2 % in" in said.text
+    assert ", as much as the strongest baseline, lines between the neighbouring sizes, with 2 %" in said.text
     (said,) = of_models("pingpong", {"piecewise": result(0.005)}, "piecewise")
     assert ", less than the strongest baseline" in said.text
     assert of_models("pingpong", {}, "piecewise") == []

@@ -39,6 +39,8 @@ class Replay:
     def __init__(self, scenario: Scenario, statistic: str, layout: ParameterLayout, curves: CostCurves) -> None:
         self.scenario = scenario
         self._weigh = STATISTICS[statistic]
+        self._weights: Array | None = None
+        """Those of the last step: most statistics keep them, and one simulation gives time and derivative."""
         self.order(curves)
         sizes = self._trace.size_B
         self._shares = layout.shares(sizes)
@@ -74,9 +76,14 @@ class Replay:
     def slope(self, theta: Array) -> tuple[float, Array]:
         """ln of the time, and its derivative by the parameters, shape (count,)."""
         costs = self._costs(theta)
-        exits_s = self._trace.finish_s(costs)
+        if self._weights is None:
+            self._weights = self._weigh(self._trace.finish_s(costs), self.scenario.run)
+        exits_s, counts = self._trace.gradient(costs, self._weights.ravel())
         weights = self._weigh(exits_s, self.scenario.run)
-        _, counts = self._trace.gradient(costs, weights.ravel())
+        if not np.array_equal(weights, self._weights):
+            # The last rank, say, is another one now.
+            self._weights = weights
+            _, counts = self._trace.gradient(costs, weights.ravel())
         time_s = max(float((weights * exits_s).sum()), 1e-12)
         of_size = np.where(self._empty, 0.0, counts * costs) / time_s
         return float(np.log(time_s)), self._map.backward @ (self._shares.T @ of_size).ravel()

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +101,7 @@ def settle(
     for key, all_visits in visits.items():
         if _counts_as_it_is(all_visits[0]):
             continue
-        # Ranks that share a core wait for it.
-        of_point = [visit for visit in all_visits if not visit.oversubscribed] or all_visits
+        of_point = _undelayed(all_visits)
         there = _visits_at(of_point, levels, choice)
         points[key] = _Point(there or _visits_at(of_point, {}, choice))
         if not there:
@@ -129,6 +129,11 @@ def settle(
         [points[key].visits[0].record for key in elsewhere if key not in settled],
         dict(spreads),
     )
+
+
+def _undelayed(visits: Sequence[Record]) -> Sequence[Record]:
+    """Without those whose ranks shared a core, and waited for it, where others did not."""
+    return [visit for visit in visits if not visit.oversubscribed] or visits
 
 
 def _counts_as_it_is(record: Record) -> bool:
@@ -254,6 +259,22 @@ def by_launch(times_s: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
         if time_s > 0:
             logarithms.setdefault(launch, []).append(math.log(time_s))
     return logarithms
+
+
+def visits_by_launch(visits: Sequence[Record], levels: Levels, choice: Choice = common) -> dict[str, list[float]]:
+    """The same of the visits of one point, in their order: those at the level."""
+    return by_launch(
+        (visit.launch, time_s) for visit in _undelayed(visits) for time_s in visit_times([visit], levels, choice)
+    )
+
+
+def taken_together(several: Sequence[ByLaunch]) -> ByLaunch:
+    """Of points that do the same: the median of the visits that were beside each other."""
+    shared = [launch for launch in several[0] if all(launch in visits for visits in several)]
+    return {
+        launch: [median(beside) for beside in zip(*(visits[launch] for visits in several), strict=False)]
+        for launch in shared
+    }
 
 
 def ratio_in_pairs(one: ByLaunch, other: ByLaunch) -> tuple[float, float] | None:

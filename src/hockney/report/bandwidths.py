@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from hockney.models.over_ranks.bandwidth import (
     algorithm_bandwidth_B_per_s,
@@ -21,17 +22,15 @@ from hockney.models.over_ranks.points import CONFIGURATION, PLACED, groups, posi
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
 from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.explorer.chart import NETWORK, RATE, lines_of
+from hockney.report.explorer.explored import by_bytes
 from hockney.report.style import QUIET
 from hockney.report.tables import NONE, Table, headings
 from hockney.report.views.collective_bounds import least_time_s
 from hockney.report.views.collective_costs import CollectiveCosts
 from hockney.units import format_bytes, format_rate
 
-Rate = Callable[[str, int, int, float], float]
-RATES: dict[str, Rate] = {
-    "size / time": algorithm_bandwidth_B_per_s,
-    "collective network bandwidth": network_bandwidth_B_per_s,
-}
+RATES = {"size / time": RATE, "collective network bandwidth": NETWORK}
 """A row of panels each."""
 MOST_ALGORITHMS = 4
 MOST_LINES = 6
@@ -62,7 +61,8 @@ def drawings(
     labels = _labels(rows)
     rows = rows[rows["label"].isin(labels)]
     figures = []
-    for lines, along in (("ranks", "bytes"), ("bytes", "ranks")):
+    pairs: tuple[tuple[str, Literal["bytes", "ranks"]], ...] = (("ranks", "bytes"), ("bytes", "ranks"))
+    for lines, along in pairs:
         if rows[along].nunique() >= (2 if along == "bytes" else 3):
             figures.append(_drawing(operation, rows, labels, lines, along, configuration.words(names), costs))
     return figures
@@ -89,7 +89,7 @@ def _drawing(
     rows: pd.DataFrame,
     labels: Sequence[str],
     lines: str,
-    along: str,
+    along: Literal["bytes", "ranks"],
     where: str,
     costs: CollectiveCosts | None,
 ) -> Drawing:
@@ -101,20 +101,28 @@ def _drawing(
     panels = figure.subplots(len(RATES), len(labels), sharey="row", squeeze=False)
     size_axis = SizeAxis.of([rows["bytes"].to_numpy(np.float64)])
     shades = colormaps["viridis"](np.linspace(0.0, 0.88, len(chosen)))
-    for (name, rate), row in zip(RATES.items(), panels, strict=True):
+    looks = {str(value): look for value, *look in zip(chosen, shades, _MARKERS, strict=False)}
+    shown = rows[rows[lines].isin(chosen)]
+    shown = shown.assign(**by_bytes(operation, shown["ranks"]))
+    limits = shown if costs is None else shown.assign(time_s=_least_s(operation, shown, costs))
+    for (name, view), row in zip(RATES.items(), panels, strict=True):
+        view = replace(view, x=along)
         drawn = [
-            (axes, shade, marker, *_rates(operation, rows, label, lines, value, along, rate, costs))
+            (axes, line, bound)
             for axes, label in zip(row, labels, strict=True)
-            for value, shade, marker in zip(chosen, shades, _MARKERS, strict=False)
+            for line, bound in zip(
+                *(lines_of(each[each["label"] == label], view, lines) for each in (shown, limits)), strict=True
+            )
         ]
-        everything = np.concatenate([rates for *_, rates, _ in drawn])
+        everything = np.concatenate([line.y for _, line, _ in drawn])
         # The unit of the middle: a logarithmic axis of rates spans many.
         scale, unit = rate_unit(float(np.median(everything)))
-        for axes, shade, marker, at, rates, bound in drawn:
-            place = size_axis.position(at) if along == "bytes" else at
-            axes.plot(place, rates / scale, color=shade, marker=marker, markersize=3)
-            if bound is not None:
-                axes.plot(place, bound / scale, color=shade, linestyle=(0, (2, 2)), linewidth=0.8)
+        for axes, line, bound in drawn:
+            shade, marker = looks[line.label]
+            place = size_axis.position(line.x) if along == "bytes" else line.x
+            axes.plot(place, line.y / scale, color=shade, marker=marker, markersize=3)
+            if costs is not None:
+                axes.plot(place, bound.y / scale, color=shade, linestyle=(0, (2, 2)), linewidth=0.8)
         low, high = float(everything.min()) / scale, float(everything.max()) / scale
         for axes in row:
             _along(axes, operation, rows, along, size_axis)
@@ -144,25 +152,12 @@ def _drawing(
     )
 
 
-def _rates(
-    operation: str,
-    rows: pd.DataFrame,
-    label: str,
-    lines: str,
-    value: int,
-    along: str,
-    rate: Rate,
-    costs: CollectiveCosts | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
-    """Abscissas of one line, its rates in B/s, and their bounds where `costs` are known."""
-    line = rows[(rows["label"] == label) & (rows[lines] == value)].sort_values(along)
-    at = line[along].to_numpy(np.float64)
-    points = [*zip(line["ranks"].astype(int), line["bytes"].astype(int), line["time_s"], strict=True)]
-    rates = np.array([rate(operation, ranks, size_B, float(time_s)) for ranks, size_B, time_s in points])
-    if costs is None:
-        return at, rates, None
-    bound = [rate(operation, P, size_B, least_time_s(operation, P, size_B, costs)) for P, size_B, _ in points]
-    return at, rates, np.array(bound)
+def _least_s(operation: str, rows: pd.DataFrame, costs: CollectiveCosts) -> list[float]:
+    """What bounds the time of each row from below."""
+    return [
+        least_time_s(operation, int(P), int(size_B), costs)
+        for P, size_B in rows[["ranks", "bytes"]].itertuples(index=False)
+    ]
 
 
 def _along(axes: Axes, operation: str, rows: pd.DataFrame, along: str, size_axis: SizeAxis) -> None:

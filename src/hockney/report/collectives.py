@@ -14,6 +14,7 @@ from hockney.models.over_ranks.points import (
     HELD,
     PLACED,
     Configuration,
+    Visits,
     curves,
     groups,
     points,
@@ -68,12 +69,13 @@ def section(
     looks: Looks,
     costs: CollectiveCosts | None = None,
     seen: Explored | None = None,
+    visits: Visits | None = None,
 ) -> Section:
     """Figures and tables of one collective of a tidy table.
 
     `sizes_B` are drawn and fitted against ranks as far as they were measured, otherwise a small, a middle and a
     large size. `looks` are the styles of the page; with `costs` of messages, bandwidths have their bound beside
-    them. What can be explored, `seen`, begins with a map of the fastest.
+    them. What can be explored, `seen`, begins with a map of the fastest. `visits`: those of its points.
     """
     words = TIME_WORDS.get(statistic, "time")
     measured = points(frame, operation, statistic)
@@ -125,7 +127,7 @@ def section(
             ),
             SectionPart(f"{operation}-regressions", "Regressions", _regressions(lines, names)),
         ]
-    all_choices = choices(measured)
+    all_choices = choices(measured, visits)
     chosen_tables = _choice_tables(measured, operation, all_choices)
     result.findings += of_choices(
         operation, all_choices, telling_placed(measured), f"figure-{leading.name}" if leading else operation

@@ -15,7 +15,7 @@ from hockney.machine.build import fitted
 from hockney.machine.reservations import reservations
 from hockney.models.base import models
 from hockney.models.over_ranks.choice import CRITERION, TIE, UNKNOWN
-from hockney.models.over_ranks.points import collectives_in
+from hockney.models.over_ranks.points import collectives_in, visits_of
 from hockney.records.contents import Contents, read
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.table import RATES
@@ -150,7 +150,8 @@ def _source(
         *filter(None, [not_measured(contents)]),
         *not_shown(frame),
     ]
-    return Source(name, frame, found, chosen, contents.launches, name), said
+    visits = {operation: visits_of(contents, operation, statistic) for operation, statistic in chosen.items()}
+    return Source(name, frame, found, chosen, contents.launches, name, visits), said
 
 
 def differences(seen: Explored, names: Sequence[str]) -> pd.DataFrame:

@@ -114,6 +114,23 @@ class MessageCurve:
         )
 
     @cached_property
+    def regimes(self) -> pd.DataFrame:
+        """The fits as in `explorer.chart.model_lines`."""
+        rows = [
+            (
+                model,
+                regime.min_B,
+                np.inf if regime.max_B is None else regime.max_B,
+                regime.alpha_s.value,
+                regime.beta_s_per_B.value,
+            )
+            for model, fit in self.fits.items()
+            for regime in fit.regimes
+        ]
+        names = ["model", "min_B", "max_B", "alpha_s", "beta_s_per_B"]
+        return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[1:], np.float64))
+
+    @cached_property
     def series(self) -> Series:
         """The series that the models are fitted to, with related series of the same ranks."""
         measured = self.entry.measurements

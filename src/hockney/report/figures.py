@@ -11,11 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from hockney.models.base import Fit, predict
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.curves import MessageCurve, labels
 from hockney.report.drawing import WIDTH_IN, Drawing
-from hockney.report.explorer.chart import AGAINST_SIZE, RATE, Line, lines_of
+from hockney.report.explorer.chart import AGAINST_SIZE, MISSED, MODELS, RATE, Line, lines_of, model_lines
 from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
 from hockney.report.style import MEASURED, QUIET, Looks, Style
 from hockney.units import format_bytes, format_rate
@@ -51,16 +50,18 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
             markersize=3.6, elinewidth=1.0, capsize=2.0, label=measured_label, zorder=5,
         )  # fmt: skip
     unit, _ = rate_unit(_fastest([curve]))
-    for model, fit in curve.fits.items():
-        look = context.model_styles[model].line
-        for size, time in _segments(fit, size_axis):
-            at = size_axis.position(size)
-            time_axes.plot(at, _positive(time) * 1e6, **look)
-            rate_axes.plot(at, curve.throughput(size, _positive(time)) / unit, **look)
-        if size_axis.zero and fit.regimes and fit.regimes[0].min_B == 0 and fit.regimes[0].alpha_s.value > 0:
-            ends = size_axis.zero_at + 0.018 * size_axis.span * np.array([-1, 1])
-            time_axes.plot(ends, np.full(2, fit.regimes[0].alpha_s.value * 1e6), **look)
-        time_axes.plot([], [], label=model, **look)
+    lines = model_lines(curve.points, curve.regimes, MODELS)
+    for line in lines:
+        look, time_s = context.model_styles[line.label].line, _positive(line.y)
+        at = size_axis.position(line.x)
+        if line.x.size == 1 and line.x[0] == 0:
+            # One point is no line.
+            at, time_s = at + 0.018 * size_axis.span * np.array([-1, 1]), np.repeat(time_s, 2)
+        else:
+            rate_axes.plot(at, curve.throughput(line.x, time_s) / unit, **look)
+        time_axes.plot(at, time_s * 1e6, **look)
+    for model in curve.fits:
+        time_axes.plot([], [], label=model, **context.model_styles[model].line)
     marks = context.marks_of([curve])
     note = _marks_note(size_axis, marks)
     if curve.entry.eager_limit_B:
@@ -76,7 +77,7 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
         "Measured and fitted.",
         f"{curve.operation}, {curve.label}: time and throughput against message size, measured and fitted. "
         + in_words(curve),
-        " ".join(text for text in (note, _negative_note(curve, size_axis)) if text),
+        " ".join(text for text in (note, _negative_note(lines)) if text),
         figure,
     )
 
@@ -119,7 +120,7 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
     figure = Figure(figsize=(WIDTH_IN, 2.6))
     figure.subplots_adjust(left=0.1, right=0.995, top=0.82, bottom=0.19, wspace=0.08)
     panels = figure.subplots(1, max(len(curve.fits), 4), sharey=True, squeeze=False)[0]
-    errors = {model: _relative_errors(fit, curve) for model, fit in curve.fits.items()}
+    errors = {line.label: line.y - 1 for line in model_lines(curve.points, curve.regimes, MISSED)}
     everything = 100 * np.concatenate(list(errors.values()))
     for axes in panels[len(errors) :]:
         axes.set_visible(False)
@@ -287,19 +288,6 @@ def _fastest(curves: Sequence[MessageCurve]) -> float:
     return max(float(np.max(curve.throughput(curve.size_B, curve.time_s))) for curve in curves)
 
 
-def _segments(fit: Fit, size_axis: SizeAxis) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Positive sizes and times to draw, one piece for each regime, since regimes need not join."""
-    pieces = []
-    smallest, largest = size_axis.smallest_B, size_axis.largest_B
-    for regime in fit.regimes:
-        low = max(regime.min_B, smallest)
-        high = largest if regime.max_B is None else min(regime.max_B, largest)
-        if high >= low:
-            size = np.geomspace(low, high, max(2, int(8 * np.log2(high / low)) + 2))
-            pieces.append((size, regime.alpha_s.value + regime.beta_s_per_B.value * size))
-    return pieces
-
-
 def _positive(time_s: NDArray[np.float64]) -> NDArray[np.float64]:
     """Times with NaN for those that are not positive, which have no place on a logarithmic axis."""
     return np.where(time_s > 0, time_s, np.nan)
@@ -327,19 +315,9 @@ def _marks_note(size_axis: SizeAxis, marks: Sequence[SizeMark]) -> str:
     return f"Caches: {', '.join(texts)}." if texts else ""
 
 
-def _negative_note(curve: MessageCurve, size_axis: SizeAxis) -> str:
-    negative = [
-        model
-        for model, fit in curve.fits.items()
-        if any(np.any(time <= 0) for _, time in _segments(fit, size_axis))
-    ]
-    if not negative:
-        return ""
-    return f"{', '.join(negative)}: not drawn where the model gives a negative time."
-
-
-def _relative_errors(fit: Fit, curve: MessageCurve) -> NDArray[np.float64]:
-    return (predict(fit, curve.size_B) - curve.time_s) / curve.time_s
+def _negative_note(lines: Sequence[Line]) -> str:
+    negative = dict.fromkeys(line.label for line in lines if line.x[0] > 0 and (line.y <= 0).any())
+    return f"{', '.join(negative)}: not drawn where the model gives a negative time." if negative else ""
 
 
 def _percent_axis(axes: Axes, low: float, high: float) -> None:

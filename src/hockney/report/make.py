@@ -23,7 +23,7 @@ from hockney.machine.marks import marks_of
 from hockney.machine.reservations import reservations
 from hockney.machine.system import System
 from hockney.models.base import models
-from hockney.models.over_ranks.points import collectives_in, points
+from hockney.models.over_ranks.points import collectives_in, points, visits_of
 from hockney.records.contents import Contents, at_any_level, read
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.verification import find as find_verification
@@ -52,7 +52,7 @@ from hockney.report.facts import Headline, headline, in_turn, left_out, not_show
 from hockney.report.figures import Context
 from hockney.report.findings import Finding
 from hockney.report.judged import judged
-from hockney.report.marks import Peak, SizeMark, cache_marks, found_peaks, percent, placed
+from hockney.report.marks import Peak, SizeMark, found_peaks, marks_of_caches, percent, placed
 from hockney.report.page import Section, Subject, render
 from hockney.report.places import Places
 from hockney.report.style import Looks, drawing_style, model_styles
@@ -156,7 +156,7 @@ def make(
             ]
             origin += f"The fits are those of a machine file of {machine.created}."
         _belongs(machine, launches, path)
-        every, marks = curves(machine), _sizes(machine)
+        every, marks = curves(machine), marks_of_caches(machine)
     else:
         caveats = [*reservations([], contents), *contents.warnings]
     of_collectives = [
@@ -174,13 +174,14 @@ def make(
         *(subject.remarks if subject else ()),
         *warnings(every, launches, caveats),
         *effects.warnings(measured),
+        *filter(None, [missing]),
+        *wish.warnings,
     ]
-    page_warnings += [*([missing] if missing else []), *wish.warnings]
     looks = Looks()
     costs = None if machine is None else costs_of(machine)
-    seen = explored(
-        [Source(path.name, frame, every, wish.statistics, launches)], subject.operations if subject else ()
-    )
+    visits = {name: visits_of(contents, name, chosen) for name, chosen in wish.statistics.items()}
+    source = Source(path.name, frame, every, wish.statistics, launches, visits=visits)
+    seen = explored([source], subject.operations if subject else ())
     if seen is not None:
         # Before any figure is drawn, so that those that win most often have the clearest styles.
         looks.of(by_wins(seen))
@@ -201,7 +202,9 @@ def make(
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
             chosen = wish.statistics[operation]
-            section = collectives.section(frame, operation, places, chosen, sizes_B, looks, costs, seen)
+            section = collectives.section(
+                frame, operation, places, chosen, sizes_B, looks, costs, seen, visits[operation]
+            )
             of_it = [model for model in of_collectives if model.operation == operation]
             section.figures += collective_models.drawings(of_it, machine)
             section.tables = [*collective_models.model_table(of_it), *section.tables]
@@ -390,11 +393,3 @@ def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path
             f"the machine file was published, not fitted to what was measured in {path}",
             "leave --machine out; `hockney report --card` and `hockney diff` show what was published",
         )
-
-
-def _sizes(machine: Machine) -> list[SizeMark]:
-    caches: dict[tuple[int, str], list[int]] = {}
-    for host in machine.system.hosts:
-        for cache in host.caches:
-            caches.setdefault((cache.level, cache.type), []).append(cache.size_B)
-    return cache_marks(caches)

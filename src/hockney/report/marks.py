@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from hockney.errors import RequestError
+from hockney.machine.file import Machine
 from hockney.machine.reservations import percent as percent
 from hockney.records.nodes import described, links
 from hockney.records.record import LOCALITIES
@@ -135,6 +136,15 @@ def draw_peaks(axes: Axes, reached_B_per_s: Mapping[Peak, float], directions: in
             0.01, level, peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
             transform=axes.get_yaxis_transform(), ha="left", va="bottom", fontsize=7.5, color="#333333",
         )  # fmt: skip
+
+
+def marks_of_caches(machine: Machine) -> list[SizeMark]:
+    """The `cache_marks` of the machine's hosts."""
+    caches: dict[tuple[int, str], list[int]] = {}
+    for host in machine.system.hosts:
+        for cache in host.caches:
+            caches.setdefault((cache.level, cache.type), []).append(cache.size_B)
+    return cache_marks(caches)
 
 
 def cache_marks(caches: Mapping[tuple[int, str], Sequence[int]]) -> list[SizeMark]:

@@ -48,12 +48,14 @@ def of_models(operation: str, held_out: Mapping[str, HeldOut], model: str) -> li
     others = {name: result.median for name, result in held_out.items() if name != model}
     others["lines between the neighbouring sizes"] = ours.between
     baseline = min(others, key=lambda name: others[name])
-    verdict = "less than" if ours.median < others[baseline] else "no less than"
+    off, least = percent(ours.median), percent(others[baseline])
+    # What is equal as it is shown is told as equal.
+    verdict = "as much as" if off == least else "less than" if ours.median < others[baseline] else "more than"
     return [
         Finding(
-            f"{operation}: on sizes that it has not seen, {model} is off by {percent(ours.median)} in the "
+            f"{operation}: on sizes that it has not seen, {model} is off by {off} in the "
             f"median (95 % of them by less than {percent(ours.p95)}), {verdict} the strongest baseline, "
-            f"{baseline}, with {percent(others[baseline])}.",
+            f"{baseline}, with {least}.",
             f"figure-{operation}-held-out",
             0.8,
         )

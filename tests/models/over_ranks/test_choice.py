@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +15,11 @@ from hockney.models.over_ranks.bandwidth import (
     network_bandwidth_B_per_s,
 )
 from hockney.models.over_ranks.choice import choices, penalty
-from hockney.models.over_ranks.points import points
+from hockney.models.over_ranks.points import points, visits_of
+from hockney.records.contents import Contents
+from hockney.records.record import Record
+from hockney.records.table import rows_of
+from hockney.records.visits import settle
 
 ROWS = [
     # algorithm, µs, low, high
@@ -161,3 +168,56 @@ def test_rates_have_one_definition_each() -> None:
     # Blocks: the whole vector is 4 · 8 B.
     assert algorithm_bandwidth_B_per_s("alltoall", 4, 8, 1.0) == 32
     assert bus_bandwidth_B_per_s("allgather", 4, 8, 1.0) == pytest.approx(24)
+
+
+def campaign(**offsets: float) -> Contents:
+    """Each algorithm once in each of 24 launches, which differ by 20 %; what differs within one is 1 %."""
+    noise = np.random.default_rng(1)
+    of_launch = noise.normal(0.0, 0.2, 24)
+    records = [
+        Record(
+            source="hockney",
+            system="s",
+            mpi="m",
+            operation="bcast",
+            algorithm=algorithm,
+            mapping="core",
+            nodes=1,
+            ppn=8,
+            ranks=8,
+            bytes=8,
+            root=0,
+            statistic="completion",
+            value=float(np.exp(common + offset + noise.normal(0.0, 0.01))),
+            launch=str(launch),
+        )
+        for launch, common in enumerate(of_launch)
+        for algorithm, offset in offsets.items()
+    ]
+    settled = settle(records, {})
+    return Contents(Path("c"), rows_of(settled.records), records, settled)
+
+
+def test_visits_beside_each_other_tell_what_intervals_do_not() -> None:
+    """A launch's 20 % are in each interval, and in no ratio: 6 % is told, 1 % counts as equal."""
+    contents = campaign(default=0.06, binomial=0.0, chain=0.01)
+    measured = points(contents.frame, "bcast")
+    (choice,) = choices(measured)
+    assert {choice.best, *choice.ties} == {"default", "binomial", "chain"}
+    (choice,) = choices(measured, visits_of(contents, "bcast", "completion"))
+    assert {choice.best, *choice.ties} == {"binomial", "chain"}
+    assert choice.is_default_slower
+    # Of another statistic, and of visits in launches of their own, nothing is known in pairs.
+    assert visits_of(contents, "bcast", "max_over_ranks") == {}
+    apart = [one.model_copy(update={"launch": one.algorithm + one.launch}) for one in contents.records]
+    alone = dataclasses.replace(contents, records=apart)
+    assert choices(measured, visits_of(alone, "bcast", "completion")) == choices(measured)
+
+
+def test_visits_of_one_schedule_count_together() -> None:
+    """On two ranks a chain and a binomial tree are one message: neither is told from the other, both are told."""
+    contents = campaign(default=0.06, binomial=0.0, chain=0.0)
+    two = [record.model_copy(update={"ranks": 2}) for record in contents.records]
+    contents = Contents(Path("c"), rows_of(settle(two, {}).records), two)
+    (choice,) = choices(points(contents.frame, "bcast"), visits_of(contents, "bcast", "completion"))
+    assert {choice.best, *choice.ties} == {"binomial", "chain"}

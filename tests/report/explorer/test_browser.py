@@ -17,7 +17,7 @@ from tests.report.explorer.planted import planted
 
 from hockney.records import table
 from hockney.report.compare import compare
-from hockney.report.explorer.chart import VIEWS, Choice, Explored, View, chart
+from hockney.report.explorer.chart import MISSED, MODELS, VIEWS, Choice, Explored, View, chart
 from hockney.report.explorer.explored import Source, explored
 from hockney.report.explorer.maps import shade
 from hockney.report.make import make, write_html
@@ -99,7 +99,7 @@ def check(tab: Any, choice: Choice, seen: Explored) -> None:
         # 0 B have no rate, nor has an operation that has no others.
         expected = [line for line in chart(view, choice, seen).lines if (line.y > 0).any()]
         drawn = shown(tab, view)
-        if view.y == "rate":
+        if view.y in ("rate", "network"):
             assert tab.locator(f"#panel-{view.name}").is_visible() == bool(expected)
         assert set(drawn) == {line.label for line in expected}
         for line in expected:
@@ -135,6 +135,27 @@ def test_the_browser_draws_the_numbers_of_the_description(tab: Any, seen: Explor
     check(tab, choice, seen)
     tab.get_by_role("button", name="Start again").click()
     check(tab, first, seen)
+
+
+def test_the_browser_draws_the_models_of_the_description(tab: Any, seen: Explored) -> None:
+    """The pieces of each model, in their order, and the points that they are fitted to."""
+    choice = seen.first["pingpong"]
+    tab.select_option("#choose-operation", label="pingpong")
+    for view in (MODELS, MISSED):
+        expected = [line for line in chart(view, choice, seen).lines if (line.y > 0).any()]
+        drawn = tab.eval_on_selector_all(
+            f"#panel-{view.name} .plot g.line",
+            "all => all.map(one => [one.dataset.label, one.dataset.x, one.dataset.y])",
+        )
+        beside = ["measured"] if view is MODELS else []
+        assert [label for label, *_ in drawn] == [*(line.label for line in expected), *beside]
+        for (_, x, y), line in zip(drawn, expected, strict=False):
+            is_drawn = line.y > 0
+            assert [float(word) for word in x.split(",")] == pytest.approx([*line.x[is_drawn]])
+            scale = 1e6 if view is MODELS else 1
+            assert [float(word) for word in y.split(",")] == pytest.approx(line.y[is_drawn] * scale, rel=DIGITS)
+    tab.select_option("#choose-operation", label="bcast")
+    assert not tab.locator(f"#panel-{MODELS.name}").is_visible()
 
 
 def test_the_maps_have_the_colours_of_the_description(tab: Any, seen: Explored) -> None:

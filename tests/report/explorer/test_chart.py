@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,18 +15,28 @@ from matplotlib.container import ErrorbarContainer
 from tests.report.explorer.planted import EVIL, RANKS, SIZES_B, planted, time_s
 
 from hockney.machine.build import fitted
-from hockney.models.base import models
+from hockney.models.base import models, predict
 from hockney.models.over_ranks.points import groups, points
 from hockney.records import table
 from hockney.records.contents import read
-from hockney.report import collectives
+from hockney.report import bandwidths, collectives
 from hockney.report.collective_figures import against_size
 from hockney.report.curves import curves
 from hockney.report.explorer import embed, maps
-from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, FASTEST, RATE, Explored, chart
+from hockney.report.explorer.chart import (
+    AGAINST_RANKS,
+    AGAINST_SIZE,
+    FASTEST,
+    MISSED,
+    MODELS,
+    NETWORK,
+    RATE,
+    Explored,
+    chart,
+)
 from hockney.report.explorer.drawn import figure
 from hockney.report.explorer.explored import Source, explored
-from hockney.report.figures import Context, overview
+from hockney.report.figures import Context, overview, residuals, with_fits
 from hockney.report.places import Places
 from hockney.report.style import PENALTIES, Looks, drawing_style, model_styles
 
@@ -159,6 +170,65 @@ def test_the_overview_of_messages_draws_the_numbers_of_its_choice(tmp_path: Path
             )
 
 
+def test_fits_and_residuals_in_print_are_those_of_the_page(tmp_path: Path) -> None:
+    """Print draws the lines of the models' two charts; the page's data say the same regimes, to nine digits."""
+    contents = read(planted(tmp_path / "t.csv"))
+    every = curves(fitted(contents, statistics={}))
+    made = explored([Source("t.csv", contents.frame, every, {})])
+    assert made is not None
+    first, curve = made.first["pingpong"], every[0]
+    context = Context(model_styles(models.names()))
+    with drawing_style():
+        fits, missed = with_fits(curve, context), residuals(curve, context)
+    lines = chart(MODELS, first, made).lines
+    assert {line.label for line in lines} == set(curve.fits)
+    times, rates = (
+        [line for line in axes.get_lines() if line.get_linestyle() != "None" and np.size(line.get_xdata())]
+        for axes in fits.figure.axes
+    )
+    for line, one in zip(lines, times, strict=True):
+        assert np.asarray(one.get_ydata())[: line.y.size] == pytest.approx(1e6 * line.y)
+        assert line.y == pytest.approx(predict(curve.fits[line.label], line.x))
+    for line, one in zip((line for line in lines if line.x[-1] > 0), rates, strict=True):
+        assert np.asarray(one.get_ydata()) == pytest.approx(line.x / line.y * 1e-9)
+    ratios = chart(MISSED, first, made).lines
+    for line, axes in zip(ratios, missed.figure.axes, strict=False):
+        assert line.y == pytest.approx(predict(curve.fits[line.label], curve.size_B) / curve.time_s)
+        assert np.asarray(axes.get_lines()[-1].get_ydata()) == pytest.approx(100 * (line.y - 1))
+    data = json.loads(embed.data(made, Looks()))
+    place = data["words"]["placement"].index(first.held["placement"])
+    held = [regimes for _, _, _, where, *_, regimes in data["models"] if where == place]
+    for own, regimes in zip(curve.fits.values(), held, strict=True):
+        assert [(low, end or np.inf, alpha, beta) for low, end, alpha, beta in regimes] == [
+            pytest.approx(
+                (one.min_B, one.max_B or np.inf, 1e6 * one.alpha_s.value, 1e6 * one.beta_s_per_B.value), rel=1e-8
+            )
+            for one in own.regimes
+        ]
+
+
+@pytest.mark.parametrize("operation", ["bcast", "reduce"])
+def test_bandwidths_in_print_are_those_of_the_page(frame: pd.DataFrame, seen: Explored, operation: str) -> None:
+    """Both rates of each algorithm, against size and against ranks."""
+    with drawing_style():
+        over_size, over_ranks = bandwidths.drawings(operation, points(frame, operation, "completion"), [], None)
+    first = seen.first[operation]
+    for drawing, by, x in ((over_size, RANKS, "bytes"), (over_ranks, SIZES_B, "ranks")):
+        panels = drawing.figure.axes
+        algorithms = [axes.get_title() for axes in panels[: len(panels) // 2]]
+        for number, view in enumerate((RATE, NETWORK)):
+            row = panels[number * len(algorithms) :][: len(algorithms)]
+            unit = {"GB/s": 1e9, "MB/s": 1e6, "kB/s": 1e3}[row[0].get_ylabel().partition("(")[2].rstrip(")")]
+            for axes, algorithm in zip(row, algorithms, strict=True):
+                held = {**first.held, "algorithm": algorithm, "placement": "allocation core"}
+                drawn = [line for line in axes.get_lines() if len(line.get_xdata()) > 1]
+                for value, line in zip(by, drawn, strict=True):
+                    at: dict[str, Any] = {"ranks" if x == "bytes" else "bytes": value}
+                    choice = replace(first, by="placement", held=held, **at)
+                    (one, *_) = chart(replace(view, x=x), choice, seen).lines
+                    assert unit * np.asarray(line.get_ydata()) == pytest.approx(one.y)
+
+
 @pytest.mark.parametrize(("penalty", "expected"), [(1.0, 0), (1.05, 1), (1.1, 1), (1.3, 3), (2.0, 4), (2.6, 5)])
 def test_classes_of_a_penalty(penalty: float, expected: int) -> None:
     assert maps.shade(penalty) == expected
@@ -170,7 +240,7 @@ def test_no_name_ends_the_script(seen: Explored) -> None:
     assert "<" not in text
     whole = json.loads(text)
     assert whole["words"]["origin"] == [f"{EVIL}<!--"]
-    assert sum(len(one[10]) for one in whole["series"]) == len(seen.points)
+    assert sum(len(one[11]) for one in whole["series"]) == len(seen.points)
 
 
 def test_a_page_carries_no_more_than_it_can_and_says_so(seen: Explored, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hockney.predict.verb import predict
 from hockney.records.keys import COLLECTIVES
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
 with later():
     from hockney.predict.every_algorithm import predictions
@@ -62,7 +62,8 @@ for _operation in COLLECTIVES:
 
 def _show(case: CollectiveCase, answer: dict[str, Any]) -> None:
     size = f" of {format_bytes(answer['bytes'])}" if COLLECTIVES[case.operation].has_size else ""
-    table = Table(title=f"{case.operation}{size} on {case.ranks} ranks, from {answer['origin']}", box=None)
+    on = counted(case.ranks or 0, "rank")
+    table = Table(title=f"{case.operation}{size} on {on}, from {answer['origin']}", box=None)
     for heading in ("algorithm", "time", "95 % interval", "method", "exact", "asymptotic", "dominant"):
         table.add_column(
             heading, justify="right" if heading == "time" else "left", no_wrap=heading == "algorithm"

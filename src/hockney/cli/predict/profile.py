@@ -56,7 +56,7 @@ def _show(answer: Elsewhere) -> None:
         names = ", ".join(sorted({row.operation for row in left_out}))
         say.line(f"not predicted, {format_time(sum(row.measured_s for row in left_out))} measured: {names}")
     for change in answer.changes[:FEW]:
-        what = f"{change.operation} of {format_bytes(change.bytes)} on {change.ranks} ranks"
+        what = f"{change.operation} of {format_bytes(change.bytes)} on {counted(change.ranks, 'rank')}"
         how = f"by {change.algorithm} instead of {change.instead_of}"
         say.line(f"{what} {how} would save {format_time(change.saved_s)} ({change.factor:.1f} times as fast)")
     if answer.unknown_s:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 
 
-def total_bytes(operation: str, ranks: int, size_B: int) -> int:
-    """The whole vector: `size_B` itself, or the blocks of all ranks."""
-    return size_B * ranks if sizes_are_blocks(operation) else size_B
+def blocks(operation: str, ranks: int) -> int:
+    """How many of its sizes the whole vector has: one, or a block of each rank."""
+    return ranks if sizes_are_blocks(operation) else 1
+
+
+def moved_blocks(operation: str, ranks: int) -> int:
+    """How many of its sizes must move, summed over the ranks."""
+    collective = COLLECTIVES[operation]
+    senders = ranks if collective.sizes_are_blocks and not collective.rooted else 1
+    return _passes(operation) * senders * (ranks - 1)
 
 
 def algorithm_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float) -> float:
     """Whole vector over time, B = size / time: `algbw` of nccl-tests."""
-    return total_bytes(operation, ranks, size_B) / time_s
+    return blocks(operation, ranks) * size_B / time_s
 
 
 def bus_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float) -> float:
@@ -26,9 +33,7 @@ def bus_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float
 
 def network_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float) -> float:
     """All bytes that must move, summed over the ranks, over time: what the network carries."""
-    collective = COLLECTIVES[operation]
-    senders = ranks if collective.sizes_are_blocks and not collective.rooted else 1
-    return _passes(operation) * senders * (ranks - 1) * size_B / time_s
+    return moved_blocks(operation, ranks) * size_B / time_s
 
 
 def _passes(operation: str) -> int:

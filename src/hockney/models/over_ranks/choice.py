@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.points import PLACED, Configuration, positions, with_schedules_joined
+from hockney.models.over_ranks.points import (
+    PLACED,
+    Configuration,
+    Visits,
+    positions,
+    same_schedule,
+    visits_at,
+    with_schedules_joined,
+)
+from hockney.records.visits import ByLaunch, ratio_in_pairs, taken_together
 
 DEFAULT = "default"
 TIE = 0.02
@@ -15,10 +25,11 @@ TIE = 0.02
 UNKNOWN = 0.1
 """Half the width, as a share, that the interval of a time gets where the table has none for it."""
 CRITERION = (
-    "An algorithm, the default among them, is called faster than another only where their 95 % intervals do not "
-    "overlap and their times differ by more than 2 %. A time without an interval is taken as ±10 %. Algorithms "
-    "that make the same schedule, as a chain and a binary tree of two ranks do, have one time, of all their "
-    "measurements."
+    "An algorithm, the default among them, is called faster than another only where their times differ by more "
+    "than 2 %, and by more than chance: where a campaign visited them beside each other at least 12 times, the "
+    "95 % interval of the ratio of such visits lies on one side of 1; elsewhere their own 95 % intervals do not "
+    "overlap. A time without an interval is taken as ±10 %. Algorithms that make the same schedule, as a chain "
+    "and a binary tree of two ranks do, have one time, of all their measurements."
 )
 """`TIE` and `UNKNOWN` in words."""
 
@@ -54,10 +65,11 @@ class AlgorithmChoice:
         return self.default_s / self.best_s if self.is_default_slower else 1.0
 
 
-def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
+def choices(points: pd.DataFrame, visits: Visits | None = None) -> list[AlgorithmChoice]:
     """One for each (configuration with nodes, ranks, size) with two algorithms beside the default, in order.
 
-    `points` as `points.points` makes them; ranks that are unknown are 0.
+    `points` as `points.points` makes them, and `visits` of them as `points.visits_of` does; ranks that are
+    unknown are 0.
     """
     schedules = points["schedule"].tolist()
     known = with_schedules_joined(points).assign(ranks=points["ranks"].fillna(0).astype(int))
@@ -67,6 +79,7 @@ def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
     high_s = np.where(bare, time_s * (1 + UNKNOWN), high_s)
     is_default = (known["algorithm"] == DEFAULT).to_numpy(np.bool_)
     labels = known["label"].tolist()
+    visited = _visited(points, visits) if visits else []
     result = []
     for configuration, rows in positions(known, (*PLACED, "ranks", "bytes")):
         ordered = rows[np.argsort(time_s[rows], kind="stable")]
@@ -75,6 +88,10 @@ def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
             continue
         best = ordered[0]
         near = (time_s[ordered] <= time_s[best] * (1 + TIE)) | (low_s[ordered] <= high_s[best])
+        for place, row in enumerate(ordered[1:].tolist() if visited else [], 1):
+            if (ratio := ratio_in_pairs(visited[row], visited[best])) is not None:
+                apart, reach = ratio
+                near[place] = apart <= max(reach, math.log1p(TIE))
         if schedules[best] is not None:
             near |= np.array([schedules[row] == schedules[best] for row in ordered])
         result.append(
@@ -91,6 +108,16 @@ def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
             )
         )
     return result
+
+
+def _visited(points: pd.DataFrame, visits: Visits) -> list[ByLaunch]:
+    """The visits of each row; algorithms that make the same schedule there have the same ones."""
+    visited = visits_at(points, visits)
+    for rows in same_schedule(points):
+        together = taken_together([visited[row] for row in rows])
+        for row in rows:
+            visited[row] = together
+    return visited
 
 
 @dataclass(frozen=True)

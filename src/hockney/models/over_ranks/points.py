@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.records import columns
+from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES
+from hockney.records.record import Record
 from hockney.records.series import default_statistic
+from hockney.records.visits import ByLaunch, visits_by_launch
 from hockney.schedule.catalogue import signature
 from hockney.statistics import pooled
 
@@ -89,15 +93,47 @@ def with_schedules_joined(points: pd.DataFrame) -> pd.DataFrame:
 
     What differs between them is noise: the smallest of ten such times is the luckiest one.
     """
-    known = points["schedule"].notna() & (points["low_s"] > 0) & (points["low_s"] < points["high_s"])
-    alike = [*(name for name in HELD if name not in columns.CHOICE), "schedule"]
     times = ["time_s", "low_s", "high_s"]
     joined = points[times].to_numpy(np.float64)
+    for rows in same_schedule(points):
+        joined[rows] = pooled(*joined[rows].T)
+    return points.assign(**dict(zip(times, joined.T, strict=True)))
+
+
+def same_schedule(points: pd.DataFrame) -> Iterator[NDArray[np.intp]]:
+    """Positions of the algorithms that make the same schedule at one point, two and more with known intervals."""
+    known = points["schedule"].notna() & (points["low_s"] > 0) & (points["low_s"] < points["high_s"])
     place = np.flatnonzero(known)
+    alike = [*(name for name in HELD if name not in columns.CHOICE), "schedule"]
     for _, rows in positions(points[known], alike):
         if rows.size > 1:
-            joined[place[rows]] = pooled(*joined[place[rows]].T)
-    return points.assign(**dict(zip(times, joined.T, strict=True)))
+            yield place[rows]
+
+
+Visits = Mapping[tuple[str, ...], ByLaunch]
+"""The visits of points of one collective and statistic, by their values of `HELD` as text."""
+
+
+def visits_of(contents: Contents, operation: str, statistic: str) -> Visits:
+    """Those at the level that a campaign asks for; a table has none, nor has any statistic but completion."""
+    at_point: dict[tuple[str, ...], list[Record]] = {}
+    for record in contents.records:
+        is_ours = record.source == OURS and record.verified is not False
+        if is_ours and record.operation == operation and record.statistic == statistic == "completion":
+            words = ("" if value is None else str(value) for value in _held(record))
+            at_point.setdefault(tuple(words), []).append(record)
+    return {
+        point: visits_by_launch(records, contents.levels, contents.choice) for point, records in at_point.items()
+    }
+
+
+_held = attrgetter(*HELD)
+
+
+def visits_at(points: pd.DataFrame, visits: Visits) -> list[ByLaunch]:
+    """The visits of each row, none where they are not known."""
+    texts = [_texts(points[name]) for name in HELD]
+    return [visits.get(words, {}) for words in zip(*texts, strict=True)]
 
 
 @dataclass(frozen=True)

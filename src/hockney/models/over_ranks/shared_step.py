@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from scipy.special import gammaln
@@ -14,8 +16,13 @@ ROUNDS = 20
 """Of the fit: each weighs points anew by how far they lie from the curve."""
 LEAST_SCALE = 0.004
 """No residual is told apart below this: times are printed with three digits or so."""
+DRAWS = 400
+"""Curves without a step that are drawn."""
 SINGULAR = 1e-7
 """The least singular value of columns that the points tell apart, beside the largest."""
+
+Stepped = Literal["none", "shared", "own"]
+"""Which step curves have: none, one that all share, or each its own."""
 
 
 @dataclass(frozen=True)
@@ -48,56 +55,75 @@ def projected(design: Array) -> tuple[Array, int, float]:
 
 @dataclass(frozen=True)
 class Fit:
-    """Of m sets of curves: ln likelihood and common step, and for each curve the scale of its residuals; (m,)."""
+    """Of m sets of k curves: ln likelihood, (m,), steps, (k, m) or a shared one's (1, m), and scales, (k, m).
+
+    A scale is that of a curve's residuals.
+    """
 
     likelihood: Array
     level: Array
-    scales: list[Array]
+    scales: Array
 
 
-def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Array, *, is_stepped: bool) -> Fit:
-    """The most likely curves and their common step, by weights that follow the residuals.
+def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Array, step: Stepped) -> Fit:
+    """The most likely k curves and their steps, by weights that follow the residuals.
 
-    `targets`: (m, n) for each curve; `tail`: one for all, or (m,).
+    `targets`: (m, n) for each curve; `tail`: one for all, or (m,). All sets of all curves are one array, since
+    each is small: zeros make the curves equally long, and their bases equally wide.
     """
-    level = np.zeros(targets[0].shape[0])
+    counts = np.array([[curve.column.size] for curve in curves])
+    widths = np.array([curve.basis.shape[1] for curve in curves])
+    width = widths.max()
+    target, basis = _padded(targets), _padded([curve.basis for curve in curves])
+    column = _padded([curve.column[:, None] for curve in curves])
+    known = np.concatenate([basis, column], axis=2)
+    back = known.transpose(0, 2, 1)
+    products = (known[:, :, :, None] * known[:, :, None, :]).reshape(*known.shape[:2], -1)
+    unused = np.where(np.arange(width) < widths[:, None], 0.0, 1.0)[:, None, None, :] * np.eye(width)
     tail = np.reshape(tail, (-1, 1))
-    smooth = [target @ curve.basis @ curve.basis.T for curve, target in zip(curves, targets, strict=True)]
-    scales = [
-        np.maximum(1.4826 * np.median(np.abs(target - made), axis=1), LEAST_SCALE)
-        for target, made in zip(targets, smooth, strict=True)
-    ]
-
-    # One product of matrices for all sets: a set's own would each be small.
-    products = [(one.basis[:, :, None] * one.basis[:, None, :]).reshape(len(one.basis), -1) for one in curves]
-
-    def missed(number: int) -> Array:
-        return np.asarray(targets[number] - smooth[number] - level[:, None] * curves[number].column)
-
-    def weights(number: int) -> Array:
-        return np.asarray((tail + 1) / (tail + (missed(number) / scales[number][:, None]) ** 2))
-
+    left = target - target @ basis @ back[:, :width]
+    medians = [np.median(np.abs(own[:, :count]), axis=1) for own, (count,) in zip(left, counts, strict=True)]
+    scale = np.maximum(1.4826 * np.array(medians), LEAST_SCALE)
+    level = np.zeros((1, target.shape[1]))
     for _ in range(ROUNDS):
-        solved = []
-        above, below = np.zeros_like(level), np.zeros_like(level)
-        for number, (curve, target) in enumerate(zip(curves, targets, strict=True)):
-            weight = weights(number)
-            normal = (weight @ products[number]).reshape(-1, *2 * curve.basis.shape[1:])
-            sides = np.stack([weight * target, weight * curve.column], axis=1) @ curve.basis
-            of_target, of_column = np.moveaxis(np.linalg.solve(normal, np.moveaxis(sides, 1, 2)), 2, 0)
-            solved.append((of_target, of_column))
-            left = weight * curve.column - (of_column @ curve.basis.T) * weight
-            above += (left * target).sum(axis=1) / scales[number] ** 2
-            below += (left * curve.column).sum(axis=1) / scales[number] ** 2
-        if is_stepped:
-            level = above / below
-        for number, (curve, (of_target, of_column)) in enumerate(zip(curves, solved, strict=True)):
-            smooth[number] = (of_target - level[:, None] * of_column) @ curve.basis.T
-            again = missed(number)
-            scales[number] = np.maximum(np.sqrt((weights(number) * again**2).mean(axis=1)), LEAST_SCALE)
-    likelihood = np.zeros_like(level)
+        weight = (tail + 1) / (tail + (left / scale[:, :, None]) ** 2)
+        normal = (weight @ products).reshape(*weight.shape[:2], width + 1, width + 1)
+        sides = (weight * target) @ known
+        of_column = normal[..., :width, width]
+        both = np.stack([sides[..., :width], of_column], axis=-1)
+        found, beside = np.moveaxis(np.linalg.solve(normal[..., :width, :width] + unused, both), -1, 0)
+        if step != "none":
+            above = (sides[..., width] - (beside * sides[..., :width]).sum(axis=-1)) / scale**2
+            below = (normal[..., width, width] - (beside * of_column).sum(axis=-1)) / scale**2
+            level = above / below if step == "own" else above.sum(axis=0, keepdims=True) / below.sum(axis=0)
+            found = found - level[..., None] * beside
+        levels = np.broadcast_to(level, scale.shape)[..., None]
+        left = target - np.concatenate([found, levels], axis=-1) @ back
+        weight = (tail + 1) / (tail + (left / scale[:, :, None]) ** 2)
+        scale = np.maximum(np.sqrt((weight * left**2).sum(axis=-1) / counts), LEAST_SCALE)
     constant = (gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2)[:, 0]
-    for number, target in enumerate(targets):
-        spread = np.log1p((missed(number) / scales[number][:, None]) ** 2 / tail).sum(axis=1)
-        likelihood += target.shape[1] * (constant - np.log(scales[number])) - (tail[:, 0] + 1) / 2 * spread
-    return Fit(likelihood, level, scales)
+    spread = np.log1p((left / scale[:, :, None]) ** 2 / tail).sum(axis=-1)
+    likelihood = counts * (constant - np.log(scale)) - (tail[:, 0] + 1) / 2 * spread
+    return Fit(likelihood.sum(axis=0), level, scale)
+
+
+@lru_cache(maxsize=4096)
+def excess_of(plain: tuple[tuple[int, bytes], ...], tail: float) -> float:
+    """The mean ratio of likelihoods of curves without a step, with one over without; of many points it is 1.
+
+    `plain`: for each curve how many points it has, and the bytes of its columns, (n, p), the step's last.
+    """
+    designs = [np.frombuffer(columns).reshape(count, -1) for count, columns in plain]
+    made = [Shape(basis_of(design[:, :-1]), design[:, -1]) for design in designs]
+    noise = np.random.default_rng(1)
+    targets = [noise.standard_t(tail, (DRAWS, curve.column.size)) for curve in made]
+    stepped, smooth = (fitted(made, targets, tail, one).likelihood for one in ("shared", "none"))
+    return max(1.0, float(2 * (stepped - smooth).mean()))
+
+
+def _padded(tables: Sequence[Array]) -> Array:
+    """Tables, each (a, b), as one array with zeros at the ends of the smaller ones."""
+    result = np.zeros((len(tables), *(max(sizes) for sizes in zip(*(one.shape for one in tables), strict=True))))
+    for own, one in zip(result, tables, strict=True):
+        own[: one.shape[0], : one.shape[1]] = one
+    return result

@@ -13,7 +13,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
+from itertools import starmap
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
-from hockney.models.over_ranks.shared_step import Shape, basis_of, fitted, projected
+from hockney.models.over_ranks.shared_step import Shape, basis_of, excess_of, fitted, projected
 from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
 
@@ -37,8 +38,8 @@ LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
 TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
 """Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
-DRAWS, SUSPECTED = 400, 0.01
-"""So many curves without a step are drawn for a place where one is suspected, at this chance."""
+SUSPECTED = 0.01
+"""Chance from which on curves without a step are drawn for a place."""
 DISAGREE = 0.01
 """Chance of so different steps in curves that all have the same."""
 LEAST_BEND = 6
@@ -167,11 +168,18 @@ def search(
         for candidate in own:
             by_place.setdefault(_key(candidate), {})[allocation] = candidate
 
+    def beside(place: int, taken: Iterable[int]) -> tuple[int, ...]:
+        """Those places that lie among the points that count at a place: only they change what is found there."""
+        own = by_place[place]
+        pairs = {n: [(own[name], one) for name, one in by_place[n].items() if name in own] for n in sorted(taken)}
+        return tuple(n for n, both in pairs.items() if n != place and any(starmap(_is_near, both)))
+
     def measured(place: int, besides: Sequence[int]) -> dict[str, list[_Curve]]:
         """The curves that can tell of a place, by allocation."""
         told = {}
         for allocation, candidate in by_place[place].items():
             others = [by_place[other][allocation] for other in besides if allocation in by_place[other]]
+            others = [other for other in others if _is_near(candidate, other)]
             near = [
                 _measured(*curve, candidate, others, places[allocation])
                 for curve in (curves[allocation], *(alike or {}).get(allocation, ()))
@@ -186,7 +194,8 @@ def search(
     of_own = FALSE_ALARMS * (OWN_SHARE if joint_tests else 1)
     tail = _tail([curve for told in alone.values() for own in told.values() for curve in own])
 
-    def found_at(place: int, besides: Sequence[int]) -> Found | None:
+    @cache
+    def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
         told = measured(place, besides) if besides else alone[place]
         each = {name: _common(own, tail) for name, own in told.items()}
         joint = next(iter(each.values()), UNTOLD)
@@ -206,17 +215,22 @@ def search(
 
     taken: list[int] = []
     while left := [place for place in alone if place not in taken]:
-        clear = {place: one for place in left if (one := found_at(place, taken)) is not None}
+        clear = {place: one for place in left if (one := found_at(place, beside(place, taken))) is not None}
         if not clear:
             break
         taken.append(min(clear, key=lambda place: clear[place].least_p))
-    found = [found_at(place, [other for other in taken if other != place]) for place in taken]
+    found = [found_at(place, beside(place, taken)) for place in taken]
     first = {place: next(iter(own.values())) for place, own in by_place.items()}
     return Searched(
         sorted((one for one in found if one is not None), key=lambda one: one.candidate.before),
         [first[place] for place in alone],
         [first[place] for place in sorted(by_place) if place not in alone],
     )
+
+
+def _is_near(place: Candidate, other: Candidate) -> bool:
+    """Whether some of the points that count at a place may lie on either side of the other."""
+    return place.before / SPAN <= other.before and other.after <= place.after * SPAN
 
 
 def _is_told(one: Step, significance: float) -> bool:
@@ -258,7 +272,7 @@ def _measured(
         return None
     at, design, target = prepared
     _, freedom, square = projected(design)
-    if target.size <= 2 * (target.size - freedom) or square < LEAST_KNOWN**2 * _spread(design[:, -1]):
+    if target.size <= 2 * (target.size - freedom) or square < LEAST_KNOWN**2 * target.size * design[:, -1].var():
         return None
     drawn = (tuple(at.tolist()), place, tuple(others), tuple(candidates))
     return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
@@ -271,8 +285,8 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     well (Birge 1932).
     """
     targets = [curve.target[None] for curve in curves]
-    without = fitted(curves, targets, tail, is_stepped=False)
-    fit = fitted(curves, targets, tail, is_stepped=True)
+    without = fitted(curves, targets, tail, "none")
+    fit = fitted(curves, targets, tail, "shared")
     likelihood = float(fit.likelihood[0])
     ratio = max(2 * (likelihood - float(without.likelihood[0])), 0.0)
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
@@ -280,7 +294,7 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
     if special.chdtrc(1, ratio) < SUSPECTED:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
-        excess = _excess(tuple(dict.fromkeys(curve.drawn for curve in curves)), tail)
+        excess = excess_of(tuple(map(_plain, dict.fromkeys(curve.drawn for curve in curves))), tail)
     if len(apart) > 1:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
         if special.chdtrc(freedom, differing) < DISAGREE:
@@ -290,7 +304,7 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     precision = weight * sum(
         curve.square / float(scale[0]) ** 2 for curve, scale in zip(curves, fit.scales, strict=True)
     )
-    level = float(fit.level[0])
+    level = float(fit.level[0, 0])
     root = math.sqrt(ratio / excess)
     # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
     reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
@@ -302,27 +316,14 @@ def _tail(curves: Sequence[_Curve]) -> float:
     """The degrees of freedom with which all curves together, each with a step of its own, are most likely."""
 
     tails = np.array(TAILS)
-    likelihood = np.zeros_like(tails)
-    for curve in curves:
-        likelihood += fitted([curve], [np.tile(curve.target, (tails.size, 1))], tails, is_stepped=True).likelihood
-    return TAILS[int(likelihood.argmax())]
+    targets = [np.tile(curve.target, (tails.size, 1)) for curve in curves]
+    return TAILS[int(fitted(curves, targets, tails, "own").likelihood.argmax())] if curves else TAILS[0]
 
 
-@lru_cache(maxsize=4096)
-def _excess(drawn: tuple[_Drawn, ...], tail: float) -> float:
-    """The mean ratio of likelihoods of curves without a step at these ranks; of many points it is 1.
-
-    It depends on the ranks and hardly on the curve; that of √P is taken.
-    """
-    made = []
-    for at, place, others, known in drawn:
-        ranks = np.array(at)
-        design = _columns(ranks, np.sqrt(ranks), place, others, known)
-        made.append(Shape(basis_of(design[:, :-1]), design[:, -1]))
-    noise = np.random.default_rng(1)
-    targets = [noise.standard_t(tail, (DRAWS, curve.column.size)) for curve in made]
-    stepped, smooth = (fitted(made, targets, tail, is_stepped=one).likelihood for one in (True, False))
-    return max(1.0, float(2 * (stepped - smooth).mean()))
+def _plain(drawn: _Drawn) -> tuple[int, bytes]:
+    """How many points and, as an array's bytes, the columns of a curve √P: many curves have the same ones."""
+    ranks, place, others, known = np.array(drawn[0]), *drawn[1:]
+    return ranks.size, _columns(ranks, np.sqrt(ranks), place, others, known).tobytes()
 
 
 def simulated_step(
@@ -387,8 +388,3 @@ def _smooth(table: Array, time: Array) -> Array:
     solution, *_ = np.linalg.lstsq(relative, np.ones_like(time), rcond=None)
     made = table @ solution
     return np.asarray(np.where(made > 0.2 * time, made, 0.2 * time))
-
-
-def _spread(column: Array) -> float:
-    centred = column - column.mean()
-    return float(centred @ centred)

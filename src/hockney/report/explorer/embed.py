@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,19 @@ import numpy as np
 import pandas as pd
 
 from hockney import reading
+from hockney.models.base import models as registry
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.report.explorer.chart import DIMENSIONS, PENALTIES, VIEWS, Explored
-from hockney.report.style import COLOURS, Looks
+from hockney.report.explorer.chart import DIMENSIONS, PENALTIES, POINTS_A_DOUBLING, REGIME, VIEWS, Explored
+from hockney.report.style import COLOURS, Looks, Style, model_styles
 
 DIGITS = 4
 """Significant digits of a time: an interval of a median is seldom below a thousandth of it."""
 MOST_POINTS = 150_000
 """Points that a page carries; of more, those on numbers of ranks spread evenly."""
-_SERIES = ("operation", *DIMENSIONS, "ranks", "origin", "streams")
-
+_SERIES = ("operation", *DIMENSIONS, "ranks", "origin", "streams", "moved")
+_MODEL = ("operation", *DIMENSIONS, "ranks", "model")
+EXACT = 9
+"""Significant digits of a model's parameters, which may nearly cancel each other."""
 
 _HERE = Path(str(files("hockney.report.explorer")))
 
@@ -49,7 +52,7 @@ def thinned(explored: Explored) -> tuple[Explored, str]:
         if step > len(counts):
             break
         step *= 2
-    left = Explored(points[points["ranks"].isin(kept)], cells[cells["ranks"].isin(kept)], explored.first)
+    left = replace(explored, points=points[points["ranks"].isin(kept)], cells=cells[cells["ranks"].isin(kept)])
     return left, (
         f"Of {len(points)} points the figures to explore hold {len(left.points)}, those on {len(kept)} of "
         f"{len(counts)} numbers of ranks; the files of --csv hold all."
@@ -60,9 +63,10 @@ def data(explored: Explored, looks: Looks) -> str:
     """The points as JSON that may stand inside a script element: no text can end it.
 
     Words stand once and are numbers elsewhere; times are microseconds. A series is
-    [words and numbers of `_SERIES`, sizes, times, lows, highs, repeats]. `looks` are the styles of the page.
+    [words and numbers of `_SERIES`, sizes, times, lows, highs, repeats], a model [words and numbers of `_MODEL`,
+    regimes as of `REGIME`]. `looks` are the styles of the page.
     """
-    words: dict[str, dict[str, int]] = {name: {} for name in ("operation", *DIMENSIONS, "origin")}
+    words: dict[str, dict[str, int]] = {name: {} for name in ("operation", *DIMENSIONS, "origin", "model")}
     words["algorithm"] = {name: i for i, name in enumerate(by_wins(explored))}
     sizes: dict[tuple[int, ...], int] = {}
     series = []
@@ -85,12 +89,23 @@ def data(explored: Explored, looks: Looks) -> str:
     held: dict[str, list[Any]] = {n: [_number(words, n, value) for value in cells[n].tolist()] for n in names}
     held["best"] = [_number(words, "algorithm", value) for value in cells["best"].tolist()]
     held |= {"best_us": _us(cells["best_s"]), "penalty": _rounded(cells["penalty"], DIGITS)}
+    models = [
+        [
+            *(_number(words, name, value) for name, value in zip(_MODEL, key, strict=True)),
+            list(zip(*(_rounded(own[name] * scale, EXACT) for name, scale in REGIME.items()), strict=True)),
+        ]
+        for key, own in (explored.regimes.groupby([*_MODEL], sort=False) if len(explored.regimes) else ())
+    ]
+    of_models = model_styles(registry.names())
+    looked = {name: looks.of(list(words[name])) for name in DIMENSIONS} | {"model": of_models}
     whole = {
         "views": [asdict(view) for view in VIEWS],
         "dimensions": DIMENSIONS,
         "penalties": PENALTIES,
         "words": {name: list(known) for name, known in words.items()},
-        "styles": {name: _styles(list(words[name]), looks) for name in DIMENSIONS},
+        "styles": {name: _styles(list(words[name]), of_it) for name, of_it in looked.items()},
+        "points_a_doubling": POINTS_A_DOUBLING,
+        "models": models,
         "sizes": [list(one) for one in sizes],
         "series": series,
         "cells": held,
@@ -107,9 +122,8 @@ def by_wins(explored: Explored) -> list[str]:
     )
 
 
-def _styles(names: Sequence[str], looks: Looks) -> list[list[Any]]:
+def _styles(names: Sequence[str], styles: Mapping[str, Style]) -> list[list[Any]]:
     """Number of the colour (`default`: the ink), dashes and marker of each name."""
-    styles = looks.of(names)
     return [
         ["default" if name == DEFAULT else COLOURS.index(look.colour), list(look.dashes), look.marker]
         for name, look in ((name, styles[name]) for name in names)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from hockney.models.over_ranks.bandwidth import blocks, moved_blocks
 from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
-from hockney.models.over_ranks.points import PLACED, Configuration, points, telling_placed
+from hockney.models.over_ranks.points import PLACED, Configuration, Visits, points, telling_placed
 from hockney.records.keys import COLLECTIVES
 from hockney.report.curves import MessageCurve, by_operation
 from hockney.report.explorer.chart import DIMENSIONS, Choice, Explored
@@ -28,7 +29,8 @@ _COMPARED = ("campaign", "algorithm", "placement", "variant", "library")
 class Source:
     """A campaign or table of which messages and collectives are looked at.
 
-    `statistics`: of each collective that is shown its statistic; `campaign`: its name where there are several.
+    `statistics`: of each collective that is shown its statistic; `campaign`: its name where there are several;
+    `visits`: of each collective those of its points.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Source:
     statistics: Mapping[str, str]
     launches: Sequence[Mapping[str, Any]] = ()
     campaign: str = ""
+    visits: Mapping[str, Visits] = field(default_factory=dict)
 
 
 def explored(sources: Sequence[Source], about: Sequence[str] = ()) -> Explored | None:
@@ -49,14 +52,13 @@ def explored(sources: Sequence[Source], about: Sequence[str] = ()) -> Explored |
     parts = [*_messages(sources), *_collectives(sources)]
     if not parts:
         return None
-    joined = pd.concat([rows for rows, _ in parts], ignore_index=True)
-    cells = pd.concat([of_it for _, of_it in parts], ignore_index=True)
+    joined, cells, regimes = (pd.concat(each, ignore_index=True) for each in zip(*parts, strict=True))
     first = {
         str(name): _first(str(name), rows, cells[cells["operation"] == name])
         for name, rows in joined.groupby("operation", sort=False)
     }
     ordered = sorted(first, key=lambda name: about.index(name) if name in about else len(about))
-    return Explored(joined, cells, {name: first[name] for name in ordered})
+    return Explored(joined, cells, {name: first[name] for name in ordered}, regimes)
 
 
 def by_dimension(names: Sequence[str]) -> dict[str, list[str]]:
@@ -68,7 +70,11 @@ def by_dimension(names: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def _messages(sources: Sequence[Source]) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+Part = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
+"""Points, cells and regimes of an operation, as in `Explored`."""
+
+
+def _messages(sources: Sequence[Source]) -> Iterator[Part]:
     of_source = [by_operation(source.curves) for source in sources]
     for operation in dict.fromkeys(name for groups in of_source for name in groups):
         groups = [groups.get(operation, []) for groups in of_source]
@@ -76,12 +82,15 @@ def _messages(sources: Sequence[Source]) -> Iterator[tuple[pd.DataFrame, pd.Data
         telling |= {
             name for name in _differing([curve for group in groups for curve in group]) if name in PLACEMENT
         }
-        rows = [
-            _points_of(source, curve, {name: text for name, text in curve.words.items() if name in telling})
-            for source, group in zip(sources, groups, strict=True)
-            for curve in group
-        ]
-        yield pd.concat(rows, ignore_index=True), _cells(operation, "", [], {})
+        rows, regimes = [], []
+        for source, group in zip(sources, groups, strict=True):
+            for curve in group:
+                held = {name: text for name, text in curve.words.items() if name in telling}
+                where = _where(source, curve, held)
+                rows.append(curve.points.assign(**where, repeats=0, moved=0, origin=_origin(source, curve)))
+                regimes.append(curve.regimes.assign(operation=operation, **where))
+        joined, models = (pd.concat(each, ignore_index=True) for each in (rows, regimes))
+        yield joined, _cells(operation, "", [], {}), models
 
 
 def _differing(group: Sequence[MessageCurve]) -> set[str]:
@@ -89,23 +98,25 @@ def _differing(group: Sequence[MessageCurve]) -> set[str]:
     return {name for one in words for name in one if len({other.get(name) for other in words}) > 1}
 
 
-def _points_of(source: Source, curve: MessageCurve, held: Mapping[str, str]) -> pd.DataFrame:
-    index_of = {str(launch.get("id")): str(launch.get("index", "")) for launch in source.launches}
-    launches = [index_of.get(name, "") or name for name in curve.entry.measurements.launches]
-    of_launches = f", launches {', '.join(launches)}" if any(launches) else ""
+def _where(source: Source, curve: MessageCurve, held: Mapping[str, str]) -> dict[str, Any]:
+    """The dimensions and the ranks of a curve."""
     ranks = curve.entry.other.get("ranks", "")
     dimensions = by_dimension([name for name in held if name != "ranks"])
-    return curve.points.assign(
-        campaign=source.campaign,
+    return {
+        "campaign": source.campaign,
         **{name: ", ".join(held[column] for column in columns) for name, columns in dimensions.items()},
-        algorithm="",
-        ranks=int(ranks) if ranks.isdigit() else 2 * curve.pairs,
-        repeats=0,
-        origin=f"{source.name}{of_launches}",
-    )
+        "algorithm": "",
+        "ranks": int(ranks) if ranks.isdigit() else 2 * curve.pairs,
+    }
 
 
-def _collectives(sources: Sequence[Source]) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+def _origin(source: Source, curve: MessageCurve) -> str:
+    index_of = {str(launch.get("id")): str(launch.get("index", "")) for launch in source.launches}
+    launches = [index_of.get(name, "") or name for name in curve.entry.measurements.launches]
+    return source.name + (f", launches {', '.join(launches)}" if any(launches) else "")
+
+
+def _collectives(sources: Sequence[Source]) -> Iterator[Part]:
     for operation in dict.fromkeys(name for source in sources for name in source.statistics):
         measured = [
             (source, points(source.frame, operation, source.statistics[operation]))
@@ -117,10 +128,11 @@ def _collectives(sources: Sequence[Source]) -> Iterator[tuple[pd.DataFrame, pd.D
         names |= {name for name in telling_placed(together) if name in PLACEMENT}
         dimensions = by_dimension([name for name in PLACED if name in names])
         for source, rows in measured:
-            chosen = choices(rows) if COLLECTIVES[operation].has_size else []
+            chosen = choices(rows, source.visits.get(operation)) if COLLECTIVES[operation].has_size else []
             yield (
                 _points_at(source, operation, rows, dimensions),
                 _cells(operation, source.campaign, chosen, dimensions),
+                pd.DataFrame(),
             )
 
 
@@ -140,10 +152,19 @@ def _points_at(
             "bytes": measured["bytes"].astype(np.int64),
             **{name: measured[name].astype(np.float64) for name in ("time_s", "low_s", "high_s")},
             "repeats": measured["repeats"].astype(np.int64),
-            "streams": 1,
+            **by_bytes(operation, measured["ranks"]),
             "origin": f"{source.name}, {TIME_WORDS.get(statistic, statistic)}{of_launches}",
         }
     )
+
+
+def by_bytes(operation: str, ranks: pd.Series) -> dict[str, list[int]]:
+    """By what bytes are multiplied for the two rates of a collective, 0 where the ranks are not known."""
+    counts = [int(count) for count in ranks.fillna(0)]
+    return {
+        "streams": [blocks(operation, count) for count in counts],
+        "moved": [max(moved_blocks(operation, count), 0) for count in counts],
+    }
 
 
 def _joined(measured: pd.DataFrame, names: Sequence[str]) -> Any:

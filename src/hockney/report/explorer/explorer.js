@@ -8,7 +8,7 @@ const WIDTH = 500, HEIGHT = 290, LEFT = 74, RIGHT = 10, TOP = 10, BOTTOM = 42;
 const MOST_MARKED = 40;   // points of a line with marks; a longer line shows its course
 const NAMES = {campaign: "Campaign", library: "Library", placement: "Placement", variant: "Variant",
                algorithm: "Algorithm"};
-const SERIES = ["operation", ...data.dimensions, "ranks", "origin", "streams", "sizes", "time", "low", "high", "repeats"];
+const SERIES = ["operation", ...data.dimensions, "ranks", "origin", "streams", "moved", "sizes", "time", "low", "high", "repeats"];
 
 const byOperation = new Map();
 for (const row of data.series) {
@@ -17,6 +17,8 @@ for (const row of data.series) {
   if (!byOperation.has(series.operation)) byOperation.set(series.operation, []);
   byOperation.get(series.operation).push(series);
 }
+const MODELS = ["operation", ...data.dimensions, "ranks", "model", "regimes"];
+const models = data.models.map(row => Object.fromEntries(MODELS.map((name, i) => [name, row[i]])));
 const cellsOf = new Map();
 data.cells.operation.forEach((operation, i) => {
   if (!cellsOf.has(operation)) cellsOf.set(operation, []);
@@ -47,6 +49,9 @@ function size(B) {
     if (B >= scale && B % (scale / 4) === 0) return `${B / scale} ${unit}`;
   return `${B} B`;
 }
+const ratio = value => `× ${digits(value)}`;
+const UNITS = {time: {as: time, title: "time"}, rate: {as: rate, title: "size / time"}, network: {as: rate, title: "moved bytes / time"},
+               ratio: {as: ratio, title: "modelled / measured"}};
 const ranksIn = n => n ? `${n} ranks` : "ranks unknown";
 
 // What a figure shows: `chart` of chart.py ----------------------------------------------------------------------
@@ -68,6 +73,7 @@ function cellsHeld() {
 }
 function chart(view) {
   if (view.kind === "map") return {view, lines: [], cells: cellsHeld()};
+  if (view.kind === "models") return {view, lines: modelled(view), cells: []};
   const lines = new Map();
   for (const one of byOperation.get(choice.operation)) {
     if (!isHeld(one, choice.by) || (view.x === "bytes" && one.ranks !== choice.ranks)) continue;
@@ -77,7 +83,8 @@ function chart(view) {
     const take = i => {
       const repeats = Array.isArray(one.repeats) ? one.repeats[i] : one.repeats;
       const low = one.low ? one.low[i] : null, high = one.high ? one.high[i] : null;
-      const asRate = us => us === null ? null : one.streams * one.sizes[i] / us * 1e6;
+      const times = view.y === "rate" ? one.streams : one.moved;
+      const asRate = us => us === null ? null : times * one.sizes[i] / us * 1e6;
       const isTime = view.y === "time";
       const y = isTime ? one.time[i] : asRate(one.time[i]);
       if (y > 0) into.push({x: view.x === "bytes" ? one.sizes[i] : one.ranks, y, low: isTime ? low : asRate(high),
@@ -92,6 +99,35 @@ function chart(view) {
   const words = data.words[choice.by];
   sorted.sort((a, b) => words[a.label] < words[b.label] ? -1 : 1);
   return {view, lines: sorted, cells: []};
+}
+
+// The models of the one curve that is held: `model_lines` of chart.py, with what was measured beside their times.
+function modelled(view) {
+  const isOfCurve = one => one.operation === choice.operation && one.ranks === choice.ranks && isHeld(one);
+  const curve = byOperation.get(choice.operation).find(isOfCurve), own = models.filter(isOfCurve);
+  if (!curve || !own.length) return [];
+  const point = (x, y) => ({x, y, low: null, high: null, bytes: x, ranks: choice.ranks, origin: curve.origin});
+  const lines = [];
+  for (const {model, regimes} of own) {
+    const us = (B, [, , alpha, beta]) => alpha + beta * B, line = points => lines.push({label: model, isModel: true, points: points.filter(p => p.y > 0)});
+    if (view.y === "ratio") {
+      const at = B => regimes.find(([, end]) => end === null || B <= end);
+      line(curve.sizes.map((B, i) => point(B, us(B, at(B)) / curve.time[i])));
+      continue;
+    }
+    if (curve.sizes[0] === 0 && regimes[0][0] === 0) line([point(0, regimes[0][2])]);
+    const least = curve.sizes.find(B => B > 0), most = curve.sizes.at(-1);
+    for (const regime of regimes) {
+      const first = Math.max(regime[0], least), last = Math.min(regime[1] ?? Infinity, most);
+      if (!(first <= last)) continue;
+      const n = Math.floor(data.points_a_doubling * Math.log2(last / first)) + 2;
+      line(Array.from({length: n}, (_, i) => { const B = first * (last / first) ** (i / (n - 1)); return point(B, us(B, regime)); }));
+    }
+  }
+  if (view.y === "time")
+    lines.push({label: null, isModel: true, isMeasured: true, points: curve.sizes.map((B, i) => ({...point(B, curve.time[i]), low: curve.low ? curve.low[i] : null,
+      high: curve.high ? curve.high[i] : null, repeats: Array.isArray(curve.repeats) ? curve.repeats[i] : curve.repeats}))});
+  return lines.filter(one => one.points.length);
 }
 
 // Elements --------------------------------------------------------------------------------------------------------
@@ -124,6 +160,9 @@ function markPath(kind, x, y, r = 3) {
 }
 
 // A word keeps its style in every panel and choice, and in the figures for print.
+const MEASURED = {colour: "ink", dash: "", mark: "o"};
+const lookOf = line => line.isMeasured ? MEASURED : line.isModel ? style("model", line.label) : style(choice.by, line.label);
+const nameOf = line => line.isMeasured ? "measured" : data.words[line.isModel ? "model" : choice.by][line.label];
 function style(name, i) {
   const [colour, dashes, mark] = data.styles[name][i];
   return {colour, dash: dashes.map(d => d * 1.5).join(" "), mark,
@@ -171,18 +210,20 @@ class Panel {
     this.marks = [];
     this.cursor = null;
     this.svg.replaceChildren();
-    this.lines = this.chart.lines.filter(line => !hidden.has(`${choice.by} ${line.label}`));
+    this.lines = this.chart.lines.filter(line => line.isModel || !hidden.has(`${choice.by} ${line.label}`));
     const points = isMap ? this.chart.cells : this.lines.flatMap(line => line.points);
     // No figure of what this operation has none of: algorithms to choose from, numbers of ranks to grow over, or bytes.
     const series = byOperation.get(choice.operation);
     this.element.hidden = isMap ? !(cellsOf.get(choice.operation) || []).length
+      : this.view.kind === "models" ? !models.some(one => one.operation === choice.operation)
       : this.view.x === "ranks" ? new Set(series.map(one => one.ranks)).size < 2
-      : this.view.y === "rate" && !series.some(one => one.sizes.some(B => B > 0));
+      : this.view.y === "rate" ? !series.some(one => one.sizes.some(B => B > 0))
+      : this.view.y === "network" && !series.some(one => one.moved && one.sizes.some(B => B > 0));
     this.reset.hidden = !this.zoom;
     this.key.textContent = "";
     const words = [data.words.operation[choice.operation],
       ...(isMap ? [] : [this.view.x === "bytes" ? ranksIn(choice.ranks) : size(choice.bytes)]),
-      ...data.dimensions.filter(name => (isMap ? name !== "algorithm" : name !== choice.by))
+      ...data.dimensions.filter(name => (isMap ? name !== "algorithm" : this.view.kind === "models" || name !== choice.by))
         .map(name => data.words[name][choice.held[name]])];
     const title = `${this.view.title}: ${words.filter(Boolean).join(", ")}`;
     this.title.textContent = title;
@@ -226,7 +267,7 @@ class Panel {
     const toX = v => LEFT + (v - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT);
     const toY = v => HEIGHT - BOTTOM - (v - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM);
     this.range = {x: [x0, x1], y: [y0, y1]};
-    const isTime = this.view.y === "time", isSize = this.view.x === "bytes";
+    const isSize = this.view.x === "bytes", {as, title} = UNITS[this.view.y];
     const step = [1, 2, 3, 4, 5, 6].find(s => (x1 - x0) / s <= 7) || 8;
     const xTicks = [];
     for (let e = Math.ceil(x0); e <= x1; e++)
@@ -235,36 +276,39 @@ class Panel {
     const yTicks = [], subs = y1 - y0 > 2.5 ? [1] : y1 - y0 > 0.8 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
     for (let e = Math.floor(y0); e <= y1; e++) for (const sub of subs) {
       const value = sub * 10 ** e, at = Math.log10(value);
-      if (at >= y0 && at <= y1) yTicks.push([toY(at), isTime ? time(value) : rate(value)]);
+      if (at >= y0 && at <= y1) yTicks.push([toY(at), as(value)]);
     }
-    this.axes(xTicks.filter(([at]) => at >= LEFT - 1 && at <= WIDTH - RIGHT + 1), yTicks, isSize ? "message size" : "ranks", isTime ? "time" : "size / time");
+    this.axes(xTicks.filter(([at]) => at >= LEFT - 1 && at <= WIDTH - RIGHT + 1), yTicks, isSize ? "message size" : "ranks", title);
     const chosen = position(isSize ? choice.bytes : choice.ranks);
     // An inner drawing cuts off what a zoom leaves outside.
     const frame = {x: LEFT - 4, y: TOP - 4, width: WIDTH - LEFT - RIGHT + 8, height: HEIGHT - TOP - BOTTOM + 8};
     const inside = svg("svg", {...frame, viewBox: Object.values(frame).join(" ")});
     inside.append(svg("path", {class: "chosen", d: `M${toX(chosen)},${TOP}V${HEIGHT - BOTTOM}`}));
     for (const line of this.lines) {
-      const look = style(choice.by, line.label);
+      const look = lookOf(line);
       const at = line.points.map(p => [toX(position(p.x)), toY(Math.log10(p.y))]);
       const joined = at.filter((_, i) => line.points[i].x > 0);
       const r = v => Math.round(v * 10) / 10;
-      const group = svg("g", {class: `line c-${look.colour}`, "data-label": data.words[choice.by][line.label],
+      const group = svg("g", {class: `line c-${look.colour}`, "data-label": nameOf(line),
                               "data-x": line.points.map(p => p.x).join(), "data-y": line.points.map(p => p.y).join(),
                               "data-at": at.map(([x, y]) => `${r(x)} ${r(y)}`).join()});
-      if (joined.length)
+      const isCurve = line.isModel && this.view.y === "time" && !line.isMeasured; // of many points, not measured ones
+      if (joined.length > 1 && !line.isMeasured)
         group.append(svg("path", {d: "M" + joined.map(([x, y]) => `${r(x)},${r(y)}`).join("L"), "stroke-dasharray": look.dash}));
       let bars = "";
       line.points.forEach((p, i) => {
         if (p.low > 0 && p.high > p.low) bars += `M${r(at[i][0])},${r(toY(Math.log10(p.low)))}V${r(toY(Math.log10(p.high)))}`;
       });
       if (bars) group.append(svg("path", {class: "bars", d: bars}));
-      if (line.points.length <= MOST_MARKED || this.zoom)
+      if (!isCurve && (line.points.length <= MOST_MARKED || this.zoom) || line.points.length === 1 || line.isMeasured)
         group.append(svg("path", {class: "marks", d: at.map(([x, y]) => markPath(look.mark, r(x), r(y))).join("")}));
       inside.append(group);
-      line.points.forEach((p, i) => this.marks.push({x: at[i][0], y: at[i][1], line: line.label, point: p}));
+      if (!isCurve) line.points.forEach((p, i) => this.marks.push({x: at[i][0], y: at[i][1], line: line.label, of: line, point: p}));
     }
     this.svg.append(inside);
-    this.marks = this.marks.filter(m => m.x >= LEFT - 3 && m.x <= WIDTH - RIGHT + 4 && m.y >= TOP - 4 && m.y <= HEIGHT - BOTTOM + 4);
+    if (this.view.kind === "models")
+      this.key.replaceChildren(...[...new Map(this.lines.map(line => [nameOf(line), lookOf(line)]))].map(([name, look]) =>
+        html("span", {}, html("i", {class: `swatch c-${look.colour}`}), name)));
   }
 
   drawMap() {
@@ -337,9 +381,10 @@ class Panel {
       const of = c.penalty === null ? "the default was not measured" : c.is_default ? "it is the default" : c.penalty > 1 ? `the default takes × ${digits(c.penalty)} of that` : "the default cannot be told from it";
       return [`${data.words.algorithm[c.best]}: ${time(c.best_us)}`, `${size(c.bytes)}, ${ranksIn(c.ranks)}${tied}; ${of}`];
     }
-    const p = mark.point, as = this.view.y === "time" ? time : rate;
+    const p = mark.point, {as} = UNITS[this.view.y];
+    if (this.view.y === "ratio") return [`${nameOf(mark.of)}: ${as(p.y)} of the measured time`, `${size(p.bytes)}, ${ranksIn(p.ranks)}`];
     const interval = p.low === null ? "no interval" : `${as(p.low)} … ${as(p.high)} (${p.repeats ? `range of ${p.repeats} values` : "95 % interval"})`;
-    return [`${data.words[choice.by][mark.line] || "all"}: ${as(p.y)}`, `${interval}; ${size(p.bytes)}, ${ranksIn(p.ranks)}`, `from ${data.words.origin[p.origin]}`];
+    return [`${nameOf(mark.of) || "all"}: ${as(p.y)}`, `${interval}; ${size(p.bytes)}, ${ranksIn(p.ranks)}`, `from ${data.words.origin[p.origin]}`];
   }
 
   show(mark, isSpoken) {
@@ -416,7 +461,7 @@ class Panel {
     const from = mark.cell || mark.point;
     const next = copy(choice);
     next.bytes = from.bytes; next.ranks = from.ranks;
-    if (!mark.cell) next.held[choice.by] = mark.line;
+    if (!mark.cell && !mark.of.isModel) next.held[choice.by] = mark.line;
     follow(next);
   }
 
@@ -517,7 +562,7 @@ function follow(next) {
 }
 
 function drawLegend(present) {
-  const shown = new Set(panels.flatMap(panel => panel.chart.lines.map(line => line.label)));
+  const shown = new Set(panels.flatMap(panel => panel.chart.lines.filter(line => !line.isModel).map(line => line.label)));
   legend.replaceChildren(...present[choice.by].filter(i => shown.has(i)).map(i => {
     const word = data.words[choice.by][i], look = style(choice.by, i), key = `${choice.by} ${i}`;
     const sample = svg("svg", {viewBox: "0 0 34 12", width: 34, height: 12, "aria-hidden": "true", class: `line c-${look.colour}`},
