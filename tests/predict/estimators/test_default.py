@@ -102,10 +102,20 @@ def test_the_doubt_between_two_algorithms_widens_the_interval(fitted: Mixed, tab
 
 
 def test_certain_points_train_under_their_name(fitted: Mixed, training: Training) -> None:
-    names = certain(training, fitted.found)["algorithm"]
+    """Cells of one name, here those from the switch on, do; the rest of `default` is left out."""
+    chain = [candidate.name for candidate in fitted.found.candidates].index("chain, radix 4")
+    told = [
+        replace(
+            each,
+            cells=[replace(cell, names=[[chain]] if cell.size_B >= SWITCH_B else None) for cell in each.cells],
+        )
+        for each in fitted.found.chains
+    ]
+    names = certain(training, replace(fitted.found, chains=told))["algorithm"]
+    default = training.points[training.points["algorithm"] == DEFAULT]
     assert DEFAULT not in set(names)
-    assert {"schedule:chain", "schedule:pipeline"} & set(names)
-    assert len(names) > (training.points["algorithm"] != DEFAULT).sum()
+    assert (names == "schedule:chain").sum() == (default["bytes"] >= SWITCH_B).sum() > 0
+    assert len(names) == len(training.points) - (default["bytes"] < SWITCH_B).sum()
 
 
 def test_a_setting_tells_what_no_version_does(training: Training) -> None:

@@ -144,6 +144,23 @@ def test_the_first_run_on_a_second_node_is_less_certain(simulated_table: Table, 
     assert width[is_new].min() > np.exp(0.5) > width[~is_new].max()
 
 
+@pytest.mark.parametrize("apart", [0.0, 0.5], ids=["alike", "apart"])
+def test_how_far_schedules_miss_each_other_is_the_interval_of_another(
+    simulated_table: Table, system: System, apart: float
+) -> None:
+    """Three schedules predict a fourth, where all cost the same, and where each takes e^±0.5 of it."""
+    of_each = {"linear": 1.0, "binomial": -1.0, "chain": 1.0, "binary": -1.0}
+    every = simulated_table(algorithms=of_each, ranks=(4, 8, 16, 24, 32), sizes=(8, 512, 16384), noise=NOISE)
+    every["time_s"] *= np.exp(apart * every["algorithm"].map(of_each))
+    is_new = (every["algorithm"] == "binary").to_numpy()
+    made = simulated(training(every[~is_new], system)).predict(asked(every[is_new]))
+    assert inside(made, every[is_new]) >= 0.9
+    width = float(np.median(np.log(made.high_s / made.time_s)))
+    # Apart, two of three schedules say that the third takes about e^1 of what it does; alike, the planted machine
+    # gives each schedule 10 % of its own, and 95 % of the points are within two such deviations and the noise.
+    assert width > apart if apart else width < 3 * np.hypot(0.1, NOISE)
+
+
 @pytest.mark.parametrize(
     ("few", "limit"),
     [({"sizes": (512,)}, 0.1), ({"ranks": (16,)}, 0.5)],

@@ -24,11 +24,12 @@ from hockney.predict.estimators.base import Array, Correction, FittedEstimator, 
 from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import Candidate, of_name, window
 from hockney.predict.identify.chains import Chain, Expected, carried, chains
+from hockney.predict.identify.posterior import FREEDOM
 from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.points import DEFAULT, keys
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
-from hockney.statistics import NORMAL, TAILS
+from hockney.statistics import NORMAL, TAILS, t_reach
 
 REPEATED = 0.05
 """Least deviation in ln of one measured point beside another: launches differ by as much."""
@@ -98,7 +99,10 @@ def identify(training: Training, fitted: Calibrated) -> Identification:
     candidates = list(found)
     main = measured_by_name(training.points, candidates)
     forced = FORCED if training.beside else FORCED_ALONE
-    parts = [_with_measured(_simulated(main.points, candidates, fitted), main, forced)]
+    simulated = _simulated(main.points, candidates, fitted)
+    # What the interval says is the deviation of a normal distribution: candidates are judged by Student's t.
+    judged = replace(simulated, model=simulated.model * NORMAL / t_reach(1.0, FREEDOM))
+    parts = [_with_measured(judged, main, forced)]
     frames = [main.points.assign(statistic=training.statistic)]
     for statistic, points in training.beside.items():
         other = measured_by_name(points, candidates)

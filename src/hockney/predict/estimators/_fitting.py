@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,6 +167,7 @@ class Fit:
             groups,
             Corrector(at, discrepancy, surfaces, surfaces.left_out[index]),
             self.growth(layout),
+            cache(partial(self.between, layout)),
             Runs.of(self.chosen, self.mappings),
             max(scenario.place.ppn for scenario in self.chosen),
             localities(self.chosen) | self.times.measured,
@@ -201,6 +203,27 @@ class Fit:
             np.concatenate([part.is_new for part in farther]),
         )
         return Growth.of(np.concatenate(missed), np.concatenate(inside), beyond)
+
+    def between(self, layout: ParameterLayout) -> float | None:
+        """How far predictions of a schedule are off that no training point ran: how many of the deviations that
+        the parameters leave open hold 95 % of the points of schedules left out one at a time, each predicted by
+        the others. None where no schedule can be left out.
+        """
+        labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
+        off: list[Array] = []
+        for label in sorted(set(labels)):
+            own, others = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
+            if min(own.size, others.size) < FEWEST:
+                continue
+            fit = self.fitted(layout, _sample(others, _MOST), 8)
+            asked = _sample(own, _TRIAL)
+            # What the schedule itself was seen to do, its correction and its protocol, goes with its name.
+            nameless = [replace(scenario, label="") for scenario in self._scenarios(asked)]
+            replays = replay_all(nameless, [self.training.statistic] * asked.size, layout, fit.theta)
+            slopes = [replay.slope(fit.theta) for replay in replays]
+            missed = np.log(self.measured_s[asked]) - np.array([value for value, _ in slopes])
+            off.append(np.abs(missed) / fit.deviation([slope for _, slope in slopes]))
+        return float(np.quantile(np.concatenate(off), CONFIDENCE)) if off else None
 
     def _scenarios(self, index: Index) -> list[Scenario]:
         return [self.chosen[int(i)] for i in index]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,6 +72,9 @@ class Simulated:
     groups: Groups
     corrector: Corrector
     growth: Growth
+    between: Callable[[], float | None]
+    """How many deviations that the parameters leave open hold 95 % of the points of a schedule that no training
+    point ran; None where nothing says so. It takes calibrations of its own, so only for whom it is."""
     runs: Runs
     most_ppn: int
     known: set[int]
@@ -133,12 +136,16 @@ class Simulated:
         replays = replay_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
         slopes = [replay.slope(fit.theta) for replay in replays]
         simulated_ln = np.array([value for value, _ in slopes])
-        open_ln = NORMAL * fit.deviation([slope for _, slope in slopes])
+        open_ln = fit.deviation([slope for _, slope in slopes])
         mappings = points["mapping"].astype(str).tolist()
         where = where_of(scenarios, mappings, self.groups)
         beyond = self.runs.beyond(scenarios, mappings)
         corrected = self.corrector.at(points, where, simulated_ln)
+        inside = np.hypot(corrected.reach, NORMAL * open_ln)
+        is_new = np.array([scenario.label not in fit.layout.labels for scenario in scenarios])
+        if is_new.any() and (between := self.between()) is not None:
+            inside = np.where(is_new, between * open_ln, inside)
         time_s = np.exp(simulated_ln + corrected.ln)
-        width = np.exp(np.sqrt(corrected.reach**2 + self.growth.reach(beyond) ** 2 + open_ln**2))
+        width = np.exp(np.hypot(inside, self.growth.reach(beyond)))
         correction = Correction(np.exp(simulated_ln), corrected.weight)
         return Prediction(time_s, time_s / width, time_s * width, correction=correction)

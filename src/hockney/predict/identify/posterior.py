@@ -40,7 +40,7 @@ STRANGE_DEVIATION = 1.5
 FIRST = "min_over_ranks"
 """The statistic that says when the first rank is done; that it counts by itself was chosen after looking at
 `bcast` and `reduce` in `data/orfeo-epyc`."""
-_FREEDOM = 4.0
+FREEDOM = 4.0
 """Of Student's t: outliers do not rule."""
 _UNLIKELY = 1e-6
 """Stretches of less probability are left out."""
@@ -209,4 +209,4 @@ def _emissions(one: Evidence, steady: Array) -> tuple[Array, Array]:
 
 
 def _density(missed: Array, deviation: Array) -> Array:
-    return np.asarray(stats.t.logpdf(missed / deviation, _FREEDOM) - np.log(deviation))
+    return np.asarray(stats.t.logpdf(missed / deviation, FREEDOM) - np.log(deviation))
