@@ -81,8 +81,8 @@ def up(options: UpOptions, json: JsonOption = False) -> None:
     say.line(_rule(made))
     of = "" if options.name == UpOptions.model_fields["name"].default else f" --name {options.name}"
     say.line(
-        f"`hockney lab run{of} -- mpirun …` runs a command on the first of them, `hockney lab down{of}` takes them "
-        "away"
+        f"`hockney lab run{of} -- mpirun …` runs a command on the first of them, "
+        f"`hockney lab down{of}` takes them away"
     )
 
 
