@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
+from hockney.records.defaults import defaults_of
 from hockney.runner.mpi import Mpi
 from hockney.runner.variants import Variant, parse_variant
 from hockney.tune.cells import Cell, Time
+from hockney.tune.loading import expect_own_choice
 from hockney.tune.rules import Algorithm, Rule, find
 from hockney.tune.targets.base import Library, targets
 from hockney.tune.trial import Variation, base_variant, best_rules, probes, span, trial, without
@@ -122,6 +125,31 @@ def test_a_trial_launches_as_the_campaign_did(tmp_path: Path) -> None:
     assert (made.plan.rank_counts, made.plan.sizes_B, made.plan.launches) == ([4, 8], [100, 400, 1600], 7)
     assert not made.plan.adaptive
     assert Plan.model_validate(made.plan.model_dump()) == made.plan
+
+
+SWITCH, FORCED = "coll_tuned_use_dynamic_rules", "coll_tuned_bcast_algorithm"
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ([{SWITCH: "1", FORCED: "chain"}] * 2, f"{FORCED}=chain"),
+        # A file of parameters that was there in one launch.
+        ([{SWITCH: "1", FORCED: "chain"}, {}], FORCED),
+        # 4.1 takes the switch at launch only, so that launches for its algorithms have it.
+        ([{SWITCH: "1"}] * 2, None),
+    ],
+)
+def test_a_default_that_a_file_of_parameters_forced_is_none(
+    tmp_path: Path, settings: list[dict[str, str]], named: str | None
+) -> None:
+    """Launches say what the library has read; neither variables nor the words of a variant do."""
+    launches = [{"mpi": {"name": OPEN_MPI.name}, "variant": "default", "settings": one} for one in settings]
+    known = defaults_of(tmp_path, launches)
+    expect_own_choice(["allreduce"], known, OPEN_MPI.name, "default")
+    expect_own_choice(["bcast"], known, OPEN_MPI.name, "tcp")
+    with pytest.raises(RequestError, match=f"setting {named}") if named else nullcontext():
+        expect_own_choice(["allreduce", "bcast"], known, OPEN_MPI.name, "default")
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,11 @@ std::string refused(const char* reason, const std::string& message) {
 std::string algorithms_json() {
     std::string list;
     const auto add = [&](const std::string& operation, const std::string& name, const char* kind,
-                         bool segmented, int radix, long priority = 0) {
+                         bool segmented, int radix, long priority = 0, long segment_B = 0) {
         JsonObject entry;
         entry.add("operation", operation).add("algorithm", name).add("kind", kind);
-        entry.add("segmented", segmented).add("radix", radix).add("priority", priority);
+        entry.add("segmented", segmented).add("radix", radix);
+        entry.add("priority", priority).add("segment_B", segment_B);
         list += (list.empty() ? "" : ",") + entry.str();
     };
     for (const Collective& collective : collectives()) {
@@ -50,7 +51,7 @@ std::string algorithms_json() {
     }
     for (const LibraryAlgorithm& algorithm : library_algorithms())
         add(algorithm.operation, algorithm.name, "library", algorithm.segmented, algorithm.radix,
-            algorithm.priority);
+            algorithm.priority, algorithm.segment_B);
     return "[" + list + "]";
 }
 

@@ -28,7 +28,8 @@ struct LibraryAlgorithm {
     std::string operation;  // "bcast"
     std::string name;       // "tuned:binomial"
     bool segmented = false;
-    int radix = 0;  // the default; 0 where it takes none
+    long segment_B = 0;  // what the library has set; 0: whole
+    int radix = 0;       // the default; 0 where it takes none
     // What is written to select it; the values come from the library's own lists.
     std::vector<std::pair<std::string, long>> variables;
     std::string segment_variable, radix_variable;

@@ -72,6 +72,7 @@ void segment(LibraryAlgorithm& algorithm, const std::string& name) {
     if (!variable || !variable->writable()) return;
     algorithm.segmented = true;
     algorithm.segment_variable = name;
+    algorithm.segment_B = variable->read().value_or(0);
 }
 
 void find_tuned(std::vector<LibraryAlgorithm>& found) {

@@ -15,6 +15,10 @@ from hockney.errors import RequestError
 
 Verdict = Literal["confirmed", "not confirmed", "not told by the second campaign"]
 
+MORE_LAUNCHES = 2
+"""As many as before would find what was just found but every second time: it looked larger than it is, or its
+launches more alike, by luck."""
+
 
 @dataclass(frozen=True)
 class Confirmation:
@@ -69,8 +73,9 @@ def confirm(violations: Sequence[Finding], times: Times, family_error: float = F
 def plan_of(plan: Plan, violations: Iterable[Finding], launches: int) -> Plan:
     """The plan that times the calls of violations again, as the campaign's own plan timed them.
 
-    One plan asks for every size, number of ranks and algorithm that any of them has, in launches enough that a
-    machine that changes between two levels leaves as many at one of them as a test takes.
+    One plan asks for every size, number of ranks and algorithm that any of them has, in `MORE_LAUNCHES` times the
+    campaign's `launches`, and enough that a machine that changes between two levels leaves as many at one of them
+    as a test takes.
     """
     parts = [part for finding in violations for part in (finding.bound.slow, *finding.bound.fast)]
     calls = [part.call for part in parts]
@@ -85,7 +90,7 @@ def plan_of(plan: Plan, violations: Iterable[Finding], launches: int) -> Plan:
             "sizes_B": sorted({part.size_B for part in parts}),
             "segments_B": sorted({call.segment_B or 0 for call in calls}),
             "radices": sorted({call.radix or 0 for call in calls}),
-            "launches": max(launches, 2 * LEAST_LAUNCHES),
+            "launches": max(MORE_LAUNCHES * launches, 2 * LEAST_LAUNCHES),
             "adaptive": False,
             "topology": "",
             "time_s": None,

@@ -27,6 +27,7 @@ with later():
     from hockney.runner.variants import DEFAULT
     from hockney.tune import trial as trials
     from hockney.tune.cells import Cell
+    from hockney.tune.loading import expect_own_choice
     from hockney.tune.rules import in_order
     from hockney.tune.source import Source
     from hockney.tune.trial import BEST, PROBE, TUNED, Trial, Variation
@@ -59,6 +60,8 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     plan, asked = _plan(source, asked), replace(asked, library=done.library.name)
     base = trials.base_variant(plan, source.variant)
     cells = [decision.cell for decision in done.choice.decisions]
+    operations = dict.fromkeys(cell.operation for cell in cells)
+    expect_own_choice(operations, source.defaults, done.library.name, source.variant)
     probes = trials.probes(cells, done.rules, done.target, done.library)
     seen = {}
     if probes:
@@ -76,14 +79,14 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
         variations.append(Variation(BEST, best))
     tried = trials.trial(plan, base, cells, variations, done.target, done.library, asked.folder, asked.launches)
     times = _timed(tried, cells, names, asked)
-    operations = list(dict.fromkeys(rule.operation for rule in done.rules))
+    ruled = list(dict.fromkeys(rule.operation for rule in done.rules))
     whole = done.target.whole or _takes_over(done)
     proofs = [
         proof(
             *(probes.get(one), one, seen.get(one), gains_of(times, cells, done.rules, one)),
             is_switched=_takes_over(done),
         )
-        for one in operations
+        for one in ruled
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
     found = judged(times, cells, done.rules, void, best_name, whole=whole, complete=done.target.complete)
@@ -97,7 +100,7 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
         cells=found,
     )
     stored.write(asked.folder, verification)
-    if len(void) == len(operations):
+    if len(void) == len(ruled):
         raise NegativeAnswer(
             f"{done.library.name} ignores the rules for {listed(void)}: {proofs[0].why}",
             done.target.caution or f"what was timed is in {asked.folder}; no file was written",

@@ -79,8 +79,10 @@ def up(options: UpOptions, json: JsonOption = False) -> None:
     ends = [f"{which[0]} to {which[-1]}" for which in (made.names, made.addresses)]
     say.line(f"{made.hosts} hosts are up: {', '.join(ends)}")
     say.line(_rule(made))
+    of = "" if options.name == UpOptions.model_fields["name"].default else f" --name {options.name}"
     say.line(
-        "`hockney lab run -- mpirun …` runs a command on the first of them, `hockney lab down` takes them away"
+        f"`hockney lab run{of} -- mpirun …` runs a command on the first of them, "
+        f"`hockney lab down{of}` takes them away"
     )
 
 

@@ -124,7 +124,8 @@ class Kernel(BaseModel):
 class Candidate(BaseModel):
     """An algorithm of a collective that a launch can measure. `radix`: its default, 0 where it takes none.
 
-    `priority`: of the components that can serve a communicator, that of the highest one does.
+    `priority`: of the components that can serve a communicator, that of the highest one does. `segment_B`: the
+    size of segments that the library has set for it; 0: none.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -135,6 +136,7 @@ class Candidate(BaseModel):
     segmented: bool
     radix: int
     priority: int = 0
+    segment_B: int = 0
 
 
 class Hello(Said):

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from hockney.campaign.plan import Plan
 from hockney.errors import EnvironmentLack, RequestError
+from hockney.predict.identify.forced import forced, in_doubt
+from hockney.records.defaults import Defaults
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.applied import variables
 from hockney.runner.find import find
@@ -66,3 +68,19 @@ def expect_unset(names: Iterable[str], base: Variant) -> None:
             f"{where} sets {name}, which would hold for launches without the rules, too",
             "leave it out, so that rules are compared with the library's default",
         )
+
+
+def expect_own_choice(operations: Iterable[str], known: Defaults, mpi: str, variant: str) -> None:
+    """RequestError where launches of a campaign had a setting that chooses algorithms of one of the operations.
+
+    Wherever it came from: of files of parameters neither the environment nor the words of a variant tell.
+    """
+    settings, differing = known.settings.get((mpi, variant), {}), known.differing.get((mpi, variant), ())
+    for operation in operations:
+        force = forced(operation, settings, mpi=mpi, ranks=1, nodes=1)
+        if setting := force.setting if force else in_doubt(operation, settings, differing):
+            raise RequestError(
+                f"launches of the campaign had the setting {setting}, so that the default of {operation} is not "
+                "the library's own choice",
+                "leave it out, of files of parameters, too (mca-params.conf, --am, --tune), and measure anew",
+            )

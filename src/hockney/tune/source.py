@@ -17,6 +17,7 @@ from hockney.machine.select import parse_where
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.records import table
 from hockney.records.contents import read
+from hockney.records.defaults import NOTHING_KNOWN, Defaults, defaults_of
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.find import find
 from hockney.tune.cells import Cell, measured, operations_in
@@ -37,6 +38,8 @@ class Source:
     mpi: str = ""
     left_out: int = 0
     """Points that were met at another level of the machine than the rest, which nothing can be compared with."""
+    defaults: Defaults = NOTHING_KNOWN
+    """What the launches say of settings that choose algorithms."""
 
     @property
     def variant(self) -> str:
@@ -91,7 +94,8 @@ class Source:
                 )
             name, wrapper = found.describe(), found.wrapper
         plan = contents.plan if isinstance(contents.plan, dict) else {}
-        return cls(path, frame, Library(name, version_in(name), wrapper), plan, mpi, left_out)
+        known = defaults_of(path, contents.launches) if contents.launches else NOTHING_KNOWN
+        return cls(path, frame, Library(name, version_in(name), wrapper), plan, mpi, left_out, known)
 
     def cells(self, target: Target, operations: Sequence[str], ranks: Sequence[int]) -> list[Cell]:
         """What was measured of the algorithms that the target can name; by the model on ranks that were not.

@@ -126,6 +126,31 @@ def test_algorithms_that_send_the_same_are_a_set_and_a_component_of_lower_priori
     assert names(planted(lambda size_B: star(size_B, 2), alone).at(64)) == {"adapt:binomial"}
 
 
+def test_a_component_whose_algorithms_are_alike_is_named_where_others_are_not() -> None:
+    """As Open MPI's `han` below the size of its segments: that it ran is told, which of its ways is not."""
+    two = offered("han:intra", "han:simple", priority=35)
+    assert names(planted(lambda size_B: star(size_B, 2), [*two, *KNOWN]).at(64)) == {"han:intra", "han:simple"}
+    # Where all others send that too, nothing is told.
+    same = [*two, *offered("tuned:binomial", "tuned:binary_tree")]
+    found = planted(lambda size_B: star(size_B, 2), same).at(64)
+    assert (found.names, found.why) == (None, "all algorithms send the same messages")
+
+
+def test_segments_that_the_library_has_set_are_asked_for_where_messages_are_not_counted() -> None:
+    """The kernel counts bytes with headers, from which no size of segments follows."""
+    size_B = 8 * 4096
+    known = [one.model_copy(update={"segment_B": 4096}) for one in offered("tuned:pipeline", segmented=True)]
+    watch = planted(lambda size_B: chain(size_B, 8), [*offered("tuned:basic_linear"), *known])
+    count = watch.count
+
+    def by_kernel(asked: Asked, size_B: int) -> Sent | None:
+        sent = count(asked, size_B)
+        return None if sent is None or sent.messages is None else Sent(sent.bytes + 32 * sent.messages)
+
+    watch.count = by_kernel
+    assert names(watch.at(size_B)) == {"pipeline, segments of 4 KiB"}
+
+
 def test_more_than_three_names_say_nothing() -> None:
     many = [*KNOWN, *offered("tuned:chain", "tuned:knomial", "tuned:binary_tree")]
     found = planted(lambda size_B: star(size_B, 2), many).at(64)

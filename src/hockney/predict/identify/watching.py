@@ -9,9 +9,9 @@ until the two are one element apart.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,10 +127,17 @@ class Watch:
             return Found(size_B, None, "the default sends no message that is counted")
         for segments_B in ([0], default.segments_B()):
             # The component of the highest priority serves, unless it has no algorithm for this case.
-            for asked in self._by_priority(segments_B):
-                alike, tried = self._alike(default, asked, size_B)
-                if alike:
-                    return _judged(size_B, alike, tried)
+            left = list(self._by_priority(segments_B))
+            while left:
+                alike, ran = self._alike(default, left.pop(0), size_B)
+                if not alike:
+                    continue
+                if len(alike) == len(ran):
+                    # Whether messages tell anything, the other components show, as few algorithms as it has.
+                    also_alike, others = self._alike(default, chain.from_iterable(left), size_B)
+                    if 1 < len(ran | others) == len(alike | also_alike):
+                        return Found(size_B, None, "all algorithms send the same messages")
+                return _judged(size_B, alike)
         why = "no algorithm that can be named sends what the default sends"
         return Found(size_B, None, why, fits_none=True)
 
@@ -140,7 +147,7 @@ class Watch:
             yield [
                 Asked(one.algorithm, segment_B, radix)
                 for one in group
-                for segment_B in segments_B
+                for segment_B in dict.fromkeys([*segments_B, one.segment_B])
                 if one.segmented or not segment_B
                 for radix in self._radices(one)
             ]
@@ -151,7 +158,7 @@ class Watch:
         return [one.radix, 1] if one.radix > 1 and one.algorithm.endswith(":chain") else [one.radix]
 
     def _alike(
-        self, default: Sent, asked: Sequence[Asked], size_B: int
+        self, default: Sent, asked: Iterable[Asked], size_B: int
     ) -> tuple[dict[Candidate, list[str]], set[Candidate]]:
         """The candidates that send what the default sent, and all that ran."""
         alike: dict[Candidate, list[str]] = {}
@@ -162,7 +169,8 @@ class Watch:
                 continue
             ran.add(candidate)
             if sent.is_like(default):
-                alike.setdefault(candidate, []).append(one.algorithm)
+                by_name = alike.setdefault(candidate, [])
+                by_name += [one.algorithm] if one.algorithm not in by_name else []
         return alike, ran
 
     def _candidate(self, one: Asked, size_B: int) -> Candidate | None:
@@ -184,9 +192,7 @@ def _are_apart(one: Found, other: Found) -> bool:
     return bool(one.names and other.names) and not set(one.names or ()) & set(other.names or ())
 
 
-def _judged(size_B: int, alike: dict[Candidate, list[str]], ran: set[Candidate]) -> Found:
-    if len(ran) > 1 and len(alike) == len(ran):
-        return Found(size_B, None, "all algorithms send the same messages")
+def _judged(size_B: int, alike: dict[Candidate, list[str]]) -> Found:
     if len(alike) > MOST_NAMES:
         return Found(size_B, None, f"{len(alike)} algorithms send the same messages")
     return Found(size_B, alike)
