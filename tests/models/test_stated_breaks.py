@@ -109,7 +109,7 @@ def test_a_stated_break_costs_nothing_where_the_data_show_another() -> None:
 
 def test_eight_regimes_that_are_there_are_found() -> None:
     """Each stated break raises the time by a tenth; the noise of 0.5 % does not hide that."""
-    size = 2.0 ** np.arange(32)
+    size = np.array([2.0**exponent for exponent in range(32)])
     breaks = size[3:-1:4]
     noise = 1 + 0.005 * np.random.default_rng(1).standard_normal(32)
     level = np.searchsorted(breaks, size)
