@@ -213,7 +213,7 @@ def _headline(head: Headline, *, formulas: bool) -> dict[str, Any]:
     stated = [f"eager limit reported by the library: {format_bytes(limit)}"] if limit else []
     if entry.breaks_B:
         further = ", ".join(map(format_bytes, entry.breaks_B))
-        stated.append(f"messages go another way above {further}, as the library and the C library say")
+        stated.append(f"messages go another way above {further}, by what is known of the libraries and the cache")
     remarks = [f"highest throughput reaches {', '.join(f'{share} of {name}' for name, share in head.shares)}"]
     return {
         "label": head.curve.label,

@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("explorer-data").textContent);
 const root = document.getElementById("explorer");
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 500, HEIGHT = 290, LEFT = 74, RIGHT = 10, TOP = 10, BOTTOM = 42;
+const WIDTH = 500, HEIGHT = 290, LEFT = 74, RIGHT = 10, TOP = 10, BOTTOM = 42, LABEL = 34;
 const MOST_MARKED = 40;   // points of a line with marks; a longer line shows its course
 const NAMES = {campaign: "Campaign", library: "Library", placement: "Placement", variant: "Variant",
                algorithm: "Algorithm"};
@@ -272,7 +272,11 @@ class Panel {
     const xTicks = [];
     for (let e = Math.ceil(x0); e <= x1; e++)
       if (e >= Math.log2(least) - 1e-9 && e % step === 0) xTicks.push([toX(e), isSize ? size(2 ** e) : String(2 ** e)]);
-    if (isSize && points.some(p => p.x === 0)) xTicks.unshift([toX(position(0)), "0 B"]);
+    if (isSize && points.some(p => p.x === 0)) {
+      const zero = toX(position(0));
+      if (xTicks.length && xTicks[0][0] - zero < LABEL) xTicks.shift(); // the two would lie on each other
+      xTicks.unshift([zero, "0 B"]);
+    }
     const yTicks = [], subs = y1 - y0 > 2.5 ? [1] : y1 - y0 > 0.8 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
     for (let e = Math.floor(y0); e <= y1; e++) for (const sub of subs) {
       const value = sub * 10 ** e, at = Math.log10(value);
