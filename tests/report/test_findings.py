@@ -12,7 +12,8 @@ from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.over_ranks.choice import AlgorithmChoice
 from hockney.models.over_ranks.points import Configuration
 from hockney.records.levels import Level
-from hockney.report.answers import MOST, of_trust, weightiest
+from hockney.records.record import Record
+from hockney.report.answers import MOST, of_results, of_trust, weightiest
 from hockney.report.collective_findings import fastest_by_size, of_choices, to_set
 from hockney.report.curves import MessageCurve
 from hockney.report.facts import headline
@@ -175,3 +176,32 @@ def test_levels_what_is_missing_and_warnings_are_said() -> None:
     assert [one.text for one in missing] == ["Not measured: x."]
     assert warned[0].text == "2 warnings stand before the numbers; the first: first."
     assert warned[0].anchor == "warnings"
+
+
+def test_that_ranks_shared_cores_comes_before_all_answers() -> None:
+    launches = [{"oversubscribed": shared, "hosts": [{}] * hosts} for shared, hosts in ((True, 1), (False, 1))]
+    (said,) = of_trust([], "", [], launches)
+    assert said.text.startswith("Ranks shared cores in 1 of 2 launches:")
+    assert weightiest([Finding("bcast: fastest", "bcast", 0.9), said], ["bcast"])[0] is said
+    # Two hosts in a lab share a machine, and a network that is slower than their cores.
+    assert of_trust([], "", [], [{"oversubscribed": True, "hosts": [{}, {}]}]) == []
+
+
+def test_of_crowded_ranks_it_is_told_whether_results_are_right() -> None:
+    about = {
+        "source": "x",
+        "operation": "bcast",
+        "statistic": "completion",
+        "value": 1.0,
+        "system": "s",
+        "mpi": "m",
+    }
+    records = [
+        Record.model_validate({**about, "algorithm": name, "ranks": 8, "bytes": size, "verified": right})
+        for name, size, right in (("chain", 2, True), ("chain", 2, True), ("chain", 4, True), ("flat", 2, True))
+    ]
+    (said,) = of_results(records, "warnings")
+    assert said.text == "Results were checked at 3 points of 2 algorithms: all are right."
+    (said,) = of_results([*records, records[0].model_copy(update={"verified": False})], "warnings")
+    assert said.text.endswith("wrong are those of bcast chain.")
+    assert of_results([record.model_copy(update={"verified": None}) for record in records], "warnings") == []
