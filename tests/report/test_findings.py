@@ -201,7 +201,7 @@ def test_of_crowded_ranks_it_is_told_whether_results_are_right() -> None:
         for name, size, right in (("chain", 2, True), ("chain", 2, True), ("chain", 4, True), ("flat", 2, True))
     ]
     (said,) = of_results(records, "warnings")
-    assert said.text == "Results were checked at 3 points of 2 algorithms: all are right."
+    assert said.text == "Results were checked at 3 points of 2 algorithms of collectives: all are right."
     (said,) = of_results([*records, records[0].model_copy(update={"verified": False})], "warnings")
     assert said.text.endswith("wrong are those of bcast chain.")
     assert of_results([record.model_copy(update={"verified": None}) for record in records], "warnings") == []

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import Level, in_words
 from hockney.records.record import Record
 from hockney.report.findings import Finding
@@ -52,8 +53,9 @@ def of_results(records: Iterable[Record], anchor: str) -> list[Finding]:
     wrong = sorted({f"{one.operation} {one.algorithm}" for one in checked if not one.verified})
     said = f"wrong are those of {', '.join(wrong)}" if wrong else "all are right"
     points = {(one.operation, one.algorithm, one.ranks, one.bytes) for one in checked}
-    count = len({point[:2] for point in points})
-    text = f"Results were checked at {counted(len(points), 'point')} of {counted(count, 'algorithm')}: {said}."
+    algorithms = {point[:2] for point in points if point[0] in COLLECTIVES}
+    of = f" of {counted(len(algorithms), 'algorithm')} of collectives" if algorithms else ""
+    text = f"Results were checked at {counted(len(points), 'point')}{of}: {said}."
     return [Finding(text, anchor, 0.99)]
 
 

@@ -58,8 +58,8 @@ class Crowding(BaseModel):
     def waiting(self) -> str:
         """What the probe found."""
         return (
-            f"the shortest measurement of a broadcast of {PROBED_B} B among {self.ranks} of them takes "
-            f"{format_time(self.least_s(self.ranks))}"
+            f"The shortest measurement of a broadcast of {PROBED_B} B among {self.ranks} ranks takes "
+            f"{format_time(self.least_s(self.ranks))}."
         )
 
 
