@@ -40,6 +40,8 @@ LAUNCH_S = 1.5
 """What a launch takes until it says hello, on one host."""
 RUN_SHARE = 1 / 3
 """A run of an application waits for about so many times the calls of the shortest measurement of a broadcast."""
+SPARE = 1.2
+"""Of the time for one visit of each point: a library may have more algorithms than were counted."""
 EFFECT_S = 5.0
 """What an effect takes of a campaign without a time."""
 LIBRARY_ALGORITHMS = 5
@@ -214,17 +216,21 @@ def _at(
 
 
 def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[Mapping[str, object]]:
-    """Options with which the collectives of a `measure` among ranks that share cores fit into its time."""
+    """Options with which the collectives of a `measure` among ranks that share cores fit into its time.
+
+    Where the fewest points do not, its time is longer.
+    """
     plan = next((model for model in models.values() if isinstance(model, Plan)), None)
     if crowding is None or plan is None or plan.time_s is None or not plan.collective:
         return []
     chosen: list[Mapping[str, object]] = []
     for less, shorter in narrower(plan):
         if first_pass_s(plan, crowding) <= plan.time_s:
-            break
+            return chosen
         chosen.append(less)
         plan = shorter
-    return chosen
+    needed_s = SPARE * first_pass_s(plan, crowding)
+    return [*chosen, {"time": f"{math.ceil(needed_s)}s"}] if needed_s > (plan.time_s or 0.0) else chosen
 
 
 def function_of(verb: str) -> Callable[..., Any]:
