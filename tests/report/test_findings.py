@@ -58,13 +58,18 @@ def test_the_weightiest_come_first_those_about_the_subject_before_all() -> None:
     ("ratio", "said"), [(1.5, "steps from 1 µs to 1.5 µs (× 1.50)"), (1.02, "without a step (× 1.02)")]
 )
 def test_the_step_at_the_eager_limit(ratio: float, said: str, curve: Callable[..., MessageCurve]) -> None:
-    points = [(size, 1e-6) for size in (8, 64, 4096, 65536)]
-    made = curve(points, {"piecewise": stepped(1e-6, ratio * 1e-6)}, eager_limit_B=4096)
-    head = headline(made, [])
+    points = [(size, 1e-6) for size in (8, 64, 4096, 8192, 65536)]
+    fits = {"piecewise": stepped(1e-6, ratio * 1e-6)}
+    head = headline(curve(points, fits, eager_limit_B=4096), [])
     assert head is not None
     texts = [finding.text for finding in of_headlines([head])]
     assert "empty message takes 1 µs (no interval)" in texts[0]
     assert said in texts[1]
+    # Lines that were fitted to sizes far from the limit do not tell what happens there.
+    for few in (points[:2] + points[3:], points[:3] + points[4:]):
+        head = headline(curve(few, fits, eager_limit_B=4096), [])
+        assert head is not None
+        assert "too few sizes near it" in of_headlines([head])[1].text
 
 
 @pytest.mark.parametrize(("high_s", "is_off"), [(3e-3, False), (1.5e-3, True)])
