@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -83,7 +84,7 @@ def test_ranks_that_wait_too_long_are_refused_with_the_number_that_fits(
     clock = SimpleNamespace(now_s=0.0)
     monkeypatch.setattr(crowding, "inventory", lambda: SimpleNamespace(cores=2, cpus=2))
     monkeypatch.setattr(crowding, "launches", lambda _: [SimpleNamespace(argv=[], environment={})])
-    monkeypatch.setattr(crowding.time, "monotonic", lambda: clock.now_s)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now_s)
     answering = Answering({**NEVER_YIELDS, 8: last_s}, clock)
     monkeypatch.setattr(crowding, "Session", lambda *_: nullcontext(answering))
     with pytest.raises(RequestError) as caught:
@@ -100,7 +101,8 @@ def test_a_study_on_shared_cores_says_so_before_and_first_of_its_answers(mpi: Mp
         encoding="utf-8",
     )
     ranks = inventory().cores + 1
-    words = ["study", study, "--ranks", str(ranks), "--mpi", mpi.wrapper, "-o", tmp_path / "s", "--json"]
+    words: list[str | Path] = ["study", study, "--ranks", str(ranks), "--mpi", mpi.wrapper]
+    words += ["-o", tmp_path / "s", "--json"]
     code, out, err = outcome(*words, "--dry-run")
     assert code == 0, err
     code, out, err = outcome(*words)
