@@ -19,7 +19,7 @@ from hockney.cli._collective_times import CollectiveTimes
 from hockney.cli._jobs import of_site, with_options
 from hockney.cli._study_jobs import leave, of_nodes, ranks_of, submit
 from hockney.cli._watching import Terminal
-from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.options import Argument, Option, flags_written
 from hockney.runner.launchers.base import MapBy
 from hockney.studies.files import FOLDER
@@ -39,17 +39,13 @@ with later():
     from hockney.importers.base import Given
     from hockney.records.contents import read
     from hockney.report.make import Report
-    from hockney.runner.build import is_built
-    from hockney.runner.find import find as find_mpi
-    from hockney.studies.crowding import probed, shares_cores
+    from hockney.studies.crowding import BEFORE, probed, shares_cores
     from hockney.studies.files import Study, find, names
     from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
-    from hockney.studies.perform import STEPS, Folder, as_data, perform
+    from hockney.studies.perform import STEPS, Folder, as_data, compile_s, perform
     from hockney.studies.steps import Asked, Step, check_nodes, check_ranks, fits, page_s, steps
 
 SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
-COMPILE_S = 60.0
-"""What compiling the runner takes, the first time on a machine."""
 LIST, SHOW = "list", "show"
 MOST_NODES = 2**20
 SHOWN = ("statistic", "sizes_B")
@@ -181,7 +177,7 @@ def study(
         whole_study = steps(chosen, asked, output / STEPS)
     made = of_nodes(whole_study, options.nodes if options.resume else [])
     left = [step for step in made if folder is None or not folder.is_done(step)]
-    estimate_s = probe_s + sum(step.estimate_s for step in left) + page_s(made) + _compile_s(asked)
+    estimate_s = probe_s + sum(step.estimate_s for step in left) + page_s(made) + compile_s(asked)
     if options.dry_run:
         _plan(chosen, asked, made, estimate_s, json)
         return
@@ -267,14 +263,6 @@ def _resume(options: StudyOptions, output: Path) -> str:
     return f"`hockney study {options.name} -o {output} --resume` goes on"
 
 
-def _compile_s(asked: Asked) -> float:
-    """What compiling the runner will take; 0 where it is there, or nobody can say."""
-    try:
-        return 0.0 if is_built(find_mpi(asked.launching.get("mpi", "auto"))) else COMPILE_S
-    except HockneyError:
-        return 0.0
-
-
 def _finish(page: Report, output: Path, said: dict[str, Any], as_json: bool) -> None:
     if as_json:
         say.json(
@@ -355,10 +343,7 @@ def _plan(chosen: Study, asked: Asked, made: list[Step], estimate_s: float, as_j
             say.line(f"  {step.why}")
     say.line(f"on {asked.ranks} ranks, about {_duration(estimate_s)} with the page")
     if asked.crowding is None and shares_cores({**asked.launching, "ranks": asked.ranks}):
-        say.line(
-            "they share cores: a probe of what they wait comes first, and the plan and its time follow from it; "
-            "their times say that results are right, not what anything takes"
-        )
+        say.line(BEFORE)
 
 
 def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) -> None:

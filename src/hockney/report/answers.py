@@ -45,6 +45,11 @@ def is_crowded(launch: Mapping[str, Any]) -> bool:
     return bool(launch.get("oversubscribed")) and len(launch.get("hosts", ())) < 2
 
 
+def are_crowded(launches: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether every launch was."""
+    return bool(launches) and all(map(is_crowded, launches))
+
+
 def of_results(records: Iterable[Record], anchor: str) -> list[Finding]:
     """Whether each checked result was right: all that can be said where every launch was crowded."""
     checked = [one for one in records if one.verified is not None]

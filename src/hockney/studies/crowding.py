@@ -23,6 +23,10 @@ from hockney.runner.inventory import inventory
 from hockney.runner.session import LaunchFailed, Session
 from hockney.units import format_bytes, format_time
 
+BEFORE = (
+    "they share cores: a probe of what they wait comes first, and the plan and its time follow from it; "
+    "their times say that results are right, not what anything takes"
+)
 PROBED_B = 2
 LONGEST_VISIT_S = 15.0
 """No more ranks are probed than those among which the shortest measurement takes so long: a study of hundreds of
