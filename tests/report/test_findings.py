@@ -12,7 +12,8 @@ from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.over_ranks.choice import AlgorithmChoice
 from hockney.models.over_ranks.points import Configuration
 from hockney.records.levels import Level
-from hockney.report.answers import MOST, of_trust, weightiest
+from hockney.records.record import Record
+from hockney.report.answers import MOST, of_results, of_trust, weightiest
 from hockney.report.collective_findings import fastest_by_size, of_choices, to_set
 from hockney.report.curves import MessageCurve
 from hockney.report.facts import headline
@@ -57,13 +58,18 @@ def test_the_weightiest_come_first_those_about_the_subject_before_all() -> None:
     ("ratio", "said"), [(1.5, "steps from 1 µs to 1.5 µs (× 1.50)"), (1.02, "without a step (× 1.02)")]
 )
 def test_the_step_at_the_eager_limit(ratio: float, said: str, curve: Callable[..., MessageCurve]) -> None:
-    points = [(size, 1e-6) for size in (8, 64, 4096, 65536)]
-    made = curve(points, {"piecewise": stepped(1e-6, ratio * 1e-6)}, eager_limit_B=4096)
-    head = headline(made, [])
+    points = [(size, 1e-6) for size in (8, 64, 4096, 8192, 65536)]
+    fits = {"piecewise": stepped(1e-6, ratio * 1e-6)}
+    head = headline(curve(points, fits, eager_limit_B=4096), [])
     assert head is not None
     texts = [finding.text for finding in of_headlines([head])]
     assert "empty message takes 1 µs (no interval)" in texts[0]
     assert said in texts[1]
+    # Lines that were fitted to sizes far from the limit do not tell what happens there.
+    for few in (points[:2] + points[3:], points[:3] + points[4:]):
+        head = headline(curve(few, fits, eager_limit_B=4096), [])
+        assert head is not None
+        assert "too few sizes near it" in of_headlines([head])[1].text
 
 
 @pytest.mark.parametrize(("high_s", "is_off"), [(3e-3, False), (1.5e-3, True)])
@@ -175,3 +181,32 @@ def test_levels_what_is_missing_and_warnings_are_said() -> None:
     assert [one.text for one in missing] == ["Not measured: x."]
     assert warned[0].text == "2 warnings stand before the numbers; the first: first."
     assert warned[0].anchor == "warnings"
+
+
+def test_that_ranks_shared_cores_comes_before_all_answers() -> None:
+    launches = [{"oversubscribed": shared, "hosts": [{}] * hosts} for shared, hosts in ((True, 1), (False, 1))]
+    (said,) = of_trust([], "", [], launches)
+    assert said.text.startswith("Ranks shared cores in 1 of 2 launches:")
+    assert weightiest([Finding("bcast: fastest", "bcast", 0.9), said], ["bcast"])[0] is said
+    # Two hosts in a lab share a machine, and a network that is slower than their cores.
+    assert of_trust([], "", [], [{"oversubscribed": True, "hosts": [{}, {}]}]) == []
+
+
+def test_of_crowded_ranks_it_is_told_whether_results_are_right() -> None:
+    about = {
+        "source": "x",
+        "operation": "bcast",
+        "statistic": "completion",
+        "value": 1.0,
+        "system": "s",
+        "mpi": "m",
+    }
+    records = [
+        Record.model_validate({**about, "algorithm": name, "ranks": 8, "bytes": size, "verified": right})
+        for name, size, right in (("chain", 2, True), ("chain", 2, True), ("chain", 4, True), ("flat", 2, True))
+    ]
+    (said,) = of_results(records, "warnings")
+    assert said.text == "Results were checked at 3 points of 2 algorithms of collectives: all are right."
+    (said,) = of_results([*records, records[0].model_copy(update={"verified": False})], "warnings")
+    assert said.text.endswith("wrong are those of bcast chain.")
+    assert of_results([record.model_copy(update={"verified": None}) for record in records], "warnings") == []

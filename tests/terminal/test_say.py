@@ -145,6 +145,8 @@ def test_a_table_is_whole_in_a_pipe_and_names_are_whole_on_a_terminal(
     [
         (".venv/bin/hockney", None, ".venv/bin/hockney"),
         (".venv/bin/hockney", "/usr/bin/env", ".venv/bin/hockney"),
+        ("HERE/.venv/bin/hockney", None, ".venv/bin/hockney"),
+        ("HERE/hockney", None, "HERE/hockney"),
         ("hockney", None, "hockney"),
         ("/x/hockney/__main__.py", "/usr/bin/env", f"{sys.executable} -m hockney"),
         ("/x/pytest", None, "hockney"),
@@ -161,6 +163,7 @@ def test_commands_are_advised_as_they_can_be_typed(
     monkeypatch.chdir(tmp_path)
     Path(".venv/bin").mkdir(parents=True)
     Path(".venv/bin/hockney").touch()
+    called, typed = (path.replace("HERE", str(tmp_path)) for path in (called, typed))
     monkeypatch.setattr(sys, "argv", [called])
     monkeypatch.setattr(shutil, "which", lambda _: on_path)
     say.line("next: `hockney fit c`")

@@ -192,7 +192,7 @@ def _launch(
         arguments=variant.arguments,
         environment=environment,
         # Simulated ranks need no cores.
-        oversubscribe=mpi.kind != "smpi" and _more_ranks_than_cores(plan),
+        oversubscribe=mpi.kind != "smpi" and has_more_ranks_than_cores(plan),
         platform=Path(plan.platform) if plan.platform else None,
     )
     argv, added = command(mpi, request)
@@ -270,7 +270,7 @@ def _is_elsewhere(plan: Launching) -> bool:
     return bool(named or any(name in os.environ for name in (*ALLOCATIONS, *HOST_FILES)))
 
 
-def _more_ranks_than_cores(plan: Launching) -> bool:
+def has_more_ranks_than_cores(plan: Launching) -> bool:
     """Whether this host has fewer cores than ranks and threads; False where other hosts are named."""
     if plan.hosts or plan.hostfile or any(name in os.environ for name in HOST_FILES):
         return False

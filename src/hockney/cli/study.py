@@ -19,7 +19,7 @@ from hockney.cli._collective_times import CollectiveTimes
 from hockney.cli._jobs import of_site, with_options
 from hockney.cli._study_jobs import leave, of_nodes, ranks_of, submit
 from hockney.cli._watching import Terminal
-from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.options import Argument, Option, flags_written
 from hockney.runner.launchers.base import MapBy
 from hockney.studies.files import FOLDER
@@ -39,16 +39,13 @@ with later():
     from hockney.importers.base import Given
     from hockney.records.contents import read
     from hockney.report.make import Report
-    from hockney.runner.build import is_built
-    from hockney.runner.find import find as find_mpi
+    from hockney.studies.crowding import BEFORE, probed, shares_cores
     from hockney.studies.files import Study, find, names
     from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
-    from hockney.studies.perform import STEPS, Folder, as_data, perform
+    from hockney.studies.perform import STEPS, Folder, as_data, compile_s, perform
     from hockney.studies.steps import Asked, Step, check_nodes, check_ranks, fits, page_s, steps
 
 SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
-COMPILE_S = 60.0
-"""What compiling the runner takes, the first time on a machine."""
 LIST, SHOW = "list", "show"
 MOST_NODES = 2**20
 SHOWN = ("statistic", "sizes_B")
@@ -171,9 +168,16 @@ def study(
         check_nodes(asked)
     check_ranks(asked)
     whole_study = steps(chosen, asked, output / STEPS)
+    probe_s = 0.0
+    launched = {**asked.launching, "ranks": asked.ranks}
+    if given is None and shares_cores(launched) and not (options.dry_run or options.resume or submission.submit):
+        with say.status("finding what ranks that share cores wait …"):
+            asked = asked.model_copy(update={"crowding": probed(launched)})
+        probe_s = time.monotonic() - began_s
+        whole_study = steps(chosen, asked, output / STEPS)
     made = of_nodes(whole_study, options.nodes if options.resume else [])
     left = [step for step in made if folder is None or not folder.is_done(step)]
-    estimate_s = sum(step.estimate_s for step in left) + page_s(made) + _compile_s(asked)
+    estimate_s = probe_s + sum(step.estimate_s for step in left) + page_s(made) + compile_s(asked)
     if options.dry_run:
         _plan(chosen, asked, made, estimate_s, json)
         return
@@ -197,6 +201,8 @@ def study(
             f"{count} on {max(step.ranks for step in left or made)} ranks, "
             f"about {_duration(estimate_s)} → {output}"
         )
+        if asked.crowding is not None:
+            say.line(f"{asked.crowding.caution} {asked.crowding.waiting}")
     ended: Interrupted | Incomplete | None = None
     try:
         work_s = None if given is None else given.work_s
@@ -227,7 +233,13 @@ def study(
             sizes_B=options.sizes_B,
         )
     took_s = time.monotonic() - began_s
-    said = {"study": chosen.name, "estimate_s": estimate_s, "took_s": took_s, "steps": as_data(folder, made)}
+    said = {
+        "study": chosen.name,
+        "estimate_s": estimate_s,
+        "took_s": took_s,
+        "crowding": asked.crowding.model_dump() if asked.crowding else None,
+        "steps": as_data(folder, made),
+    }
     _finish(page, output, said, json)
     if ended is not None or not all(map(folder.is_done, made)):
         why = next((text for text in remarks if text.startswith("Half")), "interrupted")
@@ -249,14 +261,6 @@ def _watching(step: Step, quiet: bool) -> Iterator[Terminal]:
 
 def _resume(options: StudyOptions, output: Path) -> str:
     return f"`hockney study {options.name} -o {output} --resume` goes on"
-
-
-def _compile_s(asked: Asked) -> float:
-    """What compiling the runner will take; 0 where it is there, or nobody can say."""
-    try:
-        return 0.0 if is_built(find_mpi(asked.launching.get("mpi", "auto"))) else COMPILE_S
-    except HockneyError:
-        return 0.0
 
 
 def _finish(page: Report, output: Path, said: dict[str, Any], as_json: bool) -> None:
@@ -338,6 +342,8 @@ def _plan(chosen: Study, asked: Asked, made: list[Step], estimate_s: float, as_j
         if step.why:
             say.line(f"  {step.why}")
     say.line(f"on {asked.ranks} ranks, about {_duration(estimate_s)} with the page")
+    if asked.crowding is None and shares_cores({**asked.launching, "ranks": asked.ranks}):
+        say.line(BEFORE)
 
 
 def _elsewhere(options: StudyOptions, launching: AppLaunching, as_json: bool) -> None:

@@ -41,7 +41,7 @@ from hockney.report import (
     topology,
     verified,
 )
-from hockney.report.answers import of_trust, weightiest
+from hockney.report.answers import are_crowded, of_results, of_trust, weightiest
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.asked import asked
 from hockney.report.curves import MessageCurve, by_operation, curves
@@ -233,9 +233,11 @@ def make(
         kind = "point to point" if of_messages_alone else "communication"
         systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
-        offered = [finding for section in sections for finding in section.findings]
+        offered = [one for section in sections for one in section.findings] + of_apps.findings
+        # Who is fastest among ranks that wait for a core says nothing of the algorithms.
+        offered = of_results(contents.records, "warnings") if are_crowded(launches) else offered
         findings = weightiest(
-            [*offered, *of_apps.findings, *of_trust(contents.levels.values(), missing, page_warnings)],
+            [*offered, *of_trust(contents.levels.values(), missing, page_warnings, launches)],
             subject.operations if subject else (),
         )
         html = render(

@@ -19,6 +19,8 @@ MOST_CURVES = 3
 """Configurations of an operation of which latency and bandwidth are said."""
 NEAR = 1.5
 """A break of the fit within this ratio of the library's limit is that of the limit."""
+BESIDE = 4.0
+"""A size within this ratio of a break must have been measured on each side of it, or its step is a guess."""
 STEP = 1.1
 """Ratio of the times after and before a break from which it is called a step, up or down."""
 
@@ -97,6 +99,9 @@ def _eager(curve: MessageCurve, fit: Fit) -> str:
     if not near:
         return f"{said}; the fit has no break there."
     at_B = min(near, key=lambda end: abs(np.log(end / limit_B)))
+    ratios = curve.size_B / at_B
+    if not ((ratios >= 1 / BESIDE) & (ratios <= 1)).any() or not ((ratios > 1) & (ratios <= BESIDE)).any():
+        return f"{said}; too few sizes near it were measured to say what the time does there."
     before_s, after_s = predict(fit, [at_B, np.nextafter(at_B, np.inf)])
     ratio = float(after_s / before_s)
     if 1 / STEP < ratio < STEP:

@@ -60,7 +60,7 @@ def _against_ranks(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
         if is_predicted:
             _predicted(panels[0], panels[1], group, looks[series], scale)
     if is_predicted:
-        panels[0].plot([], [], color=QUIET, linestyle=":", linewidth=1.6, label="predicted")
+        panels[0].plot([], [], "x:", color=QUIET, linewidth=1.6, label="predicted")
         panels[1].axhline(0.0, color=QUIET, linewidth=0.9)
         panels[1].set_ylabel("(predicted − measured) / measured [%]")
     panels[0].set_ylabel(f"time of {unit} [{unit_name}]")
@@ -70,7 +70,7 @@ def _against_ranks(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
     columns = max(1, min(len(labels), LETTERS // (max(map(len, labels)) + 8)))
     figure.legend(handles, labels, loc="outside lower center", ncols=columns)
     caption = "Dots are medians with 95 % intervals; lines join the fastest run of each number of ranks."
-    caption += " Dotted lines are predictions, for runs that the machine file covers." if is_predicted else ""
+    caption += " Crosses are predictions, for runs that the machine file covers." if is_predicted else ""
     caption += f" {total - MOST_SERIES} further series are in the table only." if total > MOST_SERIES else ""
     alt = f"{title}: time of {unit} against the number of ranks. {_in_words(every)}"
     return Drawing(f"app-{name}-ranks", f"{title}: against ranks.", alt, caption, figure)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.batch.base import Allocation
 from hockney.campaign import collectives
+from hockney.campaign.measure import LEAST_BUDGET_S
 from hockney.campaign.options import MeasureOptions
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import expect_room, refuse_far_too_many
@@ -24,18 +25,23 @@ from hockney.campaign.work import Work
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.options import Argument, named, options
 from hockney.records.answers import Candidate
-from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, Key, PairKey
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, CollectiveKey, Key, PairKey
 from hockney.records.record import Locality
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy, check_hosts
 from hockney.runner.transports import ALL
 from hockney.schedule.catalogue import algorithms
+from hockney.studies.crowding import Crowding, narrower
 from hockney.studies.files import MEASURE, RUN, StepFile, Study
 from hockney.terminal.loading import load
 from hockney.terminal.options import from_table, is_repeated, with_present_names, words_of
 
 LAUNCH_S = 1.5
 """What a launch takes until it says hello, on one host."""
+RUN_SHARE = 1 / 3
+"""A run of an application waits for about so many times the calls of the shortest measurement of a broadcast."""
+SPARE = 1.2
+"""Of the time for one visit of each point: a library may have more algorithms than were counted."""
 EFFECT_S = 5.0
 """What an effect takes of a campaign without a time."""
 LIBRARY_ALGORITHMS = 5
@@ -62,6 +68,9 @@ class Asked(BaseModel):
     placements: list[MapBy]
     nodes: list[int] = Field(default_factory=list, description="of jobs; `ranks` are those on the most")
     launching: dict[str, Any] = Field(default_factory=dict)
+    crowding: Crowding | None = Field(
+        default=None, description="where ranks share cores; found before the first step"
+    )
 
     def on(self) -> list[tuple[int | None, int]]:
         """The numbers of nodes, None where nothing was asked for, each with its ranks."""
@@ -81,11 +90,15 @@ class Step:
     models: Mapping[str, BaseModel]
     a_run_s: float
     nodes: int | None = None
+    crowding: Crowding | None = None
 
     @property
     def estimate_s(self) -> float:
         """What it takes, in seconds, without the page."""
-        return LAUNCH_S + self.a_run_s * runs(self) if self.plan is None else measure_s(self.plan)
+        if self.plan is not None:
+            return measure_s(self.plan, self.crowding)
+        waited_s = self.crowding.least_s(self.crowding.ranks) if self.crowding else 0.0
+        return _launch_s(self.crowding) + runs(self) * max(self.a_run_s, RUN_SHARE * waited_s)
 
     @property
     def command(self) -> str:
@@ -190,13 +203,34 @@ def _at(
         name = "-".join([str(number), of_file.verb.split()[-1], placement, *more])
         known = {**asked.launching, "ranks": ranks, "nodes": nodes, "map_by": placement, "output": folder / name}
         models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
+        for less in _less(models, asked.crowding):
+            words |= less
+            models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
         if any(ALL in model.variants for model in models.values() if isinstance(model, Launching)):
             raise RequestError(
                 f"a study takes no {ALL}",
                 "name those that `hockney doctor --transports` starts, each by --variant",
             )
         a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
-        yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s, nodes)
+        yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s, nodes, asked.crowding)
+
+
+def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[Mapping[str, object]]:
+    """Options with which the collectives of a `measure` among ranks that share cores fit into its time.
+
+    Where the fewest points do not, its time is longer.
+    """
+    plan = next((model for model in models.values() if isinstance(model, Plan)), None)
+    if crowding is None or plan is None or plan.time_s is None or not plan.collective:
+        return []
+    chosen: list[Mapping[str, object]] = []
+    for less, shorter in narrower(plan):
+        if first_pass_s(plan, crowding) <= plan.time_s:
+            return chosen
+        chosen.append(less)
+        plan = shorter
+    needed_s = SPARE * first_pass_s(plan, crowding)
+    return [*chosen, {"time": f"{math.ceil(needed_s)}s"}] if needed_s > (plan.time_s or 0.0) else chosen
 
 
 def function_of(verb: str) -> Callable[..., Any]:
@@ -270,15 +304,40 @@ def runs(step: Step) -> int:
     return count
 
 
-def measure_s(plan: Plan) -> float:
-    """What a campaign takes, in seconds: its visits at their budget, or its time where that is shorter."""
-    visits_s = 0.0
-    for key in _series(plan) if plan.points else ():
-        work = Work(plan, {}, VisitsSoFar(plan.level), largest_B={key: 0})
-        visits_s += VISIT_SHARE * work.expected_points() * plan.budget_s / visits_of(key, plan)
-    effects_s = EFFECT_S * len(plan.effects)
+def measure_s(plan: Plan, crowding: Crowding | None = None) -> float:
+    """What a campaign takes, in seconds: its visits and effects, or its time where that is shorter."""
     launched = plan.launches * max(1, len(plan.variants))
-    return launched * LAUNCH_S + min(plan.time_s or math.inf, launched * (visits_s + effects_s))
+    work_s = launched * (visits_s(plan, crowding) + EFFECT_S * len(plan.effects))
+    return launched * _launch_s(crowding) + min(plan.time_s or math.inf, work_s)
+
+
+def visits_s(plan: Plan, crowding: Crowding | None = None) -> float:
+    """What the visits of a launch take, in seconds: their budget, or what ranks that share cores wait."""
+    total_s = 0.0
+    for key in _series(plan) if plan.points else ():
+        visits = visits_of(key, plan)
+        visit_s = max(VISIT_SHARE * plan.budget_s / visits, _waited_s(key, crowding))
+        total_s += _points(key, plan) * visits * visit_s
+    return total_s
+
+
+def first_pass_s(plan: Plan, crowding: Crowding | None = None) -> float:
+    """What one visit of each point takes, in seconds, at the least budget that a campaign gives it."""
+    least_s = VISIT_SHARE * LEAST_BUDGET_S
+    return sum(_points(key, plan) * max(least_s, _waited_s(key, crowding)) for key in _series(plan))
+
+
+def _points(key: Key, plan: Plan) -> float:
+    work = Work(plan, {}, VisitsSoFar(plan.level), largest_B={key: 0})
+    return work.expected_points() / visits_of(key, plan)
+
+
+def _waited_s(key: Key, crowding: Crowding | None) -> float:
+    return crowding.least_s(key.ranks) if crowding and isinstance(key, CollectiveKey) else 0.0
+
+
+def _launch_s(crowding: Crowding | None) -> float:
+    return max(LAUNCH_S, crowding.start_s if crowding else 0.0)
 
 
 def page_s(made: Sequence[Step]) -> float:

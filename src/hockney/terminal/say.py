@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json as json_
+import os
 import re
 import shutil
 import sys
@@ -66,7 +67,9 @@ def program() -> str:
     there = shutil.which("hockney")
     if Path(called).name != "hockney" or "/" not in called or (there and Path(there).samefile(called)):
         return "hockney"
-    return called
+    # A shell's `exec` makes the path absolute.
+    from_here = os.path.relpath(called)
+    return from_here if "/" in from_here and len(from_here) < len(called) else called
 
 
 def table(shown: Table, *, keys: int = 1) -> None:

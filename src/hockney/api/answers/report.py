@@ -98,6 +98,7 @@ StudyDone = TypedDict(
         "skipped": NotRequired[list[SkippedFile]],
         "estimate_s": NotRequired[float],
         "took_s": NotRequired[float],
+        "crowding": NotRequired[dict[str, Any] | None],
         "steps": NotRequired[list[StudyStep]],
     },
 )

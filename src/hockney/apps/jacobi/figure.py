@@ -39,7 +39,7 @@ def rates(tables: Sequence[ScalingTable]) -> Drawing:
         )  # fmt: skip
         axes.plot(
             [run.grid.ranks for run in fastest], [run.mlups.value for run in fastest], marker=look.marker,
-            markersize=4.2, label=table.name, **look.line,
+            markersize=4.2, label=table.name + (" each" if table.is_weak else ""), **look.line,
         )  # fmt: skip
         if table.alone is not None and (first := table.alone.mlups.value) not in ideals:
             ideals.add(first)

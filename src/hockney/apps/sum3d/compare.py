@@ -260,7 +260,9 @@ def table_rows(
                     "elements of the ranks": loads.get((size, one.grid, one.split), ""),
                     "values": str(len(one.values_s) or ""),
                     "mean": format_time(one.mean_s),
-                    "95 % interval": f"[{one.low_s:.6g}, {one.high_s:.6g}] s" if known else "",
+                    "95 % interval": f"{format_time(one.low_s or 0)} to {format_time(one.high_s or 0)}"
+                    if known
+                    else "",
                 }
             )
     return rows
