@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.capabilities import lacking
 
 ROOT = Path(__file__).parents[2]
 SANITIZED = ROOT / "build" / "sanitized"
@@ -43,7 +44,10 @@ def test_hostile_arguments_are_refused_in_words() -> None:
     assert done.returncode == 0, done.stderr[-4000:]
 
 
-@pytest.mark.skipif(not os.environ.get("HOCKNEY_SANITIZE"), reason="HOCKNEY_SANITIZE is not set (make sanitize)")
+@pytest.mark.skipif(
+    not os.environ.get("HOCKNEY_SANITIZE"),
+    reason=lacking("sanitizers of the extension", "HOCKNEY_SANITIZE is not set (make sanitize)"),
+)
 def test_sanitizers_find_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     (core,) = SANITIZED.glob("_core*.so")
     needed = subprocess.run(["ldd", core], capture_output=True, text=True, check=True).stdout

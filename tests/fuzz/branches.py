@@ -36,8 +36,9 @@ class _Finder(MetaPathFinder):
             return None
         others = (finder.find_spec(fullname, path, target) for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, others), None)
-        if spec is not None and isinstance(spec.loader, SourceFileLoader):
-            spec.loader = _Loader(fullname, spec.loader.path)
+        # By its file: an editable install has a loader of its own around Python's.
+        if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
+            spec.loader = _Loader(fullname, spec.origin)
         return spec
 
 

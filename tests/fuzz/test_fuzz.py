@@ -215,3 +215,17 @@ def test_branches_that_are_taken_are_marked(x: int, arms: set[str], monkeypatch:
     assert {name for name, is_taken in zip(names, taken, strict=False) if is_taken} == {
         f"m:{arm}" for arm in arms
     }
+
+
+INSTALLED = """
+from tests.fuzz import branches
+branches.install()
+from hockney.units import format_bytes
+format_bytes(8)
+print(*[name for name, taken in zip(branches.NAMES, branches.TAKEN) if taken])
+"""
+
+
+def test_modules_are_marked_however_they_are_installed() -> None:
+    done = subprocess.run([sys.executable, "-c", INSTALLED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {name.partition(":")[0] for name in done.stdout.split()} == {"hockney.units"}

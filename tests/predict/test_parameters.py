@@ -69,6 +69,7 @@ def test_the_start_is_pulled_nowhere_but_where_localities_are_alike(layout: Para
     matrix, target = layout.prior(begin)
     strained = np.flatnonzero(np.abs(matrix @ begin - target) > 1e-9)
     one, other = layout.places["base"][NETWORK - 1, 0], layout.places["base"][NETWORK, 0]
+    assert strained.size
     for row in strained:
         assert set(matrix[[row]].indices) in [{a, b} for a, b in zip(one, other, strict=True)]
 

@@ -225,9 +225,8 @@ def test_without_its_own_counters_the_kernel_counts(
     sizes_B = (1024, 16_384)
     (answer,) = watched(mpi, ("bcast",), sizes_B).answers
     exact = {cell.size_B: cell.names for cell in seen["bcast"].cells}
-    for cell in answer.cells:
-        if cell.size_B in sizes_B:
-            assert cell.names == exact[cell.size_B]
+    counted = {cell.size_B: cell.names for cell in answer.cells}
+    assert {size_B: counted[size_B] for size_B in sizes_B} == {size_B: exact[size_B] for size_B in sizes_B}
 
 
 @pytest.mark.one_mpi

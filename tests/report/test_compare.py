@@ -44,7 +44,9 @@ def test_planted_ratios_come_back(tmp_path: Path) -> None:
 
 def test_every_sentence_leads_to_its_figure(tmp_path: Path) -> None:
     report = compare([planted(tmp_path / "a.csv"), planted(tmp_path / "b.csv", 1.5)])
-    for anchor in re.findall(r'href="#([^"]+)"', report.html):
+    anchors = re.findall(r'href="#([^"]+)"', report.html)
+    assert {finding.anchor for finding in report.findings} <= set(anchors)
+    for anchor in anchors:
         assert f'id="{anchor}"' in report.html
 
 

@@ -84,6 +84,7 @@ def test_what_was_measured_beside_it_is_related(tmp_path: Path, record: Callable
             made.append(record(size, operation=operation))
         made.append(record(size, operation="bandwidth", window=64))
         made.append(record(size, operation="bandwidth", window=64, variant="other"))
-    for one in curves(build(made.path))[:2]:
-        assert one.operation in ("pingpong", "pingping")
+    of_messages = curves(build(made.path))[:2]
+    assert {one.operation for one in of_messages} == {"pingpong", "pingping"}
+    for one in of_messages:
         assert {"bandwidth", "send_overhead"} <= set(one.series.related)

@@ -284,7 +284,9 @@ def test_the_data_are_read_once(
 
 
 def test_a_series_is_built_once(campaign: Path) -> None:
-    for curve in curves(build(campaign)):
+    shown = curves(build(campaign))
+    assert shown
+    for curve in shown:
         fitted = curve.entry.measurements.series
         # Points hold no key: a series made of them again would not know its system.
         assert fitted.key["system"] == EVIL

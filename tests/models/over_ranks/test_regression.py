@@ -13,10 +13,11 @@ RANKS = np.arange(2.0, 48.0, 2.0)
 
 def test_a_parabola_without_noise_is_recovered_both_ways() -> None:
     time = 1e-6 * (3 + 0.2 * RANKS + 0.01 * RANKS**2)
-    for fit in regressions(RANKS, time):
-        if fit.degree == 2:
-            assert fit.coefficients == pytest.approx((3e-6, 2e-7, 1e-8), rel=1e-6)
-            assert fit.adjusted_r2 == pytest.approx(1, abs=1e-9)
+    parabolas = [fit for fit in regressions(RANKS, time) if fit.degree == 2]
+    assert {fit.weights for fit in parabolas} == {"absolute", "relative"}
+    for fit in parabolas:
+        assert fit.coefficients == pytest.approx((3e-6, 2e-7, 1e-8), rel=1e-6)
+        assert fit.adjusted_r2 == pytest.approx(1, abs=1e-9)
 
 
 def test_the_plain_line_is_that_of_scipy() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.capabilities import lacking
 
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
@@ -129,6 +130,7 @@ def test_one_cell_between_two_neighbours(session: Session) -> None:
 @pytest.mark.parametrize("instructions", ["avx512", "avx2", "portable"])
 def test_every_kernel_gives_every_bit(session: Session, instructions: str) -> None:
     # Rows that end at every place of a cache line, planes in fours and left over, blocks that end anywhere.
+    compared = 0
     for cells in [(n, 5, 6) for n in range(1, 18)] + [(40, 13, 9), (24, 3, 1), (250, 7, 5)]:
         expected = reference(cells, 2)
         for stores in ("regular", "non_temporal"):
@@ -150,6 +152,9 @@ def test_every_kernel_gives_every_bit(session: Session, instructions: str) -> No
                 assert same(answer, expected), (cells, stores, block_rows)
                 assert answer["instructions"] == instructions
                 assert answer["non_temporal"] == (stores == "non_temporal")
+                compared += 1
+    if not compared:
+        pytest.skip(lacking(instructions, "the runner refuses them on this CPU"))
 
 
 def test_error_decays_as_the_mode_does(session: Session) -> None:
