@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -213,6 +213,7 @@ def test_bandwidths_in_print_are_those_of_the_page(frame: pd.DataFrame, seen: Ex
     with drawing_style():
         over_size, over_ranks = bandwidths.drawings(operation, points(frame, operation, "completion"), [], None)
     first = seen.first[operation]
+    x: Literal["bytes", "ranks"]
     for drawing, by, x in ((over_size, RANKS, "bytes"), (over_ranks, SIZES_B, "ranks")):
         panels = drawing.figure.axes
         algorithms = [axes.get_title() for axes in panels[: len(panels) // 2]]
@@ -221,7 +222,7 @@ def test_bandwidths_in_print_are_those_of_the_page(frame: pd.DataFrame, seen: Ex
             unit = {"GB/s": 1e9, "MB/s": 1e6, "kB/s": 1e3}[row[0].get_ylabel().partition("(")[2].rstrip(")")]
             for axes, algorithm in zip(row, algorithms, strict=True):
                 held = {**first.held, "algorithm": algorithm, "placement": "allocation core"}
-                drawn = [line for line in axes.get_lines() if len(line.get_xdata()) > 1]
+                drawn = [line for line in axes.get_lines() if np.size(line.get_xdata()) > 1]
                 for value, line in zip(by, drawn, strict=True):
                     at: dict[str, Any] = {"ranks" if x == "bytes" else "bytes": value}
                     choice = replace(first, by="placement", held=held, **at)
