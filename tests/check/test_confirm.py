@@ -52,7 +52,7 @@ def test_the_plan_times_what_is_violated_as_before() -> None:
     violations = study(times_in(frame(slow, named={("gather", "linear"): 0.4}))).violations
     plan = Plan(ranks=8, operations=["pingpong", "gather"], budget_s=0.3, seed=4, launches=1, adaptive=False)
     again = plan_of(plan, violations, launches=10)
-    # As many would find what was just found but every second time.
+    # As many would find what lies just at its threshold but every second time.
     assert again.launches == 20
     # Two levels of the machine leave four launches, which a test takes, at one of them.
     assert plan_of(plan, violations, launches=3).launches == 8

@@ -16,8 +16,8 @@ from hockney.errors import RequestError
 Verdict = Literal["confirmed", "not confirmed", "not told by the second campaign"]
 
 MORE_LAUNCHES = 2
-"""As many as before would find what was just found but every second time: it looked larger than it is, or its
-launches more alike, by luck."""
+"""As many as before would find what lies just at its threshold but every second time: what was found looked
+larger than it is, or its launches more alike, by luck."""
 
 
 @dataclass(frozen=True)

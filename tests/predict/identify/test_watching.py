@@ -136,6 +136,19 @@ def test_a_component_whose_algorithms_are_alike_is_named_where_others_are_not() 
     assert (found.names, found.why) == (None, "all algorithms send the same messages")
 
 
+def test_a_component_that_is_not_counted_the_same_twice_takes_no_name_from_another() -> None:
+    watch = planted(lambda size_B: star(size_B, 2), [*offered("han:simple", priority=35), *KNOWN])
+    count = watch.count
+
+    def unsteady_below(asked: Asked, size_B: int) -> Sent | None:
+        if asked.algorithm not in ("default", "han:simple"):
+            raise Unsteady(asked.algorithm)
+        return count(asked, size_B)
+
+    watch.count = unsteady_below
+    assert names(watch.at(64)) == {"han:simple"}
+
+
 def test_segments_that_the_library_has_set_are_asked_for_where_messages_are_not_counted() -> None:
     """The kernel counts bytes with headers, from which no size of segments follows."""
     size_B = 8 * 4096

@@ -179,7 +179,8 @@ def model_lines(points: pd.DataFrame, regimes: pd.DataFrame, view: View) -> list
     return lines
 
 
-REGIME = {"min_B": 1.0, "max_B": 1.0, "alpha_s": 1e6, "beta_s_per_B": 1e6}
+ENDS = ("min_B", "max_B")
+REGIME = dict.fromkeys(ENDS, 1.0) | {"alpha_s": 1e6, "beta_s_per_B": 1e6}
 """The columns of a regime, and by what they are multiplied for the page, which has microseconds."""
 POINTS_A_DOUBLING = 8
 """With which a straight line looks like the curve that it is on logarithmic axes."""

@@ -15,7 +15,7 @@ import pandas as pd
 from hockney import reading
 from hockney.models.base import models as registry
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.report.explorer.chart import DIMENSIONS, PENALTIES, POINTS_A_DOUBLING, REGIME, VIEWS, Explored
+from hockney.report.explorer.chart import DIMENSIONS, ENDS, PENALTIES, POINTS_A_DOUBLING, REGIME, VIEWS, Explored
 from hockney.report.style import COLOURS, Looks, Style, model_styles
 
 DIGITS = 4
@@ -26,6 +26,8 @@ _SERIES = ("operation", *DIMENSIONS, "ranks", "origin", "streams", "moved")
 _MODEL = ("operation", *DIMENSIONS, "ranks", "model")
 EXACT = 9
 """Significant digits of a model's parameters, which may nearly cancel each other."""
+WHOLE = 17
+"""Those of the sizes at which its regimes end: none is lost, so that a message there has the regime of print."""
 
 _HERE = Path(str(files("hockney.report.explorer")))
 
@@ -92,7 +94,15 @@ def data(explored: Explored, looks: Looks) -> str:
     models = [
         [
             *(_number(words, name, value) for name, value in zip(_MODEL, key, strict=True)),
-            list(zip(*(_rounded(own[name] * scale, EXACT) for name, scale in REGIME.items()), strict=True)),
+            list(
+                zip(
+                    *(
+                        _rounded(own[name] * scale, WHOLE if name in ENDS else EXACT)
+                        for name, scale in REGIME.items()
+                    ),
+                    strict=True,
+                )
+            ),
         ]
         for key, own in (explored.regimes.groupby([*_MODEL], sort=False) if len(explored.regimes) else ())
     ]
