@@ -36,10 +36,11 @@ CRITERION = (
 
 @dataclass(frozen=True)
 class AlgorithmChoice:
-    """One configuration, rank count and size. `best` has the smallest median of all `candidates`.
+    """One configuration, rank count and size.
 
-    The library's own choice is among them: `default` is its name, None where it was not measured. `ties` are the
-    others that cannot be told from the best.
+    `best` has the smallest median of all `candidates`, but for one that visits beside its own tell to be slower
+    than another. The library's own choice is among them: `default` is its name, None where it was not measured.
+    `ties` are the others that cannot be told from the best.
     """
 
     configuration: Configuration
@@ -86,12 +87,12 @@ def choices(points: pd.DataFrame, visits: Visits | None = None) -> list[Algorith
         default = ordered[is_default[ordered]]
         if ordered.size - default.size < 2:
             continue
-        best = ordered[0]
-        near = (time_s[ordered] <= time_s[best] * (1 + TIE)) | (low_s[ordered] <= high_s[best])
-        for place, row in enumerate(ordered[1:].tolist() if visited else [], 1):
-            if (ratio := ratio_in_pairs(visited[row], visited[best])) is not None:
-                apart, reach = ratio
-                near[place] = apart <= max(reach, math.log1p(TIE))
+        best = _fastest(ordered, visited)
+        equal = time_s[ordered] <= time_s[best] * (1 + TIE)
+        near = equal | (low_s[ordered] <= high_s[best])
+        for place, row in enumerate(ordered.tolist() if visited else []):
+            if row != best and (ratio := ratio_in_pairs(visited[row], visited[best])) is not None:
+                near[place] = equal[place] or not _is_slower(*ratio)
         if schedules[best] is not None:
             near |= np.array([schedules[row] == schedules[best] for row in ordered])
         result.append(
@@ -101,13 +102,28 @@ def choices(points: pd.DataFrame, visits: Visits | None = None) -> list[Algorith
                 int(configuration["bytes"]),
                 labels[best],
                 float(time_s[best]),
-                tuple(labels[row] for row in ordered[near][1:]),
+                tuple(labels[row] for row in ordered[near] if row != best),
                 int(ordered.size),
                 labels[default[0]] if default.size else None,
                 float(time_s[default[0]]) if default.size else None,
             )
         )
     return result
+
+
+def _fastest(ordered: np.ndarray, visited: list[ByLaunch]) -> int:
+    """The row of the smallest median, unless visits beside its own tell that another is faster."""
+    best = int(ordered[0])
+    for row in ordered[1:].tolist() if visited else []:
+        ratio = ratio_in_pairs(visited[best], visited[row])
+        if ratio is not None and _is_slower(*ratio):
+            best = row
+    return best
+
+
+def _is_slower(apart: float, reach: float) -> bool:
+    """Whether ln of a ratio of times, ± `reach`, tells that the first is slower by more than a tie."""
+    return apart > max(reach, math.log1p(TIE))
 
 
 def _visited(points: pd.DataFrame, visits: Visits) -> list[ByLaunch]:
