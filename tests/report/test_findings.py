@@ -244,7 +244,7 @@ def test_what_came_to_no_end_is_counted_beside_what_is_right() -> None:
     lost = {"variant": "", "series": series, "bytes": 8, "reason": "?"}
     limitation: dict[str, Any] = {"limitation": "powers of two only"}
     # Tried twice, it is one point; a run of an application has no series; a limitation is no failure.
-    failures = [lost, lost, {"reason": "the launch ended"}, limitation]
+    failures: list[dict[str, Any]] = [lost, lost, {"reason": "the launch ended"}, limitation]
     assert results(POINTS, failures=failures).endswith(
         ": of those that came to an end, all are right; 2 did not."
     )
