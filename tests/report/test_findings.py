@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.over_ranks.choice import AlgorithmChoice
 from hockney.models.over_ranks.points import Configuration
+from hockney.records.app_record import AppRecord
+from hockney.records.contents import Contents
+from hockney.records.keys import PairKey
 from hockney.records.levels import Level
 from hockney.records.record import Record
 from hockney.report.answers import MOST, of_results, of_trust, weightiest
@@ -192,21 +198,55 @@ def test_that_ranks_shared_cores_comes_before_all_answers() -> None:
     assert of_trust([], "", [], [{"oversubscribed": True, "hosts": [{}, {}]}]) == []
 
 
+CHECKED = {
+    "source": "x",
+    "operation": "bcast",
+    "statistic": "completion",
+    "value": 1.0,
+    "system": "s",
+    "mpi": "m",
+}
+POINTS = [
+    Record.model_validate({**CHECKED, "algorithm": name, "ranks": 8, "bytes": size, "verified": True})
+    for name, size in (("chain", 2), ("chain", 2), ("chain", 4), ("flat", 2))
+]
+RUN = AppRecord.model_validate(
+    {"operation": "ring", "ranks": 8, "parameters": {}, "time_s": 1.0, "answer": {"verified": True}}
+)
+
+
+def results(
+    records: Sequence[Record] = (), apps: Sequence[AppRecord] = (), failures: Sequence[dict[str, Any]] = ()
+) -> str:
+    contents = Contents(
+        Path("s"), pd.DataFrame(), records=list(records), apps=list(apps), failures=list(failures)
+    )
+    return "".join(finding.text for finding in of_results(contents, "warnings"))
+
+
 def test_of_crowded_ranks_it_is_told_whether_results_are_right() -> None:
-    about = {
-        "source": "x",
-        "operation": "bcast",
-        "statistic": "completion",
-        "value": 1.0,
-        "system": "s",
-        "mpi": "m",
-    }
-    records = [
-        Record.model_validate({**about, "algorithm": name, "ranks": 8, "bytes": size, "verified": right})
-        for name, size, right in (("chain", 2, True), ("chain", 2, True), ("chain", 4, True), ("flat", 2, True))
-    ]
-    (said,) = of_results(records, "warnings")
-    assert said.text == "Results were checked at 3 points of 2 algorithms of collectives: all are right."
-    (said,) = of_results([*records, records[0].model_copy(update={"verified": False})], "warnings")
-    assert said.text.endswith("wrong are those of bcast chain.")
-    assert of_results([record.model_copy(update={"verified": None}) for record in records], "warnings") == []
+    at = "Results were checked at 3 points of 2 algorithms of collectives"
+    assert results(POINTS) == f"{at}: all are right."
+    assert results(POINTS, [RUN, RUN]) == f"{at} and in 2 runs of applications: all are right."
+    assert results(apps=[RUN]) == "Results were checked in 1 run of applications: all are right."
+    assert results([record.model_copy(update={"verified": None}) for record in POINTS]) == ""
+
+
+def test_a_wrong_measurement_and_a_wrong_application_are_named() -> None:
+    wrong = POINTS[0].model_copy(update={"verified": False})
+    assert results([*POINTS, wrong], [RUN]).endswith(": wrong are those of bcast chain.")
+    wrong_run = RUN.model_copy(update={"answer": RUN.answer.model_copy(update={"verified": False})})
+    assert results(POINTS, [RUN, wrong_run]).endswith(": wrong are those of ring on 8 ranks.")
+
+
+def test_what_came_to_no_end_is_counted_beside_what_is_right() -> None:
+    series = asdict(PairKey("pingpong", "core", 0, 1, "warm"))
+    lost = {"variant": "", "series": series, "bytes": 8, "reason": "?"}
+    limitation: dict[str, Any] = {"limitation": "powers of two only"}
+    # Tried twice, it is one point; a run of an application has no series; a limitation is no failure.
+    failures: list[dict[str, Any]] = [lost, lost, {"reason": "the launch ended"}, limitation]
+    assert results(POINTS, failures=failures).endswith(
+        ": of those that came to an end, all are right; 2 did not."
+    )
+    assert results(failures=failures) == "No result was checked: 2 came to no end."
+    assert results(failures=[limitation]) == ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,32 +14,52 @@ from typing import Any
 import pytest
 from tests.command_line import outcome
 
+from hockney.campaign import prepare
+from hockney.campaign.plan import Plan
+from hockney.cli import study as of_cli
 from hockney.errors import RequestError
 from hockney.runner.inventory import inventory
+from hockney.runner.launchers.base import MapBy
 from hockney.runner.mpi import Mpi
-from hockney.runner.session import LaunchFailed
+from hockney.runner.session import LaunchFailed, NoAnswer
 from hockney.studies import crowding
-from hockney.studies.crowding import Crowding, probed
-from hockney.studies.files import find
-from hockney.studies.steps import Asked, Step, first_pass_s, steps
+from hockney.studies.asked import Asked
+from hockney.studies.crowding import Crowding, crowded, probed
+from hockney.studies.files import Study, find, parse
+from hockney.studies.steps import Step, first_pass_s, steps
 
 NEVER_YIELDS = {3: 0.3, 4: 0.5, 6: 1.0, 8: 1.8}
 YIELDS = dict.fromkeys(NEVER_YIELDS, 0.05)
 
 
-def planned(name: str, visit_s: dict[int, float] | None) -> list[Step]:
-    of_probe = None if visit_s is None else Crowding(ranks=8, cores=2, start_s=0.5, visit_s=visit_s)
-    asked = Asked(name=name, quick=True, ranks=8, placements=["core"], crowding=of_probe)
-    return steps(find(name), asked, Path("s"))
+def found(visit_s: dict[int, float]) -> Crowding:
+    return Crowding(ranks=8, cores=2, what="cores", placements=["core"], start_s=0.5, visit_s=visit_s)
+
+
+def planned(study: Study, visit_s: dict[int, float] | None, placement: MapBy = "core") -> list[Step]:
+    of_probe = None if visit_s is None else found(visit_s)
+    asked = Asked(name=study.name, quick=True, ranks=8, placements=[placement], crowding=of_probe)
+    return steps(study, asked, Path("s"))
+
+
+def shipped(name: str, visit_s: dict[int, float] | None) -> list[Step]:
+    return planned(find(name), visit_s)
+
+
+def measuring(options: str) -> Study:
+    text = (
+        f'question = "?"\ncompares = "-"\nshows = "-"\nneeds = ["bcast"]\n[[steps]]\nverb = "measure"\n{options}'
+    )
+    return Study(name="mine", text=text, file=parse(text, "mine.toml"))
 
 
 def test_fewer_ranks_than_were_probed_wait_as_long_as_the_next_number_and_those_with_a_core_do_not() -> None:
-    found = Crowding(ranks=8, cores=2, start_s=0.5, visit_s=NEVER_YIELDS)
-    assert [found.least_s(ranks) for ranks in (2, 3, 5, 8)] == [0.0, 0.3, 1.0, 1.8]
+    of_probe = found(NEVER_YIELDS)
+    assert [of_probe.least_s(ranks) for ranks in (2, 3, 5, 8)] == [0.0, 0.3, 1.0, 1.8]
 
 
 def test_where_a_library_never_yields_fewer_points_are_planned_and_every_algorithm() -> None:
-    usual, crowded = planned("collectives", None)[1], planned("collectives", NEVER_YIELDS)[1]
+    usual, crowded = shipped("collectives", None)[1], shipped("collectives", NEVER_YIELDS)[1]
     assert crowded.command.endswith(" --quick --visits 1 --rank-counts 2,8")
     assert usual.plan is not None
     assert crowded.plan is not None
@@ -52,44 +74,126 @@ def test_where_a_library_never_yields_fewer_points_are_planned_and_every_algorit
 
 
 def test_where_it_yields_the_plan_stays() -> None:
-    assert [step.command for step in planned("collectives", YIELDS)] == [
-        step.command for step in planned("collectives", None)
+    assert [step.command for step in shipped("collectives", YIELDS)] == [
+        step.command for step in shipped("collectives", None)
     ]
 
 
 def test_runs_of_applications_that_wait_are_estimated_longer() -> None:
     slow = dict.fromkeys(NEVER_YIELDS, 12.0)
     # Sixteen runs of at least a third of 12 s.
-    assert planned("ring", slow)[1].estimate_s > 16 * 4
-    assert planned("ring", YIELDS)[1].estimate_s == planned("ring", None)[1].estimate_s
+    assert shipped("ring", slow)[1].estimate_s > 16 * 4
+    assert shipped("ring", YIELDS)[1].estimate_s == shipped("ring", None)[1].estimate_s
+
+
+def test_every_launch_of_every_variant_has_to_fit_into_the_time() -> None:
+    def plan(options: str) -> Plan:
+        made = planned(
+            measuring(f"options = {{ operation = 'bcast', algorithm = 'all', {options} }}"), NEVER_YIELDS
+        )
+        assert made[0].plan is not None
+        return made[0].plan
+
+    one = plan("time = '1h'")
+    needed_s = first_pass_s(one, found(NEVER_YIELDS))
+    fits = f"time = '{math.ceil(1.5 * needed_s)}s'"
+    assert plan(fits).rank_counts == []
+    twice = plan(f"{fits}, variant = ['a=', 'b=']")
+    assert twice.rank_counts == [2, 8]
+    assert plan(f"{fits}, launches = 2").rank_counts == [2, 8]
+    # Where the fewest points do not fit either, the time is for both.
+    both = plan("time = '1s', variant = ['a=', 'b=']")
+    assert both.time_s == pytest.approx(2 * (plan("time = '1s'").time_s or 0), abs=2)
+
+
+def test_collectives_beside_messages_are_narrowed_too_and_those_of_a_placement_with_room_are_not() -> None:
+    study = measuring("options = { operation = 'pingpong,allreduce', algorithm = 'all', time = '10s' }")
+    assert "--rank-counts 2,8" in planned(study, NEVER_YIELDS)[0].command
+    assert "--rank-counts" not in planned(study, NEVER_YIELDS, "hwthread")[0].command
 
 
 class Answering:
-    """A launch whose broadcasts take as long as a table says; None: they never end."""
+    """A launch whose broadcasts take as long as a table says, or fail as it says."""
 
-    def __init__(self, visit_s: dict[int, float | None], clock: SimpleNamespace) -> None:
+    def __init__(self, visit_s: Mapping[int, float | LaunchFailed], clock: SimpleNamespace) -> None:
         self._visit_s, self._clock = visit_s, clock
 
     def collective(self, _limit_s: float, **request: Any) -> None:
         took_s = self._visit_s[request["ranks"]]
-        if took_s is None:
-            raise LaunchFailed("no answer", "")
+        if isinstance(took_s, LaunchFailed):
+            raise took_s
         self._clock.now_s += took_s
 
 
-@pytest.mark.parametrize(("last_s", "fits"), [(40.0, 6), (None, 6)])
-def test_ranks_that_wait_too_long_are_refused_with_the_number_that_fits(
-    last_s: float | None, fits: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def probe(
+    monkeypatch: pytest.MonkeyPatch, visit_s: Mapping[int, float | LaunchFailed], cores: int = 2
+) -> Crowding | None:
     clock = SimpleNamespace(now_s=0.0)
-    monkeypatch.setattr(crowding, "inventory", lambda: SimpleNamespace(cores=2, cpus=2))
+    monkeypatch.setattr(crowding, "places", lambda _: cores)
     monkeypatch.setattr(crowding, "launches", lambda _: [SimpleNamespace(argv=[], environment={})])
     monkeypatch.setattr(time, "monotonic", lambda: clock.now_s)
-    answering = Answering({**NEVER_YIELDS, 8: last_s}, clock)
-    monkeypatch.setattr(crowding, "Session", lambda *_: nullcontext(answering))
+    monkeypatch.setattr(crowding, "Session", lambda *_: nullcontext(Answering(visit_s, clock)))
+    return probed({"ranks": max(visit_s)}, ["core"])
+
+
+HANGS, DIES = NoAnswer("no answer", ""), LaunchFailed("the launch ended (exit code 9)", "")
+
+
+@pytest.mark.parametrize(
+    ("visit_s", "cores", "why", "hint"),
+    [
+        ({**NEVER_YIELDS, 8: 40.0}, 2, "2 B among 8 takes 40 s", "--ranks 6 fits"),
+        ({**NEVER_YIELDS, 8: HANGS}, 2, "among 8 gave no answer within 60 s", "--ranks 6 fits"),
+        ({**NEVER_YIELDS, 8: DIES}, 2, "among 8, the launch ended (exit code 9)", "--ranks 6 fits"),
+        ({3: HANGS}, 2, "among 3 gave no answer", "--ranks 2 fits"),
+        ({2: 20.0}, 1, "among 2 takes 20 s", "no study fits here"),
+        ({2: HANGS}, 1, "among 2 gave no answer", "no study fits here"),
+    ],
+)
+def test_ranks_that_wait_too_long_are_refused_with_the_number_that_fits(
+    visit_s: dict[int, float | LaunchFailed],
+    cores: int,
+    why: str,
+    hint: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(RequestError) as caught:
-        probed({"ranks": 8})
-    assert f"--ranks {fits} fits" in caught.value.hint
+        probe(monkeypatch, visit_s, cores)
+    assert why in caught.value.message
+    assert caught.value.hint == hint
+
+
+def test_a_launch_that_does_not_start_is_left_to_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise LaunchFailed("no MPI", "")
+
+    monkeypatch.setattr(crowding, "launches", lambda _: [SimpleNamespace(argv=[], environment={})])
+    monkeypatch.setattr(crowding, "Session", failing)
+    assert probed({"ranks": 8}, ["core"]) is None
+
+
+def test_hardware_threads_count_where_ranks_are_placed_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "inventory", lambda: SimpleNamespace(cores=2, cpus=4))
+    for name in prepare.HOST_FILES:
+        monkeypatch.delenv(name, raising=False)
+    both: list[MapBy] = ["hwthread", "core"]
+    assert crowded({"ranks": 4}, both) == ["core"]
+    assert crowded({"ranks": 5}, both) == both
+    assert crowded({"ranks": 4, "bind_to": "hwthread"}, both) == []
+    assert crowded({"ranks": 5, "mpi": "smpi"}, both) == []
+
+
+def test_a_folder_that_is_not_empty_is_refused_before_the_probe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(of_cli, "crowded", never)
+    (tmp_path / "mine").touch()
+    code, _, err = outcome("study", "collectives", "--ranks", "2", "-o", tmp_path)
+    assert code == 2
+    assert "is not empty" in err
 
 
 @pytest.mark.one_mpi

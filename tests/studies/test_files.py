@@ -10,8 +10,9 @@ from tests.command_line import outcome
 
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
+from hockney.studies.asked import Asked
 from hockney.studies.files import FOLDER, find, names, parse
-from hockney.studies.steps import VISIT_SHARE, Asked, Step, measure_s, runs, steps
+from hockney.studies.steps import VISIT_SHARE, Step, measure_s, runs, steps
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "studies.md"
 OWN = """

@@ -22,9 +22,9 @@ from hockney.runner.inventory import inventory
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Refused
 from hockney.studies import perform
+from hockney.studies.asked import Asked
 from hockney.studies.files import find
 from hockney.studies.perform import Done, Folder
-from hockney.studies.steps import Asked
 
 TWO = """
 question = "What does a message cost?"
@@ -318,9 +318,6 @@ def test_a_quick_ring_on_a_real_mpi(mpi: Mpi, tmp_path: Path) -> None:
     assert code in (0, 4), err
     said = json.loads(out)
     assert {step["state"] for step in said["steps"] if "ring" in step["name"]} == {"done"}
-    # Whether the one is near the other is no matter of a test: a busy machine takes longer.
-    assert said["took_s"] > 0
-    assert said["estimate_s"] > 0
     html = (tmp_path / "s" / "report.html").read_text(encoding="utf-8")
     assert 'id="app-ring"' in html
     assert len({run.ranks for run in Campaign.open(tmp_path / "s" / "campaign").apps()}) == 2

@@ -300,13 +300,13 @@ class Plan(Launching):
         return bool(self.operations) or not self.effects
 
     @property
-    def collective(self) -> bool:
-        """Whether it asks for collectives only."""
-        return bool(self.operations) and all(name in COLLECTIVES for name in self.operations)
+    def has_collectives(self) -> bool:
+        """Whether it asks for any collective."""
+        return any(name in COLLECTIVES for name in self.operations)
 
     @model_validator(mode="after")
     def _adapts_to_something(self) -> Plan:
-        if self.adaptive and not any(name in COLLECTIVES for name in self.operations):
+        if self.adaptive and not self.has_collectives:
             raise ValueError("--adaptive chooses between algorithms of collectives; none was asked for")
         return self
 

@@ -274,10 +274,17 @@ def has_more_ranks_than_cores(plan: Launching) -> bool:
     """Whether this host has fewer cores than ranks and threads; False where other hosts are named."""
     if plan.hosts or plan.hostfile or any(name in os.environ for name in HOST_FILES):
         return False
-    here = inventory()
-    return plan.ranks * (plan.threads or 1) > (
-        here.cpus if "hwthread" in (plan.map_by, plan.bind_to) else here.cores
-    )
+    return plan.ranks * (plan.threads or 1) > places(plan)
+
+
+def by_threads(plan: Launching) -> bool:
+    """Whether ranks are placed on, or bound to, hardware threads."""
+    return "hwthread" in (plan.map_by, plan.bind_to)
+
+
+def places(plan: Launching) -> int:
+    """The cores of this host, or its hardware threads where ranks are placed on those."""
+    return inventory().cpus if by_threads(plan) else inventory().cores
 
 
 def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:

@@ -39,11 +39,12 @@ with later():
     from hockney.importers.base import Given
     from hockney.records.contents import read
     from hockney.report.make import Report
-    from hockney.studies.crowding import BEFORE, probed, shares_cores
+    from hockney.studies.asked import Asked, check_nodes, check_ranks
+    from hockney.studies.crowding import BEFORE, crowded, probed
     from hockney.studies.files import Study, find, names
     from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
-    from hockney.studies.perform import STEPS, Folder, as_data, compile_s, perform
-    from hockney.studies.steps import Asked, Step, check_nodes, check_ranks, fits, page_s, steps
+    from hockney.studies.perform import STEPS, Folder, as_data, compile_s, expect_new, perform
+    from hockney.studies.steps import Step, fits, page_s, steps
 
 SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
 LIST, SHOW = "list", "show"
@@ -169,10 +170,12 @@ def study(
     check_ranks(asked)
     whole_study = steps(chosen, asked, output / STEPS)
     probe_s = 0.0
-    launched = {**asked.launching, "ranks": asked.ranks}
-    if given is None and shares_cores(launched) and not (options.dry_run or options.resume or submission.submit):
+    if folder is None and not options.dry_run:
+        expect_new(output)
+    is_here = given is None and not (options.dry_run or options.resume or submission.submit)
+    if is_here and (shared := crowded(asked.launched, asked.placements)):
         with say.status("finding what ranks that share cores wait …"):
-            asked = asked.model_copy(update={"crowding": probed(launched)})
+            asked = asked.model_copy(update={"crowding": probed(asked.launched, shared)})
         probe_s = time.monotonic() - began_s
         whole_study = steps(chosen, asked, output / STEPS)
     made = of_nodes(whole_study, options.nodes if options.resume else [])
@@ -305,13 +308,8 @@ def _tell(options: StudyOptions, as_json: bool) -> None:
         raise RequestError(f"`list` takes no name, {options.shown!r} was given", "leave it out, or write `show`")
     every = [find(name) for name in names()]
     if as_json:
-        say.json(
-            {
-                "studies": [
-                    {"name": one.name, **one.file.model_dump(include={"question", "needs"})} for one in every
-                ]
-            }
-        )
+        told = {"question", "needs"}
+        say.json({"studies": [{"name": one.name, **one.file.model_dump(include=told)} for one in every]})
         return
     shown_table = Table("study", "question", box=None)
     for one in every:
@@ -342,7 +340,7 @@ def _plan(chosen: Study, asked: Asked, made: list[Step], estimate_s: float, as_j
         if step.why:
             say.line(f"  {step.why}")
     say.line(f"on {asked.ranks} ranks, about {_duration(estimate_s)} with the page")
-    if asked.crowding is None and shares_cores({**asked.launching, "ranks": asked.ranks}):
+    if asked.crowding is None and crowded(asked.launched, asked.placements):
         say.line(BEFORE)
 
 

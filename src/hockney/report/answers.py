@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hockney.campaign.work import unmeasured
+from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import Level, in_words
 from hockney.records.record import Record
@@ -50,18 +52,41 @@ def are_crowded(launches: Sequence[Mapping[str, Any]]) -> bool:
     return bool(launches) and all(map(is_crowded, launches))
 
 
-def of_results(records: Iterable[Record], anchor: str) -> list[Finding]:
-    """Whether each checked result was right: all that can be said where every launch was crowded."""
-    checked = [one for one in records if one.verified is not None]
-    if not checked:
+def of_results(contents: Contents, anchor: str) -> list[Finding]:
+    """Whether each checked result was right, and what gave none: all that crowded launches can answer."""
+    measured = [one for one in contents.records if one.verified is not None]
+    runs = [one for one in contents.apps if one.answer.verified is not None]
+    without = _without_result(contents)
+    if not (measured or runs or without):
         return []
-    wrong = sorted({f"{one.operation} {one.algorithm}" for one in checked if not one.verified})
-    said = f"wrong are those of {', '.join(wrong)}" if wrong else "all are right"
-    points = {(one.operation, one.algorithm, one.ranks, one.bytes) for one in checked}
+    wrong = {f"{one.operation} {one.algorithm}".rstrip() for one in measured if not one.verified}
+    wrong |= {f"{one.operation} on {counted(one.ranks, 'rank')}" for one in runs if not one.answer.verified}
+    said = f"wrong are those of {', '.join(sorted(wrong))}" if wrong else "all are right"
+    if without:
+        said = f"of those that came to an end, {said}; {without} did not"
+    where = " and ".join(filter(None, [_points(measured), _runs(len(runs))]))
+    text = (
+        f"Results were checked {where}: {said}." if where else f"No result was checked: {without} came to no end."
+    )
+    return [Finding(text, anchor, 0.99)]
+
+
+def _points(measured: Sequence[Record]) -> str:
+    points = {(one.operation, one.algorithm, one.ranks, one.bytes) for one in measured}
     algorithms = {point[:2] for point in points if point[0] in COLLECTIVES}
     of = f" of {counted(len(algorithms), 'algorithm')} of collectives" if algorithms else ""
-    text = f"Results were checked at {counted(len(points), 'point')}{of}: {said}."
-    return [Finding(text, anchor, 0.99)]
+    return f"at {counted(len(points), 'point')}{of}" if points else ""
+
+
+def _runs(count: int) -> str:
+    return f"in {counted(count, 'run')} of applications" if count else ""
+
+
+def _without_result(contents: Contents) -> int:
+    """How many points failed in every launch, and runs and launches that failed; limitations are no failures."""
+    failed = [one for one in contents.failures if one.get("reason")]
+    of_points = [one for one in failed if one.get("series")]
+    return len(unmeasured(contents.records, of_points)) + len(failed) - len(of_points)
 
 
 def of_trust(
@@ -77,7 +102,8 @@ def of_trust(
     if crowded := sum(map(is_crowded, launches)):
         text = (
             f"Ranks shared cores in {crowded} of {counted(len(launches), 'launch', plural='launches')}: where "
-            "more ranks than cores take part, times say that results are right, not what anything takes."
+            "more ranks than cores take part, only the checks of results are to be read; times contain waiting "
+            "for a core."
         )
         found.append(Finding(text, anchor, FIRST))
     if known:

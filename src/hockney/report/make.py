@@ -235,7 +235,7 @@ def make(
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
         offered = [one for section in sections for one in section.findings] + of_apps.findings
         # Who is fastest among ranks that wait for a core says nothing of the algorithms.
-        offered = of_results(contents.records, "warnings") if are_crowded(launches) else offered
+        offered = of_results(contents, "warnings") if are_crowded(launches) else offered
         findings = weightiest(
             [*offered, *of_trust(contents.levels.values(), missing, page_warnings, launches)],
             subject.operations if subject else (),

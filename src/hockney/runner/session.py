@@ -42,6 +42,10 @@ class LaunchFailed(HockneyError):
     exit_code = 3
 
 
+class NoAnswer(LaunchFailed):
+    """The runner hung: it was ended when its time was over."""
+
+
 class Refused(HockneyError):
     """The runner declined a point and is ready for the next; where memory is short, it says what is needed."""
 
@@ -173,7 +177,7 @@ class Session:
                     return parse(text, kind)
         except TimeoutError:
             self._process.kill()
-            raise LaunchFailed(
+            raise NoAnswer(
                 f"no answer within {limit_s:.3g} s while {what}; the launch was ended",
                 "raise --time-limit (or --time), or leave out what hangs",
             ) from None

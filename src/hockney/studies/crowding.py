@@ -7,8 +7,9 @@ for a time slice of the scheduler in every message: a broadcast among eight rank
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,16 +17,17 @@ from hockney.campaign import collectives
 from hockney.campaign.measure import LEAST_BUDGET_S
 from hockney.campaign.offer import HANG_S
 from hockney.campaign.plan import Launching, Plan
-from hockney.campaign.prepare import has_more_ranks_than_cores, launches
+from hockney.campaign.prepare import by_threads, has_more_ranks_than_cores, launches, places
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.keys import CollectiveKey
-from hockney.runner.inventory import inventory
-from hockney.runner.session import LaunchFailed, Session
+from hockney.runner.launchers.base import MapBy
+from hockney.runner.session import LaunchFailed, NoAnswer, Session
 from hockney.units import format_bytes, format_time
 
+ONLY_CHECKS = "only the checks of results are to be read; times contain waiting for a core"
 BEFORE = (
     "they share cores: a probe of what they wait comes first, and the plan and its time follow from it; "
-    "their times say that results are right, not what anything takes"
+    f"{ONLY_CHECKS}"
 )
 PROBED_B = 2
 LONGEST_VISIT_S = 15.0
@@ -42,7 +44,9 @@ class Crowding(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ranks: int
-    cores: int
+    cores: int = Field(description="or hardware threads, each with as many OpenMP threads as a rank has")
+    what: Literal["cores", "hardware threads"]
+    placements: list[MapBy] = Field(description="at which ranks share them")
     start_s: float = Field(description="until a launch says hello")
     visit_s: dict[int, float]
 
@@ -50,58 +54,78 @@ class Crowding(BaseModel):
         """What a measurement among so many ranks takes at least, in seconds: that of the next number probed."""
         return next((self.visit_s[count] for count in sorted(self.visit_s) if count >= ranks > self.cores), 0.0)
 
+    def at(self, placement: MapBy) -> Crowding | None:
+        """The same at a placement; None where each rank has a core, or a hardware thread, of its own."""
+        return self if placement in self.placements else None
+
     @property
     def caution(self) -> str:
         """What times of such ranks say, and what they do not."""
         return (
-            f"{self.ranks} ranks share {self.cores} cores here, and wait for them: times among more than "
-            f"{self.cores} ranks say that results are right, not what a message, an algorithm or a program takes."
+            f"{self.ranks} ranks share {self.cores} {self.what} here, and wait for them: among more than "
+            f"{self.cores} ranks, {ONLY_CHECKS}."
         )
 
     @property
     def waiting(self) -> str:
         """What the probe found."""
-        return (
-            f"The shortest measurement of a broadcast of {PROBED_B} B among {self.ranks} ranks takes "
-            f"{format_time(self.least_s(self.ranks))}."
-        )
+        return f"The {_measurement(self.ranks)} ranks takes {format_time(self.least_s(self.ranks))}."
 
 
-def shares_cores(launching: Mapping[str, Any]) -> bool:
-    """Whether a launch has more ranks than this host has cores, and is of real ones."""
-    given = Launching.model_validate(launching)
-    return given.mpi != "smpi" and has_more_ranks_than_cores(given)
+def crowded(launching: Mapping[str, Any], placements: Sequence[MapBy]) -> list[MapBy]:
+    """The placements at which a launch of real ranks has more of them than this host has cores or threads."""
+    launched = [Launching.model_validate({**launching, "map_by": one}) for one in placements]
+    return [one.map_by for one in launched if one.mpi != "smpi" and has_more_ranks_than_cores(one)]
 
 
-def probed(launching: Mapping[str, Any]) -> Crowding | None:
-    """What waiting costs among ranks that share cores; None where nothing starts, of which the steps will tell.
+def probed(launching: Mapping[str, Any], placements: Sequence[MapBy]) -> Crowding | None:
+    """What waiting costs at these crowded placements; None where nothing starts, of which the steps will tell.
 
     RequestError where ranks wait so long that no study would end, with the number that fits.
     """
-    plan = Plan.model_validate({**launching, "operations": ["bcast"]})
-    cores = max(1, inventory().cores // (plan.threads or 1))
+    # Of several, at one where more ranks share a core.
+    placement = min(placements, key=lambda one: one == "hwthread")
+    plan = Plan.model_validate({**launching, "operations": ["bcast"], "map_by": placement})
+    cores = max(1, places(plan) // (plan.threads or 1))
     visit_s: dict[int, float] = {}
-    start_s = 0.0
-    try:
-        launch, began_s = launches(plan)[0], time.monotonic()
-        with Session(launch.argv, launch.environment, plan.time_limit_s) as session:
-            start_s = time.monotonic() - began_s
-            for count in (count for count in collectives.rank_counts(plan) if count > cores):
-                visit_s[count] = _visit_s(session, count)
-                if visit_s[count] > LONGEST_VISIT_S:
-                    break
-    except (EnvironmentLack, LaunchFailed):
-        if not visit_s:
+    with ExitStack() as stack:
+        try:
+            launch, began_s = launches(plan)[0], time.monotonic()
+            session = stack.enter_context(Session(launch.argv, launch.environment, plan.time_limit_s))
+        except (EnvironmentLack, LaunchFailed):
             return None
-    fitting = [count for count in visit_s if visit_s[count] <= LONGEST_VISIT_S]
-    if plan.ranks not in fitting:
-        most = max(visit_s)
+        start_s = time.monotonic() - began_s
+        counts = [count for count in collectives.rank_counts(plan) if count > cores]
+        too_long = _probe(session, counts, visit_s)
+    what: Literal["cores", "hardware threads"] = "hardware threads" if by_threads(plan) else "cores"
+    if too_long:
+        most = max([cores, *visit_s])
         raise RequestError(
-            f"{plan.ranks} ranks would wait too long for the {cores} cores that they share: among {most} the "
-            f"shortest measurement of a broadcast of {PROBED_B} B takes {format_time(visit_s[most])}",
-            f"--ranks {max([2, cores, *fitting])} fits",
+            f"{plan.ranks} ranks cannot share {cores} {what}: {too_long}",
+            f"--ranks {most} fits" if most > 1 else "no study fits here",
         )
-    return Crowding(ranks=plan.ranks, cores=cores, start_s=start_s, visit_s=visit_s)
+    return Crowding(
+        ranks=plan.ranks, cores=cores, what=what, placements=list(placements), start_s=start_s, visit_s=visit_s
+    )
+
+
+def _probe(session: Session, counts: Iterable[int], visit_s: dict[int, float]) -> str:
+    """Fill `visit_s` with the counts that fit; why the first of the others does not, empty where all fit."""
+    for count in counts:
+        try:
+            took_s = _visit_s(session, count)
+        except NoAnswer:
+            return f"a broadcast of {PROBED_B} B among {count} gave no answer within {HANG_S:.0f} s"
+        except LaunchFailed as error:
+            return f"among {count}, {error.message}"
+        if took_s > LONGEST_VISIT_S:
+            return f"the {_measurement(count)} takes {format_time(took_s)}"
+        visit_s[count] = took_s
+    return ""
+
+
+def _measurement(ranks: int) -> str:
+    return f"shortest measurement of a broadcast of {PROBED_B} B among {ranks}"
 
 
 def _visit_s(session: Session, ranks: int) -> float:

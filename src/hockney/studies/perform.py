@@ -29,8 +29,9 @@ from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.records.visits import CHOICES
 from hockney.runner.build import is_built
 from hockney.runner.find import find
+from hockney.studies.asked import Asked
 from hockney.studies.files import Study, parse
-from hockney.studies.steps import Asked, Step, function_of
+from hockney.studies.steps import Step, function_of
 from hockney.terminal import say
 from hockney.terminal.signals import Interrupted
 
@@ -70,6 +71,16 @@ class State(BaseModel):
 _BEST_FIRST = ("done", "partly", "failed")
 
 
+def expect_new(path: Path) -> None:
+    """RequestError where a new study would be in the way of what is there."""
+    if (path / STATE).exists():
+        raise RequestError(
+            f"{path} already holds a study", "add --resume to go on with it, or choose another folder"
+        )
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise RequestError(f"{path} is not empty", "choose another folder; nothing in it was changed")
+
+
 class Folder:
     """A study's folder: `study.toml` as used, `study.json`, and below `steps` a campaign for each step.
 
@@ -88,12 +99,7 @@ class Folder:
     @classmethod
     def create(cls, path: Path, study: Study, asked: Asked, part: str = "") -> Folder:
         """A new one; RequestError where something is there."""
-        if (path / STATE).exists():
-            raise RequestError(
-                f"{path} already holds a study", "add --resume to go on with it, or choose another folder"
-            )
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise RequestError(f"{path} is not empty", "choose another folder; nothing in it was changed")
+        expect_new(path)
         writing.make_folder(path, "choose another folder")
         writing.replace(path / STUDY, study.text)
         made = cls(path, study, State(asked=asked, study_sha256=_digest(study.text)))

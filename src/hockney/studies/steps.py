@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from hockney.batch.base import Allocation
 from hockney.campaign import collectives
 from hockney.campaign.measure import LEAST_BUDGET_S
 from hockney.campaign.options import MeasureOptions
 from hockney.campaign.plan import Launching, Plan
-from hockney.campaign.prepare import expect_room, refuse_far_too_many
+from hockney.campaign.prepare import expect_room
 from hockney.campaign.visits_so_far import VisitsSoFar, visits_of
 from hockney.campaign.work import Work
 from hockney.errors import EnvironmentLack, RequestError
@@ -28,9 +28,10 @@ from hockney.records.answers import Candidate
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, CollectiveKey, Key, PairKey
 from hockney.records.record import Locality
 from hockney.runner.inventory import inventory
-from hockney.runner.launchers.base import MapBy, check_hosts
+from hockney.runner.launchers.base import MapBy
 from hockney.runner.transports import ALL
 from hockney.schedule.catalogue import algorithms
+from hockney.studies.asked import Asked
 from hockney.studies.crowding import Crowding, narrower
 from hockney.studies.files import MEASURE, RUN, StepFile, Study
 from hockney.terminal.loading import load
@@ -55,27 +56,6 @@ OF_STUDY = ("output", "resume", "trust")
 """Options that a step does not have: where its campaign is, and whether to go on with it, is the study's."""
 
 _BRACED = re.compile(r"\{(\w+)\}")
-
-
-class Asked(BaseModel):
-    """What a study is made for; kept in the study's folder, so that a resumed one is the same."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: str
-    quick: bool = False
-    ranks: int = Field(ge=1)
-    placements: list[MapBy]
-    nodes: list[int] = Field(default_factory=list, description="of jobs; `ranks` are those on the most")
-    launching: dict[str, Any] = Field(default_factory=dict)
-    crowding: Crowding | None = Field(
-        default=None, description="where ranks share cores; found before the first step"
-    )
-
-    def on(self) -> list[tuple[int | None, int]]:
-        """The numbers of nodes, None where nothing was asked for, each with its ranks."""
-        most = max(self.nodes, default=1)
-        return [(count, self.ranks // most * count) for count in self.nodes] or [(None, self.ranks)]
 
 
 @dataclass(frozen=True)
@@ -133,28 +113,6 @@ class Step:
         return [*plan.operations, *plan.effects] or list(POINT_TO_POINT)
 
 
-def check_ranks(asked: Asked) -> None:
-    """RequestError for more ranks than the hosts have slots, or this one can run, with the number that fits.
-
-    And for what is no host.
-    """
-    check_hosts(asked.launching.get("hosts", []))
-    slots = [host.partition(":")[2] for host in asked.launching.get("hosts", [])]
-    if slots and all(slot.isdigit() for slot in slots) and asked.ranks > (most := sum(map(int, slots))):
-        raise RequestError(f"{asked.ranks} ranks on hosts with {most} slots", f"--ranks {most} fits")
-    refuse_far_too_many(Launching.model_validate({**asked.launching, "ranks": asked.ranks}))
-
-
-def check_nodes(asked: Asked) -> None:
-    """RequestError where the ranks on the most nodes are not as many on each."""
-    most = max(asked.nodes, default=1)
-    if asked.ranks % most:
-        raise RequestError(
-            f"{asked.ranks} ranks are not as many on each of {most} nodes",
-            f"--ranks {-(-asked.ranks // most) * most} is",
-        )
-
-
 def fits(step: Step, given: Allocation | None) -> bool:
     """Whether a job has room for the ranks of a step; outside of jobs, every step is tried."""
     for model in step.models.values():
@@ -203,7 +161,8 @@ def _at(
         name = "-".join([str(number), of_file.verb.split()[-1], placement, *more])
         known = {**asked.launching, "ranks": ranks, "nodes": nodes, "map_by": placement, "output": folder / name}
         models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
-        for less in _less(models, asked.crowding):
+        crowding = asked.crowding.at(placement) if asked.crowding else None
+        for less in _less(models, crowding):
             words |= less
             models = from_table(function_of(of_file.verb), words, of_file.verb, known, Launching)
         if any(ALL in model.variants for model in models.values() if isinstance(model, Launching)):
@@ -212,7 +171,7 @@ def _at(
                 "name those that `hockney doctor --transports` starts, each by --variant",
             )
         a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
-        yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s, nodes, asked.crowding)
+        yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s, nodes, crowding)
 
 
 def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[Mapping[str, object]]:
@@ -221,7 +180,7 @@ def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[Ma
     Where the fewest points do not, its time is longer.
     """
     plan = next((model for model in models.values() if isinstance(model, Plan)), None)
-    if crowding is None or plan is None or plan.time_s is None or not plan.collective:
+    if crowding is None or plan is None or plan.time_s is None or not plan.has_collectives:
         return []
     chosen: list[Mapping[str, object]] = []
     for less, shorter in narrower(plan):
@@ -306,7 +265,7 @@ def runs(step: Step) -> int:
 
 def measure_s(plan: Plan, crowding: Crowding | None = None) -> float:
     """What a campaign takes, in seconds: its visits and effects, or its time where that is shorter."""
-    launched = plan.launches * max(1, len(plan.variants))
+    launched = _launched(plan)
     work_s = launched * (visits_s(plan, crowding) + EFFECT_S * len(plan.effects))
     return launched * _launch_s(crowding) + min(plan.time_s or math.inf, work_s)
 
@@ -322,9 +281,14 @@ def visits_s(plan: Plan, crowding: Crowding | None = None) -> float:
 
 
 def first_pass_s(plan: Plan, crowding: Crowding | None = None) -> float:
-    """What one visit of each point takes, in seconds, at the least budget that a campaign gives it."""
+    """What one visit of each point in each launch takes, in seconds, at the least budget of a campaign."""
     least_s = VISIT_SHARE * LEAST_BUDGET_S
-    return sum(_points(key, plan) * max(least_s, _waited_s(key, crowding)) for key in _series(plan))
+    a_launch_s = sum(_points(key, plan) * max(least_s, _waited_s(key, crowding)) for key in _series(plan))
+    return _launched(plan) * a_launch_s
+
+
+def _launched(plan: Plan) -> int:
+    return plan.launches * max(1, len(plan.variants))
 
 
 def _points(key: Key, plan: Plan) -> float:
