@@ -1,4 +1,7 @@
-"""Lists, numbers and segments as words of the command line: RequestError for what is none of them."""
+"""Lists, numbers and segments as words of the command line: RequestError for what is none of them.
+
+And the numbers of a version in the name of a library.
+"""
 
 from __future__ import annotations
 
@@ -80,3 +83,9 @@ def segment(text: str) -> int:
 def written(size_B: int) -> str:
     """A size as the command line has it: 65536 → `64KiB`, 0 → `none`."""
     return format_bytes(size_B).replace(" ", "") if size_B else "none"
+
+
+def version_in(name: str) -> tuple[int, ...]:
+    """(5, 0, 11) of "Open MPI 5.0.11"; empty where it has no number."""
+    number = re.search(r"\d+(?:\.\d+)*", name)
+    return tuple(int(part) for part in number[0].split(".")) if number else ()

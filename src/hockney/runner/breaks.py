@@ -22,6 +22,7 @@ from pathlib import Path
 
 from hockney import reading
 from hockney.errors import RequestError
+from hockney.words import version_in
 
 SHARED_MEMORY = {
     "openmpi": ("btl_sm_eager_limit", "btl_vader_eager_limit"),
@@ -170,15 +171,10 @@ def _of_version(known: Mapping[str, int], version: str) -> int:
 
     A version that is no number is newer than all.
     """
-    versions = sorted(known, key=_numbers)
-    if not _numbers(version):
+    versions, asked = sorted(known, key=version_in), version_in(version)
+    if not asked:
         return known[versions[-1]]
-    return known[next((one for one in reversed(versions) if _numbers(one) <= _numbers(version)), versions[0])]
-
-
-def _numbers(version: str) -> list[int]:
-    """4.1.4rc2 → [4, 1, 4]; of what does not begin with a number nothing."""
-    return [int(part) for part in re.findall(r"\d+", (re.match(r"[\d.]+", version) or [""])[0])]
+    return known[next((one for one in reversed(versions) if version_in(one) <= asked), versions[0])]
 
 
 def _chosen(framework: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:

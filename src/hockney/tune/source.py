@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,7 +23,7 @@ from hockney.tune.cells import Cell, measured, operations_in
 from hockney.tune.modelled import calibrated, from_costs
 from hockney.tune.targets.base import Library, Target
 from hockney.tune.tuned import Tuned, expect_some, tuned
-from hockney.words import listed
+from hockney.words import listed, version_in
 
 
 @dataclass(frozen=True)
@@ -174,12 +173,6 @@ def counted(cells: Sequence[Cell]) -> str:
     modelled = sum(cell.origin == "model" for cell in cells)
     said = [f"{len(cells) - modelled} cells measured"] if modelled < len(cells) else []
     return ", ".join([*said, f"{modelled} by the model"] if modelled else said)
-
-
-def version_in(name: str) -> tuple[int, ...]:
-    """(5, 0, 11) of "Open MPI 5.0.11"; empty where it has no number."""
-    number = re.search(r"\d+(?:\.\d+)*", name)
-    return tuple(int(part) for part in number[0].split(".")) if number else ()
 
 
 def _wrapper(launches: Sequence[Mapping[str, Any]], name: str) -> Path | None:

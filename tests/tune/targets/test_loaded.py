@@ -21,8 +21,8 @@ from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.library import INTEL_NAMES
 from hockney.runner.mpi import Mpi
 from hockney.tune.rules import Algorithm, Rule, in_order
-from hockney.tune.source import version_in
 from hockney.tune.targets.base import Library, targets
+from hockney.words import version_in
 
 RANKS = 6
 NEAR_B = 4

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from hockney.registry import Registry
+from hockney.words import version_in
 
 Version = tuple[int, ...]
 """(4, 1, 5) for 4.1.5; empty where a table does not name it."""
@@ -125,8 +126,7 @@ class LibraryDecisions(NamedTuple):
 
 def decisions_for(mpi: str) -> LibraryDecisions:
     """Decisions and version of the library in a table's `mpi` column ("Open MPI 4.1.5", "MPICH 4.0.2", "")."""
-    number = re.search(r"\d+(?:\.\d+)*", mpi)
-    version = tuple(int(part) for part in number[0].split(".")) if number else ()
+    version = version_in(mpi)
     text = mpi.strip().lower()
     if not text:
         return LibraryDecisions(None, version, "the table does not say which MPI library was measured")
