@@ -225,7 +225,9 @@ def test_the_usual_radix_is_the_librarys(probe: Probe) -> None:
             for one in conversation.algorithms()
             if target.knows(one["operation"], one["name"], library) and one["name"] != "tuned:knomial"
         ]
-    assert any(one["radix"] for one in known)
+    assert known
+    # MPICH 4.0 gives none of these a radix.
+    assert any(one["radix"] for one in known) == (library.version[:2] != (4, 0))
     for one in known:
         rule = target.complete(Rule(one["operation"], 1, None, 0, None, Algorithm(one["name"])))
         assert rule.algorithm.radix == one["radix"], one
