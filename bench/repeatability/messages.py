@@ -13,8 +13,8 @@ from bench.repeatability.bars import Bar
 from hockney.machine.file import Entry
 from hockney.machine.levels import at_reference, goes_with_reference
 from hockney.models.base import interval, predict
-from hockney.records.levels import is_same_level
-from hockney.report.views.difference import REFERENCE
+from hockney.records.levels import in_common, may_drift
+from hockney.report.views.difference import LARGE_REFERENCE, REFERENCE
 
 MODEL = "piecewise"
 CHANGE = 1.15
@@ -113,16 +113,14 @@ OneLevel = TypeVar("OneLevel", bound=AtLevel)
 def common_level(a: Sequence[OneLevel], b: Sequence[OneLevel]) -> tuple[OneLevel, OneLevel] | None:
     """The level that both campaigns have, as either met it; None where they have none.
 
-    Of several, the one that held longest in the campaign in which it held shorter. A level without a reference
-    cannot be told from others.
+    As `diff` chooses it (`hockney.records.levels.in_common`). A level without a reference cannot be told from
+    others.
     """
-    pairs = [(of_a, of_b) for of_a in a for of_b in b if may_be_one_level(of_a.reference_s, of_b.reference_s)]
-    return max(pairs, key=lambda pair: min(pair[0].share, pair[1].share), default=None)
-
-
-def may_be_one_level(a_s: float | None, b_s: float | None) -> bool:
-    """Whether two references (s) are of one level of the machine; an unknown one may be of any."""
-    return a_s is None or b_s is None or is_same_level(a_s, b_s)
+    pairs = [(of_a, of_b) for of_a in a for of_b in b]
+    unknown = [pair for pair in pairs if None in (pair[0].reference_s, pair[1].reference_s)]
+    if unknown:
+        return max(unknown, key=lambda pair: min(pair[0].share, pair[1].share))
+    return in_common(pairs, lambda at: (at.reference_s or 0.0, at.share))
 
 
 def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[CampaignAtLevel]) -> Agreement:
@@ -133,7 +131,7 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
     model_of, measured = pair
     as_measured, entry = model_of.entry.fits.get(MODEL), model_of.entry
     if measured.reference_s is not None and goes_with_reference(entry):
-        entry = at_reference(entry, measured.reference_s)
+        entry = at_reference(entry, measured.reference_s, _large_reference_s(entry, measured.entry))
     fit = entry.fits.get(MODEL)
     points = [point for point in measured.entry.measurements.points if point.size_B in measured.met_B]
     if fit is None or as_measured is None or not points:
@@ -161,11 +159,20 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
     )
 
 
+def _large_reference_s(a: Entry, b: Entry) -> float | None:
+    """The large reference (s) of B, to which A is brought; None where that is too far off, or not known."""
+    known = [entry.level.large_reference_s for entry in (a, b) if entry.level and entry.level.large_reference_s]
+    return known[1] if len(known) == 2 and may_drift(*known) else None
+
+
 def differences(names: tuple[str, str], same: Mapping[str, Any], changed: Mapping[str, Any]) -> Differences:
     """The counts of two answers of `hockney diff --json`: A and B as measured, and with B slower by `CHANGE`."""
-    verdicts = [comparison["verdict"] for comparison in same["comparisons"]]
-    # References are left as they are.
-    changes = [comparison for comparison in changed["comparisons"] if comparison["quantity"] != REFERENCE]
+    # A reference that differs is what the machine did; a change leaves references as they are.
+    own, changes = (
+        [each for each in answer["comparisons"] if each["quantity"] not in (REFERENCE, LARGE_REFERENCE)]
+        for answer in (same, changed)
+    )
+    verdicts = [comparison["verdict"] for comparison in own]
     return Differences(
         *names,
         compared=len(verdicts),

@@ -38,8 +38,11 @@ namespace {
 
 constexpr int control_tag = 3, answer_tag = 4, reference_tag = 5, burst_tag = 6;
 constexpr long stop = 0;
-// What references exchange.
-constexpr int reference_B = 8;
+// What references exchange. The time of the large message is its bytes' on most networks, and short enough to
+// be timed again and again. A reference has so many round trips of it that find little in caches and are not
+// timed, and at most so many that are.
+constexpr int reference_B = 8, large_reference_B = 64 << 10;
+constexpr long first_large_trips = 2, most_large_trips = 3;
 
 // Long beside two readings of the clock and a late start, short beside a scheduler's time slice of some ms,
 // so that on a busy machine most batches are whole or not touched at all.
@@ -61,7 +64,7 @@ constexpr long most_burst = 16, batch_a_message = 4;
 struct Order {
     long repetitions;  // of the operation; −n: a reference with n exchanges a piece
     long pause_us;     // both sleep this long first
-    long burst;        // messages each way before a batch
+    long burst;  // messages each way before a batch; after a reference the round trips of the large message
 };
 constexpr int order_longs = sizeof(Order) / sizeof(long);
 
@@ -80,21 +83,31 @@ Ready announce(const Pair& pair, const Order& order) {
     return ready;
 }
 
-// Round trips of a reference.
-void exchange(const Pair& pair, long count) {
-    char bytes[reference_B] = "";
-    const auto send = [&] { MPI_Send(bytes, reference_B, MPI_BYTE, pair.partner, reference_tag, pair.comm); };
+// Round trips of a reference. What is sent is never written, as in the kernels, and stays in the sender's
+// cache.
+void exchange(const Pair& pair, long count, int bytes) {
+    static std::vector<char> sent(large_reference_B), received(large_reference_B);
+    const auto send = [&] { MPI_Send(sent.data(), bytes, MPI_BYTE, pair.partner, reference_tag, pair.comm); };
     for (long i = 0; i < count; ++i) {
         if (pair.leader) send();
-        MPI_Recv(bytes, reference_B, MPI_BYTE, pair.partner, reference_tag, pair.comm, MPI_STATUS_IGNORE);
+        MPI_Recv(received.data(), bytes, MPI_BYTE, pair.partner, reference_tag, pair.comm, MPI_STATUS_IGNORE);
         if (!pair.leader) send();
     }
 }
 
 // One-way times.
-Reference pair_reference(const Pair& pair, long count) {
-    const Reference trip = time_reference(count, [&](long trips) { exchange(pair, trips); });
-    return {trip.time_s / 2, trip.iqr_s / 2};
+Reference pair_reference(const Pair& pair, long count, long large_trips) {
+    const Reference trip = time_reference(count, [&](long trips) { exchange(pair, trips, reference_B); });
+    if (large_trips == 0) return {trip.time_s / 2, trip.iqr_s / 2};
+    exchange(pair, first_large_trips, large_reference_B);
+    std::vector<double> trips_s;
+    for (long i = 0; i < large_trips; ++i) {
+        const double start_s = now_s();
+        exchange(pair, 1, large_reference_B);
+        trips_s.push_back(now_s() - start_s);
+    }
+    std::sort(trips_s.begin(), trips_s.end());
+    return {trip.time_s / 2, trip.iqr_s / 2, quantile(trips_s, 0.5) / 2};
 }
 
 // Both ranks send so many messages before they receive any.
@@ -120,7 +133,7 @@ void follow(const Kernel& kernel, Pair& pair) {
         MPI_Send(&ready, 2, MPI_LONG, pair.partner, answer_tag, pair.comm);
         if (order.repetitions == stop) return;
         if (order.repetitions < 0) {
-            pair_reference(pair, -order.repetitions);
+            pair_reference(pair, -order.repetitions, order.burst);
             continue;
         }
         exchange_burst(pair, order.burst);
@@ -136,10 +149,10 @@ class Batches {
     Ready announce_next(long repetitions) {
         const long most = is_simulated ? 0 : std::min(most_burst, repetitions / batch_a_message);
         burst_ = most > 0 ? std::uniform_int_distribution<long>(1, most)(random_) : 0;
-        const Order order{repetitions, pause_us_, burst_};
-        pause_us_ = 0;
-        return announce(pair_, order);
+        return announce_with(repetitions, burst_);
     }
+
+    Ready announce_reference(long count, long large_trips) { return announce_with(-count, large_trips); }
 
     // The kernel's time of the batch that was announced, after its burst.
     double run(long repetitions) {
@@ -161,6 +174,12 @@ class Batches {
   private:
     static constexpr double preempted_batch_s = 1e-3, preempted_factor = 4;
     static constexpr long together_us = 2000;
+
+    Ready announce_with(long repetitions, long burst) {
+        const Order order{repetitions, pause_us_, burst};
+        pause_us_ = 0;
+        return announce(pair_, order);
+    }
 
     const Kernel& kernel_;
     Pair& pair_;
@@ -227,6 +246,19 @@ long warm_up(Batches& batches, double duration_s, long piece) {
     return (batch + piece - 1) / piece * piece;
 }
 
+// How many round trips of the large message a reference has room for; `take` times one with so many.
+long affordable_trips(const std::function<Reference(long, long)>& take) {
+    double short_s = most_reference_s, trip_s = most_reference_s;
+    // One of them may be preempted.
+    for (int i = 0; i < 3; ++i) {
+        const double start_s = now_s();
+        trip_s = std::min(trip_s, 2 * take(1, 1).large_s);
+        short_s = std::min(short_s, now_s() - start_s - (first_large_trips + 1) * trip_s);
+    }
+    const auto affordable = static_cast<long>((most_reference_s - short_s) / trip_s) - first_large_trips;
+    return std::clamp(affordable, 0L, most_large_trips);
+}
+
 Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
     const double budget_s = request.real("budget_s");
     const double begin = now_s();
@@ -240,11 +272,13 @@ Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
         if (is_after_batch && ready.switches != partner_before) samples.back().preempted = true;
         partner_before = ready.switches;
     };
-    Bracket bracket([&](long count) {
-        settle(batches.announce_next(-count));
+    const auto take = [&](long count, long large_trips) {
+        settle(batches.announce_reference(count, large_trips));
         is_after_batch = false;
-        return pair_reference(pair, count);
-    });
+        return pair_reference(pair, count, large_trips);
+    };
+    const long large_trips = is_simulated ? 0 : affordable_trips(take);
+    Bracket bracket([&](long count) { return take(count, large_trips); });
     StoppingRule rule = stopping_rule(request, most_samples);
     rule.disturbance = kernel.disturbance;
     std::string stopped;

@@ -17,7 +17,7 @@ constexpr double most_growth = 16;
 // A level holds for some tenths of a second: a group of at most 20 ms hardly ever meets two. Shorter groups
 // tell more, as long as the references take a small share of the time.
 constexpr double least_group_s = 2e-3, most_group_s = 20e-3;
-constexpr double usual_share = 0.025, most_share = 0.05;
+constexpr double usual_share = 0.025, most_share = most_reference_s / most_group_s;
 
 }  // namespace
 
@@ -36,6 +36,7 @@ void References::add_to(JsonObject& record) const {
     if (time_s.empty()) return;
     record.add("reference_s", time_s).add("reference_iqr_s", iqr_s).add("group_begins", group_begins);
     record.add("references_took_s", took_s);
+    if (large_s.front() > 0) record.add("large_reference_s", large_s);
     causes.add_to(record);
 }
 
@@ -56,6 +57,7 @@ void Bracket::open() {
             std::ceil(static_cast<double>(count_) * std::min(piece_s / piece * margin, most_growth)));
         references_.time_s.clear();
         references_.iqr_s.clear();
+        references_.large_s.clear();
         take_next();
     }
     references_.group_begins.push_back(0);
@@ -79,6 +81,7 @@ void Bracket::take_next() {
     group_start_s_ = now_s();
     references_.time_s.push_back(reference.time_s);
     references_.iqr_s.push_back(reference.iqr_s);
+    references_.large_s.push_back(reference.large_s);
     const double took_s = group_start_s_ - start_s;
     references_.took_s += took_s;
     group_s_ = std::max(std::clamp(took_s / usual_share, least_group_s, most_group_s), took_s / most_share);

@@ -15,10 +15,14 @@
 
 namespace hockney {
 
-// The time of one exchange: the median of several pieces and the distance between their quartiles.
+// The time of one exchange: the median of several pieces and the distance between their quartiles. `large_s`:
+// that of a large message right after it, 0 where none was timed. Caches and memory have levels of their own.
 struct Reference {
-    double time_s = 0, iqr_s = 0;
+    double time_s = 0, iqr_s = 0, large_s = 0;
 };
+
+// A reference that takes longer would take more than its share of a group.
+inline constexpr double most_reference_s = 1e-3;
 
 // Times `exchanges(count)`, a piece, several times over. Every rank of the exchange calls it with the same
 // count.
@@ -26,7 +30,7 @@ Reference time_reference(long count, const std::function<void(long)>& exchanges)
 
 // All references of a visit, where between them its samples lie, and what the kernel told meanwhile.
 struct References {
-    std::vector<double> time_s, iqr_s;
+    std::vector<double> time_s, iqr_s, large_s;
     std::vector<long>
         group_begins;   // index of each group's first sample; group i is between references i and i+1
     double took_s = 0;  // all references together
@@ -42,7 +46,8 @@ struct References {
 // Takes the references of one visit, on the rank that decides; none in a simulation, which has no levels.
 class Bracket {
   public:
-    // `take(count)` tells the other ranks, times a reference with that many exchanges a piece and returns it.
+    // `take(count)` tells the other ranks, times a reference with that many exchanges a piece and returns it:
+    // of each visit all references have a `large_s`, or none.
     explicit Bracket(std::function<Reference(long)> take);
 
     // Takes the first reference. To be called between the warm-up and the first sample.

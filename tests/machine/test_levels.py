@@ -291,7 +291,7 @@ def test_a_reference_of_another_level_and_an_entry_without_references_are_refuse
 ) -> None:
     (entry,) = machine_of(tmp_path / "c", visits).point_to_point
     with pytest.raises(RequestError, match="another level"):
-        at_reference(entry, 1.2 * USUAL_S)
+        at_reference(entry, 1.3 * USUAL_S)
     bare = [
         record.model_copy(update={"reference_s": [], "reference_iqr_s": [], "group_begins": []})
         for record in visits

@@ -60,6 +60,8 @@ def messages(operation: str, message: Message, effects: AddedEffects | None = No
     entry = select_entry(machine, keys | parse_where(message.where))
     if message.reference_s is not None:
         entry = _at_reference(entry, message)
+    elif message.large_reference_s is not None:
+        raise RequestError("--large-reference goes with --reference", "give the time of the short one too")
     predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
     sums = [added(machine, entry, prediction, effects) for prediction in predictions] if effects else []
     return MessageTimes(machine, entry, predictions, sums)
@@ -76,7 +78,12 @@ def _at_reference(entry: Entry, message: Message) -> Entry:
             f"--reference does not go with the model {message.model!r}", f"it goes with {listed(PREFERRED)}"
         )
     assert message.reference_s is not None
-    return at_reference(entry, message.reference_s)
+    if message.large_reference_s is not None and entry.level and entry.level.large_reference_s is None:
+        raise RequestError(
+            "no large message was timed as a reference in this campaign",
+            "leave --large-reference out, or measure anew",
+        )
+    return at_reference(entry, message.reference_s, message.large_reference_s)
 
 
 def collectives(case: CollectiveCase, progress: Progress = silent) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
-from hockney.records.exponents import MOST
+from hockney.records.exponents import MOST, Exponents
 from hockney.records.record import Locality
 from hockney.records.series import Series
 
@@ -104,6 +104,24 @@ class Point(_MachineFilePart):
         default=None, ge=0, le=MOST, description="within its level the time goes as this power of the reference"
     )
     reference_exponent_error: float | None = Field(default=None, ge=0, description="standard error of that power")
+    large_reference_exponent: float | None = Field(
+        default=None, ge=0, le=MOST, description="and as this power of the large reference over the reference"
+    )
+    large_reference_exponent_error: float | None = Field(
+        default=None, ge=0, description="standard error of that power"
+    )
+
+    @property
+    def exponents(self) -> Exponents | None:
+        """How the time goes with the references of its level; None where it is not known."""
+        if self.reference_exponent is None or self.reference_exponent_error is None:
+            return None
+        return Exponents(
+            self.reference_exponent,
+            self.reference_exponent_error,
+            self.large_reference_exponent,
+            self.large_reference_exponent_error,
+        )
 
 
 LEAST_SIZES = 3
@@ -151,6 +169,9 @@ class EntryLevel(_MachineFilePart):
     """The level of the machine at which an entry was measured (`hockney.records.levels`)."""
 
     reference_s: float = Field(gt=0, description="what is timed as a reference: 8 B one way, or a barrier")
+    large_reference_s: float | None = Field(
+        default=None, gt=0, description="64 KiB one way, at the same time; absent: not timed"
+    )
     share: float = Field(ge=0, le=1, description="of the references of the campaign")
     stay: float = Field(ge=0, description="references in a row, the median of its stays")
     cause: str = Field(default="", description="what goes with it, or that nothing does; empty: not compared")

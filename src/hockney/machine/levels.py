@@ -22,8 +22,8 @@ from hockney.machine.file import (
 from hockney.models.base import PREFERRED, models
 from hockney.records.causes import NOT_SEEN
 from hockney.records.contents import Contents
-from hockney.records.exponents import PRIOR, PRIOR_SPREAD, reference_exponents
-from hockney.records.levels import ANY_LEVEL, LEAST_RATIO, Level, is_same_level
+from hockney.records.exponents import PRIOR, PRIOR_SPREAD, Exponents, reference_exponents
+from hockney.records.levels import ANY_LEVEL, MOST_DRIFT, Level, may_drift
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, ranks_of, settle
 from hockney.statistics import NORMAL
@@ -73,6 +73,8 @@ def add_exponents(
             for point in points:
                 if exponent := exponents.get(point.size_B):
                     point.reference_exponent, point.reference_exponent_error = exponent.value, exponent.error
+                    point.large_reference_exponent = exponent.large
+                    point.large_reference_exponent_error = exponent.large_error
 
 
 def goes_with_reference(entry: Entry) -> bool:
@@ -82,13 +84,13 @@ def goes_with_reference(entry: Entry) -> bool:
     )
 
 
-def at_reference(entry: Entry, reference_s: float) -> Entry:
-    """The entry with its times as they would be at another reference of its level, and models fitted to these.
+def at_reference(entry: Entry, reference_s: float, large_reference_s: float | None = None) -> Entry:
+    """The entry with its times as they would be at other references of its level, and models fitted to these.
 
     The machine drifts within a level, and times go with their references (`hockney.records.exponents`); what is
-    not known of an exponent widens intervals. Models other than `PREFERRED` are left out; `level` stays that of
-    the measurement. RequestError where the entry knows no level or no exponents, or the reference is of another
-    level.
+    not known of an exponent widens intervals, and so does a large reference that is not given, or was not timed
+    with the entry. Models other than `PREFERRED` are left out; `level` stays that of the measurement. RequestError
+    where the entry knows no level or no exponents, or a reference is of another level.
     """
     level = entry.level
     if level is None or not goes_with_reference(entry):
@@ -96,14 +98,20 @@ def at_reference(entry: Entry, reference_s: float) -> Entry:
             f"{entry.operation} was measured without references, or too rarely to tell how times go with them",
             "leave the reference out, or measure anew",
         )
-    if not is_same_level(reference_s, level.reference_s):
-        raise RequestError(
-            f"a reference of {format_time(reference_s)} is of another level of the machine than "
-            f"{format_time(level.reference_s)}, at which {entry.operation} was measured",
-            f"give one within {LEAST_RATIO - 1:.0%}, or measure at that level",
-        )
-    moves = math.log(reference_s / level.reference_s)
-    there = _measured_so(entry, [_moved(point, moves) for point in entry.measurements.points])
+    own_large_s = level.large_reference_s
+    given = [(reference_s, level.reference_s)]
+    if large_reference_s is not None and own_large_s is not None:
+        given.append((large_reference_s, own_large_s))
+    for there_s, own_s in given:
+        if not may_drift(there_s, own_s):
+            raise RequestError(
+                f"a reference of {format_time(there_s)} is of another level of the machine than "
+                f"{format_time(own_s)}, at which {entry.operation} was measured",
+                f"give one within {MOST_DRIFT - 1:.0%}, or measure at that level",
+            )
+    short, *large = (math.log(there_s / own_s) for there_s, own_s in given)
+    moves = (short, large[0] if large else None)
+    there = _measured_so(entry, [_moved(point, *moves) for point in entry.measurements.points])
     series = replace(
         there.series,
         eager_limit_B=entry.eager_limit_B,
@@ -112,17 +120,18 @@ def at_reference(entry: Entry, reference_s: float) -> Entry:
     )
     there.series = series
     fits = {
-        name: models.get(name)(series) if moves else fit for name, fit in entry.fits.items() if name in PREFERRED
+        name: models.get(name)(series) if any(moves) else fit
+        for name, fit in entry.fits.items()
+        if name in PREFERRED
     }
     return entry.model_copy(update={"fits": fits, "measurements": there})
 
 
-def _moved(point: Point, moves: float) -> Point:
-    """A point where ln(reference) is larger by `moves`."""
-    exponent = PRIOR if point.reference_exponent is None else point.reference_exponent
-    error = PRIOR_SPREAD if point.reference_exponent_error is None else point.reference_exponent_error
-    factor, unsure = math.exp(exponent * moves), NORMAL * error * abs(moves)
-    time_s, bounds = point.time_s * factor, {}
+def _moved(point: Point, short: float, large: float | None) -> Point:
+    """A point where ln(reference) is larger by `short`, and that of the large reference by `large`, if known."""
+    exponents = point.exponents or Exponents(PRIOR, PRIOR_SPREAD)
+    moves, error = exponents.moved(short, large)
+    time_s, bounds, unsure = point.time_s * math.exp(moves), {}, NORMAL * error
     if point.low_s is not None and point.high_s is not None:
         above = math.hypot(math.log(point.high_s / point.time_s), unsure)
         # An interval that reaches 0 goes on doing so.
@@ -155,9 +164,11 @@ def _pooled(levels: Sequence[Level | None]) -> EntryLevel | None:
     if not known:
         return None
     causes = dict.fromkeys(level.cause for level in known)
+    large_s = [level.large_reference_s for level in known if level.large_reference_s is not None]
     seen = [cause for cause in causes if cause not in ("", NOT_SEEN)]
     return EntryLevel(
         reference_s=float(np.median([level.reference_s for level in known])),
+        large_reference_s=float(np.median(large_s)) if len(large_s) == len(known) else None,
         share=float(np.median([level.share for level in known])),
         stay=float(np.median([level.stay for level in known])),
         cause="; ".join(seen or filter(None, causes)),

@@ -37,3 +37,13 @@ class Message(MachineFile, Sizes):
             metavar="TIME",
         ),
     ] = None
+    large_reference_s: Annotated[
+        float | None,
+        Option(
+            "With --reference: time of 64 KiB at which the machine is now, such as 4.1us: memory drifts by "
+            "itself.",
+            read=parse_time,
+            flags=("--large-reference",),
+            metavar="TIME",
+        ),
+    ] = None

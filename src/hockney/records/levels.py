@@ -20,8 +20,9 @@ tests/records/test_levels.py says how often this criterion does, and how often i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from hockney.units import format_time
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 STAY = 5
 LEAST_SHARE = 0.02
@@ -36,6 +38,10 @@ LEAST_RATIO = 1.08
 SEPARATION = 3.5
 VALLEY = 0.3
 JUMP, JUMPS = 0.6, 0.7
+
+MOST_DRIFT = 1.25
+"""Within a level from one campaign to another. Ten minutes apart two of them, each of one mode, had references
+9 % apart, messages of 64 KiB 15 %, and the times of all sizes went with the two (docs/decisions/0010-levels.md)."""
 
 LEAST_SPREAD = 0.005
 """Quartiles of few references may lie closer than a clock can tell."""
@@ -54,8 +60,9 @@ class Level:
     """A level of the machine for the same ranks: `reference_s` is the median of its references.
 
     A reference from `low_s` to `high_s` lies in it. `share`: of the undisturbed references. `stay`: references in
-    a row, the median of its stays. `cause`: what goes with it (`hockney.records.causes`); "" until that is asked,
-    and of the common level.
+    a row, the median of its stays. `large_reference_s`: the median time of a large message right after each of
+    its references, None where none was timed. `cause`: what goes with it (`hockney.records.causes`); "" until
+    that is asked, and of the common level.
     """
 
     reference_s: float
@@ -63,6 +70,7 @@ class Level:
     high_s: float
     share: float
     stay: float
+    large_reference_s: float | None = None
     cause: str = ""
 
     def holds(self, reference_s: float) -> bool:
@@ -104,6 +112,28 @@ def quietest(levels: Sequence[Level]) -> Level:
 def is_same_level(a_s: float, b_s: float) -> bool:
     """Whether two references of the same ranks are of one level: no campaign would tell them apart."""
     return max(a_s, b_s) < LEAST_RATIO * min(a_s, b_s)
+
+
+def may_drift(a_s: float, b_s: float) -> bool:
+    """Whether the machine may drift from one reference of the same ranks to the other, between two campaigns."""
+    return max(a_s, b_s) <= MOST_DRIFT * min(a_s, b_s)
+
+
+def in_common(pairs: Iterable[tuple[T, T]], level_of: Callable[[T], tuple[float, float]]) -> tuple[T, T] | None:
+    """Of pairs, each of a level of one campaign and one of another, their common level; None: they have none.
+
+    `level_of`: reference (s) and share. Of pairs that are the same level the one that held longest in the
+    campaign in which it held shorter; without any the nearest between which the machine may drift.
+    """
+    same, drifted = [], []
+    for pair in pairs:
+        (a_s, share_a), (b_s, share_b) = map(level_of, pair)
+        if is_same_level(a_s, b_s):
+            same.append((min(share_a, share_b), pair))
+        elif may_drift(a_s, b_s):
+            drifted.append((-abs(math.log(a_s / b_s)), pair))
+    best = max(same or drifted, key=lambda each: each[0], default=None)
+    return None if best is None else best[1]
 
 
 def in_words(levels: Sequence[Level]) -> str:

@@ -80,13 +80,15 @@ class Bracketed(BaseModel):
     """Samples in groups, each between two references: the same short exchange, timed again and again.
 
     `reference_s`: its median time at each reference (one way between two ranks, a barrier among more), with the
-    distance between its quartiles. `group_begins`: index of each group's first sample; group i lies between the
-    references i and i + 1. `references_took_s`: all of them together. `causes`: what may be behind their level.
-    Without references all is empty.
+    distance between its quartiles. `large_reference_s`: the median time of 64 KiB right after each, one way; only
+    between two ranks, and where the network is fast enough for it. `group_begins`: index of each group's first
+    sample; group i lies between the references i and i + 1. `references_took_s`: all of them together. `causes`:
+    what may be behind their level. Without references all is empty.
     """
 
     reference_s: list[NotNegative] = Field(default_factory=list)
     reference_iqr_s: list[Real] = Field(default_factory=list)
+    large_reference_s: list[Positive] = Field(default_factory=list)
     group_begins: list[Whole] = Field(default_factory=list)
     references_took_s: Real = 0.0
     causes: Causes | None = None
@@ -100,6 +102,8 @@ class Bracketed(BaseModel):
             raise ValueError("each group of samples lies between two references")
         if len(self.reference_iqr_s) != len(self.reference_s):
             raise ValueError("reference_iqr_s has not one entry for each reference")
+        if len(self.large_reference_s) not in (0, len(self.reference_s)):
+            raise ValueError("large_reference_s has not one entry for each reference")
         return self
 
     def references(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from statistics import median
 
@@ -152,12 +152,24 @@ def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
 def levels_by(visits: Iterable[tuple[Ranks, Bracketed]]) -> dict[Ranks, list[Level]]:
     """The levels of all ranks that have references, from visits in the order of time, each with its ranks."""
     references: dict[Ranks, tuple[list[float], list[float]]] = {}
+    large: dict[Ranks, list[tuple[float, float]]] = {}
     for ranks, visit in visits:
         times_s, iqrs_s = references.setdefault(ranks, ([], []))
         times_s += visit.reference_s
         iqrs_s += visit.reference_iqr_s
+        large.setdefault(ranks, []).extend(zip(visit.reference_s, visit.large_reference_s, strict=False))
     levels = {ranks: find_levels(*of_ranks) for ranks, of_ranks in references.items()}
-    return {ranks: of_ranks for ranks, of_ranks in levels.items() if of_ranks}
+    return {
+        ranks: [_with_large(level, large[ranks]) for level in of_ranks]
+        for ranks, of_ranks in levels.items()
+        if of_ranks
+    }
+
+
+def _with_large(level: Level, references_s: Sequence[tuple[float, float]]) -> Level:
+    """The level with the time of a large message right after its references; `references_s`: pairs of both."""
+    large_s = [large_s for reference_s, large_s in references_s if level.holds(reference_s)]
+    return replace(level, large_reference_s=median(large_s)) if large_s else level
 
 
 def choice_of(plan: Mapping[str, object]) -> Choice:

@@ -56,6 +56,7 @@ class MessagesAnswer(TypedDict):
 
     machine: str
     reference_s: float | None
+    large_reference_s: float | None
     operation: str
     locality: str
     variant: str

@@ -18,6 +18,7 @@ with later():
     from hockney.api.predictions import messages
     from hockney.machine.select import title
     from hockney.predict.added import AddedTime
+    from hockney.records.exponents import LARGE_B
     from hockney.report.views.prediction import added_data, as_data, as_text
 
 
@@ -63,13 +64,16 @@ def _answer(operation: str, message: Message, effects: AddedEffects | None, as_j
     times = messages(operation, message, effects)
     entry, predictions = times.entry, times.predictions
     if as_json:
-        given = {"machine": str(message.machine), "reference_s": message.reference_s}
+        references = {"reference_s": message.reference_s, "large_reference_s": message.large_reference_s}
+        given = {"machine": str(message.machine), **references}
         with_effects = {"with_effects": [added_data(each) for each in times.sums]} if times.sums else {}
         say.json({**given, **as_data(entry, message.model, predictions), **with_effects})
         return
     heading = f"{title(entry, times.machine.point_to_point)} — {message.model}"
     if message.reference_s is not None:
         heading += f", where the reference takes {format_time(message.reference_s)}"
+        if message.large_reference_s is not None:
+            heading += f", that of {format_bytes(LARGE_B)} {format_time(message.large_reference_s)}"
     say.line(as_text(heading, entry, predictions))
     for each in times.sums:
         _show(each)

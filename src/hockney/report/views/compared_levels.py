@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from hockney.machine.file import Entry, EntryLevel, Machine, at_level
 from hockney.machine.levels import at_other_level, at_reference, goes_with_reference, level_remark
 from hockney.machine.select import words
-from hockney.records.levels import is_same_level
-from hockney.units import format_time
+from hockney.records.exponents import LARGE_B
+from hockney.records.levels import in_common, is_same_level, may_drift
+from hockney.units import format_bytes, format_time
 
 NOTED = 0.005
 """References that differ by less are the same to a reader."""
@@ -19,7 +20,8 @@ class ComparedLevels:
     """Two entries at the levels at which they are compared, with remarks on them.
 
     `apart`: both were measured on one machine, but met no level in common. `at_reference_s`: the reference to
-    which the times of B were brought, that of A; None where they stand as they were measured.
+    which the times of B were brought, that of A; None where they stand as they were measured. `has_large`: large
+    references too.
     """
 
     a: Entry
@@ -27,6 +29,7 @@ class ComparedLevels:
     remarks: tuple[str, ...] = ()
     apart: bool = False
     at_reference_s: float | None = None
+    has_large: bool = False
 
     @property
     def levels(self) -> tuple[EntryLevel | None, EntryLevel | None]:
@@ -43,19 +46,22 @@ def is_one_machine(a: Machine, b: Machine) -> bool:
 def levels_to_compare(a: Entry, b: Entry, *, on_one_machine: bool) -> ComparedLevels:
     """The entries at their own levels if these are the same, otherwise at others that are, with models.
 
-    Of several such pairs of levels the one counts whose smaller share of the time is the largest. Entries of
-    other ranks, libraries or settings stay at their own levels: their references differ by nature.
+    Of several such pairs of levels the one counts whose smaller share of the time is the largest; without any
+    the two between which the machine may drift, the nearest. Entries of other ranks, libraries or settings stay
+    at their own levels: their references differ by nature.
     """
     remarks = tuple(f"{side} {remark}" for side, entry in (("A", a), ("B", b)) if (remark := level_remark(entry)))
     own = ComparedLevels(a, b, remarks)
     if a.level is None or b.level is None or not on_one_machine or words(a) != words(b):
         return own
-    if _are_same(a, b):
+    if is_same_level(a.level.reference_s, b.level.reference_s):
         return _at_one_reference(own)
-    pairs = [(of_a, of_b) for of_a in _at_levels(a) for of_b in _at_levels(b) if _are_same(of_a, of_b)]
-    if not pairs:
+    pair = in_common(((of_a, of_b) for of_a in _at_levels(a) for of_b in _at_levels(b)), _level)
+    if pair is None:
         return replace(own, apart=True)
-    there_a, there_b = max(pairs, key=lambda pair: min(_share(entry) for entry in pair))
+    there_a, there_b = pair
+    if there_a is a and there_b is b:
+        return _at_one_reference(own)
     remark = f"{_called('A', a, there_a)}, compared with {_called('B', b, there_b)}"
     return _at_one_reference(ComparedLevels(there_a, there_b, (remark,)))
 
@@ -65,15 +71,40 @@ def _at_one_reference(compared: ComparedLevels) -> ComparedLevels:
     of_a, of_b = compared.levels
     if of_a is None or of_b is None or not (goes_with_reference(compared.a) and goes_with_reference(compared.b)):
         return compared  # older files do not say how times go with it
-    a, b = (at_reference(entry, of_a.reference_s) for entry in (compared.a, compared.b))
-    off = of_b.reference_s / of_a.reference_s - 1
-    remark = (
-        f"compared at the reference of A ({format_time(of_a.reference_s)}); that of B is {abs(off):.1%} "
-        f"{'longer' if off > 0 else 'shorter'}, because of the machine, or of a library that sends all small "
-        "messages so"
+    large_s = [level.large_reference_s for level in (of_a, of_b) if level.large_reference_s is not None]
+    has_large = len(large_s) == 2 and may_drift(*large_s)
+    there = of_a.reference_s, of_a.large_reference_s if has_large else None
+    a, b = (at_reference(entry, *there) for entry in (compared.a, compared.b))
+    remarks = [_remark("small", of_a.reference_s, of_b.reference_s)]
+    if len(large_s) == 2:
+        remarks.append(_remark("large", *large_s) if has_large else _far_apart(*large_s))
+    return replace(
+        compared,
+        a=a,
+        b=b,
+        remarks=(*compared.remarks, *filter(None, remarks)),
+        at_reference_s=of_a.reference_s,
+        has_large=has_large,
     )
-    remarks = (*compared.remarks, *([remark] if abs(off) >= NOTED else []))
-    return replace(compared, a=a, b=b, remarks=remarks, at_reference_s=of_a.reference_s)
+
+
+def _remark(messages: str, a_s: float, b_s: float) -> str:
+    """What is said of the references of A and B; "" where they are alike."""
+    off = b_s / a_s - 1
+    if abs(off) < NOTED:
+        return ""
+    return (
+        f"compared at the reference of A ({format_time(a_s)}); that of B is {abs(off):.1%} "
+        f"{'longer' if off > 0 else 'shorter'}, because of the machine, or of a library that sends all "
+        f"{messages} messages so"
+    )
+
+
+def _far_apart(a_s: float, b_s: float) -> str:
+    return (
+        f"the reference of {format_bytes(LARGE_B)} took {format_time(a_s)} in A and {format_time(b_s)} in B, too "
+        "far apart for a drift: large messages stand as they were measured"
+    )
 
 
 def stands_elsewhere(entry: Entry) -> bool:
@@ -87,8 +118,10 @@ def _at_levels(entry: Entry) -> list[Entry]:
     return [entry, *(at_other_level(entry, other) for other in others)]
 
 
-def _are_same(a: Entry, b: Entry) -> bool:
-    return a.level is not None and b.level is not None and is_same_level(a.level.reference_s, b.level.reference_s)
+def _level(entry: Entry) -> tuple[float, float]:
+    """The reference (s) of an entry's level, and its share."""
+    assert entry.level is not None
+    return entry.level.reference_s, entry.level.share
 
 
 def _share(entry: Entry) -> float:

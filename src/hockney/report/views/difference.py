@@ -14,6 +14,7 @@ from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, slope_si
 from hockney.models.base import DRIFT, Fit, Parameter, drift, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
+from hockney.records.exponents import LARGE_B
 from hockney.report.views.compared_collectives import common_times, form_of
 from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
 from hockney.report.views.judgement import LEVEL, Measured, corrected, launch_error, p_value
@@ -27,8 +28,8 @@ _OF_THE_MACHINE = ("system", "source", "mpi")
 _GIVEN_UP = (*_OF_THE_MACHINE, "transport", "nodes", "ppn", "ranks", "mapping")
 """Words in which two comparable entries may differ, in the order in which the comparison drops them."""
 
-REFERENCE = "reference"
-"""The quantity that stands for what is timed as a reference."""
+REFERENCE, LARGE_REFERENCE = "reference", f"reference of {format_bytes(LARGE_B)}"
+"""The quantities that stand for what is timed as a reference."""
 
 T = TypeVar("T")
 _Key = tuple[tuple[str, str], ...]
@@ -196,7 +197,14 @@ def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> _Laun
         comparisons = _models(where, chosen.a, chosen.b, diff)
         comparisons += _points(where, chosen.a, chosen.b) if points else []
         if chosen.at_reference_s is not None:
-            comparisons.append(compare(where, REFERENCE, _reference(chosen.a), _reference(chosen.b)))
+            assert of_a is not None
+            assert of_b is not None
+            both = [(REFERENCE, of_a.reference_s, of_b.reference_s)]
+            if of_a.large_reference_s is not None and of_b.large_reference_s is not None:
+                both.append((LARGE_REFERENCE, of_a.large_reference_s, of_b.large_reference_s))
+            comparisons += [
+                compare(where, name, _reference(in_a, a_s), _reference(in_b, b_s)) for name, a_s, b_s in both
+            ]
         diff.comparisons += [
             replace(comparison, levels=levels, at_reference_s=chosen.at_reference_s) for comparison in comparisons
         ]
@@ -248,10 +256,8 @@ def _judged_at_levels(comparison: QuantityComparison, elsewhere: tuple[bool, boo
     return replace(comparison, elsewhere=elsewhere, p=None, p_corrected=None)
 
 
-def _reference(entry: Entry) -> Measured:
+def _reference(entry: Entry, time_s: float) -> Measured:
     """What is timed as a reference, beside which other times are compared: it may be what differs."""
-    assert entry.level is not None
-    time_s = entry.level.reference_s
     return replace(_of_fit(entry, Parameter(value=time_s, low=time_s, high=time_s, unit="s"), 0), drift=DRIFT)
 
 
