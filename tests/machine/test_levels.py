@@ -286,6 +286,44 @@ def test_at_another_reference_of_the_level_times_go_with_it(tmp_path: Path) -> N
     assert same == pytest.approx(law(65536), rel=1e-3)
 
 
+def of_memory(records: list[Record], shares: tuple[float, ...]) -> list[Record]:
+    """The visits with a large reference of 4 µs, with which what is longer than 4 KiB goes, by these factors."""
+    changed = []
+    for place, record in enumerate(records):
+        share = shares[place // len(SIZES) % len(shares)]
+        factor = share if record.bytes > 4096 else 1.0
+        times = {name: factor * getattr(record, name) for name in ("value", "low", "high")}
+        times["samples"] = [factor * each for each in record.samples]
+        changed.append(record.model_copy(update={**times, "large_reference_s": [4e-6 * share] * 7}))
+    return changed
+
+
+def test_what_is_large_goes_with_the_large_reference(tmp_path: Path) -> None:
+    visits = of_memory(everywhere(USUAL_S, 5), (1 / 1.03, 1 / 1.02, 1.0, 1.02, 1.03))
+    save(machine_of(tmp_path / "c", visits), tmp_path / "m.json")
+    (entry,) = load(tmp_path / "m.json").point_to_point
+    assert entry.level is not None
+    assert entry.level.large_reference_s == pytest.approx(4e-6)
+    there = {point.size_B: point for point in at_reference(entry, USUAL_S, 1.1 * 4e-6).measurements.points}
+    assert there[65536].time_s == pytest.approx(1.1 * law(65536), rel=1e-3)
+    assert there[64].time_s == pytest.approx(law(64), rel=1e-3)
+    # How memory is now is not given: large messages stay, in a wider interval where the short one moved.
+    unknown = {point.size_B: point for point in at_reference(entry, 1.1 * USUAL_S).measurements.points}
+    low_s, high_s = unknown[65536].low_s, unknown[65536].high_s
+    assert low_s is not None
+    assert high_s is not None
+    assert unknown[64].time_s == pytest.approx(1.1 * law(64), rel=1e-3)
+    assert low_s < law(65536) < 1.1 * law(65536) < high_s
+    with pytest.raises(RequestError, match="another level"):
+        at_reference(entry, USUAL_S, 1.3 * 4e-6)
+    command = ("predict", "pingpong", "--bytes", "64KiB", "--machine", str(tmp_path / "m.json"), "--json")
+    _, printed, _ = outcome(*command, "--reference", "0.2us", "--large-reference", "4.4us")
+    assert json.loads(printed)["predictions"][0]["time_s"] == pytest.approx(1.1 * law(65536), rel=5e-3)
+    code, _, said = outcome(*command[:-1], "--large-reference", "4.4us")
+    assert code == 2
+    assert "--large-reference goes with --reference" in said
+
+
 def test_a_reference_of_another_level_and_an_entry_without_references_are_refused(
     tmp_path: Path, visits: list[Record]
 ) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.records.one_level import Stream, resampled
 
-from hockney.records.levels import STAY, Level, common, find_levels, in_words
+from hockney.records.levels import STAY, Level, common, find_levels, in_common, in_words
 
 TRIALS = 500
 LENGTHS = (200, *(pytest.param(count, marks=pytest.mark.thorough) for count in (600, 2000)))
@@ -123,3 +123,20 @@ def test_equal_references_end_in_levels() -> None:
     assert level.reference_s == pytest.approx(1e-6)
     quick, slow = find_levels([*times_s, *[1.5e-6] * 5], [0.0] * (len(times_s) + 5))
     assert (quick.reference_s, slow.reference_s) == pytest.approx((1e-6, 1.5e-6))
+
+
+@pytest.mark.parametrize(
+    ("b", "found"),
+    [
+        ([(1.05, 1.0)], (1.0, 1.05)),
+        ([(1.15, 1.0)], (1.2, 1.15)),  # 4 % from the rarer level, which no campaign would tell from it
+        ([(1.1, 1.0)], (1.2, 1.1)),  # the same as neither: 10 % from one, 9 % from the other
+        ([(0.85, 1.0)], (1.0, 0.85)),
+        ([(0.85, 0.9), (1.21, 0.1)], (1.2, 1.21)),  # rather the same than the nearer to the common one
+        ([(0.7, 1.0)], None),
+    ],
+)
+def test_the_level_in_common(b: list[tuple[float, float]], found: tuple[float, float] | None) -> None:
+    a = [(1.0, 0.8), (1.2, 0.2)]
+    pair = in_common(((of_a, of_b) for of_a in a for of_b in b), lambda level: level)
+    assert (pair and (pair[0][0], pair[1][0])) == found

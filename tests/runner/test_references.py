@@ -57,6 +57,10 @@ def test_every_group_of_samples_lies_between_two_references(
         # Light takes a nanosecond for a foot, and what takes a second hangs.
         assert all(1e-9 < time_s < 1 for time_s in answer["reference_s"])
         assert answer["references_took_s"] > sum(answer["reference_s"])
+        # Large messages are timed between two ranks alone; in one memory one of 64 KiB takes microseconds.
+        large_s = answer.get("large_reference_s", [])
+        assert len(large_s) == (len(answer["reference_s"]) if answer.get("pair") else 0)
+        assert all(large > short for large, short in zip(large_s, answer["reference_s"], strict=False))
         # Every system that MPI runs on counts switches.
         causes = answer["causes"]
         assert causes["involuntary_switches"] >= 0

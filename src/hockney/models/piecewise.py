@@ -1,6 +1,6 @@
 """T(n) = α + βn by regimes: protocol switches and cache sizes make one line a bad model of a real library.
 
-Number and place of the regimes come from the data (`_segments`), at most eight; within each, relative residuals
+Number and place of the regimes come from the data (`_segments`), at most twelve; within each, relative residuals
 and α, β ≥ 0. The eager limit is a break where the library states it and the data agree. Joins lead over what no
 regime explains; breaks that the visits do not bear out are left out (`_bootstrap`).
 """
@@ -52,7 +52,7 @@ def _estimate(size_B: Array, time_s: Array, series: Series, noise: Array) -> Pie
 
 @models.register("piecewise")
 def fit(series: Series) -> Fit:
-    """Fit at most eight regimes, and joins between them; RequestError for fewer than two sizes."""
+    """Fit at most twelve regimes, and joins between them; RequestError for fewer than two sizes."""
     if series.size_B.size < 2:
         raise RequestError("piecewise needs at least two message sizes", "measure or import more sizes")
     noise = _noise(series)

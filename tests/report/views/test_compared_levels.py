@@ -160,6 +160,46 @@ def test_what_differs_at_one_reference_is_judged_by_what_is_left_of_the_drift(
     assert {x.verdict for x in small} == {"differs" if differs else "cannot be told"}
 
 
+def with_large(reference: float, large_s: float, memory: float) -> Machine:
+    """A machine whose short reference is so many times `FAST_S`, and what is larger than 1 KiB takes `memory` times
+    as long."""
+    side = entry(FAST_S, level=level(reference * FAST_S, 1.0).model_copy(update={"large_reference_s": large_s}))
+    for point in side.measurements.points:
+        is_large = point.size_B > 1024
+        point.reference_exponent, point.reference_exponent_error = 1.0, 0.05
+        point.large_reference_exponent, point.large_reference_exponent_error = float(is_large), 0.05
+        point.time_s *= memory if is_large else reference
+        point.low_s, point.high_s, point.freedom = 0.99 * point.time_s, 1.01 * point.time_s, 8.0
+    side.fits = fits(side.measurements.points)
+    return machine(side)
+
+
+def test_a_machine_that_drifted_differs_in_its_references_alone() -> None:
+    a, b = with_large(1.0, 4e-6, 1.0), with_large(1.09, 1.15 * 4e-6, 1.15)
+    found = difference(a, b, points=True)
+    assert level_warning(found) == ""
+    times = [x for x in found.comparisons if x.name.startswith("time of")]
+    assert ratios(times) == {1.0}
+    assert {(x.at_reference_s, x.at_large_reference_s) for x in times} == {(FAST_S, 4e-6)}
+    # 15 % are four standard deviations of two campaigns, 2.5 % each.
+    assert [x.name for x in found.of("differs")] == ["reference of 64 KiB"]
+    assert [text.partition("; ")[2] for text in found.remarks] == [
+        "that of B is 9.0% longer, because of the machine, or of a library that sends all small messages so",
+        "that of B is 15.0% longer, because of the machine, or of a library that sends all large messages so",
+    ]
+
+
+def test_large_references_too_far_apart_for_a_drift_move_nothing() -> None:
+    found = difference(with_large(1.0, 4e-6, 1.0), with_large(1.0, 8e-6, 2.0), points=True)
+    times = [x for x in found.comparisons if x.name.startswith("time of")]
+    assert ratios(times) == {1.0, 2.0}
+    assert {x.at_large_reference_s for x in times} == {None}
+    assert found.remarks == [
+        "pingpong, locality cache: the reference of 64 KiB took 4 µs in A and 8 µs in B, too far apart for a "
+        "drift: large messages stand as they were measured"
+    ]
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_another_level_of_one_side_is_compared_with_the_common_one_of_the_other(*, swapped: bool) -> None:
     several, one = machine(entry(FAST_S, 0.88, SLOW_S)), machine(entry(SLOW_S))
@@ -261,8 +301,9 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_json_names_the_levels(files: tuple[Path, Path]) -> None:
     data = json.loads(outcome("diff", *files, "--json")[1])
     assert data["level_warning"] == ""
-    assert data["comparisons"][0]["level_a"] == {"reference_s": FAST_S, "share": 0.88}
-    assert data["comparisons"][0]["level_b"] == {"reference_s": FAST_S, "share": 1.0}
+    level_s = {"reference_s": FAST_S, "large_reference_s": None}
+    assert data["comparisons"][0]["level_a"] == {**level_s, "share": 0.88}
+    assert data["comparisons"][0]["level_b"] == {**level_s, "share": 1.0}
 
 
 def test_any_level_compares_the_mixtures(files: tuple[Path, Path]) -> None:

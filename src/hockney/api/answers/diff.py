@@ -22,6 +22,7 @@ class Level(TypedDict):
     """The level of the machine at which a side was measured."""
 
     reference_s: float
+    large_reference_s: float | None
     share: float
 
 
@@ -44,6 +45,7 @@ class ComparedQuantity(TypedDict):
     level_a: Level | None
     level_b: Level | None
     at_reference_s: float | None
+    at_large_reference_s: float | None
     elsewhere_a: bool
     elsewhere_b: bool
 

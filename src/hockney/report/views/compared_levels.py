@@ -20,8 +20,8 @@ class ComparedLevels:
     """Two entries at the levels at which they are compared, with remarks on them.
 
     `apart`: both were measured on one machine, but met no level in common. `at_reference_s`: the reference to
-    which the times of B were brought, that of A; None where they stand as they were measured. `has_large`: large
-    references too.
+    which the times of B were brought, that of A; None where they stand as they were measured.
+    `at_large_reference_s`: the large one; None, too, where one of them has none, or they are too far apart.
     """
 
     a: Entry
@@ -29,7 +29,7 @@ class ComparedLevels:
     remarks: tuple[str, ...] = ()
     apart: bool = False
     at_reference_s: float | None = None
-    has_large: bool = False
+    at_large_reference_s: float | None = None
 
     @property
     def levels(self) -> tuple[EntryLevel | None, EntryLevel | None]:
@@ -73,8 +73,8 @@ def _at_one_reference(compared: ComparedLevels) -> ComparedLevels:
         return compared  # older files do not say how times go with it
     large_s = [level.large_reference_s for level in (of_a, of_b) if level.large_reference_s is not None]
     has_large = len(large_s) == 2 and may_drift(*large_s)
-    there = of_a.reference_s, of_a.large_reference_s if has_large else None
-    a, b = (at_reference(entry, *there) for entry in (compared.a, compared.b))
+    there_s = of_a.reference_s, of_a.large_reference_s if has_large else None
+    a, b = (at_reference(entry, *there_s) for entry in (compared.a, compared.b))
     remarks = [_remark("small", of_a.reference_s, of_b.reference_s)]
     if len(large_s) == 2:
         remarks.append(_remark("large", *large_s) if has_large else _far_apart(*large_s))
@@ -83,8 +83,8 @@ def _at_one_reference(compared: ComparedLevels) -> ComparedLevels:
         a=a,
         b=b,
         remarks=(*compared.remarks, *filter(None, remarks)),
-        at_reference_s=of_a.reference_s,
-        has_large=has_large,
+        at_reference_s=there_s[0],
+        at_large_reference_s=there_s[1],
     )
 
 

@@ -43,7 +43,8 @@ class QuantityComparison:
     b.high / a.low: they hold whether or not the errors of a and b are correlated. `p` is that of `p_value`, None
     where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff. `levels` are
     those of the machine at which a and b were measured, None where they are not known; a or b is `elsewhere` if
-    it was never met at that level. `at_reference_s`: the reference to which times were brought, None as measured.
+    it was never met at that level. `at_reference_s`: the reference to which times were brought, None as measured;
+    `at_large_reference_s`: the large one, None where it is not known in both, or too far apart.
     """
 
     where: str
@@ -58,6 +59,7 @@ class QuantityComparison:
     p_corrected: float | None
     levels: tuple[EntryLevel | None, EntryLevel | None] = (None, None)
     at_reference_s: float | None = None
+    at_large_reference_s: float | None = None
     elsewhere: tuple[bool, bool] = (False, False)
 
     @property
@@ -90,13 +92,14 @@ class QuantityComparison:
             "level_a": _level(self.levels[0]),
             "level_b": _level(self.levels[1]),
             "at_reference_s": self.at_reference_s,
+            "at_large_reference_s": self.at_large_reference_s,
             "elsewhere_a": self.elsewhere[0],
             "elsewhere_b": self.elsewhere[1],
         }
 
 
-def _level(level: EntryLevel | None) -> dict[str, float] | None:
-    return None if level is None else {"reference_s": level.reference_s, "share": level.share}
+def _level(level: EntryLevel | None) -> dict[str, float | None] | None:
+    return None if level is None else level.model_dump(include={"reference_s", "large_reference_s", "share"})
 
 
 @dataclass
@@ -206,7 +209,13 @@ def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> _Laun
                 compare(where, name, _reference(in_a, a_s), _reference(in_b, b_s)) for name, a_s, b_s in both
             ]
         diff.comparisons += [
-            replace(comparison, levels=levels, at_reference_s=chosen.at_reference_s) for comparison in comparisons
+            replace(
+                comparison,
+                levels=levels,
+                at_reference_s=chosen.at_reference_s,
+                at_large_reference_s=chosen.at_large_reference_s,
+            )
+            for comparison in comparisons
         ]
     return [(in_a.measurements.launches, in_b.measurements.launches) for _, in_a, in_b in matched]
 
