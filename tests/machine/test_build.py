@@ -13,6 +13,7 @@ from hockney.machine.build import build, with_times
 from hockney.machine.file import Entry, Machine, dumps, loads
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
+from hockney.records.series import Caches
 from hockney.records.table import from_records, load, write
 from hockney.report.make import make
 
@@ -106,17 +107,16 @@ def test_the_piecewise_fit_finds_the_law(tmp_path: Path) -> None:
     assert {"hockney", "least_squares", "asymptotic"} <= set(entry.fits)
 
 
-def test_the_smallest_last_level_cache_is_kept_with_the_measurements(tmp_path: Path) -> None:
+def test_the_smallest_caches_are_kept_with_the_measurements(tmp_path: Path) -> None:
     def rank(host: str, last_B: int) -> dict[str, Any]:
-        sizes_B = {1: 32768, 3: last_B}
+        sizes_B = {1: 32768, 2: 2**20, 3: last_B}
         caches = [{"level": n, "type": "Unified", "size_B": size, "shared": [0]} for n, size in sizes_B.items()]
         return {"rank": 0, "host": host, "cpu": 0, "caches": caches}
 
     launch = {"id": "a", "ranks": [rank("n1", 2**25), rank("n2", 2**24)]}
     machine = loads(dumps(build(campaign(tmp_path / "known", sweep(), launch))), tmp_path)
-    assert only(machine).measurements.last_cache_B == 2**24
-    assert only(machine).measurements.series.last_cache_B == 2**24
-    assert only(build(campaign(tmp_path / "unknown", sweep()))).measurements.last_cache_B is None
+    assert only(machine).measurements.series.caches == only(machine).measurements.caches == Caches(2**24, 2**20)
+    assert only(build(campaign(tmp_path / "unknown", sweep()))).measurements.caches is None
 
 
 def test_a_model_that_cannot_be_fitted_leaves_its_reason(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hockney.models._linear import one_regime
 from hockney.models.base import Fit, Parameter, Quality, corrected, drift, interval, models
-from hockney.records.series import Series
+from hockney.records.series import Caches, Series
 
 MIB = 2**20
 SIZE_B = np.array([1.0, 1024, MIB, 4 * MIB])
@@ -34,10 +34,10 @@ def fit() -> Fit:
     return Fit(model="hockney", regimes=line, parameters={}, quality=quality)
 
 
-def series(last_cache_B: float | None = None) -> Series:
+def series(caches: Caches | None = None) -> Series:
     """Every time with an interval of ±3 %, of several launches."""
     low_s, high_s = TIME_S / math.exp(REACH), TIME_S * math.exp(REACH)
-    return Series({}, SIZE_B, TIME_S, low_s, high_s, freedom=np.full(4, 8.0), last_cache_B=last_cache_B)
+    return Series({}, SIZE_B, TIME_S, low_s, high_s, freedom=np.full(4, 8.0), caches=caches)
 
 
 def reach(fit: Fit, size_B: float, measured: Series | None) -> float:
@@ -66,16 +66,22 @@ def test_between_two_sizes_it_is_wider_and_beyond_them_that_of_sizes_left_out(fi
 
 def test_large_messages_drift_with_the_share_of_the_last_cache_that_they_fill(fit: Fit) -> None:
     # 4 buffers of 4 MiB are half of 32 MiB, of 64 B next to nothing; more than all of it is all of it.
-    assert drift(4 * MIB, 32 * MIB) == pytest.approx(math.hypot(0.025, 0.25 / 2))
-    assert drift([64, 2**30], 32 * MIB) == pytest.approx([0.025, math.hypot(0.025, 0.25)], rel=1e-4)
+    last = Caches(32 * MIB)
+    assert drift(4 * MIB, last) == pytest.approx(math.hypot(0.025, 0.25 / 2))
+    assert drift([64, 2**30], last) == pytest.approx([0.025, math.hypot(0.025, 0.25)], rel=1e-4)
     assert drift(4 * MIB, None) == 0.025
-    expected = math.sqrt(2) * math.hypot(REACH, 1.96 * float(drift(4 * MIB, 32 * MIB)))
-    assert reach(fit, 4.0 * MIB, series(32 * MIB)) == pytest.approx(expected, rel=1e-3)
+    expected = math.sqrt(2) * math.hypot(REACH, 1.96 * float(drift(4 * MIB, last)))
+    assert reach(fit, 4.0 * MIB, series(last)) == pytest.approx(expected, rel=1e-3)
     beyond = math.sqrt(2) * 1.96 * 0.25
-    assert reach(fit, 64.0 * MIB, series(32 * MIB)) == pytest.approx(
-        math.hypot(math.log(FACTOR), beyond), rel=1e-3
-    )
-    assert reach(fit, 1.0, series(32 * MIB)) == pytest.approx(reach(fit, 1.0, series()))
+    assert reach(fit, 64.0 * MIB, series(last)) == pytest.approx(math.hypot(math.log(FACTOR), beyond), rel=1e-3)
+    assert reach(fit, 1.0, series(last)) == pytest.approx(reach(fit, 1.0, series()))
+
+
+def test_what_only_the_last_cache_holds_drifts_however_large_that_one_is() -> None:
+    # Four buffers of 512 KiB are 2 MiB; of 520 KiB they are more.
+    caches = Caches(2**40, 2 * MIB)
+    assert drift(512 * 1024, caches) == pytest.approx(0.025, rel=1e-4)
+    assert drift(520 * 1024, caches) == pytest.approx(math.hypot(0.025, 0.03), rel=1e-4)
 
 
 def off_by(share: float) -> Series:

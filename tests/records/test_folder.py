@@ -127,7 +127,7 @@ def test_a_launch_of_wrong_types_is_named_and_skipped(tmp_path: Path, damage: di
         {"samples": [1e-6], "disturbed_at": [1]}, {"samples": [1e-6], "disturbed_at": [-1]},
         {"reference_s": [1e-6], "reference_iqr_s": []}, {"group_begins": [3, 1]},
         {"reference_s": [1e-6] * 5, "reference_iqr_s": [0.0] * 5, "group_begins": [0]},
-        {"reference_s": [1e-6] * 2, "reference_iqr_s": [0.0] * 2, "group_begins": [0], "large_reference_s": [1e-5]},
+        {"reference_s": [1e-6] * 2, "reference_iqr_s": [0.0] * 2, "group_begins": [0], "large_reference_s": [1]},
     ],
     ids=str,
 )  # fmt: skip

@@ -19,7 +19,7 @@ from hockney.check.cells import SETTING, Call, Times, counterparts, times_of
 from hockney.check.judge import LEAST_LAUNCHES, holm
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
-from hockney.machine.build import fitted, last_cache_B
+from hockney.machine.build import caches_of, fitted
 from hockney.machine.file import Machine, is_machine_file, load
 from hockney.machine.provenance import system_of
 from hockney.machine.shipped import shipped_machines
@@ -28,6 +28,7 @@ from hockney.records.contents import Contents, read
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.records.launches import intervals
 from hockney.records.levels import Level, is_same_level
+from hockney.records.series import Caches
 from hockney.report.views.difference import QuantityComparison, difference
 from hockney.report.views.judgement import Measured, p_value
 from hockney.units import format_bytes
@@ -161,7 +162,7 @@ def _of_times(newer: Contents, older: Contents) -> tuple[list[Change], list[str]
     there_of = counterparts(before.curves, after.curves, (("system", "mpi"), ("system",), ()))
     found: list[Change] = []
     missing: list[str] = []
-    cache_B = last_cache_B(system_of(newer.launches, []))
+    caches = caches_of(system_of(newer.launches, []))
     for call in before.curves:
         there = there_of.get(call)
         if there is None:
@@ -170,7 +171,7 @@ def _of_times(newer: Contents, older: Contents) -> tuple[list[Change], list[str]
         levels = _level(older, call), _level(newer, there)
         # Another library may have another reference by nature.
         is_apart = _library(call) == _library(there) and None not in levels and not _are_same(*levels)
-        sides = _measured(before, call, cache_B), _measured(after, there, cache_B)
+        sides = _measured(before, call, caches), _measured(after, there, caches)
         missing += [
             f"{_called(call)}, {format_bytes(size)}" for size in before.curves[call] if size not in sides[1]
         ]
@@ -203,7 +204,7 @@ def _level(contents: Contents, call: Call) -> Level | None:
     return contents.choice(levels) if levels else None
 
 
-def _measured(times: Times, call: Call, cache_B: float | None) -> dict[int, Measured]:
+def _measured(times: Times, call: Call, caches: Caches | None) -> dict[int, Measured]:
     """The median time of each size over launches, with what is known of how launches differ."""
     rows = np.array(list(times.curves[call].values()))
     of_call = times.time_s[rows]
@@ -222,7 +223,7 @@ def _measured(times: Times, call: Call, cache_B: float | None) -> dict[int, Meas
             int(launches[index]),
             _number(freedom[index]),
             is_students=True,
-            drift=float(drift(size_B * vectors, cache_B)),
+            drift=float(drift(size_B * vectors, caches)),
         )
         for index, size_B in enumerate(times.curves[call])
     }

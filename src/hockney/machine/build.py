@@ -25,7 +25,7 @@ from hockney.records.columns import SERIES
 from hockney.records.contents import Contents, read
 from hockney.records.keys import COLLECTIVES, OVERHEADS, POINT_TO_POINT, TRANSFERS
 from hockney.records.record import LOCALITIES, Record
-from hockney.records.series import Series, series, texts
+from hockney.records.series import Caches, Series, series, texts
 from hockney.records.table import DIRECTIONS, RATES, rows_of
 from hockney.statistics import Array
 
@@ -69,8 +69,7 @@ class _Source:
     rows: Mapping[Words, _Rows]
     elsewhere: frozenset[int] = frozenset()
     """The identities of records that stand at another level than their entry."""
-    last_cache_B: int | None = None
-    """The smallest last-level cache of the hosts, where known."""
+    caches: Caches | None = None
 
 
 def _source(
@@ -78,20 +77,21 @@ def _source(
     frame: pd.DataFrame,
     records: Sequence[Record],
     elsewhere: Iterable[Record],
-    last_cache_B: int | None,
+    caches: Caches | None,
 ) -> _Source:
     frame, rows = with_times(frame), _by_words(records)
-    return _Source(contents.path, frame, rows, _split(frame), frozenset(map(id, elsewhere)), last_cache_B)
+    return _Source(contents.path, frame, rows, _split(frame), frozenset(map(id, elsewhere)), caches)
 
 
-def last_cache_B(system: MeasuredSystem) -> int | None:
-    """The smallest last-level cache of the hosts; None where they do not say."""
-    last = []
+def caches_of(system: MeasuredSystem) -> Caches | None:
+    """The caches of the hosts; None where they do not say."""
+    last, before = [], []
     for host in system.hosts:
         caches = [cache for cache in host.caches if cache.type != "Instruction" and cache.size_B > 0]
         level = max((cache.level for cache in caches), default=0)
         last += [cache.size_B for cache in caches if cache.level == level]
-    return min(last, default=None)
+        before += [cache.size_B for cache in caches if cache.level == level - 1]
+    return Caches(min(last), min(before, default=None)) if last else None
 
 
 def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machine:
@@ -116,7 +116,7 @@ def fitted(
     def fit_entries(
         frame: pd.DataFrame, records: Sequence[Record], elsewhere: Iterable[Record] = ()
     ) -> dict[Words, Entry]:
-        source = _source(contents, frame, records, elsewhere, last_cache_B(system))
+        source = _source(contents, frame, records, elsewhere, caches_of(system))
         by_words = {}
         groups = _groups(source)
         for place, group in enumerate(groups, 1):
@@ -286,15 +286,17 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
             if name in group[0].related
         }
     launches = [record.launch for record in source.records.get(words, []) if record.launch]
+    # Outside the caches nothing is shared, and between nodes other things move large messages.
+    caches = None if key["cache"] == "off" or key["locality"] == "network" else source.caches
     measurements = Measurements(
         campaign=str(source.path),
         launches=list(dict.fromkeys(launches)),
         points=points,
         overheads=overheads,
-        # Outside the caches nothing is shared, and between nodes other things move large messages.
-        last_cache_B=None if key["cache"] == "off" or key["locality"] == "network" else source.last_cache_B,
+        last_cache_B=None if caches is None else caches.last_B,
+        before_last_cache_B=None if caches is None else caches.before_last_B,
     )
-    measurements.series = replace(measured, last_cache_B=measurements.last_cache_B)
+    measurements.series = replace(measured, caches=caches)
     return Entry.model_validate(
         {
             **{name: key[name] for name in _SHOWN},

@@ -22,7 +22,7 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.records.exponents import MOST, Exponents
 from hockney.records.record import Locality
-from hockney.records.series import Series
+from hockney.records.series import Caches, Series
 
 SCHEMA_VERSION = 4
 _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
@@ -158,11 +158,17 @@ class Measurements(_MachineFilePart):
         gt=0,
         description="smallest last-level cache of the hosts; none of messages outside caches or between nodes",
     )
+    before_last_cache_B: int | None = Field(default=None, gt=0, description="smallest of those before it")
+
+    @property
+    def caches(self) -> Caches | None:
+        """The caches, where known."""
+        return None if self.last_cache_B is None else Caches(self.last_cache_B, self.before_last_cache_B)
 
     @cached_property
     def series(self) -> Series:
         """What the models were fitted to; a machine made in this process keeps the one that it was made from."""
-        return replace(series_of(at_level(self.points)), last_cache_B=self.last_cache_B)
+        return replace(series_of(at_level(self.points)), caches=self.caches)
 
 
 class EntryLevel(_MachineFilePart):

@@ -89,8 +89,8 @@ def at_reference(entry: Entry, reference_s: float, large_reference_s: float | No
 
     The machine drifts within a level, and times go with their references (`hockney.records.exponents`); what is
     not known of an exponent widens intervals, and so does a large reference that is not given, or was not timed
-    with the entry. Models other than `PREFERRED` are left out; `level` stays that of the measurement. RequestError
-    where the entry knows no level or no exponents, or a reference is of another level.
+    with the entry. Models other than `PREFERRED` are left out; `level` stays that of the measurement.
+    RequestError where the entry knows no level or no exponents, or a reference is of another level.
     """
     level = entry.level
     if level is None or not goes_with_reference(entry):
@@ -209,6 +209,7 @@ def _measured_so(entry: Entry, points: list[Point]) -> Measurements:
         launches=measured.launches,
         points=points,
         last_cache_B=measured.last_cache_B,
+        before_last_cache_B=measured.before_last_cache_B,
     )
 
 

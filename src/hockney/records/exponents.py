@@ -55,9 +55,9 @@ class Exponents:
     large_error: float | None = None
 
     def moved(self, short: float, large: float | None) -> tuple[float, float]:
-        """By how much ln(time) moves where ln(s) moves by `short` and ln(l) by `large`, and the standard error of it.
+        """By how much ln(time) moves where ln(s) moves by `short` and ln(l) by `large`, and its standard error.
 
-        `large` None: not known; the large reference goes with the short one as times do of which nothing is known.
+        `large` None: not known; l goes with s as times do of which nothing is known.
         """
         apart = short * (PRIOR - 1) if large is None else large - short
         f, f_error = self.large or 0.0, self.large_error or 0.0
@@ -81,8 +81,8 @@ def prior(size_B: int, *, has_large: bool) -> tuple[Array, Array]:
 class _Visits:
     """Visits, shape (n,): where the size lies, and ln(time) less that of the point.
 
-    `references`, shape (n, 2): ln(s) and ln(l/s), less those of the point; `noise`: what of the variance of each is
-    noise. The second columns are NaN without a large reference.
+    `references`, shape (n, 2): ln(s) and ln(l/s), less those of the point; `noise`: what of the variance of each
+    is noise. The second columns are NaN without a large reference.
     """
 
     place: Array

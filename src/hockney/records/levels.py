@@ -41,7 +41,7 @@ JUMP, JUMPS = 0.6, 0.7
 
 MOST_DRIFT = 1.25
 """Within a level from one campaign to another. Ten minutes apart two of them, each of one mode, had references
-9 % apart, messages of 64 KiB 15 %, and the times of all sizes went with the two (docs/decisions/0010-levels.md)."""
+9 % apart, messages of 64 KiB 15 %, and the times of all sizes went with both (docs/decisions/0010-levels.md)."""
 
 LEAST_SPREAD = 0.005
 """Quartiles of few references may lie closer than a clock can tell."""

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 
 # Arrays have no one truth value, so that generated equality would raise: a series equals itself alone.
+@dataclass(frozen=True)
+class Caches:
+    """The smallest last-level cache of the processors, which cores share, and the smallest of those before it."""
+
+    last_B: int
+    before_last_B: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Series:
     """`time_s[i]` is the time of a message of `size_B[i]` bytes; sizes strictly increase.
@@ -42,8 +50,7 @@ class Series:
     related: Mapping[str, Series] = field(default_factory=dict)
     """Dedicated measurements of the same ranks, by operation (`send_overhead`, `bandwidth`, …)."""
     freedom: NDArray[np.float64] | None = None
-    last_cache_B: float | None = None
-    """The smallest last-level cache of the processors, where known."""
+    caches: Caches | None = None
     is_at_reference: bool = False
     """Whether the times are what they would be at a given reference of the machine (`machine.levels`)."""
 
@@ -67,7 +74,7 @@ class Series:
             self.breaks_B,
             self.related,
             None if self.freedom is None else self.freedom[mask],
-            self.last_cache_B,
+            self.caches,
             self.is_at_reference,
         )
 

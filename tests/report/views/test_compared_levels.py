@@ -161,8 +161,7 @@ def test_what_differs_at_one_reference_is_judged_by_what_is_left_of_the_drift(
 
 
 def with_large(reference: float, large_s: float, memory: float) -> Machine:
-    """A machine whose short reference is so many times `FAST_S`, and what is larger than 1 KiB takes `memory` times
-    as long."""
+    """A machine whose short reference is so many times `FAST_S`; above 1 KiB all takes `memory` times as long."""
     side = entry(FAST_S, level=level(reference * FAST_S, 1.0).model_copy(update={"large_reference_s": large_s}))
     for point in side.measurements.points:
         is_large = point.size_B > 1024

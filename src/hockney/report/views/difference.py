@@ -307,7 +307,7 @@ def _times(entry: Entry) -> dict[int, Measured]:
 def _drift(entry: Entry, size_B: float) -> float:
     measured = entry.measurements
     is_at_reference = bool(measured.points) and measured.series.is_at_reference
-    return float(drift(size_B, measured.last_cache_B, is_at_reference=is_at_reference))
+    return float(drift(size_B, measured.caches, is_at_reference=is_at_reference))
 
 
 def _launches(entry: Entry, point: Point) -> int | None:
