@@ -13,8 +13,8 @@ from bench.repeatability.bars import Bar
 from hockney.machine.file import Entry
 from hockney.machine.levels import at_reference, goes_with_reference
 from hockney.models.base import interval, predict
-from hockney.records.levels import in_common, may_drift
-from hockney.report.views.difference import LARGE_REFERENCE, REFERENCE
+from hockney.records.levels import in_common, large_drifted
+from hockney.report.views.difference import REFERENCES
 
 MODEL = "piecewise"
 CHANGE = 1.15
@@ -85,7 +85,8 @@ class Differences:
     """What `diff` says of campaigns A and B, and of A and B with all times of B multiplied by `CHANGE`.
 
     Counts of quantities; `promised` is the largest number of differences that `diff` expects by chance. `found`:
-    of `changes` quantities, those reported as different, in the right direction.
+    of `changes` quantities, those reported as different, in the right direction. `references`: those that differ,
+    which are none of these counts: the machine drifted.
     """
 
     a: str
@@ -96,6 +97,7 @@ class Differences:
     not_judged: int
     changes: int
     found: int
+    references: int
 
 
 class AtLevel(Protocol):
@@ -131,7 +133,8 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
     model_of, measured = pair
     as_measured, entry = model_of.entry.fits.get(MODEL), model_of.entry
     if measured.reference_s is not None and goes_with_reference(entry):
-        entry = at_reference(entry, measured.reference_s, _large_reference_s(entry, measured.entry))
+        large_s = [level.large_reference_s for level in (entry.level, measured.entry.level) if level]
+        entry = at_reference(entry, measured.reference_s, large_s[1] if large_drifted(*large_s) else None)
     fit = entry.fits.get(MODEL)
     points = [point for point in measured.entry.measurements.points if point.size_B in measured.met_B]
     if fit is None or as_measured is None or not points:
@@ -159,17 +162,11 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
     )
 
 
-def _large_reference_s(a: Entry, b: Entry) -> float | None:
-    """The large reference (s) of B, to which A is brought; None where that is too far off, or not known."""
-    known = [entry.level.large_reference_s for entry in (a, b) if entry.level and entry.level.large_reference_s]
-    return known[1] if len(known) == 2 and may_drift(*known) else None
-
-
 def differences(names: tuple[str, str], same: Mapping[str, Any], changed: Mapping[str, Any]) -> Differences:
     """The counts of two answers of `hockney diff --json`: A and B as measured, and with B slower by `CHANGE`."""
     # A reference that differs is what the machine did; a change leaves references as they are.
     own, changes = (
-        [each for each in answer["comparisons"] if each["quantity"] not in (REFERENCE, LARGE_REFERENCE)]
+        [each for each in answer["comparisons"] if each["quantity"] not in REFERENCES]
         for answer in (same, changed)
     )
     verdicts = [comparison["verdict"] for comparison in own]
@@ -181,6 +178,9 @@ def differences(names: tuple[str, str], same: Mapping[str, Any], changed: Mappin
         not_judged=sum(verdict not in JUDGED for verdict in verdicts),
         changes=len(changes),
         found=sum(map(_is_slower, changes)),
+        references=sum(
+            each["verdict"] == "differs" for each in same["comparisons"] if each["quantity"] in REFERENCES
+        ),
     )
 
 

@@ -246,7 +246,9 @@ long warm_up(Batches& batches, double duration_s, long piece) {
     return (batch + piece - 1) / piece * piece;
 }
 
-// How many round trips of the large message a reference has room for; `take` times one with so many.
+// How many round trips of the large message a reference has room for; `take` times one with so many. Asked
+// once for each partner: on a slow network this takes a while, and of one pair all visits have the same
+// references.
 long affordable_trips(const std::function<Reference(long, long)>& take) {
     double short_s = most_reference_s, trip_s = most_reference_s;
     // One of them may be preempted.
@@ -277,7 +279,10 @@ Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
         is_after_batch = false;
         return pair_reference(pair, count, large_trips);
     };
-    const long large_trips = is_simulated ? 0 : affordable_trips(take);
+    static std::map<int, long> affordable;
+    if (affordable.count(pair.partner) == 0)
+        affordable[pair.partner] = is_simulated ? 0 : affordable_trips(take);
+    const long large_trips = affordable[pair.partner];
     Bracket bracket([&](long count) { return take(count, large_trips); });
     StoppingRule rule = stopping_rule(request, most_samples);
     rule.disturbance = kernel.disturbance;

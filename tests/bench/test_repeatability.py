@@ -116,7 +116,7 @@ def test_points_at_another_level_are_not_compared() -> None:
 
 
 def test_without_a_common_level_nothing_agrees() -> None:
-    pair = agreement(("a", "b"), [campaign(on_the_line(), 1e-7)], [campaign(on_the_line(), 1.1e-7)])
+    pair = agreement(("a", "b"), [campaign(on_the_line(), 1e-7)], [campaign(on_the_line(), 1.3e-7)])
     assert not pair.has_common_level
     assert not pair.agrees
     bars = messages.verdict([pair], [])
@@ -165,8 +165,8 @@ def test_diff_is_judged_over_all_pairs() -> None:
 
     def holds(differ: int, not_judged: int, found: int) -> list[bool]:
         diffs = [
-            messages.Differences("a", "b", 20, differ, 1.0, not_judged, 20, found),
-            messages.Differences("b", "a", 20, 0, 1.0, 0, 20, 20),
+            messages.Differences("a", "b", 20, differ, 1.0, not_judged, 20, found, 0),
+            messages.Differences("b", "a", 20, 0, 1.0, 0, 20, 20, 0),
         ]
         return [bar.holds for bar in messages.verdict([pair, pair], diffs) if bar.name.startswith("diff")]
 

@@ -104,10 +104,10 @@ def test_errors_are_json_with_json(run: Run) -> None:
 
 
 def test_a_file_of_a_newer_hockney(run: Run) -> None:
-    Path("machine.json").write_text(json.dumps({"schema_version": 5, "hockney_version": "9"}), encoding="utf-8")
+    Path("machine.json").write_text(json.dumps({"schema_version": 6, "hockney_version": "9"}), encoding="utf-8")
     code, _, err = run()
     assert code == 2
-    assert "has schema version 5; this hockney reads up to version 4" in err
+    assert "has schema version 6; this hockney reads up to version 5" in err
 
 
 @pytest.mark.parametrize("format_", ["text", "table", "latex"])

@@ -30,7 +30,7 @@ def one_line() -> dict[str, Any]:
     }
     row = {"way": "hand", "blocks": 1, "lines": 1.0, "time_s": 1e-6, "low_s": 0, "high_s": None}
     data = {
-        "schema_version": 4,
+        "schema_version": 5,
         "hockney_version": "0.1",
         "created": "2026-11-20T22:30:00Z",
         "system": {},

@@ -324,6 +324,21 @@ def test_what_is_large_goes_with_the_large_reference(tmp_path: Path) -> None:
     assert "--large-reference goes with --reference" in said
 
 
+def test_a_reference_nearer_to_another_level_is_refused(tmp_path: Path, visits: list[Record]) -> None:
+    near = [
+        record.model_copy(update={"reference_s": [1.2 * USUAL_S] * 7})
+        if record.reference_s[0] == OTHER_S
+        else record
+        for record in visits
+    ]
+    save(machine_of(tmp_path / "c", near), tmp_path / "m.json")
+    command = ("predict", "pingpong", "--bytes", "64KiB", "--machine", str(tmp_path / "m.json"), "--reference")
+    assert outcome(*command, "0.21us")[0] == 0
+    code, _, said = outcome(*command, "0.235us")
+    assert code == 2
+    assert "nearer to another level of the machine" in said
+
+
 def test_a_reference_of_another_level_and_an_entry_without_references_are_refused(
     tmp_path: Path, visits: list[Record]
 ) -> None:

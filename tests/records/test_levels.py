@@ -130,7 +130,9 @@ def test_equal_references_end_in_levels() -> None:
     [
         ([(1.05, 1.0)], (1.0, 1.05)),
         ([(1.15, 1.0)], (1.2, 1.15)),  # 4 % from the rarer level, which no campaign would tell from it
-        ([(1.1, 1.0)], (1.2, 1.1)),  # the same as neither: 10 % from one, 9 % from the other
+        ([(1.1, 1.0)], (1.0, 1.1)),  # the same as neither: the level that held longer
+        ([(1.15, 0.8), (1.38, 0.2)], (1.2, 1.15)),  # the rarer level is the same as the common one of B
+        ([(0.9, 0.8), (1.1, 0.2)], (1.0, 0.9)),  # both drifted alike: the common one to the common one
         ([(0.85, 1.0)], (1.0, 0.85)),
         ([(0.85, 0.9), (1.21, 0.1)], (1.2, 1.21)),  # rather the same than the nearer to the common one
         ([(0.7, 1.0)], None),

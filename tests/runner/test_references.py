@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -46,6 +47,8 @@ def test_every_group_of_samples_lies_between_two_references(
 ) -> None:
     bracketed = [answer for answer in answers(mpi, tmp_path / "c", *words) if answer.get("reference_s")]
     assert bracketed
+    if "pingpong,send_overhead" in words:
+        assert any(answer.get("large_reference_s") for answer in bracketed)
     for answer in bracketed:
         begins, samples = answer["group_begins"], answer.get("samples") or answer.get("samples_s")
         samples = samples or answer["total_s"]
@@ -57,10 +60,11 @@ def test_every_group_of_samples_lies_between_two_references(
         # Light takes a nanosecond for a foot, and what takes a second hangs.
         assert all(1e-9 < time_s < 1 for time_s in answer["reference_s"])
         assert answer["references_took_s"] > sum(answer["reference_s"])
-        # Large messages are timed between two ranks alone; in one memory one of 64 KiB takes microseconds.
+        # Large messages are timed between two ranks alone; ranks that are preempted may have no room for them.
         large_s = answer.get("large_reference_s", [])
-        assert len(large_s) == (len(answer["reference_s"]) if answer.get("pair") else 0)
-        assert all(large > short for large, short in zip(large_s, answer["reference_s"], strict=False))
+        assert len(large_s) in ((0, len(answer["reference_s"])) if answer.get("pair") else (0,))
+        if large_s:
+            assert median(large_s) > median(answer["reference_s"])
         # Every system that MPI runs on counts switches.
         causes = answer["causes"]
         assert causes["involuntary_switches"] >= 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from pydantic import BaseModel
 
 from hockney.api.datatypes import datatypes, way_data
 from hockney.errors import RequestError
-from hockney.machine.file import Entry, Machine
+from hockney.machine.file import Entry, EntryLevel, Machine
 from hockney.machine.levels import at_any_level, at_reference
 from hockney.machine.select import parse_where, select_entry
 from hockney.machine.select import words as words_of
@@ -36,6 +37,7 @@ from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
 from hockney.report.views.prediction import added_data, as_data
 from hockney.terminal import loading
+from hockney.units import format_time
 from hockney.words import LARGEST, listed, several, wholes
 
 
@@ -83,7 +85,24 @@ def _at_reference(entry: Entry, message: Message) -> Entry:
             "no large message was timed as a reference in this campaign",
             "leave --large-reference out, or measure anew",
         )
+    nearer = [
+        other.level.reference_s
+        for other in entry.other_levels
+        if other.level and entry.level and _apart(other.level, message) < _apart(entry.level, message)
+    ]
+    if nearer:
+        raise RequestError(
+            f"a reference of {format_time(message.reference_s)} is nearer to another level of the machine, with "
+            f"one of {format_time(nearer[0])}, than to that at which {entry.operation} was measured",
+            "measure at that level: hockney measure --level",
+        )
     return at_reference(entry, message.reference_s, message.large_reference_s)
+
+
+def _apart(level: EntryLevel, message: Message) -> float:
+    """How far the reference that was given lies from a level: |ln of the ratio|."""
+    assert message.reference_s is not None
+    return abs(math.log(message.reference_s / level.reference_s))
 
 
 def collectives(case: CollectiveCase, progress: Progress = silent) -> list[dict[str, Any]]:

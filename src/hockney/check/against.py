@@ -29,8 +29,9 @@ from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.records.launches import intervals
 from hockney.records.levels import Level, is_same_level
 from hockney.records.series import Caches
-from hockney.report.views.difference import QuantityComparison, difference
+from hockney.report.views.difference import difference
 from hockney.report.views.judgement import Measured, p_value
+from hockney.report.views.quantity import QuantityComparison
 from hockney.units import format_bytes
 
 Verdict = Literal["slower", "not slower", "cannot be told"]

@@ -20,11 +20,11 @@ from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
-from hockney.records.exponents import MOST, Exponents
+from hockney.records.exponents import MOST
 from hockney.records.record import Locality
 from hockney.records.series import Caches, Series
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
 
 
@@ -110,18 +110,6 @@ class Point(_MachineFilePart):
     large_reference_exponent_error: float | None = Field(
         default=None, ge=0, description="standard error of that power"
     )
-
-    @property
-    def exponents(self) -> Exponents | None:
-        """How the time goes with the references of its level; None where it is not known."""
-        if self.reference_exponent is None or self.reference_exponent_error is None:
-            return None
-        return Exponents(
-            self.reference_exponent,
-            self.reference_exponent_error,
-            self.large_reference_exponent,
-            self.large_reference_exponent_error,
-        )
 
 
 LEAST_SIZES = 3
@@ -261,7 +249,7 @@ class Provenance(_MachineFilePart):
 class Machine(_MachineFilePart):
     """A machine file, whole."""
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     hockney_version: str
     created: str = Field(description="UTC, ISO 8601")
     system: MeasuredSystem

@@ -129,7 +129,12 @@ def at_reference(entry: Entry, reference_s: float, large_reference_s: float | No
 
 def _moved(point: Point, short: float, large: float | None) -> Point:
     """A point where ln(reference) is larger by `short`, and that of the large reference by `large`, if known."""
-    exponents = point.exponents or Exponents(PRIOR, PRIOR_SPREAD)
+    exponents = Exponents(
+        PRIOR if point.reference_exponent is None else point.reference_exponent,
+        PRIOR_SPREAD if point.reference_exponent_error is None else point.reference_exponent_error,
+        point.large_reference_exponent,
+        point.large_reference_exponent_error,
+    )
     moves, error = exponents.moved(short, large)
     time_s, bounds, unsure = point.time_s * math.exp(moves), {}, NORMAL * error
     if point.low_s is not None and point.high_s is not None:

@@ -37,9 +37,8 @@ def recurring(curve: Curve) -> tuple[list[Stretch], list[Break]]:
     """The best cut of `curve` less the breaks that do not recur, and every break that had to be drawn anew.
 
     The times are drawn log-normal with the noise of the curve. Where there is none nothing is drawn, nor for
-    breaks that are beyond doubt. A break recurs where a drawn curve has one in the same gap or in one beside it,
-    and where it lies farther off, but one regime in place of the two would cost that curve more. The regimes on
-    either side of a break that does not recur become a single one.
+    breaks that are beyond doubt. A break recurs where a drawn curve has one in the same gap or in one beside it.
+    The regimes on either side of a break that does not recur become a single one.
     """
     stretches = list(curve.best)
     doubtful = [pair for pair in _breaks(stretches) if _is_doubtful(curve, stretches, pair)]
@@ -47,14 +46,10 @@ def recurring(curve: Curve) -> tuple[list[Stretch], list[Break]]:
         return stretches, []
     deviations = curve.noise * np.random.default_rng(0).standard_normal((ROUNDS, curve.noise.size))
     times_s = curve.time_s * np.exp(np.clip(deviations, -MOST_REACH, MOST_REACH))
-    drawn = [curve.like(time_s) for time_s in times_s]
+    drawn = [curve.like(time_s).best for time_s in times_s]
     judged = []
     for before, after in doubtful:
-        joins = _joins(stretches, before, after)
-        hits = sum(
-            _has_break(one.best, before.last - 1, after.first + 1) or one.gain(before, after, joins) > 0
-            for one in drawn
-        )
+        hits = sum(_has_break(cut, before.last - 1, after.first + 1) for cut in drawn)
         judged.append(Break(curve.size_B[before.last], curve.size_B[after.first], hits / ROUNDS))
         if not judged[-1].recurs:
             stretches = _merged(stretches, before, after)
@@ -70,12 +65,8 @@ def _breaks(stretches: list[Stretch]) -> list[tuple[Stretch, Stretch]]:
 
 def _is_doubtful(curve: Curve, stretches: list[Stretch], pair: tuple[Stretch, Stretch]) -> bool:
     before, after = pair
-    return curve.gain(before, after, _joins(stretches, before, after)) < SETTLED
-
-
-def _joins(stretches: list[Stretch], before: Stretch, after: Stretch) -> int:
-    """The number of joins between two regimes."""
-    return sum(stretch.joins and before.last <= stretch.first < after.first for stretch in stretches)
+    joins = sum(stretch.joins and before.last <= stretch.first < after.first for stretch in stretches)
+    return curve.gain(before, after, joins) < SETTLED
 
 
 def _has_break(stretches: list[Stretch], first: int, last: int) -> bool:

@@ -21,25 +21,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hockney.records.levels import LEAST_RATIO, Array
+from hockney.records.levels import LEAST_RATIO, MOST_DRIFT, Array
 from hockney.records.record import Record
 from hockney.records.series import size_place
 from hockney.records.visits import SUBTRACTED, Levels, at, ranks_of, visit_times
 from hockney.statistics import MEDIAN_FACTOR
 
 NEAR = 4.0
-SHORT_B, LARGE_B = 1024, 65536
+REFERENCE_B, SHORT_B, LARGE_B = 8, 1024, 65536
 
 PRIOR, PRIOR_SPREAD = 0.5, 0.5
 """Of e where no large message was timed, and of how the large reference goes with the short one."""
-BOTH_SPREADS = (0.1, 0.25)
-"""Of e and f where both references are known."""
+E_SPREAD, F_SPREAD = 0.1, 0.25
+"""Of e of a short message and of f where both references are known; e of `LARGE_B` is as sure as f."""
 MOST = 2.0
 """Where caches and memory become slower, and not the processor, large messages move more than the reference:
 twice as much in five campaigns of one virtual machine (references of 0.306 to 0.335 µs)."""
 
 MOST_OFF = math.log(LEAST_RATIO)
-"""A visit further from its point counts as if it were this far: that is no drift within a level."""
+"""A visit further from what is believed of its exponents counts as if it were this far: it was disturbed."""
 
 
 @dataclass(frozen=True)
@@ -69,20 +69,21 @@ class Exponents:
 def prior(size_B: int, *, has_large: bool) -> tuple[Array, Array]:
     """What is believed of the exponents of a size before its visits are seen, and how far that may be off.
 
-    Shape (2,) with the large reference, (1,) without it.
+    Shape (2,) with the large reference, (1,) without it. What lies farther from the short one is less sure to go
+    with the two together, and beyond the large one it lies far from both.
     """
     if not has_large:
         return np.array([PRIOR]), np.array([PRIOR_SPREAD])
     place = math.log(max(size_B, SHORT_B) / SHORT_B) / math.log(LARGE_B / SHORT_B)
-    return np.array([1.0, min(place, 1.0)]), np.array(BOTH_SPREADS)
+    return np.array([1.0, min(place, 1.0)]), np.array([E_SPREAD + place * (F_SPREAD - E_SPREAD), F_SPREAD])
 
 
 @dataclass(frozen=True)
 class _Visits:
     """Visits, shape (n,): where the size lies, and ln(time) less that of the point.
 
-    `references`, shape (n, 2): ln(s) and ln(l/s), less those of the point; `noise`: what of the variance of each
-    is noise. The second columns are NaN without a large reference.
+    `references`, shape (n, 2): ln(s) and ln(l), less those of the point; `noise`: what of the variance of each is
+    noise. The second columns are NaN without a large reference.
     """
 
     place: Array
@@ -95,7 +96,7 @@ def reference_exponents(records: Sequence[Record], levels: Levels) -> dict[int, 
     """The exponents of each size in bytes; records of one series, or of one on several like pairs.
 
     Empty where no point has two visits with references at one level of its ranks, and for times that are a
-    difference of two.
+    difference of two. Without the large one where less than half of the visits have it.
     """
     visits = _visits(records, levels)
     exponents = {}
@@ -108,24 +109,38 @@ def reference_exponents(records: Sequence[Record], levels: Levels) -> dict[int, 
     return exponents
 
 
+_OF_SLOPES = np.array([[1.0, -1.0], [0.0, 1.0]])
+"""Slopes over ln(s) and ln(l) from e and f: e ln(s) + f ln(l/s) = (e − f) ln(s) + f ln(l)."""
+
+
 def _exponents(size_B: int, time: Array, references: Array, noise: Array) -> Exponents:
-    known = ~np.isnan(references).any(axis=0)
-    centre, spread = prior(size_B, has_large=bool(known.all()))
-    seen = references[:, known]
-    moved = (seen**2).sum(axis=0)
-    # The share of what references moved that is drift.
-    drift = np.clip(
-        1 - np.divide(noise[:, known].sum(axis=0), moved, out=np.ones_like(moved), where=moved > 0), 0, 1
-    )
-    slopes, *_ = np.linalg.lstsq(seen, time, rcond=None)
+    has_large = ~np.isnan(references[:, 1])
+    uses_large = bool(np.mean(has_large) > 0.5)
+    rows = has_large if uses_large else np.ones_like(has_large)
+    columns = 2 if uses_large else 1
+    seen = references[rows, :columns]
+    moved = seen.T @ seen
+    drift = _positive(moved - np.diag(noise[rows, :columns].sum(axis=0)))
+    # What the drift is where references say this, in terms of the exponents.
+    drifted = seen @ np.linalg.pinv(moved) @ drift @ _OF_SLOPES[:columns, :columns]
+    centre, spread = prior(size_B, has_large=uses_large)
+    off = np.clip(time[rows] - drifted @ centre, -MOST_OFF, MOST_OFF)
+    slopes, *_ = np.linalg.lstsq(drifted, off, rcond=None)
     # What one visit tells has this variance, and what was believed before those of `spread`.
-    variance = float(np.mean((time - seen @ slopes) ** 2))
-    drifted = seen * drift
+    variance = float(np.mean((off - drifted @ slopes) ** 2))
     weights = np.linalg.pinv(drifted.T @ drifted + variance * np.diag(spread**-2))
-    value = np.clip(centre + weights @ drifted.T @ (time - drifted @ centre), 0.0, MOST)
-    error = np.where(moved * drift > 0, np.minimum(np.sqrt(variance * np.diag(weights)), spread), spread)
-    of_large = (float(value[1]), float(error[1])) if known.all() else (None, None)
+    value = np.clip(centre + weights @ drifted.T @ off, 0.0, MOST)
+    is_told = (drifted**2).sum(axis=0) > 0
+    error = np.where(is_told, np.minimum(np.sqrt(variance * np.diag(weights)), spread), spread)
+    of_large = (float(value[1]), float(error[1])) if uses_large else (None, None)
     return Exponents(float(value[0]), float(error[0]), *of_large)
+
+
+def _positive(symmetric: Array) -> Array:
+    """The nearest matrix that may be one of variances."""
+    values, vectors = np.linalg.eigh(symmetric)
+    positive: Array = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return positive
 
 
 def _visits(records: Sequence[Record], levels: Levels) -> _Visits:
@@ -136,25 +151,29 @@ def _visits(records: Sequence[Record], levels: Levels) -> _Visits:
         for place, level in enumerate(levels.get(ranks_of(record), ())):
             is_there = [level.holds(each) for each in record.reference_s]
             for time_s in visit_times([record], levels, at(place)) if any(is_there) else []:
-                short = np.log(np.array(record.reference_s)[is_there])
-                apart = (
-                    np.log(np.array(record.large_reference_s)[is_there]) - short
-                    if record.large_reference_s
-                    else None
-                )
-                row = [float(size_place(record.bytes)), math.log(time_s), *_middle(short), *_middle(apart)]
+                large_s = np.array(record.large_reference_s or [math.nan] * len(is_there))
+                references = (_middle(np.array(each_s)[is_there]) for each_s in (record.reference_s, large_s))
+                (short, short_noise), (large, large_noise) = references
+                row = [float(size_place(record.bytes)), math.log(time_s), short, large, short_noise, large_noise]
                 points.setdefault((place, ranks_of(record), record.bytes), []).append(row)
     several = [np.array(visits) for visits in points.values() if len(visits) > 1]
     for visits in several:
-        visits[:, [1, 2, 4]] -= np.median(visits[:, [1, 2, 4]], axis=0)
+        visits[:, 1:3] -= np.median(visits[:, 1:3], axis=0)
+        if not np.isnan(visits[:, 3]).all():
+            visits[:, 3] -= np.nanmedian(visits[:, 3])
     rows = np.concatenate([np.empty((0, 6)), *several])
-    return _Visits(rows[:, 0], np.clip(rows[:, 1], -MOST_OFF, MOST_OFF), rows[:, [2, 4]], rows[:, [3, 5]])
+    return _Visits(rows[:, 0], rows[:, 1], rows[:, 2:4], rows[:, 4:])
 
 
-def _middle(logs: Array | None) -> tuple[float, float]:
-    """The median of logarithms, and the variance of that; NaN where there are none."""
-    if logs is None:
+def _middle(reference_s: Array) -> tuple[float, float]:
+    """ln of the median of the references of a visit, and the variance of that; NaN where they are.
+
+    One that is too far from the others for a drift was disturbed itself.
+    """
+    logs = np.log(reference_s)
+    if np.isnan(logs).any():
         return math.nan, math.nan
-    return float(np.median(logs)), MEDIAN_FACTOR**2 * float(
-        np.var(logs, ddof=1)
-    ) / logs.size if logs.size > 1 else 0.0
+    near = logs[np.abs(logs - np.median(logs)) <= math.log(MOST_DRIFT)]
+    logs = near if near.size else logs
+    noise = MEDIAN_FACTOR**2 * float(np.var(logs, ddof=1)) / logs.size if logs.size > 1 else 0.0
+    return float(np.median(logs)), noise

@@ -119,19 +119,23 @@ def may_drift(a_s: float, b_s: float) -> bool:
     return max(a_s, b_s) <= MOST_DRIFT * min(a_s, b_s)
 
 
+def large_drifted(a_s: float | None, b_s: float | None) -> bool:
+    """Whether two campaigns have large references between which the machine may drift."""
+    return a_s is not None and b_s is not None and may_drift(a_s, b_s)
+
+
 def in_common(pairs: Iterable[tuple[T, T]], level_of: Callable[[T], tuple[float, float]]) -> tuple[T, T] | None:
     """Of pairs, each of a level of one campaign and one of another, their common level; None: they have none.
 
-    `level_of`: reference (s) and share. Of pairs that are the same level the one that held longest in the
-    campaign in which it held shorter; without any the nearest between which the machine may drift.
+    `level_of`: reference (s) and share. Of pairs that are the same level, and without any of those between which
+    the machine may drift, the one that held longest in the campaign in which it held shorter.
     """
-    same, drifted = [], []
+    same: list[tuple[float, tuple[T, T]]] = []
+    drifted: list[tuple[float, tuple[T, T]]] = []
     for pair in pairs:
         (a_s, share_a), (b_s, share_b) = map(level_of, pair)
-        if is_same_level(a_s, b_s):
-            same.append((min(share_a, share_b), pair))
-        elif may_drift(a_s, b_s):
-            drifted.append((-abs(math.log(a_s / b_s)), pair))
+        if may_drift(a_s, b_s):
+            (same if is_same_level(a_s, b_s) else drifted).append((min(share_a, share_b), pair))
     best = max(same or drifted, key=lambda each: each[0], default=None)
     return None if best is None else best[1]
 

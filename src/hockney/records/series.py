@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Arrays have no one truth value, so that generated equality would raise: a series equals itself alone.
 @dataclass(frozen=True)
 class Caches:
     """The smallest last-level cache of the processors, which cores share, and the smallest of those before it."""
@@ -29,6 +28,7 @@ class Caches:
     before_last_B: int | None = None
 
 
+# Arrays have no one truth value, so that generated equality would raise: a series equals itself alone.
 @dataclass(frozen=True, eq=False)
 class Series:
     """`time_s[i]` is the time of a message of `size_B[i]` bytes; sizes strictly increase.

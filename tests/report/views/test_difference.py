@@ -12,9 +12,10 @@ from hockney.machine.file import Entry, LaunchProvenance, Machine, Provenance, l
 from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
-from hockney.report.views.difference import compare, difference
+from hockney.report.views.difference import difference
 from hockney.report.views.difference_text import promise, summary, why_not_judged
 from hockney.report.views.judgement import LEVEL, Measured, corrected
+from hockney.report.views.quantity import compare
 
 ONE_LAUNCH = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
 """Six entries of one library, intervals of ±5 % around the parameters and ±1 % around the points."""

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
 from hockney.models.base import Parameter
-from hockney.report.views.difference import Verdict
+from hockney.report.views.quantity import Verdict
 
 
 class Side(TypedDict):

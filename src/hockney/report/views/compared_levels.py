@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from hockney.machine.file import Entry, EntryLevel, Machine, at_level
 from hockney.machine.levels import at_other_level, at_reference, goes_with_reference, level_remark
 from hockney.machine.select import words
-from hockney.records.exponents import LARGE_B
-from hockney.records.levels import in_common, is_same_level, may_drift
+from hockney.records.exponents import LARGE_B, REFERENCE_B
+from hockney.records.levels import in_common, is_same_level, large_drifted, may_drift
 from hockney.units import format_bytes, format_time
 
 NOTED = 0.005
@@ -47,7 +47,7 @@ def levels_to_compare(a: Entry, b: Entry, *, on_one_machine: bool) -> ComparedLe
     """The entries at their own levels if these are the same, otherwise at others that are, with models.
 
     Of several such pairs of levels the one counts whose smaller share of the time is the largest; without any
-    the two between which the machine may drift, the nearest. Entries of other ranks, libraries or settings stay
+    those between which the machine may drift. Entries of other ranks, libraries or settings stay
     at their own levels: their references differ by nature.
     """
     remarks = tuple(f"{side} {remark}" for side, entry in (("A", a), ("B", b)) if (remark := level_remark(entry)))
@@ -71,13 +71,12 @@ def _at_one_reference(compared: ComparedLevels) -> ComparedLevels:
     of_a, of_b = compared.levels
     if of_a is None or of_b is None or not (goes_with_reference(compared.a) and goes_with_reference(compared.b)):
         return compared  # older files do not say how times go with it
-    large_s = [level.large_reference_s for level in (of_a, of_b) if level.large_reference_s is not None]
-    has_large = len(large_s) == 2 and may_drift(*large_s)
-    there_s = of_a.reference_s, of_a.large_reference_s if has_large else None
+    large_s = a_large_s, b_large_s = of_a.large_reference_s, of_b.large_reference_s
+    there_s = of_a.reference_s, a_large_s if large_drifted(*large_s) else None
     a, b = (at_reference(entry, *there_s) for entry in (compared.a, compared.b))
-    remarks = [_remark("small", of_a.reference_s, of_b.reference_s)]
-    if len(large_s) == 2:
-        remarks.append(_remark("large", *large_s) if has_large else _far_apart(*large_s))
+    remarks = [_remark(REFERENCE_B, "", of_a.reference_s, of_b.reference_s)]
+    if a_large_s is not None and b_large_s is not None:
+        remarks.append(_remark(LARGE_B, " and more", a_large_s, b_large_s))
     return replace(
         compared,
         a=a,
@@ -88,22 +87,18 @@ def _at_one_reference(compared: ComparedLevels) -> ComparedLevels:
     )
 
 
-def _remark(messages: str, a_s: float, b_s: float) -> str:
-    """What is said of the references of A and B; "" where they are alike."""
-    off = b_s / a_s - 1
+def _remark(size_B: int, and_more: str, a_s: float, b_s: float) -> str:
+    """What is said of the references of A and B, messages of that size; "" where they are alike."""
+    off, size = b_s / a_s - 1, format_bytes(size_B)
     if abs(off) < NOTED:
         return ""
+    how = "longer" if off > 0 else "shorter"
+    sides = f"the reference of {size} is {abs(off):.1%} {how} in B ({format_time(b_s)})"
+    if not may_drift(a_s, b_s):
+        return f"{sides} than in A ({format_time(a_s)}), too far for a drift: times are not brought to it"
     return (
-        f"compared at the reference of A ({format_time(a_s)}); that of B is {abs(off):.1%} "
-        f"{'longer' if off > 0 else 'shorter'}, because of the machine, or of a library that sends all "
-        f"{messages} messages so"
-    )
-
-
-def _far_apart(a_s: float, b_s: float) -> str:
-    return (
-        f"the reference of {format_bytes(LARGE_B)} took {format_time(a_s)} in A and {format_time(b_s)} in B, too "
-        "far apart for a drift: large messages stand as they were measured"
+        f"{sides}, and times are compared at that of A ({format_time(a_s)}): messages of {size}{and_more} differ "
+        "so because of the machine, or of the library"
     )
 
 

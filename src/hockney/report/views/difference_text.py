@@ -13,8 +13,9 @@ from rich.text import Text
 from hockney.machine.file import Machine
 from hockney.machine.formula import interval, stated
 from hockney.models.base import Parameter
-from hockney.report.views.difference import Difference, QuantityComparison, Verdict
+from hockney.report.views.difference import Difference
 from hockney.report.views.judgement import LEAST_LAUNCHES, LEVEL
+from hockney.report.views.quantity import QuantityComparison, Verdict
 from hockney.units import format_time
 
 
