@@ -66,14 +66,15 @@ class Answered:
 
 @dataclass(frozen=True)
 class Switch:
-    """The library changes its algorithm above `last_B` and at most at `first_B`."""
+    """The library changes its algorithm above `last_B` and at most at `first_B`; None: which one it runs there
+    cannot be told, though it is another one than beside it."""
 
     ranks: int
     nodes: int | None
     last_B: int
     first_B: int
-    before: str
-    after: str
+    before: str | None
+    after: str | None
 
 
 @dataclass(frozen=True)
@@ -292,19 +293,24 @@ def _answered(chain: Chain, cell: Cell, found: Identification) -> Answered:
 
 
 def _switches(chain: Chain, found: Identification) -> list[Switch]:
-    """Where the most probable name of one size is not that of the next, and both are told."""
-    switches = []
-    for first, second in pairwise(chain.cells):
-        if first.names is None or second.names is None or first.best == second.best:
-            continue
-        count = len(found.candidates)
-        if count in (first.best, second.best) or (
-            first.same[first.best, second.best] and second.same[first.best, second.best]
-        ):
-            continue
-        words = (found.candidates[cell.best].name for cell in (first, second))
-        switches.append(Switch(first.ranks, chain.nodes, first.size_B, second.size_B, *words))
-    return switches
+    """Where the library most probably changes from one name to another."""
+    return [
+        Switch(
+            chain.ranks,
+            chain.nodes,
+            first.size_B,
+            second.size_B,
+            *(_word(cell, state, found) for cell, state in ((first, change.before), (second, change.after))),
+        )
+        for change in chain.changes
+        for first, second in [chain.cells[change.at - 1 : change.at + 1]]
+    ]
+
+
+def _word(cell: Cell, state: int, found: Identification) -> str | None:
+    """The name of a state at a size; None where that cannot be told."""
+    is_told = cell.names is not None and state < len(found.candidates)
+    return found.candidates[state].name if is_told else None
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hockney.predict.identify import posterior as posterior_module
-from hockney.predict.identify.chains import _both_ways, _shares
+from hockney.predict.identify.chains import Cell, _both_ways, _changes, _told
 from hockney.predict.identify.naming import alike, names
 from hockney.predict.identify.posterior import (
     FIRST,
+    STRANGE,
     STRANGE_DEVIATION,
+    SWITCH,
     Evidence,
     Run,
     posterior,
@@ -148,6 +150,44 @@ def test_runs_need_not_have_the_same_sizes() -> None:
     assert all((share.argmax(axis=1) == 1).all() for share in shares)
 
 
+def test_pairs_of_states_are_those_of_all_paths_written_out() -> None:
+    """Three sizes and two candidates have 27 paths, each with its probability; a run may lack the middle size."""
+    generator = np.random.default_rng(4)
+    errors = generator.normal(0, 0.2, (3, 2))
+    run = Run(8, [1, 2, 4], [Evidence(errors, np.full((3, 2), 0.2), np.full((3, 2), NOISE))])
+    enter, stay = posterior_module._together(run)
+    arrives = np.log([(1 - STRANGE) / 2, (1 - STRANGE) / 2, STRANGE]) + enter
+    weight = np.zeros((3, 3, 3))
+    for path in np.ndindex(weight.shape):
+        total = np.exp(arrives[0, path[0]])
+        for at in (1, 2):
+            stays = (1 - SWITCH) * np.exp(stay[at, path[at]]) * (path[at] == path[at - 1])
+            total *= stays + SWITCH * np.exp(arrives[at, path[at]])
+        weight[path] = total
+    weight /= weight.sum()
+    made = posterior([run])
+    assert made.joints[0] == pytest.approx(np.stack([weight.sum(axis=2), weight.sum(axis=0)]))
+    assert made.shares[0] == pytest.approx(
+        np.stack([weight.sum(axis=(1, 2)), weight.sum(axis=(0, 2)), weight.sum(axis=(0, 1))])
+    )
+    assert posterior_module._between(made.joints[0], np.array([0, 2]))[0] == pytest.approx(weight.sum(axis=1))
+
+
+def test_a_switch_from_what_cannot_be_told_is_seen() -> None:
+    """Which of three ran at the first size is open; that another one runs at the second is not."""
+    simulated_s = np.array([[1.0, 1.0, 2.0, 3.0]])
+    same = alike(simulated_s, np.log(simulated_s), np.full((1, 4), 0.1))
+    cells = [Cell(8, size_B, np.zeros(5), None, 0, simulated_s, same) for size_B in (1, 2)]
+    joint = np.zeros((1, 5, 5))
+    joint[0, [0, 2, 3], 4], joint[0, 0, 1] = (0.1, 0.15, 0.3), 0.45
+    (change,) = _changes(cells, joint)
+    # From the first candidate to the second the name stays.
+    assert (change.at, change.before, change.after) == (1, 3, 4)
+    assert change.share == pytest.approx(0.55)
+    joint[0, 3, 4], joint[0, 0, 0] = 0.2, 0.1
+    assert _changes(cells, joint) == []
+
+
 def test_runs_on_other_nodes_are_told_together_unless_they_ran_another_decision() -> None:
     """On one node nothing tells two candidates apart; on two nodes times do."""
     ln_s = laws(3)
@@ -156,7 +196,7 @@ def test_runs_on_other_nodes_are_told_together_unless_they_ran_another_decision(
     here = [Run(ranks, ALL_B, [evidence(like, like[:, 1], 0.05)]) for ranks in (8, 16)]
     for ran, is_same in ((1, True), (0, False)):
         there = [Run(ranks, ALL_B, [evidence(ln_s, ln_s[:, ran], 0.05)]) for ranks in (8, 16)]
-        shares = _shares([here, there])
+        shares = [share for share, _ in _told([here, there])]
         assert all(share[:, ran].min() > 0.9 for share in shares[2:])
         # Alone both remain; what ran on two nodes decides only where one decision can explain both.
         assert (shares[0][:, 1].mean() > 0.8) == is_same

@@ -100,7 +100,8 @@ def identify(training: Training, fitted: Calibrated) -> Identification:
     main = measured_by_name(training.points, candidates)
     forced = FORCED if training.beside else FORCED_ALONE
     simulated = _simulated(main.points, candidates, fitted)
-    # What the interval says is the deviation of a normal distribution: candidates are judged by Student's t.
+    # Intervals hold 95 % of what is left out, points of measured schedules and whole schedules alike: so does
+    # Student's t, by which candidates are judged.
     judged = replace(simulated, model=simulated.model * NORMAL / t_reach(1.0, FREEDOM))
     parts = [_with_measured(judged, main, forced)]
     frames = [main.points.assign(statistic=training.statistic)]

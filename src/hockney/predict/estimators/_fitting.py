@@ -32,6 +32,8 @@ _BELIEVE = 10.0
 """Gain in log-likelihood from which on a protocol is believed."""
 _SETTLED = 24
 """Steps after which a calibration on these gains next to nothing: 0.5 of the log-likelihood on planted times."""
+_SETTLING = 8
+"""Steps of a calibration on part of the points, which only says how far the others are missed."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
 _HELD_B = 8192.0
@@ -56,7 +58,7 @@ class Fit:
     held_above_B: float = _HELD_B
 
     def __post_init__(self) -> None:
-        self._replayed = 0
+        self._begin("calibrating", self.work())
         self.times = MessageTimes(self.training.point_to_point, self.system)
         rate = self.system.network.bandwidth_B_per_s or 1e10
         self.start = Start(self.times, lambda size_B: 1e-7 + size_B / rate)
@@ -84,8 +86,12 @@ class Fit:
         replays = replay_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
         calibration = calibrate(replays, self.measured_s[index], layout, begin, steps=steps)
         self._replayed += index.size * steps
-        self.training.progress(min(self._replayed / self.work(), 1.0), "calibrating")
+        self.training.progress(min(self._replayed / self._most, 1.0), self._piece)
         return calibration
+
+    def _begin(self, piece: str, most: float) -> None:
+        """A piece of work, of at most so many simulations, each step counted."""
+        self._piece, self._most, self._replayed = piece, most, 0
 
     def work(self) -> float:
         """An upper bound of the simulations that the calibration takes, each step counted."""
@@ -96,7 +102,7 @@ class Fit:
             + (4 + 2 * _SETTLED // 6) * min(points, 2 * _TRIAL)
             + 2 * min(points, _TRIAL)
         )
-        return 6 * protocols + 10 * min(points, _MOST) + 8 * len(_PARTS) * min(points, _TRIAL)
+        return 6 * protocols + 10 * min(points, _MOST) + _SETTLING * len(_PARTS) * min(points, _TRIAL)
 
     def hold(self) -> None:
         """Let senders of larger messages wait until these are out, unless the times contradict it."""
@@ -187,7 +193,7 @@ class Fit:
             low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
             if low.size < FEWEST or high.size < FEWEST:
                 continue
-            fit = self.fitted(fewer, _sample(low, _TRIAL), 8)
+            fit = self.fitted(fewer, _sample(low, _TRIAL), _SETTLING)
             larger = _sample(high, _TRIAL)
             tried = self._scenarios(larger)
             replays = replay_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
@@ -207,23 +213,33 @@ class Fit:
     def between(self, layout: ParameterLayout) -> float | None:
         """How far predictions of a schedule are off that no training point ran: how many of the deviations that
         the parameters leave open hold 95 % of the points of schedules left out one at a time, each predicted by
-        the others. None where no schedule can be left out.
+        the others and by what all that they miss has in common. None where no schedule can be left out.
         """
         labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
+        is_own = [labels == label for label in sorted(set(labels))]
+        parts = [
+            (np.flatnonzero(own), _sample(np.flatnonzero(~own), _MOST))
+            for own in is_own
+            if min(own.sum(), (~own).sum()) >= FEWEST
+        ]
+        if not parts:
+            return None
+        self._begin("calibrating without each schedule", _SETTLING * sum(others.size for _, others in parts))
         off: list[Array] = []
-        for label in sorted(set(labels)):
-            own, others = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
-            if min(own.size, others.size) < FEWEST:
-                continue
-            fit = self.fitted(layout, _sample(others, _MOST), 8)
+        for own, others in parts:
+            fit = self.fitted(layout, others, _SETTLING)
             asked = _sample(own, _TRIAL)
             # What the schedule itself was seen to do, its correction and its protocol, goes with its name.
             nameless = [replace(scenario, label="") for scenario in self._scenarios(asked)]
             replays = replay_all(nameless, [self.training.statistic] * asked.size, layout, fit.theta)
             slopes = [replay.slope(fit.theta) for replay in replays]
-            missed = np.log(self.measured_s[asked]) - np.array([value for value, _ in slopes])
+            groups = Groups()
+            at = where_of(self._scenarios(others), self._mappings(others), groups)
+            shared = Discrepancy(at, fit.residual, fit.leverage)
+            corrected, _ = shared.at(where_of(self._scenarios(asked), self._mappings(asked), groups))
+            missed = np.log(self.measured_s[asked]) - np.array([value for value, _ in slopes]) - corrected
             off.append(np.abs(missed) / fit.deviation([slope for _, slope in slopes]))
-        return float(np.quantile(np.concatenate(off), CONFIDENCE)) if off else None
+        return float(np.quantile(np.concatenate(off), CONFIDENCE))
 
     def _scenarios(self, index: Index) -> list[Scenario]:
         return [self.chosen[int(i)] for i in index]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,10 @@ Array = NDArray[np.float64]
 
 CHAIN = ("system", "mpi", "source", "variant", "cache", "oversubscribed", "root", "nodes", "ranks")
 """Default points that agree in these ran one decision along the sizes; nodes and ranks are last."""
+
+
+_LIKELIER = 0.5
+"""Of two, the one of more than this probability."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,26 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Change:
+    """The library runs another name at cell `at` than at the one before, `share`: how probably; most probably it
+    goes from the state `before` to `after`."""
+
+    at: int
+    share: float
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
 class Chain:
-    """The cells of one number of ranks, sizes ascending; `key` holds the values of `CHAIN`."""
+    """The cells of one number of ranks, sizes ascending; `key` holds the values of `CHAIN`.
+
+    `changes`: those that are more probable than that the name stays, also beside a cell that cannot be told.
+    """
 
     key: tuple[Hashable, ...]
     cells: list[Cell]
+    changes: list[Change]
 
     @property
     def ranks(self) -> int:
@@ -100,21 +120,28 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
     for on_nodes in places.values():
         opened = [chain for part in on_nodes.values() for chain in part]
         if len(set(points["statistic"])) > 1:
-            shares = _shares([[chain.run for chain in part] for part in on_nodes.values()])
+            told = _told([[chain.run for chain in part] for part in on_nodes.values()])
         else:
             # By one statistic alone candidates miss all times alike: together they only seem to say more.
-            shares = [posterior([chain.run]).shares[0] for chain in opened]
-        closed += [_closed(chain, share, expected) for chain, share in zip(opened, shares, strict=True)]
+            told = _each([posterior([chain.run]) for chain in opened])
+        closed += [_closed(chain, *one, expected) for chain, one in zip(opened, told, strict=True)]
     return sorted(closed, key=lambda chain: (chain.ranks, chain.nodes or 0))
 
 
-def _shares(on_nodes: Sequence[Sequence[Run]]) -> list[Array]:
-    """Probabilities for each run, from those on as many nodes: a library's decision may depend on the nodes or
-    not, which is as likely before anything was measured."""
+def _told(on_nodes: Sequence[Sequence[Run]]) -> list[tuple[Array, Array]]:
+    """Probabilities of states and of pairs of them for each run, from those on as many nodes: a library's
+    decision may depend on the nodes or not, which is as likely before anything was measured."""
     together, apart = _both_ways(on_nodes)
     weight = float(special.expit(together.evidence - sum(one.evidence for one in apart)))
-    each = [share for one in apart for share in one.shares]
-    return [weight * whole + (1 - weight) * own for whole, own in zip(together.shares, each, strict=True)]
+    return [
+        (weight * share + (1 - weight) * own_share, weight * joint + (1 - weight) * own_joint)
+        for (share, joint), (own_share, own_joint) in zip(_each([together]), _each(apart), strict=True)
+    ]
+
+
+def _each(made: Sequence[Posterior]) -> list[tuple[Array, Array]]:
+    """Probabilities of states and of pairs of them, of run after run."""
+    return [both for one in made for both in zip(one.shares, one.joints, strict=True)]
 
 
 def _both_ways(on_nodes: Sequence[Sequence[Run]]) -> tuple[Posterior, list[Posterior]]:
@@ -156,10 +183,23 @@ def carried(share: Array, from_B: Sequence[int], ranks_from: int, to_B: Sequence
     return np.asarray(kept * share[nearest] + (1 - kept) / share.shape[1])
 
 
-def _closed(chain: _Open, share: Array, expected: Expected) -> Chain:
+def _closed(chain: _Open, share: Array, joint: Array, expected: Expected) -> Chain:
     cells = []
     for size_B, rows, own in zip(chain.run.size_B, chain.rows, share, strict=True):
         plain_s, deviation = expected.plain_s[rows], np.hypot(expected.model[rows], expected.noise[rows])
         same = alike(plain_s, expected.ln_s[rows], deviation)
         cells.append(Cell(chain.run.ranks, size_B, own, names(own, same), int(own.argmax()), plain_s, same))
-    return Chain(chain.key, cells)
+    return Chain(chain.key, cells, _changes(cells, joint))
+
+
+def _changes(cells: Sequence[Cell], joint: Array) -> list[Change]:
+    found = []
+    for at, (first, second) in enumerate(pairwise(cells), start=1):
+        # An algorithm that is none of the candidates is a name of its own.
+        is_one = np.eye(joint.shape[1], dtype=np.bool_)
+        is_one[:-1, :-1] = first.same & second.same
+        other = np.where(is_one, 0.0, joint[at - 1])
+        if (share := float(other.sum())) > _LIKELIER:
+            before, after = np.unravel_index(int(other.argmax()), other.shape)
+            found.append(Change(at, share, int(before), int(after)))
+    return found

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,9 +75,11 @@ class Run:
 @dataclass(frozen=True)
 class Posterior:
     """`shares`: probability of each candidate, and last of none of them, for each run, shape (its sizes,
-    candidates + 1); `evidence`: ln density of all times."""
+    candidates + 1); `joints`: probability of each pair of them at two sizes that follow each other, shape (its
+    sizes − 1, candidates + 1, candidates + 1); `evidence`: ln density of all times."""
 
     shares: list[Array]
+    joints: list[Array]
     evidence: float
 
 
@@ -100,10 +103,13 @@ def posterior(runs: Sequence[Run], weights: Mapping[int, float] | None = None) -
     count = len(ranks)
     evidence = np.full((count, count), -np.inf)
     shares: list[Array] = []
+    joints: list[Array] = []
     for first in range(count):
-        density, share = _along_sizes(np.cumsum(enter[first:], axis=0), np.cumsum(stay[first:], axis=0), kept)
+        new, same_state = (np.cumsum(each[first:], axis=0) for each in (enter, stay))
+        density, share, joint = _along_sizes(new, same_state, kept)
         evidence[first, first:] = other[first] + density + np.append(0.0, np.cumsum(same[first:]))
         shares.append(share)
+        joints.append(joint)
     before, after = np.zeros(count + 1), np.zeros(count + 1)
     for last in range(count):
         before[last + 1] = special.logsumexp(before[: last + 1] + evidence[: last + 1, last])
@@ -111,11 +117,30 @@ def posterior(runs: Sequence[Run], weights: Mapping[int, float] | None = None) -
         after[first] = special.logsumexp(evidence[first, first:] + after[first + 1 :])
     weight = np.exp(before[:-1, None] + evidence + after[None, 1:] - after[0])
     whole = np.zeros(enter.shape)
+    pairs = np.zeros((count, *joints[0].shape[1:]))
     for first, last in np.argwhere(weight > _UNLIKELY):
         whole[first : last + 1] += weight[first, last] * shares[first][last - first]
-    whole /= whole.sum(axis=2, keepdims=True)
-    held = [whole[row, np.searchsorted(every_B, run.size_B)] for run, row in zip(runs, rows, strict=True)]
-    return Posterior(held, float(after[0]))
+        pairs[first : last + 1] += weight[first, last] * joints[first][last - first]
+    total = whole.sum(axis=2, keepdims=True)
+    whole, pairs = whole / total, pairs / total[:, 1:, :, None]
+    at = [np.searchsorted(every_B, run.size_B) for run in runs]
+    return Posterior(
+        [whole[row, index] for row, index in zip(rows, at, strict=True)],
+        [_between(pairs[row], index) for row, index in zip(rows, at, strict=True)],
+        float(after[0]),
+    )
+
+
+def _between(pairs: Array, at: NDArray[np.intp]) -> Array:
+    """Of the pairs of states at all sizes that follow each other those at `at`, whatever ran at sizes between."""
+    made = []
+    for first, last in pairwise(at.tolist()):
+        joint = pairs[first]
+        for after in pairs[first + 1 : last]:
+            begin = after.sum(axis=1, keepdims=True)
+            joint = joint @ (after / np.where(begin > 0, begin, 1.0))
+        made.append(joint)
+    return np.array(made).reshape(-1, *pairs.shape[1:])
 
 
 def _octaves(size_B: Sequence[int] | NDArray[np.int64]) -> Array:
@@ -167,25 +192,29 @@ def _together(run: Run) -> tuple[Array, Array]:
     return enter, stay
 
 
-def _along_sizes(enter: Array, stay: Array, kept: Array) -> tuple[Array, Array]:
-    """ln density of all times, shape (n,), and the probability of each state, shape (n, sizes, states).
+def _along_sizes(enter: Array, stay: Array, kept: Array) -> tuple[Array, Array, Array]:
+    """ln density of all times, shape (n,), the probability of each state, shape (n, sizes, states), and of each
+    pair of states at two sizes that follow each other, shape (n, sizes − 1, states, states).
 
     `enter` and `stay`, shape (n, sizes, states), as of `_at_every_size`; `kept`: that a state stays.
     """
     states = enter.shape[2]
     # A switch leads to any state as that state begins.
     begin = np.log(np.append(np.full(states - 1, (1 - STRANGE) / max(states - 1, 1)), STRANGE)) + enter
+    new, same = np.log1p(-kept)[:, None] + begin[:, 1:], np.log(kept)[:, None] + stay[:, 1:]
     forward, backward = np.empty(enter.shape), np.zeros(enter.shape)
     forward[:, 0] = begin[:, 0]
     for i in range(1, enter.shape[1]):
-        new, same = np.log1p(-kept[i - 1]) + begin[:, i], np.log(kept[i - 1]) + stay[:, i]
         arrived = special.logsumexp(forward[:, i - 1], axis=1, keepdims=True)
-        forward[:, i] = np.logaddexp(arrived + new, forward[:, i - 1] + same)
+        forward[:, i] = np.logaddexp(arrived + new[:, i - 1], forward[:, i - 1] + same[:, i - 1])
     for i in reversed(range(1, enter.shape[1])):
-        new, same = np.log1p(-kept[i - 1]) + begin[:, i], np.log(kept[i - 1]) + stay[:, i]
-        left = special.logsumexp(new + backward[:, i], axis=1, keepdims=True)
-        backward[:, i - 1] = np.logaddexp(left, same + backward[:, i])
-    return special.logsumexp(forward[:, -1], axis=1), special.softmax(forward + backward, axis=2)
+        left = special.logsumexp(new[:, i - 1] + backward[:, i], axis=1, keepdims=True)
+        backward[:, i - 1] = np.logaddexp(left, same[:, i - 1] + backward[:, i])
+    density = special.logsumexp(forward[:, -1], axis=1)
+    earlier, later = forward[:, :-1] - density[:, None, None], backward[:, 1:]
+    joint = np.exp(earlier[..., :, None] + (new + later)[..., None, :])
+    joint[..., np.arange(states), np.arange(states)] += np.exp(earlier + same + later)
+    return density, special.softmax(forward + backward, axis=2), joint
 
 
 def _emissions(one: Evidence, steady: Array) -> tuple[Array, Array]:
