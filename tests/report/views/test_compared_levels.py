@@ -184,7 +184,7 @@ def test_a_machine_that_drifted_differs_in_its_references_alone() -> None:
     # 9 and 15 % are 2.4 and 4 standard deviations of two campaigns, 2.5 % each.
     assert [x.name for x in found.of("differs")] == ["reference", "reference of 64 KiB"]
     assert found.remarks == [
-        "pingpong, locality cache: the reference of 8 B is 9.0% longer in B (0.1744 µs), and times are compared "
+        "pingpong, locality cache: the reference of 8 B is 9.0% longer in B (0.174 µs), and times are compared "
         "at that of A (0.16 µs): messages of 8 B differ so because of the machine, or of the library",
         "pingpong, locality cache: the reference of 64 KiB is 15.0% longer in B (4.6 µs), and times are compared "
         "at that of A (4 µs): messages of 64 KiB and more differ so because of the machine, or of the library",
