@@ -24,7 +24,7 @@ def test_holms_example() -> None:
 
 
 def test_a_ratio_is_that_of_each_launch() -> None:
-    # A launch that is slow as a whole changes no ratio: the interval is that of what moves between campaigns alone.
+    # A launch that is slow as a whole changes no ratio: what moves between campaigns alone makes the interval.
     fast = np.array([1.0, 5.0, 1.0, 1.0, 1.0])
     time_s = np.stack([2 * fast * [1.0, 1.001, 0.999, 1.0, 1.0005], fast])
     judged = judge(comparisons([(0, [(1, 1)])], ["x"]), time_s, time_s, time_s)

@@ -2,10 +2,10 @@
 
 Each launch gives the ratio of the two sides, so that what slows a whole launch down cancels. How ratios differ
 from launch to launch gives their interval (`hockney.records.launches`), with what calls of the same kind have in
-common, and with what a ratio moves until another campaign, which no launches seconds apart tell. The probability
-that a ratio which is in truth at most 1 looks so large is Student's. Holm's correction (1979) keeps the probability
-that any of all comparisons is falsely called a violation below the family-wise error, however they depend on each
-other.
+common, and with what a ratio moves until another campaign, which no launches seconds apart tell. The
+probability that a ratio which is in truth at most 1 looks so large is Student's. Holm's correction (1979) keeps
+the probability that any of all comparisons is falsely called a violation below the family-wise error, however
+they depend on each other.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ LEAST_LAUNCHES = 4
 RATIO_DRIFT = math.sqrt(2) * DRIFT_AT_REFERENCE
 """Standard deviation of ln(ratio) between campaigns, beyond what launches tell: that of both its times.
 
-What moves a whole launch cancels in its ratios, as it does where times are brought to one reference of the machine.
-Ratios of broadcasts and allreduces by two algorithms, visited beside each other, moved by 0 to 1.4 % between six
-campaigns on one virtual machine; of calls seconds apart in a launch by up to 6 %.
+What moves a whole launch cancels in its ratios, as where times are brought to one reference of the machine.
+Ratios of broadcasts and allreduces by two algorithms, visited beside each other, moved by 0 to 1.4 % between
+six campaigns on one virtual machine; of calls seconds apart in a launch by up to 6 %.
 """
 
 
@@ -71,9 +71,9 @@ class Judged:
     """What became of each comparison, shapes (comparisons,).
 
     `ratio` is slow over fast, the steady median over launches, with its 95 % interval, which knows that a ratio
-    moves between campaigns; `launches` are those in which both sides were timed. `p`: how likely as large a ratio is
-    where the true one is at most 1. `p_corrected`: the smallest family-wise error at which it would be called a
-    violation. NaN where launches are too few.
+    moves between campaigns; `launches` are those in which both sides were timed. `p`: how likely as large a
+    ratio is where the true one is at most 1. `p_corrected`: the smallest family-wise error at which it would be
+    called a violation. NaN where launches are too few.
     """
 
     ratio: Array
@@ -117,8 +117,8 @@ def steady(low: Array, time: Array, high: Array) -> tuple[Array, Array, Array]:
     The rows are alike, (rows, launches), NaN where a launch lacks one; `low` and `high` are the 95 % intervals
     within a launch. NaN where the launches are too few.
 
-    A launch in which another program had the core for all of a visit has a time that is a thousand times too long.
-    The median does not ask how far out it lies, and so its error does not either. Each such launch is a witness
+    A launch in which another program had the core for all of a visit has a time a thousand times too long. The
+    median does not ask how far out it lies, and so its error does not either. Each such launch is a witness
     less, and takes the one at the other end with it, as from a trimmed mean (Tukey and McLaughlin, 1963). Where
     that leaves fewer than `LEAST_LAUNCHES` nobody can say which launches were disturbed: all count as they are.
     """
