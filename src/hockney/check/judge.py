@@ -128,7 +128,9 @@ def steady(low: Array, time: Array, high: Array) -> tuple[Array, Array, Array]:
         warnings.simplefilter("ignore", RuntimeWarning)  # of rows that a single launch, or none, timed
         # Where no two launches lie that far apart, none is far from the median: most calls by far.
         if np.any(np.fmax.reduce(logarithms, axis=1) - np.fmin.reduce(logarithms, axis=1) > MODES_APART):
-            apart = logarithms - np.nanmedian(logarithms, axis=1, keepdims=True)
+            # The one that knows missing times takes ten times as long.
+            median = np.nanmedian if np.isnan(logarithms).any() else np.median
+            apart = logarithms - median(logarithms, axis=1, keepdims=True)
             far = np.sum(np.abs(apart) > MODES_APART, axis=1)
             fewer = np.where(np.sum(~np.isnan(time), axis=1) - 2 * far >= LEAST_LAUNCHES, 2.0 * far, 0.0)
             nearer = np.exp(np.clip(apart, -MODES_APART, MODES_APART) - apart)
