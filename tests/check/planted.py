@@ -67,7 +67,8 @@ class Made:
     """What moves all sizes of an operation, what moves one cell, and slow levels of the machine.
 
     The `common` and `own` standard deviations, the freedom of Student's t that `own` is drawn from, and the
-    probability that a cell of a launch was met at a level `level` times as slow.
+    probability that a cell of a launch was met at a level `level` times as slow. `drift`: of a cell, the same in
+    all launches of a campaign.
     """
 
     common: float = 0.03
@@ -75,6 +76,7 @@ class Made:
     freedom: float = 3.0
     level: float = 1.5
     level_share: float = 0.0
+    drift: float = 0.0
 
     def drawn(self, cells: Sequence[tuple[str, int]], launches: int, random: np.random.Generator) -> Array:
         names = list(dict.fromkeys(name for name, _ in cells))
@@ -83,7 +85,8 @@ class Made:
         scale = self.own / math.sqrt(self.freedom / (self.freedom - 2))
         own = scale * random.standard_t(self.freedom, (len(cells), launches))
         is_slow = random.random((len(cells), launches)) < self.level_share
-        return np.asarray(of_call[place] + own + math.log(self.level) * is_slow)
+        drift = random.normal(0.0, self.drift, (len(cells), 1))
+        return np.asarray(of_call[place] + own + math.log(self.level) * is_slow + drift)
 
 
 class Measured:

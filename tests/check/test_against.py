@@ -38,6 +38,13 @@ def test_a_planted_regression_is_found_and_nothing_else() -> None:
     assert not [change for change in changes.of("not slower") if change.where.startswith("reduce, 4 ranks")]
 
 
+def test_a_launch_that_another_program_took_hides_no_regression() -> None:
+    newer = frame(lambda *call: 1.5 * consistent(*call), launches=8, noise=NOISE, seed=2)
+    newer.loc[newer["repetition"] == 3, ["time_s", "low_s", "high_s"]] *= 1000
+    changes = compare(newer, frame(launches=8, noise=NOISE, seed=3))
+    assert len(changes.of("slower")) > 0.9 * len(changes.changes)
+
+
 def test_what_became_faster_is_no_alarm() -> None:
     changes = compare(frame(lambda *call: consistent(*call) / 2, noise=NOISE, seed=2), frame(noise=NOISE, seed=3))
     assert not changes.of("slower")

@@ -70,9 +70,15 @@ def test_a_violation_says_how_much_and_what_mends_it() -> None:
 
 
 def test_a_factor_that_is_sure_but_small_is_no_violation() -> None:
-    table = frame(named={("bcast", "binomial"): 1 / 1.03})
+    table = frame(named={("bcast", "binomial"): 1 / 1.15})
+    assert not study(times_in(table), ["default_as_named"], least_factor=1.2).violations
+    assert study(times_in(table), ["default_as_named"], least_factor=1.1).violations
+
+
+def test_a_factor_that_another_campaign_may_not_show_is_no_violation() -> None:
+    # However well launches agree, a ratio moves by 2 % between campaigns.
+    table = frame(named={("bcast", "binomial"): 1 / 1.06})
     assert not study(times_in(table), ["default_as_named"]).violations
-    assert study(times_in(table), ["default_as_named"], least_factor=1.02).violations
 
 
 def test_names_of_another_programs_table_are_no_schedules_of_ours() -> None:

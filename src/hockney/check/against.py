@@ -7,16 +7,16 @@ from launch to launch on both sides and what the machine moves from campaign to 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from scipy import stats
 
 from hockney.check.cells import SETTING, Call, Times, counterparts, times_of
-from hockney.check.judge import LEAST_LAUNCHES, holm
+from hockney.check.judge import LEAST_LAUNCHES, holm, steady
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
 from hockney.machine.build import caches_of, fitted
@@ -26,12 +26,12 @@ from hockney.machine.shipped import shipped_machines
 from hockney.models.base import Parameter, drift
 from hockney.records.contents import Contents, read
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
-from hockney.records.launches import intervals
 from hockney.records.levels import Level, is_same_level
 from hockney.records.series import Caches
 from hockney.report.views.difference import difference
 from hockney.report.views.judgement import Measured, p_value
 from hockney.report.views.quantity import QuantityComparison
+from hockney.statistics import TAILS
 from hockney.units import format_bytes
 
 Verdict = Literal["slower", "not slower", "cannot be told"]
@@ -211,9 +211,9 @@ def _measured(times: Times, call: Call, caches: Caches | None) -> dict[int, Meas
     of_call = times.time_s[rows]
     there = ~np.isnan(of_call).all(axis=0)
     bounds = [matrix[rows][:, there] for matrix in (times.low_s, times.time_s, times.high_s)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a size that one launch has
-        middle, low, high, freedom = intervals(*bounds)
+    middle, error, freedom = steady(*bounds)
+    factor = np.exp(stats.t.ppf(TAILS[1], freedom) * error)
+    low, high = middle / factor, middle * factor
     launches = np.sum(~np.isnan(of_call), axis=1)
     # A collective's buffers are those of all its ranks, an exchange's of two.
     ranks = (call.ranks or 2) / 2 if call.operation in COLLECTIVES else 1.0
