@@ -16,6 +16,7 @@ from hockney.models.over_ranks.points import points
 from hockney.records import table
 from hockney.report import collectives
 from hockney.report.asked import asked
+from hockney.report.explorer.explored import Source
 from hockney.report.make import Report, make, write_csv
 from hockney.report.page import Section
 from hockney.report.places import Places
@@ -297,9 +298,9 @@ def section_of(
 ) -> Section:
     """The section on broadcasts alone, without predictions, which take seconds."""
     frame = table.load(path)
-    chosen = asked(frame, statistic, sizes_B).statistics["bcast"]
+    source = Source(path.name, frame, [], {"bcast": asked(frame, statistic, sizes_B).statistics["bcast"]})
     with drawing_style():
-        return collectives.section(frame, "bcast", Places(frame, systems), chosen, sizes_B, Looks())
+        return collectives.section(source, "bcast", Places(frame, systems), sizes_B, Looks())
 
 
 def points_of(section: Section) -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
@@ -31,6 +32,8 @@ _REORDER = (3, 7)
 """Steps before which the order of messages on shared links is simulated anew."""
 _IMPORTANCE = 0.7
 """A point of P ranks weighs (P / most ranks) to that power: predictions extrapolate from the larger runs."""
+_TOGETHER = 32
+"""Traces that one thread records in turn: handing over each takes as long as a small one."""
 
 
 class Replay:
@@ -134,13 +137,16 @@ def replay_all(
 ) -> list[Replay]:
     """Recorded traces of all scenarios."""
     curves = _Curves(layout, theta)
+    pairs = list(zip(scenarios, statistics, strict=True))
+
+    def recorded(first: int) -> list[Replay]:
+        return [
+            Replay(scenario, statistic, layout, curves(scenario))
+            for scenario, statistic in pairs[first : first + _TOGETHER]
+        ]
+
     with ThreadPoolExecutor() as pool:
-        return list(
-            pool.map(
-                lambda pair: Replay(pair[0], pair[1], layout, curves(pair[0])),
-                zip(scenarios, statistics, strict=True),
-            )
-        )
+        return list(chain.from_iterable(pool.map(recorded, range(0, len(pairs), _TOGETHER))))
 
 
 class _Curves:

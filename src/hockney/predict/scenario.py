@@ -126,6 +126,7 @@ class Scenarios:
         self.missing: dict[str, str] = {}
         """Algorithms that cannot be simulated, with the reason."""
         self._place = lru_cache(maxsize=4096)(self._placed)
+        self._barrier = lru_cache(maxsize=4096)(_barrier)
 
     def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> Place:
         return place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system)
@@ -144,13 +145,12 @@ class Scenarios:
             return None
         try:
             place = self._place(str(point["mapping"]), ranks, nodes, ppn)
-            call, label = self._call(point, name, ranks, size_B, len(set(place.node)))
+            used = len(set(place.node))
+            call, label = self._call(point, name, ranks, size_B, used)
         except RequestError as error:
             self.missing[name] = error.message
             return None
-        choice = decisions_for(str(point["mpi"])).default("barrier", ranks, 0, nodes=len(set(place.node)))
-        between = [_phase(phase, ranks, 1) for phase in choice.phases("barrier", 0)] if choice else []
-        run = self.procedure.run(call, between)
+        run = self.procedure.run(call, self._barrier(str(point["mpi"]), ranks, used))
         if not _is_small(run):
             self.missing[name] = f"on {ranks} ranks it takes more than {MOST_STEPS} steps"
             return None
@@ -218,6 +218,12 @@ class Scenarios:
 @lru_cache(maxsize=1)
 def _known() -> set[tuple[str, str]]:
     return {(algorithm.collective, algorithm.name) for algorithm in _core.algorithms()}
+
+
+def _barrier(mpi: str, ranks: int, nodes: int) -> list[Phase]:
+    """The phases of a library's barrier; none where its default is not known."""
+    choice = decisions_for(mpi).default("barrier", ranks, 0, nodes=nodes)
+    return [_phase(phase, ranks, 1) for phase in choice.phases("barrier", 0)] if choice else []
 
 
 def _number(value: Any) -> int | None:

@@ -21,7 +21,7 @@ from hockney.models.over_ranks.choice import DEFAULT
 from hockney.models.over_ranks.points import CONFIGURATION, PLACED, groups, positions, telling_placed
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing, legend_below
 from hockney.report.explorer.chart import NETWORK, RATE, lines_of
 from hockney.report.explorer.explored import by_bytes
 from hockney.report.style import QUIET
@@ -97,7 +97,7 @@ def _drawing(
     width = rows.groupby(lines)["label"].nunique()
     # Of the values that all algorithms have, or as many as have any: one may have been measured at many more.
     chosen = _spread(sorted(int(value) for value in width.index[width == width.max()]))
-    figure = Figure(figsize=(WIDTH_IN, 5.6), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 5.6))
     panels = figure.subplots(len(RATES), len(labels), sharey="row", squeeze=False)
     size_axis = SizeAxis.of([rows["bytes"].to_numpy(np.float64)])
     shades = colormaps["viridis"](np.linspace(0.0, 0.88, len(chosen)))
@@ -140,7 +140,7 @@ def _drawing(
     if costs is not None:
         limit = "bound: one message of a rank at a time"
         handles += figure.axes[0].plot([], [], color=QUIET, linestyle=(0, (2, 2)), linewidth=0.8, label=limit)
-    figure.legend(handles=handles, loc="outside lower center", ncols=7)
+    legend_below(figure, handles, [str(one.get_label()) for one in handles], 7, top_in=0.3, gaps_in=(0.12, 0.35))
     against = "message size" if is_size else "number of ranks"
     return Drawing(
         f"{operation}-bandwidth-against-{'size' if is_size else 'ranks'}",

@@ -16,7 +16,7 @@ from hockney.models.over_ranks.points import Configuration
 from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, count_axis, log_axis
 from hockney.report.collective_jumps import Breaks, Key
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing, legend_below
 from hockney.report.explorer.chart import AGAINST_SIZE, Line, lines_of
 from hockney.report.explorer.explored import by_dimension
 from hockney.report.style import DEFAULT_STYLE, QUIET, Looks, Style
@@ -124,7 +124,7 @@ def against_ranks(
     chosen = [configuration for configuration in panels if configuration in by_size[:MOST_PANELS]]
     labels = sorted({label for configuration in chosen for label in panels[configuration]})
     look = looks.of(labels)
-    figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 4.2))
     drawn = np.atleast_1d(np.asarray(figure.subplots(1, len(chosen), sharey=True)))
     counts = np.unique(np.concatenate([curve["ranks"] for one in chosen for curve in panels[one].values()]))
     is_crowded = bool(np.median(counts) * CROWDED < counts[-1])
@@ -151,7 +151,7 @@ def against_ranks(
     )
     log_axis(drawn[0], float(times.min()) * 1e6, float(times.max()) * 1e6)
     drawn[0].set_ylabel(f"{words} in µs")
-    figure.legend([*handles.values()], [*handles], loc="outside lower center", ncols=5)
+    legend_below(figure, [*handles.values()], [*handles], 5, top_in=0.3, gaps_in=(0.12, 0.0))
     return Drawing(
         f"{operation}-against-ranks-{size_B}",
         f"{operation} of {format_bytes(size_B)} against the number of ranks.",

@@ -14,7 +14,7 @@ from hockney.models.over_ranks.growth import CONVINCING, SIMULATED, Choice, Coef
 from hockney.predict.reproduced import PARTS
 from hockney.report.axes import count_axis, log_axis
 from hockney.report.collective_analysis import ALL, Analysis, ExplainedStep, Growth
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.drawing import WIDTH_IN, Drawing, legend_below
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.style import QUIET, Style
@@ -77,7 +77,7 @@ def _figure(operation: str, size_B: int, words: str, growths: Sequence[Growth], 
     look = {name: ALLOCATIONS[i % len(ALLOCATIONS)] for i, name in enumerate(allocations)}
     columns = min(COLUMNS, len(shown))
     rows = -(-len(shown) // columns)
-    figure = Figure(figsize=(WIDTH_IN, 0.8 + 2.9 * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 0.8 + 2.9 * rows))
     panels = list(np.asarray(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)).flat)
     every = [growth.algorithm.time_s(name) for growth in shown for name in growth.algorithm.points]
     counts = np.unique(
@@ -99,7 +99,7 @@ def _figure(operation: str, size_B: int, words: str, growths: Sequence[Growth], 
     handles = {
         str(line.get_label()): line for axes in panels for line in axes.get_lines() if line.get_label() in look
     }
-    figure.legend([*handles.values()], [*handles], loc="outside lower center", ncols=5)
+    legend_below(figure, [*handles.values()], [*handles], 5, top_in=0.3, gaps_in=(0.12, 0.72))
     left = len(growths) - len(shown)
     return Drawing(
         f"{operation}-by-algorithm-{size_B}" + (f"-{number + 1}" if words else ""),

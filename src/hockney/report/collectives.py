@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, choices, penalty
+from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, penalty
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
     HELD,
     PLACED,
     Configuration,
-    Visits,
     curves,
     groups,
-    points,
     positions,
     telling,
     telling_placed,
@@ -40,6 +38,7 @@ from hockney.report.collective_jumps import Key, boundary_table, breaks, jump_ta
 from hockney.report.drawing import Drawing
 from hockney.report.explorer import maps
 from hockney.report.explorer.chart import Explored
+from hockney.report.explorer.explored import Source
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
 from hockney.report.statistic_words import STATISTIC_WORDS, TIME_WORDS
@@ -61,24 +60,23 @@ DRAWN_ALGORITHMS = 6
 
 
 def section(
-    frame: pd.DataFrame,
+    source: Source,
     operation: str,
     places: Places,
-    statistic: str,
     sizes_B: Sequence[int],
     looks: Looks,
     costs: CollectiveCosts | None = None,
     seen: Explored | None = None,
-    visits: Visits | None = None,
 ) -> Section:
-    """Figures and tables of one collective of a tidy table.
+    """Figures and tables of one of the collectives of a campaign or table.
 
     `sizes_B` are drawn and fitted against ranks as far as they were measured, otherwise a small, a middle and a
     large size. `looks` are the styles of the page; with `costs` of messages, bandwidths have their bound beside
-    them. What can be explored, `seen`, begins with a map of the fastest. `visits`: those of its points.
+    them. What can be explored, `seen`, begins with a map of the fastest.
     """
+    frame, statistic = source.frame, source.statistics[operation]
     words = TIME_WORDS.get(statistic, "time")
-    measured = points(frame, operation, statistic)
+    measured = source.points[operation]
     result = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
     leading = None if seen is None else maps.drawing(operation, seen, looks)
     result.figures += [leading] if leading else []
@@ -127,7 +125,7 @@ def section(
             ),
             SectionPart(f"{operation}-regressions", "Regressions", _regressions(lines, names)),
         ]
-    all_choices = choices(measured, visits)
+    all_choices = source.choices[operation]
     chosen_tables = _choice_tables(measured, operation, all_choices)
     result.findings += of_choices(
         operation, all_choices, telling_placed(measured), f"figure-{leading.name}" if leading else operation

@@ -202,9 +202,7 @@ def make(
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
             chosen = wish.statistics[operation]
-            section = collectives.section(
-                frame, operation, places, chosen, sizes_B, looks, costs, seen, visits[operation]
-            )
+            section = collectives.section(source, operation, places, sizes_B, looks, costs, seen)
             of_it = [model for model in of_collectives if model.operation == operation]
             section.figures += collective_models.drawings(of_it, machine)
             section.tables = [*collective_models.model_table(of_it), *section.tables]

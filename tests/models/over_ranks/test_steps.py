@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hockney.models.over_ranks.boundaries import Boundary
+from hockney.models.over_ranks.shared_step import excess_of, fitted
 from hockney.models.over_ranks.steps import (
     Candidate,
     Searched,
@@ -85,6 +86,21 @@ def test_all_curves_together_say_how_heavy_the_tails_are(tail: float, *, normal:
     place = next(one for one in places if one.before == 16)
     curves = [measured(RANKS, RANKS * np.exp(one), place, [], places) for one in drawn]
     assert tail_of([one for one in curves if one is not None]) == tail
+
+
+def test_the_mean_ratio_without_a_step_is_that_of_many_draws() -> None:
+    """Few draws less their score tests, whose mean is 1, beside the plain mean of many others."""
+    places, tail = candidates(RANKS), 3.0
+    place = next(one for one in places if one.before == 16)
+    curve = measured(RANKS, np.sqrt(RANKS), place, [], places)
+    assert curve is not None
+    noise = np.random.default_rng(6)
+    targets = [noise.standard_t(tail, (3000, curve.target.size))]
+    stepped, smooth = (fitted([curve], targets, tail, one).likelihood for one in ("shared", "none"))
+    design = np.column_stack([curve.basis, curve.column])
+    found = excess_of(((curve.target.size, design.tobytes()),), tail)
+    # A ratio less its score deviates by about 1: three standard deviations of the mean of 100.
+    assert found == pytest.approx(2 * (stepped - smooth).mean(), abs=0.3)
 
 
 def test_candidates_are_powers_of_two_and_boundaries() -> None:

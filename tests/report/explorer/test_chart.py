@@ -257,7 +257,8 @@ def test_placements_with_several_algorithms_have_a_figure_each(frame: pd.DataFra
     """One line for a placement would join the times of different algorithms."""
     few = frame[frame["ranks"] > 8]  # nothing is fitted against two numbers of ranks
     with drawing_style():
-        section = collectives.section(few, "bcast", Places(few), "completion", (), Looks())
+        source = Source("t.csv", few, [], {"bcast": "completion"})
+        section = collectives.section(source, "bcast", Places(few), (), Looks())
     assert [drawing.title for drawing in section.figures if drawing.name.startswith("bcast-against-size")] == [
         f"bcast by algorithm, 32 ranks, allocation {mapping}." for mapping in ("core", "node")
     ]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
-from hockney.models.over_ranks.shared_step import Shape, basis_of, excess_of, fitted, projected
+from hockney.models.over_ranks.shared_step import Shape, basis_of, excess_of, fitted, information, projected
 from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
 
@@ -38,8 +38,6 @@ LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
 TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
 """Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
-SUSPECTED = 0.01
-"""Chance from which on curves without a step are drawn for a place."""
 DISAGREE = 0.01
 """Chance of so different steps in curves that all have the same."""
 LEAST_BEND = 6
@@ -197,12 +195,15 @@ def search(
     @cache
     def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
         told = measured(place, besides) if besides else alone[place]
-        each = {name: _common(own, tail) for name, own in told.items()}
-        joint = next(iter(each.values()), UNTOLD)
+        allowed = {name: of_own / own_tests[name] for name in told}
+        each = {name: _common(own, tail, allowed[name]) for name, own in told.items()}
+        shown = tuple(name for name, one in each.items() if _is_told(one, allowed[name]))
+        joint, is_common = next(iter(each.values()), UNTOLD), False
         if len(each) > 1:
-            joint = _common([curve for own in told.values() for curve in own], tail, list(each.values()))
-        shown = tuple(name for name, one in each.items() if _is_told(one, of_own / own_tests[name]))
-        is_common = len(told) > 1 and _is_told(joint, (FALSE_ALARMS - of_own) / joint_tests)
+            of_joint = (FALSE_ALARMS - of_own) / joint_tests
+            every = [curve for own in told.values() for curve in own]
+            joint = _common(every, tail, of_joint, list(each.values()))
+            is_common = _is_told(joint, of_joint)
         if not shown and not is_common:
             return None
         own = by_place[place].values()
@@ -278,8 +279,8 @@ def _measured(
     return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
 
 
-def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -> Step:
-    """The step that these curves share.
+def _common(curves: Sequence[_Curve], tail: float, significance: float, apart: Sequence[Step] = ()) -> Step:
+    """The step that these curves share, tested for this significance: only what may be told is drawn for.
 
     `apart`: those of groups of them. Where these differ by more than noise does, the common one is known less
     well (Birge 1932).
@@ -292,16 +293,14 @@ def _common(curves: Sequence[_Curve], tail: float, apart: Sequence[Step] = ()) -
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
     points = sum(curve.target.size for curve in curves)
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
-    if special.chdtrc(1, ratio) < SUSPECTED:
+    if special.chdtrc(1, ratio) < significance:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
         excess = excess_of(tuple(map(_plain, dict.fromkeys(curve.drawn for curve in curves))), tail)
     if len(apart) > 1:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
         if special.chdtrc(freedom, differing) < DISAGREE:
             excess *= differing / freedom
-    # Of Fisher's information: the weight of a point of Student's t.
-    weight = (tail + 1) / (tail + 3)
-    precision = weight * sum(
+    precision = information(tail) * sum(
         curve.square / float(scale[0]) ** 2 for curve, scale in zip(curves, fit.scales, strict=True)
     )
     level = float(fit.level[0, 0])

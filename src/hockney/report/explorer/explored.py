@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,16 @@ class Source:
     launches: Sequence[Mapping[str, Any]] = ()
     campaign: str = ""
     visits: Mapping[str, Visits] = field(default_factory=dict)
+
+    @cached_property
+    def points(self) -> dict[str, pd.DataFrame]:
+        """The points of each of the collectives."""
+        return {name: points(self.frame, name, statistic) for name, statistic in self.statistics.items()}
+
+    @cached_property
+    def choices(self) -> dict[str, list[AlgorithmChoice]]:
+        """What is fastest at them, of each."""
+        return {name: choices(measured, self.visits.get(name)) for name, measured in self.points.items()}
 
 
 def explored(sources: Sequence[Source], about: Sequence[str] = ()) -> Explored | None:
@@ -118,17 +129,13 @@ def _origin(source: Source, curve: MessageCurve) -> str:
 
 def _collectives(sources: Sequence[Source]) -> Iterator[Part]:
     for operation in dict.fromkeys(name for source in sources for name in source.statistics):
-        measured = [
-            (source, points(source.frame, operation, source.statistics[operation]))
-            for source in sources
-            if operation in source.statistics
-        ]
+        measured = [(source, source.points[operation]) for source in sources if operation in source.statistics]
         together = pd.concat([rows for _, rows in measured], ignore_index=True)
         names = {name for _, rows in measured for name in telling_placed(rows)}
         names |= {name for name in telling_placed(together) if name in PLACEMENT}
         dimensions = by_dimension([name for name in PLACED if name in names])
         for source, rows in measured:
-            chosen = choices(rows, source.visits.get(operation)) if COLLECTIVES[operation].has_size else []
+            chosen = source.choices[operation] if COLLECTIVES[operation].has_size else []
             yield (
                 _points_at(source, operation, rows, dimensions),
                 _cells(operation, source.campaign, chosen, dimensions),
