@@ -19,7 +19,8 @@ constexpr double aside_price = 8;
 constexpr double last_price = 6;
 // A line without a slope at the largest size: beyond it, the last line is all there is.
 constexpr double slopeless_price = 1e9;
-// The most regimes that a person can still read. Inside a host memory and library have eight jumps, and caches end.
+// The most regimes that a person can still read. Inside a host memory and library have eight jumps, and
+// caches end.
 constexpr int most_regimes = 12;
 // The ratio of neighbouring sizes up to which the place of a jump between them is known well enough.
 constexpr double close = 1.1;

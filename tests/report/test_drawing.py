@@ -34,7 +34,7 @@ def test_axes_and_legend_keep_apart(grid: tuple[int, int], entries: int) -> None
         log_axis(panels[0, 0], 0.01, 1e5)
         handles = [panels[0, 0].plot([], [])[0] for _ in range(entries)]
         legend_below(figure, handles, ["flat_tree_socket"] * entries, 5, top_in=0.3, gaps_in=gaps_in)
-        renderer = FigureCanvasAgg(figure).get_renderer()
+        renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
         figure.draw(renderer)
         boxes = [axes.get_tightbbox(renderer) for axes in panels.flat] + [figure.legends[0].get_window_extent()]
     whole = figure.bbox
