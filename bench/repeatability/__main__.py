@@ -141,6 +141,7 @@ def judge_messages(
         print_pair(pair, diff)
     agreeing = sum(pair.agrees for pair in agreements)
     print(f"\n{agreeing} of {len(agreements)} pairs keep all bars of a pair")
+    print(f"{sum(diff.references for diff in diffs)} references differ, which the counts of diff leave out")
     result = {
         "levels": known,
         "pairs": [{**asdict(pair), "agrees": pair.agrees} for pair in agreements],

@@ -103,7 +103,8 @@ def modes_in_words(modes: Sequence[Modes]) -> str:
     if len(ordered) > MOST_NAMED:
         parts.append(f"{len(ordered) - MOST_NAMED} further series do so as well")
     return (
-        f"{'; '.join(parts)}: what moved them the reference does not see, and another run may meet the other mode"
+        f"{'; '.join(parts)}: what moved them the short reference does not see, and another run may meet the "
+        "other mode"
     )
 
 

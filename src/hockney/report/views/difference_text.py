@@ -64,7 +64,7 @@ def promise(diff: Difference) -> str:
     promised = f"differences found: {count}, of which at most {share} are expected to be false"
     if not count:
         promised = f"if nothing differed, at most {share} of such diffs would find a difference"
-    return f"{diff.judged} judged together (Benjamini and Hochberg): {promised}"
+    return f"{diff.judged} judged, references apart from the rest (Benjamini and Hochberg): {promised}"
 
 
 def why_not_judged(diff: Difference) -> str:
