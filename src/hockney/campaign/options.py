@@ -25,7 +25,7 @@ QUICK: dict[str, Any] = {
     "budget_s": 0.2,
     "tolerance": 0.02,
     "ladder_ratio": 4,
-    "most_sizes": 28,
+    "most_sizes": 36,
     "size_tolerance": 0.1,
     "narrowest": 1.3,
 }
