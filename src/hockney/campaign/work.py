@@ -23,7 +23,7 @@ TYPICAL_REFINEMENTS = 12
 LARGEST_TOTAL = 16
 """The blocks of all ranks together may be so many times the largest message."""
 
-COLLECTIVE_SHARE = 3
+COLLECTIVE_SHARE = 4
 """A collective's series may have this many times fewer points than a pair's: there are many more of them."""
 
 COLLECTIVE_LADDER_RATIO = 4
