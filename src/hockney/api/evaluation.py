@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
@@ -27,9 +26,10 @@ from hockney.records.contents import read
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.series import default_statistic, series
 from hockney.registry import unit_files
-from hockney.report.predicted import predicted, write
-from hockney.report.style import drawing_style
 from hockney.words import several
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,12 +61,18 @@ class Evaluation:
     @property
     def figure(self) -> Figure:
         """Predicted against measured times, a panel for each model; RequestError as `predictions`."""
+        # Whoever draws nothing does not wait for what draws.
+        from hockney.report.predicted import predicted
+        from hockney.report.style import drawing_style
+
         of = self._of_estimators()
         with drawing_style():
             return predicted(self.result["operation"], of.test, of.predictions).figure
 
     def write_figure(self, path: Path) -> None:
         """The figure as a file, `.svg`, `.png` or `.html`; RequestError for another ending, and as there."""
+        from hockney.report.predicted import write
+
         of = self._of_estimators()
         write(path, self.result["operation"], of.test, of.predictions)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import wilcoxon
 
 from hockney.errors import RequestError
 from hockney.models.base import PREFERRED, FitFunction, corrected, interval, models, predict
@@ -69,6 +68,9 @@ def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
     The mean errors of each series are compared in pairs (Wilcoxon's signed-rank test, one-sided), those of each
     size where the series are few.
     """
+    # Half a second, for which whoever only fits does not wait.
+    from scipy.stats import wilcoxon
+
     ours = errors.get("piecewise", ())
     sentences = []
     for name, title in SIMPLER.items():

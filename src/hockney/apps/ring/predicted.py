@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hockney.apps.ring.lines import LatencyLine, latency_lines, line_data
 from hockney.apps.ring.model import Link, RingPrediction, predict
-from hockney.apps.ring.picture import RingCurve
 from hockney.apps.ring.study import RingRun, RingSeries
 from hockney.errors import RequestError
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.segments import Segments
 from hockney.records.record import Locality
 from hockney.units import format_time
+
+if TYPE_CHECKING:
+    from hockney.apps.ring.picture import RingCurve
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class RingComparison:
 
     def drawn(self) -> RingCurve:
         """As the figure takes it."""
+        # Whoever draws nothing (`fit`) does not wait for what draws.
+        from hockney.apps.ring.picture import RingCurve
+
         records = [run.record for run in self.curve.runs]
 
         def array(values: Sequence[float | None]) -> Any:
