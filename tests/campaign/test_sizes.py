@@ -73,8 +73,8 @@ def test_a_slope_that_changes_before_the_largest_size_is_looked_into() -> None:
     assert found is not None
     assert 2**21 < found.size < 2**22
     assert refine(times, certain, 0.12, 1.3) is None
-    # 13.0 % less half of what is uncertain of the last (1 %), of three times the middle (0.43 %) and twice the first
-    # (0.22 %): 1.4 %.
+    # 13.0 % less half of what is uncertain of the last (1 %), of three times the middle (0.43 %) and of
+    # twice the first (0.22 %): 1.4 %.
     assert refine(times, unsure, 0.12, 1.3, with_end=True) is None
     assert refine(times, unsure, 0.11, 1.3, with_end=True) is not None
 
