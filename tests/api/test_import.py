@@ -14,10 +14,19 @@ from hockney import api
 HEAVY = ("numpy", "pandas", "pydantic", "scipy", "matplotlib", "rich", "typer")
 
 
-def test_import_loads_no_library() -> None:
-    script = f"import hockney, json, sys; print(json.dumps([name for name in {HEAVY} if name in sys.modules]))"
+def loaded_by(modules: str, libraries: tuple[str, ...]) -> object:
+    """Those of the libraries that an interpreter has which imports the modules, and nothing else."""
+    script = f"import {modules}, json, sys; print(json.dumps([name for name in {libraries} if name in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == []
+    return json.loads(done.stdout)
+
+
+def test_import_loads_no_library() -> None:
+    assert loaded_by("hockney", HEAVY) == []
+
+
+def test_fits_and_their_errors_load_nothing_that_draws_or_tests() -> None:
+    assert loaded_by("hockney.apps.ring.fit, hockney.api.evaluation", ("matplotlib", "scipy.stats")) == []
 
 
 def test_the_names_that_types_know_are_there() -> None:
