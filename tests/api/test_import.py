@@ -16,7 +16,7 @@ HEAVY = ("numpy", "pandas", "pydantic", "scipy", "matplotlib", "rich", "typer")
 
 def loaded_by(modules: str, libraries: tuple[str, ...]) -> object:
     """Those of the libraries that an interpreter has which imports the modules, and nothing else."""
-    script = f"import {modules}, json, sys; print(json.dumps([name for name in {libraries} if name in sys.modules]))"
+    script = f"import {modules}, json, sys; print(json.dumps(sorted({{*{libraries}}} & {{*sys.modules}})))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
