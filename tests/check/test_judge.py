@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from tests.check.planted import MPIS, Made, Measured, Noise, equal, times
+from tests.check.planted import MPIS, Made, Measured, Noise, Spreads, equal, times
 
-from hockney.check.judge import LEAST_LAUNCHES, RATIO_DRIFT, comparisons, holm, judge
+from hockney.check.judge import LEAST_LAUNCHES, RATIO_DRIFT, comparisons, holm, judge, of_many
 from hockney.check.study import bounds, compared
 from hockney.models.base import DRIFT_AT_REFERENCE
 from hockney.statistics import NORMAL, steady_median_factor
@@ -69,6 +69,36 @@ def test_the_probability_is_students_of_the_median() -> None:
     assert judged.p[0] == pytest.approx(stats.t.sf(0.1 / total, 4 * (total / error) ** 4), rel=1e-9)
 
 
+def test_many_launches_count_by_their_mean() -> None:
+    # Twelve launches, evenly spread, of which another program took one: it counts as if it lay 0.3 from the median.
+    logarithms = 0.1 + 0.02 * (np.arange(12) - 5.5)
+    logarithms[11] = 7.0
+    counted = logarithms.copy()
+    counted[11] = np.median(logarithms) + 0.3
+    time_s = np.stack([np.exp(logarithms), np.ones(12)])
+    judged = judge(comparisons([(0, [(1, 1)])], ["x"]), time_s, time_s, time_s)
+    assert np.log(judged.ratio[0]) == pytest.approx(counted.mean(), rel=1e-9)
+    error = counted.std(ddof=1) / np.sqrt(12)
+    total = np.hypot(error, RATIO_DRIFT)
+    p = stats.t.sf(counted.mean() / total, 11 * (total / error) ** 4)
+    assert judged.p[0] == pytest.approx(p, rel=1e-9)
+
+
+def test_the_variance_of_many_launches_leans_to_that_of_their_like() -> None:
+    # Of three sizes with standard deviations in the ratio of 1, 2 and 4 the typical one is the second's, by Wilson
+    # and Hilferty. It counts as eight launches more, beside the fourteen of freedom that each has (Smyth, 2004).
+    shape = np.arange(15) - 7.0
+    variance = np.array([1.0, 4.0, 16.0]) * (0.005 * shape).var(ddof=1)
+    rows = np.exp(0.2 + 0.005 * np.outer([1, 2, 4], shape))
+    _, error, freedom = of_many(rows, np.zeros_like(rows))
+    typical = variance[1] / (1 - 2 / (9 * 14)) ** 3
+    np.testing.assert_allclose(error**2 * 15, (14 * variance + 8 * typical) / 22, rtol=1e-9)
+    np.testing.assert_array_equal(freedom, 22)
+    # Times that agree to the last digit are no surer than they are within a launch.
+    _, error, _ = of_many(np.ones((3, 15)), np.full((3, 15), 0.03))
+    np.testing.assert_allclose(error, 0.03 / np.sqrt(15))
+
+
 def test_a_launch_that_another_program_took_hides_nothing() -> None:
     # As met at a load of 10: seven launches agree, of the eighth one side took a thousand times as long.
     steady = np.array([2.38, 2.38, 2.13, 2.42, 2.40, 2.32, 2.54, 2.43])
@@ -125,6 +155,7 @@ NOISES: dict[str, Noise] = {
     "sizes alone": Made(common=0.0, own=0.05),
     "levels": Made(level_share=0.1, level=2.0),
     "disturbed launches": Made(level_share=0.05, level=500.0),
+    "spreads of their own": Spreads(),
     # Launches agree, and another campaign would give other times.
     "between campaigns": Made(common=0.005, own=0.01, drift=DRIFT_AT_REFERENCE),
 }
@@ -139,6 +170,6 @@ def test_noise_alone_rarely_alarms(noise: Noise, launches: int) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-@pytest.mark.parametrize("launches", [4, 5, 10])
+@pytest.mark.parametrize("launches", [4, 5, 10, 12, 15])
 def test_of_a_thousand_campaigns_of_noise_at_most_fifty_alarm(noise: Noise, launches: int) -> None:
     assert alarms(noise, 1000, launches, seed=100 + launches) <= 50
