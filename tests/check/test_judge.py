@@ -70,7 +70,7 @@ def test_the_probability_is_students_of_the_median() -> None:
 
 
 def test_many_launches_count_by_their_mean() -> None:
-    # Twelve launches, evenly spread, of which another program took one: it counts as if it lay 0.3 from the median.
+    # Twelve launches, evenly spread. Another program took one: it counts as if it lay 0.3 from the median.
     logarithms = 0.1 + 0.02 * (np.arange(12) - 5.5)
     logarithms[11] = 7.0
     counted = logarithms.copy()
@@ -85,8 +85,8 @@ def test_many_launches_count_by_their_mean() -> None:
 
 
 def test_the_variance_of_many_launches_leans_to_that_of_their_like() -> None:
-    # Of three sizes with standard deviations in the ratio of 1, 2 and 4 the typical one is the second's, by Wilson
-    # and Hilferty. It counts as eight launches more, beside the fourteen of freedom that each has (Smyth, 2004).
+    # Of three sizes with standard deviations in the ratio of 1, 2 and 4 the typical one is the second's, by
+    # Wilson and Hilferty. It counts with a freedom of eight, beside the fourteen of each (Smyth, 2004).
     shape = np.arange(15) - 7.0
     variance = np.array([1.0, 4.0, 16.0]) * (0.005 * shape).var(ddof=1)
     rows = np.exp(0.2 + 0.005 * np.outer([1, 2, 4], shape))

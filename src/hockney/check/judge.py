@@ -81,9 +81,9 @@ class Judged:
     """What became of each comparison, shapes (comparisons,).
 
     `ratio` is slow over fast, the steady median over launches, of `MANY` their mean (`of_many`), with its 95 %
-    interval, which knows that a ratio moves between campaigns; `launches` are those in which both sides were timed. `p`: how likely as large a
-    ratio is where the true one is at most 1. `p_corrected`: the smallest family-wise error at which it would be
-    called a violation. NaN where launches are too few.
+    interval, which knows that a ratio moves between campaigns; `launches` are those in which both sides were
+    timed. `p`: how likely as large a ratio is where the true one is at most 1. `p_corrected`: the smallest
+    family-wise error at which it would be called a violation. NaN where launches are too few.
     """
 
     ratio: Array
