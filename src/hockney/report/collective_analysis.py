@@ -26,7 +26,7 @@ from hockney.models.over_ranks.steps import (
     search,
     simulated_step,
 )
-from hockney.predict.points import APART, NUMBERS, TEXT
+from hockney.predict.points import APART, NUMBERS, TEXT, as_text
 from hockney.predict.reproduced import (
     PARTS,
     Explanation,
@@ -296,7 +296,7 @@ def _as_points(curve: pd.DataFrame, operation: str) -> pd.DataFrame:
     """Rows of `over_ranks.points.points` with the columns of `predict.points.POINT`."""
     rows = curve.assign(operation=operation)
     for name in TEXT:
-        rows[name] = rows[name].astype(object).fillna("").astype(str) if name in rows.columns else ""
+        rows[name] = as_text(rows[name]) if name in rows.columns else ""
     for name in NUMBERS:
         rows[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
     return rows.reset_index(drop=True)
