@@ -23,6 +23,7 @@ from hockney.models.over_ranks.steps import (
     Why,
     block_changes,
     candidates,
+    counts_at,
     search,
     simulated_step,
 )
@@ -362,9 +363,11 @@ def _explained(
     without: dict[str, dict[Part, float]] = {}
     for name in known if ALL in reproduced else reproduced:
         assert simulation is not None  # it reproduced the step
+        counting = counts_at(algorithm.ranks(name), place[name])
+        curve = [one if counts else None for one, counts in zip(scenarios[name], counting, strict=True)]
         for part in PARTS:
             if part != "barrier" or simulation.has_barrier:
-                time_s = simulation.time_s(scenarios[name], (part,), place[name].before)
+                time_s = simulation.time_s(curve, (part,), place[name].before)
                 without.setdefault(name, {})[part] = ratio(name, time_s)
     if ALL in reproduced:
         means = {part: _mean(known, {n: without[n].get(part, math.nan) for n in known}) for part in PARTS}
