@@ -55,8 +55,8 @@ class Places:
     def boundaries(self, configuration: Configuration, curve: pd.DataFrame) -> list[Boundary]:
         """Boundaries of one curve of `models.over_ranks.points.curves`."""
         told = configuration["system"], configuration["mapping"], configuration["variant"]
-        counts = zip(map(int, curve["ranks"]), map(_count, curve["nodes"]), map(_count, curve["ppn"]), strict=True)
-        return self._between(*told, tuple(counts))
+        nodes, ppn = (map(_count, curve[name]) for name in ("nodes", "ppn"))
+        return self._between(*told, tuple(zip(map(int, curve["ranks"]), nodes, ppn, strict=True)))
 
     def _boundaries(
         self, name: str, mapping: str, variant: str, counts: tuple[tuple[int, int | None, int | None], ...]

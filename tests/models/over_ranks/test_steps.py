@@ -88,8 +88,8 @@ def test_all_curves_together_say_how_heavy_the_tails_are(tail: float, *, normal:
     assert tail_of([one for one in curves if one is not None]) == tail
 
 
-# Of few points the mean ratio is about 2, so that one that is too low is seen, too: it is never below 1. Within three
-# standard deviations of the mean of 100 draws; a ratio less its score deviates by 0.7 and by 1.9.
+# Of few points the mean ratio is about 2, so that one that is too low is seen, too: it is never below 1. Within
+# three standard deviations of the mean of 100 draws; a ratio less its score deviates by 0.7 and by 1.9.
 @pytest.mark.parametrize(("ranks", "reach"), [(RANKS, 0.22), (np.arange(9.0, 24.0), 0.56)], ids=["many", "few"])
 def test_the_mean_ratio_without_a_step_is_that_of_many_draws(ranks: Array, reach: float) -> None:
     """Few draws less their score tests, whose mean is 1, beside the plain mean of many others."""
