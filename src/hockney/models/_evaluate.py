@@ -87,6 +87,9 @@ def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
         difference = difference[difference != 0]
         if not difference.size:
             continue
+        # It takes half a second to import, and a page without messages does without.
+        from scipy.stats import wilcoxon
+
         p_value = float(wilcoxon(difference, alternative="greater").pvalue)
         if p_value < CERTAIN:
             means = (f"{float(np.concatenate(list(each)).mean()):.1%}" for each in (ours, theirs))

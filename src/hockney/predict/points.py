@@ -113,7 +113,7 @@ def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
         raise RequestError(f"no statistic {statistic!r} of {operation} in this table", f"it holds {known}")
     table = pd.DataFrame(index=rows.index)
     for name in TEXT:
-        table[name] = rows[name].astype(object).fillna("").astype(str) if name in rows.columns else ""
+        table[name] = as_text(rows[name]) if name in rows.columns else ""
     for name in NUMBERS:
         table[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
     truth = rows["oversubscribed"] if "oversubscribed" in rows.columns else pd.Series(pd.NA, rows.index)
@@ -123,6 +123,13 @@ def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
         bound = rows[name].astype("float64") if name in rows.columns else table["time_s"]
         table[name] = bound.where(bound > 0, table["time_s"])
     return table
+
+
+def as_text(column: pd.Series) -> pd.Series:
+    """The values of a column as text, what is unknown as none."""
+    if column.dtype == "str":
+        return column.fillna("")
+    return column.astype(object).fillna("").astype(str)
 
 
 def _usable(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -162,9 +169,13 @@ def beside(frame: pd.DataFrame, kept: pd.DataFrame, operation: str, statistic: s
 
 def keys(points: pd.DataFrame, names: Sequence[str]) -> list[Hashable]:
     """The values of each point in the columns `names` (None: unknown)."""
-    held = points[list(names)]
-    # An unknown number is a value like any other, but NA is not equal to itself.
-    return list(held.astype(object).where(held.notna(), None).itertuples(index=False, name=None))
+    # An unknown number is a value like any other, but NA is not equal to itself. Each value is made once.
+    held = []
+    for name in names:
+        places, values = pd.factorize(points[name])
+        known = [*pd.Series(values).tolist(), None]
+        held.append([known[place] for place in places.tolist()])
+    return list(zip(*held, strict=True))
 
 
 def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDArray[np.intp]]:

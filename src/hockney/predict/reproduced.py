@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -53,6 +53,8 @@ class Reproduction:
     statistic: str
     is_unseen: bool
     trained: int
+    _known_s: dict[Hashable, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was simulated: most parts of a procedure change nothing at most points."""
 
     @property
     def has_barrier(self) -> bool:
@@ -77,8 +79,12 @@ class Reproduction:
         if "protocol" in without:
             layout = replace(layout, rendezvous_above_B={}, held_above_B=np.inf)
         theta = self.calibration.theta
-        replays = replay_all(chosen, [self.statistic] * len(chosen), layout, theta)
-        made[has] = [replay.time_s(theta) for replay in replays]
+        protocols = layout.held_above_B, tuple(layout.rendezvous_above_B.items())
+        keys = [(one.key, protocols) for one in chosen]
+        new = {key: one for key, one in zip(keys, chosen, strict=True) if key not in self._known_s}
+        replays = replay_all([*new.values()], [self.statistic] * len(new), layout, theta)
+        self._known_s.update(zip(new, (replay.time_s(theta) for replay in replays), strict=True))
+        made[has] = [self._known_s[key] for key in keys]
         return made
 
     def limits_B(self, label: str) -> list[float]:

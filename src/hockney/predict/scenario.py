@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -53,6 +53,12 @@ class Place:
     uplinks: tuple[int, ...] = ()
     memory: tuple[int, ...] = ()
 
+    @cached_property
+    def key(self) -> Hashable:
+        """The same for ranks at the same places."""
+        links = self.torus, self.below, self.uplinks, self.memory
+        return self.levels.tobytes(), self.node, self.ppn, *links
+
     @property
     def is_spread(self) -> bool:
         """Whether messages go over the network."""
@@ -80,6 +86,19 @@ class Scenario:
     label: str
     ranks: int
     size_B: int
+
+    @property
+    def key(self) -> Hashable:
+        """The same for points that are simulated alike: mappings may put ranks at the same places."""
+        told = [
+            (collective, algorithm, *(getattr(problem, name) for name in _TOLD))
+            for collective, algorithm, problem in self.run.phases
+        ]
+        return self.label, self.ranks, self.size_B, self.run.start, self.run.end, tuple(told), self.place.key
+
+
+_TOLD = ("ranks", "bytes", "root", "element_B", "segment_B", "radix", "in_place", "commutative")
+"""What a `Problem` says."""
 
 
 def memory_of(placed: Placement, node: Node) -> tuple[int, ...]:

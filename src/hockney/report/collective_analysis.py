@@ -23,10 +23,11 @@ from hockney.models.over_ranks.steps import (
     Why,
     block_changes,
     candidates,
+    counts_at,
     search,
     simulated_step,
 )
-from hockney.predict.points import APART, NUMBERS, TEXT
+from hockney.predict.points import APART, NUMBERS, TEXT, as_text
 from hockney.predict.reproduced import (
     PARTS,
     Explanation,
@@ -296,7 +297,7 @@ def _as_points(curve: pd.DataFrame, operation: str) -> pd.DataFrame:
     """Rows of `over_ranks.points.points` with the columns of `predict.points.POINT`."""
     rows = curve.assign(operation=operation)
     for name in TEXT:
-        rows[name] = rows[name].astype(object).fillna("").astype(str) if name in rows.columns else ""
+        rows[name] = as_text(rows[name]) if name in rows.columns else ""
     for name in NUMBERS:
         rows[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
     return rows.reset_index(drop=True)
@@ -362,9 +363,11 @@ def _explained(
     without: dict[str, dict[Part, float]] = {}
     for name in known if ALL in reproduced else reproduced:
         assert simulation is not None  # it reproduced the step
+        counting = counts_at(algorithm.ranks(name), place[name])
+        curve = [one if counts else None for one, counts in zip(scenarios[name], counting, strict=True)]
         for part in PARTS:
             if part != "barrier" or simulation.has_barrier:
-                time_s = simulation.time_s(scenarios[name], (part,), place[name].before)
+                time_s = simulation.time_s(curve, (part,), place[name].before)
                 without.setdefault(name, {})[part] = ratio(name, time_s)
     if ALL in reproduced:
         means = {part: _mean(known, {n: without[n].get(part, math.nan) for n in known}) for part in PARTS}

@@ -312,7 +312,9 @@ def _penalty_table(all_choices: Sequence[AlgorithmChoice], names: Sequence[str])
 def _segment_table(measured: pd.DataFrame) -> list[Table]:
     """The best segment size at each point, of algorithms that were measured with several."""
     names = telling_placed(measured)
-    rows = []
+    segments_of = measured.groupby(["algorithm", "radix"], dropna=False)["segment_bytes"]
+    several = segments_of.transform("nunique", dropna=False) > 1
+    measured, rows = measured[several], []
     segments = measured["segment_bytes"].tolist()
     time_s = measured["time_s"].to_numpy(np.float64)
     known = measured["segment_bytes"].fillna(-1).to_numpy(np.int64)

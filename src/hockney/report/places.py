@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -44,6 +45,8 @@ class Places:
         # A launch does not name its system: with several, it could be of any.
         self._launches = [launch for launch in launches if launch.get("ranks")] if len(names) == 1 else []
         self._by_id = {str(launch.get("id")): launch for launch in launches if launch.get("ranks")}
+        # Curves of all sizes and algorithms mostly have the same ranks.
+        self._between = cache(self._boundaries)
 
     def system(self, name: str) -> System | None:
         """The description of a system; None if the caller gave none."""
@@ -51,26 +54,29 @@ class Places:
 
     def boundaries(self, configuration: Configuration, curve: pd.DataFrame) -> list[Boundary]:
         """Boundaries of one curve of `models.over_ranks.points.curves`."""
-        ranks = [int(value) for value in curve["ranks"]]
-        nodes = dict(zip(ranks, map(_count, curve["nodes"]), strict=True))
-        ppn = dict(zip(ranks, map(_count, curve["ppn"]), strict=True))
-        system = self.system(configuration["system"])
-        launch = self._launch(configuration)
+        told = configuration["system"], configuration["mapping"], configuration["variant"]
+        nodes, ppn = (map(_count, curve[name]) for name in ("nodes", "ppn"))
+        return self._between(*told, tuple(zip(map(int, curve["ranks"]), nodes, ppn, strict=True)))
+
+    def _boundaries(
+        self, name: str, mapping: str, variant: str, counts: tuple[tuple[int, int | None, int | None], ...]
+    ) -> list[Boundary]:
+        """Those of ranks on so many nodes, so many on each."""
+        system, launch = self.system(name), self._launch(mapping, variant)
         domains_at: dict[int, Domains] = {}
         try:
-            for count in ranks:
+            for ranks, nodes, ppn in counts:
                 if system is not None:
-                    placed = placement(system, configuration["mapping"], count, nodes[count], ppn[count])
-                    domains_at[count] = domains(placed)
-                elif launch is not None and count <= len(launch["ranks"]):
-                    domains_at[count] = domains(placement_of_launch(launch, count))
+                    domains_at[ranks] = domains(placement(system, mapping, ranks, nodes, ppn))
+                elif launch is not None and ranks <= len(launch["ranks"]):
+                    domains_at[ranks] = domains(placement_of_launch(launch, ranks))
         except RequestError as error:
             note = f"only boundaries of nodes are known: {error.message}"
             self.notes += [note] if note not in self.notes else []
             domains_at = {}
         if domains_at:
-            return boundaries(ranks, domains_at.get)
-        return node_boundaries({count: number for count, number in nodes.items() if number is not None})
+            return boundaries([ranks for ranks, *_ in counts], domains_at.get)
+        return node_boundaries({ranks: nodes for ranks, nodes, _ in counts if nodes is not None})
 
     def of_run(self, run: AppRecord) -> Placement | None:
         """Where a run's ranks were: by its system, otherwise by its launch; None where neither says."""
@@ -84,11 +90,11 @@ class Places:
             self.notes += [note] if note not in self.notes else []
             return None
 
-    def _launch(self, configuration: Configuration) -> Mapping[str, Any] | None:
+    def _launch(self, mapping: str, variant: str) -> Mapping[str, Any] | None:
         fitting = [
             launch
             for launch in self._launches
-            if all(str(launch.get(name, "")) == configuration[name] for name in ("mapping", "variant"))
+            if str(launch.get("mapping", "")) == mapping and str(launch.get("variant", "")) == variant
         ]
         return max(fitting, key=lambda launch: len(launch["ranks"]), default=None)
 

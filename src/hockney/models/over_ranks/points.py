@@ -205,13 +205,15 @@ def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str
     by_label: dict[tuple[Configuration, str], pd.DataFrame] = {}
     of_size = measured[(measured["bytes"] == size_B) & measured["ranks"].notna()]
     for _, alike in groups(of_size, CONFIGURATION):
-        names = list(CONFIGURATION)
+        apart: list[str] = []
         for name in ("nodes", "ppn"):
-            if alike.groupby([*names, "label", "ranks"], dropna=False).size().max() > 1:
-                names.append(name)
-        for configuration, rows in groups(alike, names):
-            for label, curve in rows.groupby("label", sort=True):
-                by_label[configuration, str(label)] = curve[[*columns.SCALE, "time_s"]].sort_values("ranks")
+            if alike.duplicated(["label", "ranks", *apart]).any():
+                apart.append(name)
+        drawn = alike[[*columns.SCALE, "time_s"]]
+        for configuration, rows in positions(alike, [*CONFIGURATION, *apart, "label"]):
+            *held, (_, label) = configuration.held
+            curve = drawn.iloc[rows]
+            by_label[Configuration(tuple(held)), label] = curve.sort_values("ranks")
     return by_label
 
 

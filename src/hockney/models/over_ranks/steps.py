@@ -340,7 +340,7 @@ def _prepared(
     ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> tuple[Array, Array, Array] | None:
     """The ranks near a place, `_columns` and ln T there; None where points on a side are too few."""
-    near = (ranks >= place.before / SPAN) & (ranks <= place.after * SPAN)
+    near = counts_at(ranks, place)
     # A power of two is on no side of any place.
     near &= ~np.isin(ranks, _powers(place, candidates))
     at, time = ranks[near], time_s[near]
@@ -348,6 +348,11 @@ def _prepared(
         return None
     shape = _smooth(_curve(at), time)
     return at, _columns(at, shape, place, others, candidates), np.log(time / shape)
+
+
+def counts_at(ranks: Array, place: Candidate) -> Mask:
+    """Which points count at a place."""
+    return np.asarray((ranks >= place.before / SPAN) & (ranks <= place.after * SPAN))
 
 
 def _powers(place: Candidate, candidates: Sequence[Candidate]) -> list[int]:
