@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -303,3 +304,22 @@ def test_two_processes_do_not_measure_into_one_folder(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "c", asked.model_dump())
     with campaign.locked(), pytest.raises(RequestError, match="another process is writing"):
         measured(tmp_path / "c", asked)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "library", "file", "refused"),
+    [
+        ("tuned:pipeline", "Open MPI 4.1.4", "rules_file", True),
+        ("tuned:pipeline", "Open MPI 4.1.4", "", False),
+        ("tuned:pipeline", "Open MPI 5.0.11", "rules_file", False),
+        ("default", "Open MPI 4.1.4", "rules_file", False),
+        ("basic:default", "Open MPI 4.1.4", "rules_file", False),
+    ],
+)
+def test_what_a_file_of_rules_goes_before_is_refused(
+    algorithm: str, library: str, file: str, refused: bool
+) -> None:
+    chosen = [Candidate(operation="bcast", algorithm=algorithm, kind="library", segmented=False, radix=0)]
+    settings = {"coll_tuned_dynamic_rules_filename": file} if file else {}
+    with pytest.raises(RequestError, match="of rules_file before it heeds tuned:") if refused else nullcontext():
+        collectives.expect_heeded(chosen, library, settings)

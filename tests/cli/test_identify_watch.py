@@ -23,6 +23,8 @@ def answers(*words: str | Path) -> list[dict[str, Any]]:
 
 @pytest.mark.one_mpi
 def test_the_answer_without_a_campaign(mpi: Mpi) -> None:
+    if mpi.kind not in library.COUNTING:
+        pytest.skip(f"{mpi.describe()} cannot be watched")
     words = (
         "--watch",
         "--mpi",

@@ -192,7 +192,7 @@ def simulated_us(frame: pd.DataFrame, ranks: int) -> dict[tuple[str, str, int], 
     ("words", "what"),
     [
         ([], "none was given"),
-        (["--platform", "nowhere.xml"], "no platform file"),
+        (["--platform", "nowhere.xml"], "nowhere.xml does not exist"),
         (["--platform", str(PLATFORM), "--ranks", "257"], "257 ranks"),
     ],
 )

@@ -75,5 +75,6 @@ def test_what_the_reports_say_of_the_node() -> None:
 
 def test_nothing_is_claimed_that_was_not_published() -> None:
     expect_no_claims(MACHINE)
+    assert MACHINE.effects
     assert all(one.not_identified and not one.parameters for one in MACHINE.effects)
     assert any("not reserved" in text for text in MACHINE.provenance.warnings)

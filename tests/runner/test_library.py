@@ -134,8 +134,10 @@ def test_an_algorithm_is_refused_where_another_would_run(probe: Probe) -> None:
             ("allreduce", "mpir:reduce_scatter_allgather", 3): "at least 16 bytes on 5 ranks",
         },
     }
+    if probe.mpi.kind not in refusals:
+        pytest.skip("no algorithm of this library is selected while it runs")
     with probe.talk(5) as conversation:
-        for (operation, name, elements), reason in refusals.get(probe.mpi.kind, {}).items():
+        for (operation, name, elements), reason in refusals[probe.mpi.kind].items():
             answer = conversation.run(operation, name, elements)
             assert answer == {"type": "refused", "message": f"{name} needs {reason}"}
 
@@ -145,7 +147,10 @@ def test_small_segments_are_messages_of_their_own(probe: Probe) -> None:
     size_B, segment_B, least_header_B = 65536, 16, 8
     with probe.talk(2, through_tcp(probe.mpi)) as conversation:
         known = {a["name"] for a in conversation.algorithms() if a["operation"] == "bcast"}
-        for name in sorted(known & {"tuned:chain", "tuned:pipeline", "tuned:binomial", "mpir:pipelined_tree"}):
+        segmented = known & {"tuned:chain", "tuned:pipeline", "tuned:binomial", "mpir:pipelined_tree"}
+        if not segmented:
+            pytest.skip("no algorithm of this library takes segments")
+        for name in sorted(segmented):
             in_one_B, in_many_B = (
                 conversation.run("bcast", name, size_B, segment_B=segment)["sockets_B"][0][1]
                 for segment in (0, segment_B)

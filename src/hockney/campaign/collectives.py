@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
@@ -11,6 +11,7 @@ from hockney.records.answers import Candidate, CollectiveMeasurement, RankPlace
 from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.records.record import Record, Selection, Statistic
 from hockney.registry import did_you_mean
+from hockney.runner.library import rules_first
 from hockney.runner.topology import oversubscribed
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
@@ -50,6 +51,16 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
             )
     offered.sort(key=lambda candidate: operations.index(candidate.operation))
     return [candidate for candidate in offered if candidate.algorithm in selected]
+
+
+def expect_heeded(chosen: Iterable[Candidate], mpi: str, settings: Mapping[str, str]) -> None:
+    """RequestError where the library would run what a file of rules says under the name of a chosen algorithm."""
+    file = rules_first(mpi, settings)
+    if file and (names := {one.algorithm for one in chosen if one.algorithm.startswith("tuned:")}):
+        raise RequestError(
+            f"{mpi} goes by the rules of {file} before it heeds {min(names)}",
+            "unset coll_tuned_dynamic_rules_filename, or leave the algorithms of tuned out",
+        )
 
 
 def ignored(chosen: Iterable[Candidate], plan: Plan) -> list[str]:

@@ -43,6 +43,7 @@ class Offer:
         only = running.launch.only
         if only is not None:
             chosen = [collectives.launched_alone(*only)]
+        collectives.expect_heeded(chosen, running.launch.mpi_name, hello.settings)
         self._collectives = collectives.keys(chosen, plan)
 
     def series(self) -> dict[Key, int]:

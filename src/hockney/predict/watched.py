@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
@@ -22,7 +22,7 @@ from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watc
 from hockney.records.answers import CallCount, Hello
 from hockney.records.defaults import Defaults, WatchedCell
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
-from hockney.runner.library import Counting
+from hockney.runner.library import WITHOUT_RULES, Counting, rules_first
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_COUNTS = 4
@@ -170,13 +170,18 @@ def _by(
     """What launches of one way of counting say."""
     done = Watched()
     for launch in launches:
-        with _Counter(launch, how, limit_s) as counter:
+        with ExitStack() as both:
+            counter = both.enter_context(_Counter(launch, how, limit_s))
+            asking = counter
+            if rules_first(launch.mpi_name, counter.hello.settings):
+                without = replace(launch, environment={**launch.environment, **WITHOUT_RULES})
+                asking = both.enter_context(_Counter(without, how, limit_s))
             if known is not None:
                 _expect_same(known, (launch.mpi_name, launch.variant), counter.hello.settings, asked)
             for operation, count in asked:
                 share = len(done.answers) / (len(launches) * len(asked))
                 progress(share, f"watching {operation} on {count} ranks")
-                _watch_one(done, counter, launch, how, operation, count, sizes_B)
+                _watch_one(done, counter, asking, launch, how, operation, count, sizes_B)
     return done
 
 
@@ -203,13 +208,14 @@ def _expect_same(
 def _watch_one(
     done: Watched,
     counter: _Counter,
+    asking: _Counter,
     launch: Launch,
     how: Counting,
     operation: str,
     ranks: int,
     sizes_B: Sequence[int],
 ) -> None:
-    """Add what one operation does on so many ranks."""
+    """Add what one operation does on so many ranks; `asking` counts the algorithms that are asked for."""
     hello, collective = counter.hello, COLLECTIVES[operation]
     element_B = ELEMENT_B if collective.reduces else 1
     asked_B = [max(size_B // element_B, 1) * element_B for size_B in sizes_B] if collective.has_size else [0]
@@ -219,7 +225,9 @@ def _watch_one(
         launch.mpi_name,
         ranks,
         offered,
-        lambda asked, size_B: counter.count(operation, ranks, asked, size_B),
+        lambda asked, size_B: (counter if asked.algorithm == "default" else asking).count(
+            operation, ranks, asked, size_B
+        ),
         element_B,
     )
     found = sorted(one.over(asked_B), key=lambda each: each.size_B)
@@ -229,8 +237,9 @@ def _watch_one(
         _told(each, DefaultCall(operation, launch.mpi_name, launch.variant, ranks, nodes, each.size_B), force)
         for each in found
     ]
-    warnings = [*counter.warnings]
+    warnings = list(dict.fromkeys([*counter.warnings, *asking.warnings]))
     counter.warnings.clear()
+    asking.warnings.clear()
     if how.is_flat and _shares_nodes(hello, ranks):
         warnings.append(
             "while it is watched every rank counts as a node of its own: what ranks on one node do was not seen"

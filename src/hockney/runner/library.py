@@ -98,6 +98,20 @@ def launch_environment(mpi: Mpi) -> dict[str, str]:
     return {}
 
 
+_RULES = "coll_tuned_dynamic_rules_filename"
+WITHOUT_RULES = {f"OMPI_MCA_{_RULES}": ""}
+"""For a launch that heeds no file of rules."""
+
+
+def rules_first(mpi: str, settings: Mapping[str, str]) -> str:
+    """The file of rules by which `tuned` goes before it heeds the algorithm that is asked for; "" without one.
+
+    `mpi` as tables name it, `settings` as a launch states them. Open MPI 5 heeds what is asked for first
+    (ompi/mca/coll/tuned/coll_tuned_decision_dynamic.c of 4.1 and 5.0).
+    """
+    return settings.get(_RULES, "") if mpi.startswith("Open MPI 4.") else ""
+
+
 class Counting(NamedTuple):
     """How the messages inside collectives are counted: in launches with these variables.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hockney.apps.stencil.caches import Cache, caches_of, steps
-from hockney.apps.stencil.fitting import Fitting, shrunk, that_fits
+from hockney.apps.stencil.fitting import shrunk
 from hockney.apps.stencil.measured import Computation
 from hockney.units import Extents
 
@@ -57,8 +57,8 @@ def test_caches_are_those_of_the_launch() -> None:
 
 def test_what_needs_more_than_there_is_shrinks_to_what_fits() -> None:
     # Two fields of 1200³ doubles are 27.6 GB; of 4 GB four fifths are 3.2: sides of 0.4874 · 1200 = 584.9.
-    assert that_fits("jacobi", Extents(1200, 1200, 1200), 64, 4e9, 2) == Fitting(Extents(580, 580, 580), 2)
-    assert that_fits("jacobi", Extents(100, 100, 100), 2, 4e9, 4) == Fitting(Extents(100, 100, 100), 2)
+    assert shrunk(Extents(1200, 1200, 1200), 2 * 8 * 1200**3, 4e9) == Extents(580, 580, 580)
+    assert shrunk(Extents(100, 100, 100), 2 * 8 * 100**3, 4e9) == Extents(100, 100, 100)
     # A plane shrinks along two sides: four vectors of 8 GB, in all 32 GB, into 3.2 GB: √0.1 of 31623 is 10000.07.
-    assert that_fits("cg", Extents(31623, 31623, 1), 2, 4e9, 2).cells == Extents(10000, 10000, 1)
+    assert shrunk(Extents(31623, 31623, 1), 4 * 8 * 31623**2, 4e9) == Extents(10000, 10000, 1)
     assert shrunk(Extents(4, 4, 4), 1e9, 1.0) == Extents(1, 1, 1)

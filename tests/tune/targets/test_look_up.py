@@ -176,6 +176,7 @@ def test_every_cell_is_found_as_it_was_chosen(form: str, operation: str, data: s
         done = tuned(target, library, cells, "planted")
         text = done.checked()
     blocks = COLLECTIVES[operation].sizes_are_blocks and (family, operation) != ("mpich", "alltoall")
+    assert len(done.choice.decisions) == len(cells)
     for one in done.choice.decisions:
         cell = one.cell
         found = look_up(text, operation, cell.ranks, cell.bytes * (cell.ranks if blocks else 1))

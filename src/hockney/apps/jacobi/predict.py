@@ -33,6 +33,7 @@ with later():
     from hockney.apps.jacobi.printed import predict as predict_formula
     from hockney.apps.jacobi.scaling import MeasuredGrid, scaling_tables, stated_links
     from hockney.apps.jacobi.tables import growth_in_words, show_comparison, show_grids, show_links
+    from hockney.apps.stencil.choice import SHARES
     from hockney.apps.stencil.grids import Grid, by_ranks
     from hockney.machine.file import load
     from hockney.machine.placement import placement
@@ -46,8 +47,6 @@ EXAMPLE = (
     "hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 "
     "--grid 24x1x1 --model weak_scaling_jacobi"
 )
-SHARES = (0.1, 0.5)
-"""Of the time, from which communication is said to matter."""
 
 
 class JacobiCase(StencilCase):

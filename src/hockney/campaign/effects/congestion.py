@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hockney.campaign.effects.base import NO_BYTES, Here, NotMeasurable, Question, Questions, effects
+from hockney.campaign.effects.base import NO_BYTES, ONCE, Here, NotMeasurable, Question, Questions, effects
 from hockney.network.topologies.base import Network, parse_spec
 from hockney.network.traffic.base import Allocated, Demand, Links
 from hockney.network.traffic.demands import traffics
@@ -24,8 +24,6 @@ DRAWS_BUDGET = 10.0
 """Points' budgets that all draws together may take."""
 WINDOW_SHARE = 0.02
 """Share of a point's budget that a window takes alone; slower links get fewer messages in flight."""
-ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
-"""A simulation repeats itself."""
 AGAIN, MOST_AGAIN = 12, 4
 """Visits to the slowest pairing, half of which choose its slowest pair, and how many pairings may have been slow
 by chance."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hockney.campaign.effects.base import NO_BYTES, Here, NotMeasurable, Question, Questions, effects
+from hockney.campaign.effects.base import NO_BYTES, ONCE, Here, NotMeasurable, Question, Questions, effects
 from hockney.records.answers import StreamsAnswer
 from hockney.records.record import LOCALITIES, Locality
 
@@ -27,8 +27,6 @@ ONCE_S = 0.02
 SLOWEST_S = 0.2
 """A window that takes longer makes a point of seconds: longer messages are left out then."""
 LEAST_LONGEST_B = 2**18
-ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
-"""A simulation repeats itself."""
 FACING: tuple[Locality, ...] = ("numa", "package", "node", "network")
 """Localities at which all pairs can lie between the same two domains and share what joins them."""
 
