@@ -11,7 +11,7 @@ from scipy import stats
 
 from hockney.records.levels import common
 from hockney.records.record import Record
-from hockney.records.visits import at, levels_of, ratio_in_pairs, samples_at, settle
+from hockney.records.visits import at, levels_of, ratio_in_pairs, samples_at, settle, taken_together
 
 FAST_S, SLOW_S = 0.16e-6, 0.42e-6
 GROUP = 10
@@ -292,3 +292,9 @@ def test_few_pairs_say_nothing_of_a_ratio() -> None:
     one, other = {"a": [0.0] * 11, "b": [0.0] * 5}, {"a": [0.1] * 11, "c": [0.1] * 5}
     assert ratio_in_pairs(one, other) is None
     assert ratio_in_pairs({**one, "c": [0.0]}, other) == pytest.approx((-0.1, 0.0))
+
+
+def test_points_that_do_the_same_tell_of_every_launch_that_visited_one() -> None:
+    # In "a" all three were visited, one of them twice; in "b" and "c" one each.
+    one, two, three = {"a": [1.0, 5.0], "b": [2.0]}, {"a": [3.0]}, {"a": [8.0], "c": [0.0]}
+    assert taken_together([one, two, three]) == {"a": [3.0, 5.0], "b": [2.0], "c": [0.0]}

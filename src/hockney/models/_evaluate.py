@@ -68,9 +68,6 @@ def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
     The mean errors of each series are compared in pairs (Wilcoxon's signed-rank test, one-sided), those of each
     size where the series are few.
     """
-    # Half a second, for which whoever only fits does not wait.
-    from scipy.stats import wilcoxon
-
     ours = errors.get("piecewise", ())
     sentences = []
     for name, title in SIMPLER.items():
@@ -87,7 +84,7 @@ def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
         difference = difference[difference != 0]
         if not difference.size:
             continue
-        # It takes half a second to import, and a page without messages does without.
+        # It takes half a second to import, for which whoever only fits, or has no messages, does not wait.
         from scipy.stats import wilcoxon
 
         p_value = float(wilcoxon(difference, alternative="greater").pvalue)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from operator import attrgetter
 from statistics import median
 
@@ -275,18 +276,17 @@ def by_launch(times_s: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 
 def visits_by_launch(visits: Sequence[Record], levels: Levels, choice: Choice = common) -> dict[str, list[float]]:
     """The same of the visits of one point, in their order: those at the level."""
-    return by_launch(
-        (visit.launch, time_s) for visit in _undelayed(visits) for time_s in visit_times([visit], levels, choice)
-    )
+    visited = ((visit.launch, visit_times([visit], levels, choice)) for visit in _undelayed(visits))
+    return by_launch((launch, time_s) for launch, times_s in visited for time_s in times_s)
 
 
 def taken_together(several: Sequence[ByLaunch]) -> ByLaunch:
-    """Of points that do the same: the median of the visits that were beside each other."""
-    shared = [launch for launch in several[0] if all(launch in visits for visits in several)]
-    return {
-        launch: [median(beside) for beside in zip(*(visits[launch] for visits in several), strict=False)]
-        for launch in shared
-    }
+    """Of points that do the same, in each launch that visited one: the median of the visits beside each other."""
+    together = {}
+    for launch in dict.fromkeys(launch for visits in several for launch in visits):
+        beside = zip_longest(*(visits[launch] for visits in several if launch in visits))
+        together[launch] = [median(time for time in times if time is not None) for times in beside]
+    return together
 
 
 def ratio_in_pairs(one: ByLaunch, other: ByLaunch) -> tuple[float, float] | None:
