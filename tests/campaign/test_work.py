@@ -167,6 +167,18 @@ def test_those_who_saw_a_jump_look_again_before_it_is_believed() -> None:
     assert believed[1] in (2, 8), "the middle of an interval beside the jump"
 
 
+def test_a_miss_is_looked_into_beyond_one_standard_error() -> None:
+    # 16 B lies 4.0 % of its time above the line; 3 % is allowed. Half of ± 1.5 % leaves 0.3 too many, all of it
+    # or half of ± 3 % none.
+    flat = [visit(size, 1e-6) for size in (0, 1, 4, 64, 256, 1024)]
+    for half, sizes in ((0.015, {8, 32}), (0.03, set())):
+        bounds = {"low": 1.042e-6 * (1 - half), "high": 1.042e-6 * (1 + half)}
+        high = visit(16, 1.042e-6).model_copy(update=bounds)
+        following = work(*flat, high, largest_B=1024, ladder_ratio=4, visits=1).next_point()
+        assert bool(following) == bool(sizes)
+        assert following is None or following[1] in sizes
+
+
 def test_a_later_launch_repeats_the_sizes_of_the_first() -> None:
     first = [visit(size, 1e-6) for size in (8, 8, 40)]
     second = work(*first, index=1)

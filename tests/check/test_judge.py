@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.check.planted import MPIS, Made, Measured, Noise, Spreads, equal, times
 
-from hockney.check.judge import LEAST_LAUNCHES, RATIO_DRIFT, comparisons, holm, judge, of_many
+from hockney.check.judge import LEAST_LAUNCHES, RATIO_DRIFT, comparisons, holm, judge
 from hockney.check.study import bounds, compared
 from hockney.models.base import DRIFT_AT_REFERENCE
 from hockney.statistics import NORMAL, steady_median_factor
@@ -67,36 +67,6 @@ def test_the_probability_is_students_of_the_median() -> None:
     # With what moves between campaigns, which is known: by hand after Satterthwaite.
     total = np.hypot(error, RATIO_DRIFT)
     assert judged.p[0] == pytest.approx(stats.t.sf(0.1 / total, 4 * (total / error) ** 4), rel=1e-9)
-
-
-def test_many_launches_count_by_their_mean() -> None:
-    # Twelve launches, evenly spread. Another program took one: it counts as if it lay 0.3 from the median.
-    logarithms = 0.1 + 0.02 * (np.arange(12) - 5.5)
-    logarithms[11] = 7.0
-    counted = logarithms.copy()
-    counted[11] = np.median(logarithms) + 0.3
-    time_s = np.stack([np.exp(logarithms), np.ones(12)])
-    judged = judge(comparisons([(0, [(1, 1)])], ["x"]), time_s, time_s, time_s)
-    assert np.log(judged.ratio[0]) == pytest.approx(counted.mean(), rel=1e-9)
-    error = counted.std(ddof=1) / np.sqrt(12)
-    total = np.hypot(error, RATIO_DRIFT)
-    p = stats.t.sf(counted.mean() / total, 11 * (total / error) ** 4)
-    assert judged.p[0] == pytest.approx(p, rel=1e-9)
-
-
-def test_the_variance_of_many_launches_leans_to_that_of_their_like() -> None:
-    # Of three sizes with standard deviations in the ratio of 1, 2 and 4 the typical one is the second's, by
-    # Wilson and Hilferty. It counts with a freedom of eight, beside the fourteen of each (Smyth, 2004).
-    shape = np.arange(15) - 7.0
-    variance = np.array([1.0, 4.0, 16.0]) * (0.005 * shape).var(ddof=1)
-    rows = np.exp(0.2 + 0.005 * np.outer([1, 2, 4], shape))
-    _, error, freedom = of_many(rows, np.zeros_like(rows))
-    typical = variance[1] / (1 - 2 / (9 * 14)) ** 3
-    np.testing.assert_allclose(error**2 * 15, (14 * variance + 8 * typical) / 22, rtol=1e-9)
-    np.testing.assert_array_equal(freedom, 22)
-    # Times that agree to the last digit are no surer than they are within a launch.
-    _, error, _ = of_many(np.ones((3, 15)), np.full((3, 15), 0.03))
-    np.testing.assert_allclose(error, 0.03 / np.sqrt(15))
 
 
 def test_a_launch_that_another_program_took_hides_nothing() -> None:

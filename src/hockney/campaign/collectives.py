@@ -11,7 +11,7 @@ from hockney.records.answers import Candidate, CollectiveMeasurement, RankPlace
 from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.records.record import Record, Selection, Statistic
 from hockney.registry import did_you_mean
-from hockney.runner.library import rules_first
+from hockney.runner.library import RULES, rules_first
 from hockney.runner.topology import oversubscribed
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
@@ -59,7 +59,7 @@ def expect_heeded(chosen: Iterable[Candidate], mpi: str, settings: Mapping[str, 
     if file and (names := {one.algorithm for one in chosen if one.algorithm.startswith("tuned:")}):
         raise RequestError(
             f"{mpi} goes by the rules of {file} before it heeds {min(names)}",
-            "unset coll_tuned_dynamic_rules_filename, or leave the algorithms of tuned out",
+            f"without that file ({RULES} is empty) it runs what is asked for; or leave the algorithms of tuned out",
         )
 
 

@@ -28,10 +28,6 @@ def spread(sizes: Sequence[int]) -> list[int]:
     return [sizes[index] for index in order]
 
 
-STANDARD_ERRORS = 1.96
-"""In half a 95 % interval."""
-
-
 @dataclass(frozen=True)
 class Suspect:
     """An interval that linear interpolation misses: the three points that say so, and the size to look at."""
@@ -42,7 +38,7 @@ class Suspect:
 
 def refine(
     times_s: Mapping[int, float],
-    half_width_s: Mapping[int, float],
+    unsure_s: Mapping[int, float],
     tolerance: float,
     narrowest: float,
     excluded: Container[int] = (),
@@ -51,16 +47,14 @@ def refine(
 ) -> Suspect | None:
     """The size to measure next, or None when linear interpolation is good everywhere.
 
-    `times_s` and `half_width_s`: median and half-width of its interval for each size measured, bytes → seconds.
-    A point that the line through its neighbours misses by more than `tolerance` (relative, beyond one standard
-    error of its own) makes the intervals on both its sides suspect: a whole 95 % interval would hide a jump of a
-    tenth from a campaign beside other work, which others of the machine see. `with_end` the last one is suspect,
-    too, if only the largest size lies off the line through the two before it. Of all suspect intervals the one
-    with the largest miss is halved on the logarithmic scale. An interval narrower than the ratio `narrowest` is
-    left: the break inside it is bracketed well enough. `excluded` sizes cannot be measured.
+    `times_s` and `unsure_s`: the median of each size measured and by how much it may be off, bytes → seconds.
+    A point that the line through its neighbours misses by more than `tolerance` of it, and what it may be off,
+    makes the intervals on both its sides suspect. `with_end` the last interval is suspect, too, if only the
+    largest size lies off the line through the two before it. Of all suspect intervals the one with the largest
+    miss is halved on the logarithmic scale. An interval narrower than the ratio `narrowest` is left: the break
+    inside it is bracketed well enough. `excluded` sizes cannot be measured.
     """
     sizes = sorted(times_s)
-    error_s = {size: half_s / STANDARD_ERRORS for size, half_s in half_width_s.items()}
     suspects: list[tuple[float, Suspect]] = []
 
     def suspect(miss: float, witnesses: tuple[int, int, int], low: int, high: int) -> None:
@@ -72,24 +66,24 @@ def refine(
     for left, size, right in zip(sizes, sizes[1:], sizes[2:], strict=False):
         share = (size - left) / (right - left)
         expected_s = times_s[left] + share * (times_s[right] - times_s[left])
-        miss = (abs(times_s[size] - expected_s) - error_s[size]) / times_s[size]
+        miss = (abs(times_s[size] - expected_s) - unsure_s[size]) / times_s[size]
         triple = left, size, right
         suspect(miss, triple, left, size)
         suspect(miss, triple, size, right)
         if with_end and right == sizes[-1] and miss <= tolerance:
-            suspect(_miss_of_last(triple, times_s, error_s), triple, size, right)
+            suspect(_miss_of_last(triple, times_s, unsure_s), triple, size, right)
     return max(suspects, key=lambda entry: entry[0])[1] if suspects else None
 
 
 def _miss_of_last(
-    triple: tuple[int, int, int], times_s: Mapping[int, float], error_s: Mapping[int, float]
+    triple: tuple[int, int, int], times_s: Mapping[int, float], unsure_s: Mapping[int, float]
 ) -> float:
     """By what share the line through the first two sizes misses the last, beyond what all three leave unsure."""
     first, middle, last = triple
     growth = (last - middle) / (middle - first)
     expected_s = times_s[middle] + growth * (times_s[middle] - times_s[first])
-    unsure_s = error_s[last] + (1 + growth) * error_s[middle] + growth * error_s[first]
-    return (abs(times_s[last] - expected_s) - unsure_s) / times_s[last]
+    all_three_s = unsure_s[last] + (1 + growth) * unsure_s[middle] + growth * unsure_s[first]
+    return (abs(times_s[last] - expected_s) - all_three_s) / times_s[last]
 
 
 def midpoint(low: int, high: int) -> int:

@@ -21,17 +21,7 @@ from scipy import special, stats
 
 from hockney.models.base import DRIFT_AT_REFERENCE
 from hockney.records.launches import intervals
-from hockney.records.visits import MANY
-from hockney.statistics import (
-    MODES_APART,
-    MOST_POOLED,
-    NORMAL,
-    TAILS,
-    Array,
-    standard_error,
-    steady_median,
-    typical_variance,
-)
+from hockney.statistics import MODES_APART, NORMAL, TAILS, Array, standard_error, steady_median
 
 LEAST_LAUNCHES = 4
 """Fewer do not tell how launches differ: with three, noise alone alarmed in one of 23 campaigns for one of 50."""
@@ -80,10 +70,10 @@ def comparisons(rows: Sequence[tuple[int, Sequence[tuple[int, int]]]], groups: S
 class Judged:
     """What became of each comparison, shapes (comparisons,).
 
-    `ratio` is slow over fast, the steady median over launches, of `MANY` their mean (`of_many`), with its 95 %
-    interval, which knows that a ratio moves between campaigns; `launches` are those in which both sides were
-    timed. `p`: how likely as large a ratio is where the true one is at most 1. `p_corrected`: the smallest
-    family-wise error at which it would be called a violation. NaN where launches are too few.
+    `ratio` is slow over fast, the steady median over launches, with its 95 % interval, which knows that a ratio
+    moves between campaigns; `launches` are those in which both sides were timed. `p`: how likely as large a
+    ratio is where the true one is at most 1. `p_corrected`: the smallest family-wise error at which it would be
+    called a violation. NaN where launches are too few.
     """
 
     ratio: Array
@@ -115,9 +105,6 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
         there = ~np.isnan(ratio[chosen]).all(axis=0)
         of_group, within = ratio[chosen][:, there], np.exp(NORMAL * error[chosen][:, there])
         _, of_ratio[chosen], freedom[chosen] = steady(of_group / within, of_group, of_group * within)
-        many = group[launches[group] >= MANY]
-        if many.size:
-            middle[many], of_ratio[many], freedom[many] = of_many(ratio[many], error[many])
     error, freedom = _with_drift(of_ratio, freedom)
     reach = np.exp(special.stdtrit(freedom, TAILS[1]) * error)
     p = _tail(middle, error, freedom)
@@ -152,29 +139,6 @@ def steady(low: Array, time: Array, high: Array) -> tuple[Array, Array, Array]:
         middle, _, top, freedom = intervals(low, time, high)
     error = np.log(top / middle) / special.stdtrit(freedom, TAILS[1])
     return middle, error, freedom - fewer
-
-
-def of_many(ratio: Array, within: Array) -> tuple[Array, Array, Array]:
-    """The mean of each row over launches, the standard error of its logarithm, and its freedom, (rows,).
-
-    The rows are alike, (rows, launches), `MANY` launches each at least, NaN where one lacks it; `within`: the
-    standard errors of their logarithms within a launch.
-
-    A median of twelve is as sure as a mean of eight. So it is the geometric mean, in which what is farther than
-    `MODES_APART` from the median counts as if it lay there (Tukey and McLaughlin, 1963): a launch that another
-    program took moves it by its share of that. Variances are moderated (Smyth, 2004): each counts with its own
-    freedom, the typical one of the rows with `MOST_POOLED` at most, also where a row scatters more than its like.
-    """
-    logarithms = np.log(ratio)
-    median = np.nanmedian(logarithms, axis=1, keepdims=True)
-    near = median + np.clip(logarithms - median, -MODES_APART, MODES_APART)
-    count = np.sum(~np.isnan(near), axis=1)
-    own, variance = count - 1.0, np.nanvar(near, axis=1, ddof=1)
-    pooled = np.minimum(own.sum() - own, MOST_POOLED)  # its own are among them
-    freedom = own + pooled
-    variance = (own * variance + pooled * typical_variance(variance, own)) / freedom
-    least = np.nanmedian(within, axis=1) ** 2
-    return np.exp(np.nanmean(near, axis=1)), np.sqrt(np.maximum(variance, least) / count), freedom
 
 
 def _ratios(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> tuple[Array, Array]:

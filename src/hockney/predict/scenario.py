@@ -97,7 +97,7 @@ class Scenario:
         return self.label, self.ranks, self.size_B, self.run.start, self.run.end, tuple(told), self.place.key
 
 
-_TOLD = ("ranks", "bytes", "root", "element_B", "segment_B", "radix", "in_place", "commutative")
+_TOLD = tuple(name for name in dir(Problem) if not name.startswith("_"))
 """What a `Problem` says."""
 
 

@@ -22,7 +22,7 @@ from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watc
 from hockney.records.answers import CallCount, Hello
 from hockney.records.defaults import Defaults, WatchedCell
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
-from hockney.runner.library import WITHOUT_RULES, Counting, rules_first
+from hockney.runner.library import RULES, WITHOUT_RULES, Counting, rules_first
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_COUNTS = 4
@@ -176,6 +176,11 @@ def _by(
             if rules_first(launch.mpi_name, counter.hello.settings):
                 without = replace(launch, environment={**launch.environment, **WITHOUT_RULES})
                 asking = both.enter_context(_Counter(without, how, limit_s))
+                if file := rules_first(launch.mpi_name, asking.hello.settings):
+                    raise EnvironmentLack(
+                        f"{launch.mpi_name} goes by the rules of {file}, also in a launch that asks for none",
+                        f"name the file in {RULES}, not on the command line or in a file of parameters",
+                    )
             if known is not None:
                 _expect_same(known, (launch.mpi_name, launch.variant), counter.hello.settings, asked)
             for operation, count in asked:

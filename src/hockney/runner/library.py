@@ -99,7 +99,8 @@ def launch_environment(mpi: Mpi) -> dict[str, str]:
 
 
 _RULES = "coll_tuned_dynamic_rules_filename"
-WITHOUT_RULES = {f"OMPI_MCA_{_RULES}": ""}
+RULES = f"OMPI_MCA_{_RULES}"
+WITHOUT_RULES = {RULES: ""}
 """For a launch that heeds no file of rules."""
 
 
