@@ -59,7 +59,7 @@ def expect_heeded(chosen: Iterable[Candidate], mpi: str, settings: Mapping[str, 
     if file and (names := {one.algorithm for one in chosen if one.algorithm.startswith("tuned:")}):
         raise RequestError(
             f"{mpi} goes by the rules of {file} before it heeds {min(names)}",
-            f"without that file ({RULES} is empty) it runs what is asked for; or leave the algorithms of tuned out",
+            f"with {RULES} empty it runs what is asked for; or leave the algorithms of tuned out",
         )
 
 
