@@ -11,7 +11,8 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from hockney.apps.ring.picture import MOST_NAMED, RingCurve, ring, write
+from hockney.apps.ring.picture import MOST_NAMED, ring, write
+from hockney.apps.ring.predicted import RingCurve
 from hockney.errors import RequestError
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.segments import segments

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
-from hockney.models.over_ranks.boundaries import Boundary
-from hockney.models.over_ranks.segments import Segments
+from hockney.apps.ring.predicted import RingCurve
 from hockney.records.record import Locality
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.drawn import write_drawing
 from hockney.report.style import QUIET, Style, styles
 
-Array = NDArray[np.float64]
-
 HEADROOM = 1.25
 """The axis of time over the longest time."""
 MOST_NAMED = 12
 """Boundaries that are drawn wherever they are; the labels of more would touch."""
-
-
-@dataclass(frozen=True)
-class RingCurve:
-    """Arrays of shape (points,), seconds; NaN where there is no bound or no prediction."""
-
-    ranks: Array
-    time_s: Array
-    low_s: Array
-    high_s: Array
-    predicted_s: Array
-    fitted: Segments | None
-    boundaries: Sequence[Boundary]
 
 
 def ring(curves: Mapping[str, RingCurve], model: str, name: str = "ring") -> Drawing:

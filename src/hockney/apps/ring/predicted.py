@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,21 @@ from hockney.errors import RequestError
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.segments import Segments
 from hockney.records.record import Locality
+from hockney.statistics import Array
 from hockney.units import format_time
 
-if TYPE_CHECKING:
-    from hockney.apps.ring.picture import RingCurve
+
+@dataclass(frozen=True)
+class RingCurve:
+    """Arrays of shape (points,), seconds; NaN where there is no bound or no prediction."""
+
+    ranks: Array
+    time_s: Array
+    low_s: Array
+    high_s: Array
+    predicted_s: Array
+    fitted: Segments | None
+    boundaries: Sequence[Boundary]
 
 
 @dataclass(frozen=True)
@@ -57,9 +68,6 @@ class RingComparison:
 
     def drawn(self) -> RingCurve:
         """As the figure takes it."""
-        # Whoever draws nothing (`fit`) does not wait for what draws.
-        from hockney.apps.ring.picture import RingCurve
-
         records = [run.record for run in self.curve.runs]
 
         def array(values: Sequence[float | None]) -> Any:
