@@ -48,8 +48,8 @@ def refine(
     """The size to measure next, or None when linear interpolation is good everywhere.
 
     `times_s` and `unsure_s`: the median of each size measured and by how much it may be off, bytes → seconds.
-    A point that the line through its neighbours misses by more than `tolerance` of it, and what it may be off,
-    makes the intervals on both its sides suspect. `with_end` the last interval is suspect, too, if only the
+    A point that the line through its neighbours misses by more than what it may be off and `tolerance` of its
+    time makes the intervals on both its sides suspect. `with_end` the last interval is suspect, too, if only the
     largest size lies off the line through the two before it. Of all suspect intervals the one with the largest
     miss is halved on the logarithmic scale. An interval narrower than the ratio `narrowest` is left: the break
     inside it is bracketed well enough. `excluded` sizes cannot be measured.

@@ -10,7 +10,7 @@ from hockney.records.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
 ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
-"""How a simulation is timed, which repeats itself."""
+"""How a simulation is timed: it repeats itself."""
 NO_BYTES = "a message without bytes has no bandwidth and no layout: measure with a larger --largest or --bytes"
 """Why an effect cannot be measured where the largest message is empty."""
 
