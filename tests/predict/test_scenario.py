@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,17 @@ def test_osu_runs_the_librarys_barrier_between_two_calls(system: System) -> None
         ("bcast", "binomial"), ("barrier", "recursive_doubling"), ("bcast", "binomial"),
     ]  # fmt: skip
     assert (run.start, run.end) == (1, 2)
+
+
+def test_scenarios_share_a_key_where_they_are_simulated_alike_alone(system: System) -> None:
+    one = scenario(system)
+    assert scenario(system).key == one.key
+    changes: list[dict[str, Any]] = [
+        {"ranks": 17}, {"bytes": 2048}, {"algorithm": "chain"}, {"root": 3}, {"mapping": "node"}, {"mpi": ""},
+    ]  # fmt: skip
+    others = [scenario(system, **change) for change in changes]
+    others += [replace(one, label="another"), replace(one, size_B=1), scenario(system, "hockney", mpi="")]
+    assert len({each.key for each in (one, *others)}) == 1 + len(others)
 
 
 @pytest.mark.parametrize("power", [8, 16, 32])
