@@ -209,6 +209,19 @@ def test_a_size_that_failed_does_not_end_the_refinement() -> None:
     assert second[1] not in (first[1], 0, 1, 4, 16, 64)
 
 
+def test_an_overhead_is_refined_to_a_quarter_of_the_sizes_of_messages() -> None:
+    sizes = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
+    jagged = [visit(size, (1 + place % 2) * 1e-6) for place, size in enumerate(sizes)]
+    overheads = [record.model_copy(update={"operation": "send_overhead"}) for record in jagged]
+    choices = {"largest_B": 256, "visits": 1, "most_sizes": 36}
+    first = work(*jagged, **choices).next_point()
+    assert first is not None
+    assert first[1] not in sizes, "ten sizes of messages are not enough"
+    seen = work(*overheads, **choices)
+    seen.largest_B = {dataclasses.replace(KEY, operation="send_overhead"): 256}
+    assert seen.next_point() is None, "those of an overhead are"
+
+
 def test_a_damaged_line_names_no_point() -> None:
     good = {"variant": "default", "series": dataclasses.asdict(KEY), "bytes": 8, "reason": "it died"}
     damaged: list[dict[str, Any]] = [

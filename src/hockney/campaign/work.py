@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
 from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, next_round, undecided, visits_of
-from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
+from hockney.records.keys import TRANSFERS, CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 from hockney.statistics import NORMAL
 from hockney.units import format_bytes
@@ -25,8 +25,9 @@ REFINED = 2
 LARGEST_TOTAL = 16
 """The blocks of all ranks together may be so many times the largest message."""
 
-COLLECTIVE_SHARE = 4
-"""A collective's series may have this many times fewer points than a pair's: there are many more of them."""
+OTHERS_SHARE = 4
+"""A series of a collective or an overhead may have this many times fewer sizes than one of messages: there are
+many collectives, and between the few sizes of an overhead that models take lies noise."""
 
 COLLECTIVE_LADDER_RATIO = 4
 """Of neighbouring sizes of a collective before refinement."""
@@ -49,7 +50,6 @@ UNDECIDED_VISITS, UNDECIDED_BUDGETS = 5, 10
 
 Large messages are to have as many visits as small ones: what comes before and behind their samples takes longer.
 """
-
 
 Point = tuple[CollectiveKey, int]
 
@@ -325,7 +325,7 @@ class Work:
 
     def _refinement(self, key: Key) -> int | None:
         points = self.done.get(key, {})
-        most = self.plan.most_sizes // (COLLECTIVE_SHARE if isinstance(key, CollectiveKey) else 1)
+        most = self.plan.most_sizes // (1 if key.operation in TRANSFERS else OTHERS_SHARE)
         if self.plan.sizes_B or key in self.reference or len(points) >= most or self._given(key) == [0]:
             return None
         times_s = {size: record.value for size, record in points.items()}
