@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from tests.campaign.fake_campaign import fake_launch, measured, plan, sizes
 
-from hockney.campaign.work import Work, unmeasured
+from hockney.campaign.work import Work
 from hockney.errors import RequestError
+from hockney.records.contents import unmeasured
 
 
 def test_a_campaign_brackets_the_switch_and_keeps_everything(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from tests.campaign.visits import FAST, KEY, SLOW, at_level, of_collective, visi
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.visits_so_far import next_round
-from hockney.campaign.work import Work, unmeasured
+from hockney.campaign.work import Work
+from hockney.records.contents import unmeasured
 from hockney.records.keys import CollectiveKey, Key, PairKey
 from hockney.records.record import Record
 
@@ -49,6 +50,19 @@ def test_visits_that_disagree_ask_for_more() -> None:
     differing = [visit(8, value) for value in (1e-6, 1.3e-6, 1.2e-6)]
     assert work(*differing, sizes_B=[8]).next_point() == (KEY, 8)
     assert work(*differing, *differing[:2], sizes_B=[8]).next_point() is None, "two more, and no others"
+
+
+def test_where_all_visits_disagree_an_eighth_more_is_made_and_no_visit_more_when_resumed() -> None:
+    sizes = list(range(1, 101))
+    disagreeing = {size: [visit(size, value) for value in (1e-6, 1.3e-6, 1.2e-6)] for size in sizes}
+    made = [record for records in disagreeing.values() for record in records]
+    seen = work(*made, sizes_B=sizes)
+    while (following := seen.next_point()) is not None:
+        assert seen.done_points() < 400, "it does not end"
+        made.append(visit(following[1], 1e-6))
+        seen.add(made[-1])
+    assert seen.done_points() == 300 + 38, "300 / 8, rounded up"
+    assert work(*made, sizes_B=sizes).next_point() is None
 
 
 def visits_by_algorithm(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from random import Random
@@ -16,7 +15,6 @@ from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, nex
 from hockney.records.keys import TRANSFERS, CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 from hockney.statistics import NORMAL
-from hockney.units import format_bytes
 
 REFINED = 2
 """Refinement adds one in so many of the sizes that a series may have, for the estimate of time only: 11 to 23 of
@@ -38,6 +36,9 @@ NARROWEST_RANKS = 1.1
 
 MORE_VISITS = 2
 """A point gets so many visits more, where some met other levels or they disagree."""
+MORE_SHARE, MORE_LEAST = 1 / 8, 30
+"""Where visits disagree points get more until this share of all visits, or so many, were further ones: where most
+points disagree the machine does, and a campaign half as long again does not settle that."""
 
 FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S, MOST_WAIT_BUDGETS = 0.1, 2.0, 15.0, 30
 """Before visits that wait for a level, which lasts from some tenths of a second to ten seconds and more."""
@@ -102,6 +103,8 @@ class Work:
     """Points that are to be visited again before those with more visits."""
     _undecided: set[tuple[Key, int]] = field(default_factory=set)
     """Points that may be the fastest algorithm's, and are not known well enough to tell."""
+    _further: int = 0
+    """Visits beyond those that the plan asks for."""
     _passed: int = 0
     """With so many series the first pass was over."""
 
@@ -167,7 +170,8 @@ class Work:
 
     def add(self, record: Record) -> None:
         """Enter a visit that gave a time."""
-        self.visits[key_of(record), record.bytes] += 1
+        self.visits[point := (key_of(record), record.bytes)] += 1
+        self._further += self.visits[point] > visits_of(point[0], self.plan)
         self.so_far.add(record)
 
     @property
@@ -273,6 +277,8 @@ class Work:
             return False
         if self.so_far.counting(*point) + self.vanished[point] < due:
             return True
+        if self._further >= max(MORE_SHARE * self.plan.visits * len(self.visits), MORE_LEAST):
+            return False
         return self.visits[point] < self.plan.visits + MORE_VISITS and self.so_far.disagree(*point)
 
     def _due(self, point: tuple[Key, int]) -> int:
@@ -381,20 +387,3 @@ class Work:
             refined = given if fixed else min(given + self.plan.most_sizes // REFINED, self.plan.most_sizes)
             total += visits_of(key, self.plan) * max(given, refined, len(self.done.get(key, {})))
         return total
-
-
-def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Series, size and reason of each point that failed, or gave no time, and was measured in no launch.
-
-    Foreign or damaged lines are skipped.
-    """
-    reasons: dict[tuple[object, Key, int], str] = {}
-    for failure in failures:
-        why = failure.get("reason") or failure.get("limitation")
-        with suppress(KeyError, TypeError):
-            key, size_B = stored_key(failure["series"]), failure["bytes"]
-            reasons[failure.get("variant"), key, size_B] = f"{key.where}, {format_bytes(size_B)}: {why}"
-    for record in records if reasons else ():
-        with suppress(ValueError):
-            reasons.pop((record.variant, key_of(record), record.bytes), None)
-    return list(dict.fromkeys(reasons.values()))

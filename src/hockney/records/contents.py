@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from hockney.records.app_rows import apart
 from hockney.records.causes import with_causes
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
+from hockney.records.keys import Key, key_of, stored_key
 from hockney.records.levels import ANY_LEVEL, common, in_words
 from hockney.records.modes import Modes, find_modes
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, Settled, choice_of, levels_of, settle
+from hockney.units import format_bytes
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,23 @@ def at_any_level(contents: Contents) -> Contents:
     settled, frame = _settled(contents.records, contents.launches, {}, contents.choice)
     warnings = [ANY_LEVEL, f"The machine changed its speed; {'; '.join(several)}.", *contents.warnings]
     return replace(contents, frame=frame, settled=settled, levels={}, modes=[], warnings=warnings)
+
+
+def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Series, size and reason of each point that failed, or gave no time, and was measured in no launch.
+
+    Foreign or damaged lines are skipped.
+    """
+    reasons: dict[tuple[object, Key, int], str] = {}
+    for failure in failures:
+        why = failure.get("reason") or failure.get("limitation")
+        with suppress(KeyError, TypeError):
+            key, size_B = stored_key(failure["series"]), failure["bytes"]
+            reasons[failure.get("variant"), key, size_B] = f"{key.where}, {format_bytes(size_B)}: {why}"
+    for record in records if reasons else ():
+        with suppress(ValueError):
+            reasons.pop((record.variant, key_of(record), record.bytes), None)
+    return list(dict.fromkeys(reasons.values()))
 
 
 def _settled(

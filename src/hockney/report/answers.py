@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hockney.campaign.work import unmeasured
-from hockney.records.contents import Contents
+from hockney.records.contents import Contents, unmeasured
 from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import Level, in_words
 from hockney.records.record import Record

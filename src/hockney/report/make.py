@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 
 from hockney import writing
-from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.collectives import collectives_of
@@ -24,7 +23,7 @@ from hockney.machine.reservations import reservations
 from hockney.machine.system import System
 from hockney.models.base import models
 from hockney.models.over_ranks.points import collectives_in, points, visits_of
-from hockney.records.contents import Contents, at_any_level, read
+from hockney.records.contents import Contents, at_any_level, read, unmeasured
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.verification import find as find_verification
 from hockney.report import (
