@@ -227,7 +227,7 @@ def test_an_overhead_is_refined_to_a_quarter_of_the_sizes_of_messages() -> None:
     sizes = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
     jagged = [visit(size, (1 + place % 2) * 1e-6) for place, size in enumerate(sizes)]
     overheads = [record.model_copy(update={"operation": "send_overhead"}) for record in jagged]
-    choices = {"largest_B": 256, "visits": 1, "most_sizes": 36}
+    choices = {"largest_B": 256, "visits": 1, "most_sizes_beside": 36}
     first = work(*jagged, **choices).next_point()
     assert first is not None
     assert first[1] not in sizes, "ten sizes of messages are not enough"

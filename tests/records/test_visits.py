@@ -108,6 +108,20 @@ def test_one_level_has_all_samples_and_a_disturbed_reference_costs_none(rng: np.
     assert samples_at(noisy, levels_of(visits)).tolist() == noisy.samples
 
 
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_stay_too_short_for_a_level_is_no_part_of_the_only_one(rng: np.random.Generator, factor: float) -> None:
+    usual = [level_visit(rng, quiet(), 1e-6) for _ in range(60)]
+    met = level_visit(rng, quiet(), 1e-6)
+    met.reference_s[2:6] = [factor * reference_s for reference_s in met.reference_s[2:6]]
+    gone = level_visit(rng, quiet(), 1e-6)
+    gone.reference_s = [factor * reference_s for reference_s in gone.reference_s]
+    levels = levels_of([*usual, met])
+    assert [len(of_ranks) for of_ranks in levels.values()] == [1]
+    # Groups 2 to 4 lie between two such references, 1 and 5 beside one.
+    assert samples_at(met, levels).tolist() == [*met.samples[:20], *met.samples[50:]]
+    assert samples_at(gone, levels).size == 0
+
+
 def test_disturbed_samples_do_not_count_at_a_level(rng: np.random.Generator) -> None:
     is_slow = quiet(20)
     is_slow[8:14] = True

@@ -25,8 +25,9 @@ QUICK: dict[str, Any] = {
     "budget_s": 0.2,
     "tolerance": 0.02,
     "ladder_ratio": 4,
-    "most_sizes": 36,
-    "size_tolerance": 0.1,
+    "most_sizes": 56,
+    "most_sizes_beside": 28,
+    "size_tolerance": 0.05,
     "narrowest": 1.3,
 }
 """A first model in about half a minute: wider intervals, wider brackets around breaks."""

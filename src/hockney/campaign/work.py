@@ -329,10 +329,16 @@ class Work:
         is_collective = isinstance(key, CollectiveKey)
         return key.sizes(ladder(top, COLLECTIVE_LADDER_RATIO if is_collective else self.plan.ladder_ratio))
 
+    def _most_sizes(self, key: Key) -> int:
+        """Most is predicted from the pingpong."""
+        if key.operation == TRANSFERS[0]:
+            return self.plan.most_sizes
+        return self.plan.most_sizes_beside // (1 if key.operation in TRANSFERS else OTHERS_SHARE)
+
     def _refinement(self, key: Key) -> int | None:
         points = self.done.get(key, {})
-        most = self.plan.most_sizes // (1 if key.operation in TRANSFERS else OTHERS_SHARE)
-        if self.plan.sizes_B or key in self.reference or len(points) >= most or self._given(key) == [0]:
+        is_full = len(points) >= self._most_sizes(key)
+        if self.plan.sizes_B or key in self.reference or is_full or self._given(key) == [0]:
             return None
         times_s = {size: record.value for size, record in points.items()}
         # One standard error: a whole interval hid a jump of a tenth from one of five campaigns.
@@ -384,6 +390,7 @@ class Work:
             fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0
             fixed = fixed or isinstance(key, CollectiveKey)
             given = len(self._given(key))
-            refined = given if fixed else min(given + self.plan.most_sizes // REFINED, self.plan.most_sizes)
+            most = self._most_sizes(key)
+            refined = given if fixed else min(given + most // REFINED, most)
             total += visits_of(key, self.plan) * max(given, refined, len(self.done.get(key, {})))
         return total

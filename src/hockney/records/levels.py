@@ -21,12 +21,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hockney.records.record import Bracketed
 from hockney.units import format_time
 
 Array = NDArray[np.float64]
@@ -122,6 +123,31 @@ def may_drift(a_s: float, b_s: float) -> bool:
 def large_drifted(a_s: float | None, b_s: float | None) -> bool:
     """Whether two campaigns have large references between which the machine may drift."""
     return a_s is not None and b_s is not None and may_drift(a_s, b_s)
+
+
+def widest(level: Level) -> Level:
+    """The only level that was found, as wide as it may drift.
+
+    A stay too short to be a level of its own still is no part of this one: without load or with it, one reference
+    in 300 of a quiet stretch lies beyond this, and times beyond it are up to three times as short.
+    """
+    low_s, high_s = level.reference_s / MOST_DRIFT, level.reference_s * MOST_DRIFT
+    return replace(level, low_s=min(level.low_s, low_s), high_s=max(level.high_s, high_s))
+
+
+def groups_at(
+    visit: Bracketed, count: int, level: Level, of_both: Callable[[Iterable[bool]], bool] = all
+) -> list[slice]:
+    """Where, among its `count` samples, a visit has groups that lie at the level: both of their references do.
+
+    With `any` as `of_both` one of them suffices.
+    """
+    begins = [*visit.group_begins, count]
+    groups = zip(begins[:-1], begins[1:], visit.reference_s[:-1], visit.reference_s[1:], strict=False)
+    # Of a collective's group no sample may be left: those that started late count for nothing.
+    return [
+        slice(first, last) for first, last, *both in groups if first < last and of_both(map(level.holds, both))
+    ]
 
 
 def in_common(pairs: Iterable[tuple[T, T]], level_of: Callable[[T], tuple[float, float]]) -> tuple[T, T] | None:

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.records.columns import SAME_RANKS, VISITED, names
-from hockney.records.levels import common, find_levels
+from hockney.records.levels import common, find_levels, groups_at
 from hockney.records.record import Record
-from hockney.records.visits import SUBTRACTED, Choice, Levels, groups_at, ranks_of
+from hockney.records.visits import SUBTRACTED, Choice, Levels, ranks_of
 from hockney.units import format_bytes
 
 QUICK = 0.1

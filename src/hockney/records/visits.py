@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney.records.columns import POINT, VISITED
 from hockney.records.launches import LEAST_FREEDOM
-from hockney.records.levels import Array, Level, common, find_levels, quietest
+from hockney.records.levels import Array, Level, common, find_levels, groups_at, quietest, widest
 from hockney.records.record import Bracketed, Record, Wanted
 from hockney.statistics import (
     MEDIAN_FACTOR,
@@ -186,8 +186,8 @@ def at(place: int) -> Choice:
 def samples_at(record: Record, levels: Levels, choice: Choice = common) -> Array:
     """The samples of a visit that lie at the chosen level of its ranks, shape (n,).
 
-    All where its ranks have no levels, or one. Otherwise those that were disturbed are left out, and there
-    are none of a visit of which fewer than `LEAST_SAMPLES`, and less than half, lie there.
+    All where all lie there. Otherwise those that were disturbed are left out, and there are none of a visit of
+    which fewer than `LEAST_SAMPLES`, and less than half, lie there.
     """
     samples, is_there = np.asarray(record.samples, dtype=np.float64), _of_record_is_at(record, levels, choice)
     if np.all(is_there):
@@ -203,25 +203,18 @@ def _of_record_is_at(record: Record, levels: Levels, choice: Choice) -> NDArray[
 def is_at(visit: Bracketed, count: int, levels: Sequence[Level], choice: Choice = common) -> NDArray[np.bool_]:
     """Whether the group of each of a visit's `count` samples lies at the chosen level of its ranks, shape (n,).
 
-    All do where the ranks have no levels, or one.
+    All do where the ranks have no levels; where they have one, all but those `widest` leaves out.
     """
     level = choice(levels) if levels else None
     if levels and level is None:
         return np.zeros(count, dtype=bool)
-    if level is None or len(levels) == 1 or not visit.reference_s:
+    if level is None or not visit.reference_s:
         return np.ones(count, dtype=bool)
     is_there = np.zeros(count, dtype=bool)
-    for group in groups_at(visit, count, level):
+    # Of a level without another a single reference that lies elsewhere was disturbed itself.
+    for group in groups_at(visit, count, *((widest(level), any) if len(levels) == 1 else (level, all))):
         is_there[group] = True
     return is_there
-
-
-def groups_at(visit: Bracketed, count: int, level: Level) -> list[slice]:
-    """Where, among its `count` samples, a visit has groups that lie between two references of the level."""
-    begins = [*visit.group_begins, count]
-    groups = zip(begins[:-1], begins[1:], visit.reference_s[:-1], visit.reference_s[1:], strict=False)
-    # Of a collective's group no sample may be left: those that started late count for nothing.
-    return [slice(first, last) for first, last, *both in groups if first < last and all(map(level.holds, both))]
 
 
 @dataclass(frozen=True)
