@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 from tests.campaign.visits import FAST, KEY, SLOW, at_level, of_collective, visit
 
 from hockney.campaign.plan import Plan
@@ -52,17 +53,30 @@ def test_visits_that_disagree_ask_for_more() -> None:
     assert work(*differing, *differing[:2], sizes_B=[8]).next_point() is None, "two more, and no others"
 
 
-def test_where_all_visits_disagree_an_eighth_more_is_made_and_no_visit_more_when_resumed() -> None:
-    sizes = list(range(1, 101))
-    disagreeing = {size: [visit(size, value) for value in (1e-6, 1.3e-6, 1.2e-6)] for size in sizes}
-    made = [record for records in disagreeing.values() for record in records]
+def all_disagreeing(count: int) -> list[Record]:
+    sizes = range(1, count + 1)
+    return [visit(size, value) for size in sizes for value in (1e-6, 1.3e-6, 1.2e-6)]
+
+
+@pytest.mark.parametrize(("points", "most"), [(100, 43), (20, 30)])
+def test_where_all_visits_disagree_an_eighth_or_thirty_are_further_ones(points: int, most: int) -> None:
+    made, sizes = all_disagreeing(points), list(range(1, points + 1))
     seen = work(*made, sizes_B=sizes)
     while (following := seen.next_point()) is not None:
-        assert seen.done_points() < 400, "it does not end"
+        assert seen.done_points() < 5 * points, "it does not end"
         made.append(visit(following[1], 1e-6))
         seen.add(made[-1])
-    assert seen.done_points() == 300 + 38, "300 / 8, rounded up"
-    assert work(*made, sizes_B=sizes).next_point() is None
+    # Of 343 visits 43 are an eighth.
+    assert seen.done_points() == 3 * points + most
+    assert work(*made, sizes_B=sizes).next_point() is None, "resumed it makes no more"
+
+
+def test_visits_at_another_level_leave_those_that_disagree_theirs() -> None:
+    common = [at_level(FAST, size, 1e-6) for size in range(1, 61) for _ in range(3)]
+    elsewhere = [at_level(SLOW, size, 3e-6) for size in range(1, 61)]
+    disagreeing = [at_level(FAST, 64, time_s) for time_s in (1e-6, 1.3e-6, 1.2e-6)]
+    seen = work(*common[:20], *elsewhere, *common[20:], *disagreeing, sizes_B=[*range(1, 61), 64])
+    assert seen.next_point() == (KEY, 64)
 
 
 def visits_by_algorithm(
@@ -223,17 +237,28 @@ def test_a_size_that_failed_does_not_end_the_refinement() -> None:
     assert second[1] not in (first[1], 0, 1, 4, 16, 64)
 
 
-def test_an_overhead_is_refined_to_a_quarter_of_the_sizes_of_messages() -> None:
+@pytest.mark.parametrize(
+    ("operation", "limits", "is_full"),
+    [
+        ("pingpong", {"most_sizes": 11, "most_sizes_of_others": 9}, False),
+        ("pingpong", {"most_sizes": 10, "most_sizes_of_others": 40}, True),
+        ("bandwidth", {"most_sizes": 40, "most_sizes_of_others": 10}, True),
+        ("bandwidth", {"most_sizes": 10, "most_sizes_of_others": 11}, False),
+        ("bandwidth", {"most_sizes": 10}, True),
+        ("send_overhead", {"most_sizes": 80, "most_sizes_of_others": 43}, True),
+        ("send_overhead", {"most_sizes": 10, "most_sizes_of_others": 44}, False),
+        ("send_overhead", {"most_sizes": 40}, True),
+    ],
+)
+def test_a_series_is_refined_up_to_its_number_of_sizes(
+    operation: str, limits: dict[str, int], is_full: bool
+) -> None:
     sizes = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
     jagged = [visit(size, (1 + place % 2) * 1e-6) for place, size in enumerate(sizes)]
-    overheads = [record.model_copy(update={"operation": "send_overhead"}) for record in jagged]
-    choices = {"largest_B": 256, "visits": 1, "most_sizes_beside": 36}
-    first = work(*jagged, **choices).next_point()
-    assert first is not None
-    assert first[1] not in sizes, "ten sizes of messages are not enough"
-    seen = work(*overheads, **choices)
-    seen.largest_B = {dataclasses.replace(KEY, operation="send_overhead"): 256}
-    assert seen.next_point() is None, "those of an overhead are"
+    of_operation = [record.model_copy(update={"operation": operation}) for record in jagged]
+    seen = work(*of_operation, largest_B=256, visits=1, **limits)
+    seen.largest_B = {dataclasses.replace(KEY, operation=operation): 256}
+    assert (seen.next_point() is None) is is_full
 
 
 def test_a_damaged_line_names_no_point() -> None:

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hockney.records.levels import common
+from hockney.records.levels import common, in_words
 from hockney.records.record import Record
 from hockney.records.visits import at, levels_of, ratio_in_pairs, samples_at, settle, taken_together
 
@@ -108,18 +108,52 @@ def test_one_level_has_all_samples_and_a_disturbed_reference_costs_none(rng: np.
     assert samples_at(noisy, levels_of(visits)).tolist() == noisy.samples
 
 
-@pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_a_stay_too_short_for_a_level_is_no_part_of_the_only_one(rng: np.random.Generator, factor: float) -> None:
-    usual = [level_visit(rng, quiet(), 1e-6) for _ in range(60)]
-    met = level_visit(rng, quiet(), 1e-6)
-    met.reference_s[2:6] = [factor * reference_s for reference_s in met.reference_s[2:6]]
-    gone = level_visit(rng, quiet(), 1e-6)
-    gone.reference_s = [factor * reference_s for reference_s in gone.reference_s]
-    levels = levels_of([*usual, met])
-    assert [len(of_ranks) for of_ranks in levels.values()] == [1]
+def stray(rng: np.random.Generator, factor: float, first: int, last: int, **more: Any) -> Record:
+    """A visit whose references first … last are so many times as long."""
+    record = level_visit(rng, quiet(), 1e-6, **more)
+    record.reference_s[first : last + 1] = [factor * time_s for time_s in record.reference_s[first : last + 1]]
+    return record
+
+
+@pytest.mark.parametrize(
+    ("factor", "is_off"), [(0.5, True), (0.76, True), (0.84, False), (1.2, False), (2.0, True)]
+)
+def test_a_stay_too_short_for_a_level_is_no_part_of_the_only_one(
+    rng: np.random.Generator, factor: float, is_off: bool
+) -> None:
+    met, gone = stray(rng, factor, 2, 5), stray(rng, factor, 0, 10)
+    levels = levels_of([*(level_visit(rng, quiet(), 1e-6) for _ in range(60)), met])
+    [[only]] = levels.values()
+    assert (only.strays > 0) is is_off
+    assert ("too short for a level" in in_words([only])) is is_off
     # Groups 2 to 4 lie between two such references, 1 and 5 beside one.
-    assert samples_at(met, levels).tolist() == [*met.samples[:20], *met.samples[50:]]
-    assert samples_at(gone, levels).size == 0
+    kept = [*met.samples[:20], *met.samples[50:]] if is_off else met.samples
+    assert samples_at(met, levels).tolist() == kept
+    assert samples_at(gone, levels).size == (0 if is_off else 100)
+
+
+def test_references_that_wander_scatter_or_were_disturbed_are_no_stay(rng: np.random.Generator) -> None:
+    usual = [level_visit(rng, quiet(), 1e-6) for _ in range(60)]
+    disturbed = stray(rng, 2.0, 2, 5)
+    disturbed.reference_iqr_s[2:6] = [0.75 * time_s for time_s in disturbed.reference_s[2:6]]
+    assert samples_at(disturbed, levels_of([*usual, disturbed])).tolist() == disturbed.samples
+    shared = stray(rng, 2.0, 2, 5, oversubscribed=True)
+    assert samples_at(shared, levels_of([*usual, shared])).tolist() == shared.samples
+    scattered = [level_visit(rng, quiet(), 1e-6) for _ in range(61)]
+    for record in scattered:
+        record.reference_s = (FAST_S * np.exp(0.2 * rng.normal(size=11))).tolist()
+    scattered[-1].reference_s[2:6] = [1.4 * FAST_S] * 4
+    assert samples_at(scattered[-1], levels_of(scattered)).tolist() == scattered[-1].samples, (
+        "within three spreads"
+    )
+    ramps = [level_visit(rng, quiet(), 1e-6) for _ in range(60)]
+    for record in ramps[20:40]:
+        record.reference_s = (FAST_S * np.linspace(1, 1.6, 11)).tolist()
+    ramps[39].reference_s[:6] = [1.6 * FAST_S] * 6
+    levels = levels_of(ramps)
+    [[only]] = levels.values()
+    assert only.strays > 0.02
+    assert samples_at(ramps[39], levels).tolist() == ramps[39].samples
 
 
 def test_disturbed_samples_do_not_count_at_a_level(rng: np.random.Generator) -> None:

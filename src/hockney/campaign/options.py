@@ -26,7 +26,7 @@ QUICK: dict[str, Any] = {
     "tolerance": 0.02,
     "ladder_ratio": 4,
     "most_sizes": 56,
-    "most_sizes_beside": 28,
+    "most_sizes_of_others": 28,
     "size_tolerance": 0.05,
     "narrowest": 1.3,
 }

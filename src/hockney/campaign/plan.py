@@ -291,8 +291,8 @@ class Plan(Launching):
     size_tolerance: float = Field(default=0.03, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
     ladder_ratio: int = Field(default=2, ge=2, description="of neighbouring sizes, before refinement")
-    most_sizes: int = Field(default=72, ge=3, description="points of the pingpong's series at most")
-    most_sizes_beside: int = Field(default=72, ge=3, description="points of another pair's series at most")
+    most_sizes: int = Field(default=72, ge=3, description="points a series at most")
+    most_sizes_of_others: int | None = Field(default=None, ge=3, description="the same of series but pingpong's")
     least_samples: int = Field(default=100, ge=6)
 
     @property

@@ -112,8 +112,8 @@ def _lack(times: Sequence[Record], levels: Levels, choice: Choice, launches: int
     missed = {
         (key_of(record), record.bytes)
         for record in (*settled.elsewhere, *settled.left_out)
-        # Ranks that have no such level lack nothing of it.
-        if choice(levels[ranks_of(record)]) is not None
+        # Ranks that have no such level lack nothing of it, nor do those that have no other.
+        if len(levels[ranks_of(record)]) > 1 and choice(levels[ranks_of(record)]) is not None
     }
     return {point for point in missed if met[point] < launches}
 

@@ -23,9 +23,9 @@ REFINED = 2
 LARGEST_TOTAL = 16
 """The blocks of all ranks together may be so many times the largest message."""
 
-OTHERS_SHARE = 4
-"""A series of a collective or an overhead may have this many times fewer sizes than one of messages: there are
-many collectives, and between the few sizes of an overhead that models take lies noise."""
+FEWER = 4
+"""So many times fewer sizes a series of a collective or an overhead is refined to than one of messages: there are
+many collectives, and models take an overhead at its smallest sizes."""
 
 COLLECTIVE_LADDER_RATIO = 4
 """Of neighbouring sizes of a collective before refinement."""
@@ -37,8 +37,8 @@ NARROWEST_RANKS = 1.1
 MORE_VISITS = 2
 """A point gets so many visits more, where some met other levels or they disagree."""
 MORE_SHARE, MORE_LEAST = 1 / 8, 30
-"""Where visits disagree points get more until this share of all visits, or so many, were further ones: where most
-points disagree the machine does, and a campaign half as long again does not settle that."""
+"""This share of all visits at most, but so many in any case, is made because others disagree: where those of most
+points do, the machine changes, and a campaign half as long again does not settle that."""
 
 FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S, MOST_WAIT_BUDGETS = 0.1, 2.0, 15.0, 30
 """Before visits that wait for a level, which lasts from some tenths of a second to ten seconds and more."""
@@ -104,7 +104,7 @@ class Work:
     _undecided: set[tuple[Key, int]] = field(default_factory=set)
     """Points that may be the fastest algorithm's, and are not known well enough to tell."""
     _further: int = 0
-    """Visits beyond those that the plan asks for."""
+    """Visits that were made because others disagree."""
     _passed: int = 0
     """With so many series the first pass was over."""
 
@@ -170,8 +170,9 @@ class Work:
 
     def add(self, record: Record) -> None:
         """Enter a visit that gave a time."""
-        self.visits[point := (key_of(record), record.bytes)] += 1
-        self._further += self.visits[point] > visits_of(point[0], self.plan)
+        point = key_of(record), record.bytes
+        self._further += not self._is_due(point) and self.visits[point] < self.plan.visits + MORE_VISITS
+        self.visits[point] += 1
         self.so_far.add(record)
 
     @property
@@ -234,7 +235,8 @@ class Work:
     def _again(self) -> tuple[Key, int] | None:
         """A further visit, of the points with the fewest: in random order, so that they lie far apart.
 
-        A point gets up to `MORE_VISITS` more where some met other levels, or where they disagree. Those that were
+        A point gets up to `MORE_VISITS` more where some met other levels, or, while `MORE_SHARE` of all allows
+        it, where they disagree. Those that were
         never at the level asked for wait until it comes back, together no longer than `MOST_WAIT_S` or the
         budgets of `MOST_WAIT_BUDGETS` points.
         """
@@ -272,14 +274,15 @@ class Work:
 
     def _is_open_again(self, point: tuple[Key, int]) -> bool:
         """Whether too few visits count, or those that do disagree; one that gave no time counts as made."""
-        due = self._due(point)
-        if self._is_left_out(point) or self.asked[point] + 1 >= due + MORE_VISITS:
+        if self._is_left_out(point) or self.asked[point] + 1 >= self._due(point) + MORE_VISITS:
             return False
-        if self.so_far.counting(*point) + self.vanished[point] < due:
+        if self._is_due(point):
             return True
-        if self._further >= max(MORE_SHARE * self.plan.visits * len(self.visits), MORE_LEAST):
-            return False
-        return self.visits[point] < self.plan.visits + MORE_VISITS and self.so_far.disagree(*point)
+        may_disagree = self.visits[point] < self.plan.visits + MORE_VISITS and self.so_far.disagree(*point)
+        return may_disagree and self._further < max(MORE_SHARE * self.visits.total(), MORE_LEAST)
+
+    def _is_due(self, point: tuple[Key, int]) -> bool:
+        return self.so_far.counting(*point) + self.vanished[point] < self._due(point)
 
     def _due(self, point: tuple[Key, int]) -> int:
         """How many visits a point is to have, at most: more if which algorithm is the fastest depends on it."""
@@ -330,10 +333,11 @@ class Work:
         return key.sizes(ladder(top, COLLECTIVE_LADDER_RATIO if is_collective else self.plan.ladder_ratio))
 
     def _most_sizes(self, key: Key) -> int:
-        """Most is predicted from the pingpong."""
+        """Up to how many sizes a series is refined: pingpong's, from which most is predicted, up to most."""
         if key.operation == TRANSFERS[0]:
             return self.plan.most_sizes
-        return self.plan.most_sizes_beside // (1 if key.operation in TRANSFERS else OTHERS_SHARE)
+        most = self.plan.most_sizes_of_others or self.plan.most_sizes
+        return most // (1 if key.operation in TRANSFERS else FEWER)
 
     def _refinement(self, key: Key) -> int | None:
         points = self.done.get(key, {})

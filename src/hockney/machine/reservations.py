@@ -167,19 +167,18 @@ def launch_spreads(records: Iterable[Record]) -> dict[tuple[str, ...], float]:
 def _levels(contents: Contents) -> str:
     """How long the machine was at which level, and which points stand at another than the common one."""
     several = {in_words(levels): None for levels in contents.levels.values() if len(levels) > 1}
-    if not several:
-        return ""
     missed, points = (
         len(contents.settled.elsewhere),
         sum(record.samples != [] for record in contents.settled.records),
     )
     others = (
-        f" Measure again, or go on with --resume: {missed} of {points} points were never met at the level asked "
+        f"Measure again, or go on with --resume: {missed} of {points} points were never met at the level asked "
         "for and stand at another."
         if missed
         else ""
     )
-    return f"Compare times at one level only: the machine changed its speed; {'; '.join(several)}.{others}"
+    changed = f"Compare times at one level only: the machine changed its speed; {'; '.join(several)}."
+    return f"{changed * bool(several)} {others}".strip()
 
 
 def _modes(contents: Contents) -> str:

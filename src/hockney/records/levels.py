@@ -42,7 +42,8 @@ JUMP, JUMPS = 0.6, 0.7
 
 MOST_DRIFT = 1.25
 """Within a level from one campaign to another. Ten minutes apart two of them, each of one mode, had references
-9 % apart, messages of 64 KiB 15 %, and the times of all sizes went with both (docs/decisions/0010-levels.md)."""
+9 % apart, messages of 64 KiB 15 %, and the times of all sizes went with both (docs/decisions/0010-levels.md).
+What is further from the only level of a campaign is no part of it."""
 
 LEAST_SPREAD = 0.005
 """Quartiles of few references may lie closer than a clock can tell."""
@@ -63,7 +64,8 @@ class Level:
     A reference from `low_s` to `high_s` lies in it. `share`: of the undisturbed references. `stay`: references in
     a row, the median of its stays. `large_reference_s`: the median time of a large message right after each of
     its references, None where none was timed. `cause`: what goes with it (`hockney.records.causes`); "" until
-    that is asked, and of the common level.
+    that is asked, and of the common level. `strays`: of the only level, the share of the references in stays that
+    were too short for a level of their own, `MOST_DRIFT` and more than three spreads away.
     """
 
     reference_s: float
@@ -73,6 +75,7 @@ class Level:
     stay: float
     large_reference_s: float | None = None
     cause: str = ""
+    strays: float = 0.0
 
     def holds(self, reference_s: float) -> bool:
         """Whether a reference lies in the level."""
@@ -90,7 +93,12 @@ def find_levels(reference_s: Sequence[float], iqr_s: Sequence[float]) -> list[Le
     logs = _running_median(single)
     cuts = _cuts(logs, -math.inf, math.inf)
     ranges = zip([-math.inf, *cuts], [*cuts, math.inf], strict=True)
-    return [_level(logs, single, low, high) for low, high in ranges]
+    levels = [_level(logs, single, low, high) for low, high in ranges]
+    if len(levels) > 1:
+        return levels
+    low_s, high_s = _drifted(levels[0])
+    times_s = np.exp(logs)
+    return [replace(levels[0], strays=float(np.mean((times_s < low_s) | (times_s > high_s))))]
 
 
 def undisturbed(reference_s: Sequence[float], iqr_s: Sequence[float]) -> Array:
@@ -125,29 +133,38 @@ def large_drifted(a_s: float | None, b_s: float | None) -> bool:
     return a_s is not None and b_s is not None and may_drift(a_s, b_s)
 
 
-def widest(level: Level) -> Level:
-    """The only level that was found, as wide as it may drift.
+def groups_at(visit: Bracketed, count: int, level: Level) -> list[slice]:
+    """Where, among its `count` samples, a visit has groups that lie between two references of the level."""
+    return _groups(visit, count, [level.holds(reference_s) for reference_s in visit.reference_s])
 
-    A stay too short to be a level of its own still is no part of this one: without load or with it, one reference
-    in 300 of a quiet stretch lies beyond this, and times beyond it are up to three times as short.
+
+def strayed(visit: Bracketed, count: int, only: Level) -> list[slice]:
+    """Where a visit has groups that lie between two references of a stay too short for a level.
+
+    They are no part of the `only` level: such references may be half as long, and times a third. One that was
+    disturbed itself tells nothing; nor does any where the stays' share is more than `LEAST_SHARE`, and still made
+    no level: there references wander.
     """
-    low_s, high_s = level.reference_s / MOST_DRIFT, level.reference_s * MOST_DRIFT
-    return replace(level, low_s=min(level.low_s, low_s), high_s=max(level.high_s, high_s))
+    if only.strays > LEAST_SHARE:
+        return []
+    low_s, high_s = _drifted(only)
+    references = zip(visit.reference_s, visit.reference_iqr_s, strict=True)
+    return _groups(
+        visit, count, [not low_s <= time_s <= high_s and iqr_s <= UNEASY * time_s for time_s, iqr_s in references]
+    )
 
 
-def groups_at(
-    visit: Bracketed, count: int, level: Level, of_both: Callable[[Iterable[bool]], bool] = all
-) -> list[slice]:
-    """Where, among its `count` samples, a visit has groups that lie at the level: both of their references do.
-
-    With `any` as `of_both` one of them suffices.
-    """
+def _groups(visit: Bracketed, count: int, is_in: Sequence[bool]) -> list[slice]:
+    """The groups that lie between two references of those that `is_in` says."""
     begins = [*visit.group_begins, count]
-    groups = zip(begins[:-1], begins[1:], visit.reference_s[:-1], visit.reference_s[1:], strict=False)
+    groups = zip(begins[:-1], begins[1:], is_in[:-1], is_in[1:], strict=False)
     # Of a collective's group no sample may be left: those that started late count for nothing.
-    return [
-        slice(first, last) for first, last, *both in groups if first < last and of_both(map(level.holds, both))
-    ]
+    return [slice(first, last) for first, last, *both in groups if first < last and all(both)]
+
+
+def _drifted(level: Level) -> tuple[float, float]:
+    """How far a level reaches, in seconds, if it drifts by `MOST_DRIFT`, or by its spreads if they are more."""
+    return min(level.low_s, level.reference_s / MOST_DRIFT), max(level.high_s, level.reference_s * MOST_DRIFT)
 
 
 def in_common(pairs: Iterable[tuple[T, T]], level_of: Callable[[T], tuple[float, float]]) -> tuple[T, T] | None:
@@ -176,6 +193,8 @@ def in_words(levels: Sequence[Level]) -> str:
         for level in sorted(levels, key=lambda level: -level.share)
         if level is not chosen
     ]
+    if 0 < chosen.strays <= LEAST_SHARE:
+        parts.append(f"another, in stays too short for a level and left out, for {chosen.strays:.1%}")
     return f"what is timed as a reference took {', '.join(parts)}"
 
 

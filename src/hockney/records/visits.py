@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney.records.columns import POINT, VISITED
 from hockney.records.launches import LEAST_FREEDOM
-from hockney.records.levels import Array, Level, common, find_levels, groups_at, quietest, widest
+from hockney.records.levels import Array, Level, common, find_levels, groups_at, quietest, strayed
 from hockney.records.record import Bracketed, Record, Wanted
 from hockney.statistics import (
     MEDIAN_FACTOR,
@@ -197,23 +197,24 @@ def samples_at(record: Record, levels: Levels, choice: Choice = common) -> Array
 
 
 def _of_record_is_at(record: Record, levels: Levels, choice: Choice) -> NDArray[np.bool_]:
-    return is_at(record, len(record.samples), levels.get(ranks_of(record), ()), choice)
+    of_ranks = () if record.oversubscribed else levels.get(ranks_of(record), ())
+    return is_at(record, len(record.samples), of_ranks, choice)
 
 
 def is_at(visit: Bracketed, count: int, levels: Sequence[Level], choice: Choice = common) -> NDArray[np.bool_]:
     """Whether the group of each of a visit's `count` samples lies at the chosen level of its ranks, shape (n,).
 
-    All do where the ranks have no levels; where they have one, all but those `widest` leaves out.
+    All do where the ranks have no levels; where they have one, all but those that `strayed`.
     """
     level = choice(levels) if levels else None
     if levels and level is None:
         return np.zeros(count, dtype=bool)
     if level is None or not visit.reference_s:
         return np.ones(count, dtype=bool)
-    is_there = np.zeros(count, dtype=bool)
-    # Of a level without another a single reference that lies elsewhere was disturbed itself.
-    for group in groups_at(visit, count, *((widest(level), any) if len(levels) == 1 else (level, all))):
-        is_there[group] = True
+    is_only = len(levels) == 1
+    is_there = np.full(count, is_only)
+    for group in strayed(visit, count, level) if is_only else groups_at(visit, count, level):
+        is_there[group] = not is_only
     return is_there
 
 

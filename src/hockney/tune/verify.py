@@ -114,7 +114,7 @@ class Times:
     def is_apart(self, variant: str, other: str, point: Point) -> bool:
         """Whether the times of two variants are of different levels of the machine.
 
-        Where both met one level alone all of their samples count, turn by turn.
+        Where both know one level alone what counts of their samples is compared turn by turn.
         """
         both = [self._levels.get((name, point)) for name in (variant, other)]
         known = [one for one in both if one is not None]

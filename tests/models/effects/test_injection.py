@@ -13,10 +13,12 @@ from scipy.stats import norm
 from tests.answers import answering
 
 from hockney.errors import RequestError
+from hockney.models.effects._streams import levels_of, windows
 from hockney.models.effects.base import Effect, effect_models
 from hockney.models.effects.injection import message_rates, saturation
 from hockney.models.views import VIEWS
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import StreamsAnswer
+from hockney.records.effect_record import EffectRecord, answered
 
 EAGER_B = 4096
 SIZES_B = (8, 64, 512, 4096, 2**16, 2**18, 2**20, 2**22)
@@ -197,6 +199,20 @@ def test_visits_at_the_common_level_count() -> None:
     assert unseen.low is not None
     assert unseen.high is not None
     assert unseen.low <= R_N <= unseen.high, "but the interval holds both"
+
+
+def test_a_visit_that_met_the_only_level_by_disturbed_samples_alone_counts_whole() -> None:
+    usual = [one for seed in range(20) for one in referred(answers(planted_s, (1,), seed), 1e-7)]
+    words = {
+        "reference_s": [1.3e-7, 1.3e-7, 1.3e-7, 1e-7],
+        "reference_iqr_s": [1e-9] * 4,
+        "group_begins": [0, 10, 20],
+        "disturbed_at": list(range(20, 30)),
+    }
+    odd = answering(answers(planted_s, (1,))[0], **words)
+    levels = levels_of([*usual, odd])
+    assert [len(of_members) for of_members in levels.values()] == [1]
+    assert windows([odd], levels).time_s.tolist() == answered(odd, StreamsAnswer).samples_s[:20]
 
 
 def test_what_arrived_damaged_is_left_out_and_said() -> None:

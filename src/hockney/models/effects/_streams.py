@@ -43,13 +43,14 @@ def windows(records: Sequence[EffectRecord], levels: Levels, *, per_message: boo
     """Times of windows, or of each of their messages, without the samples that the runner set aside.
 
     The records are visits of one question. Samples at the common level of their members count, or all of them
-    where no visit met it, or the members have one level.
+    where no visit met it undisturbed.
     """
     answers = [answered(record, StreamsAnswer) for record in records]
-    kept = [
-        is_at(answer, len(answer.samples_s), levels.get(_members(record), ()))
-        for record, answer in zip(records, answers, strict=True)
-    ]
+    kept = []
+    for record, answer in zip(records, answers, strict=True):
+        of_members = () if record.oversubscribed else levels.get(_members(record), ())
+        kept.append(is_at(answer, len(answer.samples_s), of_members))
+        kept[-1][answer.disturbed_at] = False
     is_met = any(map(np.any, kept))
     times_s, places = [], []
     for number, (record, answer, at_level) in enumerate(zip(records, answers, kept, strict=True)):
