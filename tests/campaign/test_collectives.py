@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from hockney.campaign import collectives, loop
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.loop import Outcome
 from hockney.campaign.measure import run
+from hockney.campaign.offer import Offer
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import spread
 from hockney.campaign.work import NextPoint
@@ -23,6 +25,7 @@ from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.answers import Candidate, Hello
 from hockney.records.folder import Campaign
+from hockney.records.keys import CollectiveKey
 from hockney.runner.session import Session
 
 GOOD = ["default", "binomial", "pipeline", "lib:linear"]
@@ -323,3 +326,19 @@ def test_what_a_file_of_rules_goes_before_is_refused(
     settings = {"coll_tuned_dynamic_rules_filename": file} if file else {}
     with pytest.raises(RequestError, match="of rules_file before it heeds tuned:") if refused else nullcontext():
         collectives.expect_heeded(chosen, library, settings)
+
+
+@pytest.mark.parametrize("library", ["Open MPI 4.1.4", "Open MPI 5.0.11"])
+def test_a_launch_is_asked_for_nothing_that_a_file_of_rules_goes_before(library: str) -> None:
+    known = Candidate(operation="bcast", algorithm="tuned:pipeline", kind="library", segmented=False, radix=0)
+    hello = SimpleNamespace(algorithms=[known], settings={"coll_tuned_dynamic_rules_filename": "rules_file"})
+    running: Any = SimpleNamespace(hello=hello, launch=SimpleNamespace(only=None, mpi_name=library))
+    loop: Any = None
+    asked = plan(operations=["bcast"], algorithms=["tuned:pipeline"], rank_counts=[2])
+    if library.startswith("Open MPI 4"):
+        with pytest.raises(RequestError, match="of rules_file before it heeds tuned:pipeline"):
+            Offer(loop, asked, running, set())
+    else:
+        (key,) = Offer(loop, asked, running, set()).series()
+        assert isinstance(key, CollectiveKey)
+        assert key.algorithm == "tuned:pipeline"

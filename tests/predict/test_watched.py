@@ -216,6 +216,27 @@ def test_a_rule_of_a_file_is_seen_to_the_byte(mpi: Mpi, tmp_path: Path, monkeypa
     assert all(str(rules) in cell.why for cell in answer.cells)
 
 
+def test_beside_a_file_the_algorithm_that_goes_first_is_told(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Open MPI 4 goes by the file, 5 by the algorithm that is forced: the messages say so, too."""
+    if mpi.kind != "openmpi":
+        pytest.skip("of Open MPI's files")
+    environment, setting, schedule = FORCED[mpi.kind]
+    rules = tmp_path / "rules.conf"
+    rules.write_text("1\n7\n1\n1\n1\n0 1 0 0\n", encoding="utf-8")
+    for name, value in (environment | {library.RULES: str(rules)}).items():
+        monkeypatch.setenv(name, value)
+    (answer,) = watched(mpi, ("bcast",), (262_144,)).answers
+    (cell,) = answer.cells
+    names = [name for one in cell.names or () for name in one.names]
+    if mpi.version.startswith("4"):
+        assert "linear" in names
+        assert str(rules) in cell.why
+    else:
+        assert (names, cell.way, cell.why) == ([schedule], SETTING, f"forced by the setting {setting}")
+
+
 def test_without_its_own_counters_the_kernel_counts(
     mpi: Mpi, seen: dict[str, Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watc
 from hockney.records.answers import CallCount, Hello
 from hockney.records.defaults import Defaults, WatchedCell
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
+from hockney.runner.launchers.base import BESIDE
 from hockney.runner.library import RULES, WITHOUT_RULES, Counting, rules_first
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
@@ -174,7 +175,7 @@ def _by(
             counter = both.enter_context(_Counter(launch, how, limit_s))
             asking = counter
             if rules_first(launch.mpi_name, counter.hello.settings):
-                without = replace(launch, environment={**launch.environment, **WITHOUT_RULES})
+                without = replace(launch, environment={**launch.environment, **WITHOUT_RULES, **BESIDE})
                 asking = both.enter_context(_Counter(without, how, limit_s))
                 if file := rules_first(launch.mpi_name, asking.hello.settings):
                     raise EnvironmentLack(
@@ -194,14 +195,14 @@ def _expect_same(
     known: Defaults, of_launch: tuple[str, str], now: Mapping[str, str], asked: Sequence[tuple[str, int]]
 ) -> None:
     """RequestError where a setting forces an operation in one launch and not in another: a known one, or now."""
-    then = known.settings.get(of_launch, {})
+    mpi, then = of_launch[0], known.settings.get(of_launch, {})
     for operation, _ in asked:
-        if name := in_doubt(operation, then, known.differing.get(of_launch, ())):
+        if name := in_doubt(operation, then, known.differing.get(of_launch, ()), mpi):
             raise RequestError(
                 f"{operation}: the launches of the campaign differ in the setting {name}",
                 "leave the campaign out, and say --mpi and --ranks",
             )
-        before, here = (forced(operation, settings, ranks=1, nodes=1) for settings in (then, now))
+        before, here = (forced(operation, settings, mpi=mpi, ranks=1, nodes=1) for settings in (then, now))
         if before != here:
             said = [one.words if one else "the library" for one in (before, here)]
             raise RequestError(

@@ -48,7 +48,7 @@ SWITCH = {"coll_tuned_use_dynamic_rules": "1"}
         ),
         (SWITCH | {"coll_tuned_reduce_algorithm": "chain"}, False, None),
         (
-            SWITCH | {"coll_tuned_bcast_algorithm": "chain", "coll_tuned_dynamic_rules_filename": "r.conf"},
+            SWITCH | {"coll_tuned_dynamic_rules_filename": "r.conf"},
             False,
             Forced("coll_tuned_dynamic_rules_filename=r.conf"),
         ),
@@ -99,6 +99,23 @@ def test_what_tuned_is_forced_to_is_not_told_where_han_serves(
     told = forced(operation, SWITCH | setting, mpi=library, ranks=8, nodes=nodes)
     ((name, value),) = setting.items()
     assert told == Forced(f"{name}={value}", "tuned:linear" if is_tuned else "")
+
+
+# coll_tuned_decision_dynamic.c: 4.1 asks for the rules of the file first, 5.0 for the algorithm that is forced.
+@pytest.mark.parametrize(("library", "is_file"), [("Open MPI 4.1.8", True), (OPEN_MPI, False)])
+def test_which_of_a_file_and_a_forced_algorithm_goes_first(library: str, is_file: bool) -> None:
+    algorithm, file = {"coll_tuned_bcast_algorithm": "linear"}, {"coll_tuned_dynamic_rules_filename": "r.conf"}
+    told = forced("bcast", SWITCH | algorithm | file, mpi=library, ranks=8, nodes=1)
+    assert told == (
+        Forced("coll_tuned_dynamic_rules_filename=r.conf")
+        if is_file
+        else Forced("coll_tuned_bcast_algorithm=linear", "tuned:linear")
+    )
+    # A file in some launches alone leaves the algorithm of all in doubt where it goes first.
+    (name,) = file
+    assert in_doubt("bcast", SWITCH | algorithm, [name], library) == (name if is_file else "")
+    (forcing,) = algorithm
+    assert in_doubt("bcast", SWITCH | file, [forcing], library) == ("" if is_file else forcing)
 
 
 def cell(size_B: int, *names: Seen, mpi: str = OPEN_MPI, operation: str = "bcast") -> WatchedCell:

@@ -1,9 +1,9 @@
 """Settings by which somebody has taken the choice of algorithms from the library, as MPI_T states them.
 
 The runner asks when it starts and campaigns keep the answer (`settings` of a launch): what it holds is not what
-the library ships with. Open MPI heeds them with `coll_tuned_use_dynamic_rules` only; of a file of rules beside a
-forced algorithm this does not say which one wins, and where its component han goes first, what they force in
-tuned serves at most parts of the call. In MPICH the device goes first where ranks share nodes.
+the library ships with. Open MPI heeds them with `coll_tuned_use_dynamic_rules` only; of a forced algorithm and a
+file of rules Open MPI 4 goes by the file, later ones by the algorithm; where its component han goes first, what
+they force in tuned serves at most parts of the call. In MPICH the device goes first where ranks share nodes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.decisions.mpich import BY_NODE
 from hockney.predict.decisions.openmpi import FANOUT, is_of_han
+from hockney.runner.library import rules_first
 from hockney.units import format_bytes
 
 _TUNED = "coll_tuned_use_dynamic_rules"
@@ -57,28 +58,34 @@ def forced(
     version = decisions_for(mpi).version
     by_han = is_of_han(operation, version, nodes or 1)
     is_flat = nodes is not None and nodes >= ranks
-    return _tuned(operation, settings, by_han=by_han) or _mpich(operation, settings, is_flat=is_flat)
+    return _tuned(operation, settings, mpi, by_han=by_han) or _mpich(operation, settings, is_flat=is_flat)
 
 
-def in_doubt(operation: str, settings: Mapping[str, str], differing: Collection[str]) -> str:
+def in_doubt(operation: str, settings: Mapping[str, str], differing: Collection[str], mpi: str = "") -> str:
     """The name in `differing` that forces an operation in some launches and not in others; "" without one.
 
-    `settings` are those that all the launches had.
+    `settings` are those that all the launches had, of the library in a table's `mpi` column.
     """
     possible = dict.fromkeys(differing, "?") | dict(settings)
-    if forced(operation, possible, ranks=1, nodes=1) is None:
+    if forced(operation, possible, mpi=mpi, ranks=1, nodes=1) is None:
         return ""
-    stems = (_TUNED, _TUNED_FILE, f"coll_tuned_{operation}_algorithm", _MPICH_FILE, *_mpich_names(operation))
+    first, second = f"coll_tuned_{operation}_algorithm", _TUNED_FILE
+    if rules_first(mpi, possible):
+        first, second = second, first
+    # What goes first in all launches leaves the other without a say.
+    tuned = (first,) if first in settings else (first, second)
+    stems = (_TUNED, *tuned, _MPICH_FILE, *_mpich_names(operation))
     return min((name for name in differing if name.startswith(stems)), default="")
 
 
-def _tuned(operation: str, settings: Mapping[str, str], *, by_han: bool) -> Forced | None:
+def _tuned(operation: str, settings: Mapping[str, str], mpi: str, *, by_han: bool) -> Forced | None:
     if _TUNED not in settings:
         return None
-    if file := settings.get(_TUNED_FILE):
+    name, file = f"coll_tuned_{operation}_algorithm", settings.get(_TUNED_FILE)
+    value = settings.get(name)
+    if file and (not value or rules_first(mpi, settings)):
         return Forced(f"{_TUNED_FILE}={file}")
-    name = f"coll_tuned_{operation}_algorithm"
-    if not (value := settings.get(name)):
+    if not value:
         return None
     if by_han:
         return Forced(f"{name}={value}")

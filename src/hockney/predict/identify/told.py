@@ -53,7 +53,7 @@ def by_setting(defaults: Defaults, place: DefaultCall) -> Told | None:
     """What a setting forces; None where none is known to."""
     of_launches = place.mpi, place.variant
     settings = defaults.settings.get(of_launches, {})
-    if name := in_doubt(place.operation, settings, defaults.differing.get(of_launches, ())):
+    if name := in_doubt(place.operation, settings, defaults.differing.get(of_launches, ()), place.mpi):
         return Told(SETTING, None, f"the launches differ in the setting {name}")
     force = forced(place.operation, settings, mpi=place.mpi, ranks=place.ranks, nodes=place.nodes)
     return None if force is None else _of_force(force, place)

@@ -21,6 +21,11 @@ MAP_BY: tuple[MapBy, ...] = ("core", "socket", "numa", "cache", "node", "hwthrea
 BIND_TO: tuple[BindTo, ...] = ("core", "socket", "numa", "hwthread", "none")
 
 
+BESIDE = {"SLURM_OVERLAP": "1"}
+"""For a launch that runs beside another of the same allocation: steps of Slurm, by which mpirun and Hydra start
+their daemons there, too, otherwise wait for each other (srun(1), from 20.11 on; before, they never did)."""
+
+
 @dataclass(frozen=True)
 class LaunchRequest:
     """One launch, in words that hold for every launcher.
