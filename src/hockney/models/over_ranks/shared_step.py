@@ -70,8 +70,9 @@ class Fit:
 def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Array, step: Stepped) -> Fit:
     """The most likely k curves and their steps, by weights that follow the residuals.
 
-    `targets`: (m, n) for each curve; `tail`: one for all, or (m,). All sets of all curves are one array, since
-    each is small: zeros make the curves equally long, and their bases equally wide.
+    `targets`: (m, n) for each curve; `tail`: one for all, of each set, (m,), or of each curve, (k, 1). All sets of
+    all curves are one array, since each is small: zeros make the curves equally long, and their bases equally
+    wide.
     """
     counts = np.array([[curve.column.size] for curve in curves])
     widths = np.array([curve.basis.shape[1] for curve in curves])
@@ -82,7 +83,7 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     back = known.transpose(0, 2, 1)
     products = (known[:, :, :, None] * known[:, :, None, :]).reshape(*known.shape[:2], -1)
     unused = np.where(np.arange(width) < widths[:, None], 0.0, 1.0)[:, None, None, :] * np.eye(width)
-    tail = np.reshape(tail, (-1, 1))
+    tail = np.atleast_2d(tail)[..., None]
     left = target - target @ basis @ back[:, :width]
     medians = [np.median(np.abs(own[:, :count]), axis=1) for own, (count,) in zip(left, counts, strict=True)]
     scale = np.maximum(1.4826 * np.array(medians), LEAST_SCALE)
@@ -105,28 +106,42 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
         before, scale = scale, np.maximum(np.sqrt((weight * left**2).sum(axis=-1) / counts), LEAST_SCALE)
         if (np.abs(scale - before) < SETTLED * scale).all():
             break
-    constant = (gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2)[:, 0]
     spread = np.log1p((left / scale[:, :, None]) ** 2 / tail).sum(axis=-1)
-    likelihood = counts * (constant - np.log(scale)) - (tail[:, 0] + 1) / 2 * spread
+    tail = tail[..., 0]
+    constant = gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2
+    likelihood = counts * (constant - np.log(scale)) - (tail + 1) / 2 * spread
     return Fit(likelihood.sum(axis=0), level, scale)
 
 
+@dataclass(frozen=True)
+class Plain:
+    """A curve to draw others like it: its n points, its columns, (n, p), the step's last, as an array's bytes."""
+
+    points: int
+    columns: bytes
+    tail: float
+
+
 @lru_cache(maxsize=4096)
-def excess_of(plain: tuple[tuple[int, bytes], ...], tail: float) -> float:
+def excess_of(plain: tuple[Plain, ...]) -> float:
     """The mean ratio of likelihoods of curves without a step, with one over without; of many points it is 1.
 
-    `plain`: for each curve how many points it has, and the bytes of its columns, (n, p), the step's last. Of each
-    draw the score test of the same step, of curves and noise that are known, is taken off: it goes with the ratio
-    and has the mean 1 exactly, so that a quarter of the draws tells as much (a control variate).
+    Of each draw the score test of the same step, of curves and noise that are known, is taken off: it goes with
+    the ratio and has the mean 1 exactly, so that a quarter of the draws tells as much (a control variate).
     """
-    designs = [np.frombuffer(columns).reshape(count, -1) for count, columns in plain]
+    designs = [np.frombuffer(one.columns).reshape(one.points, -1) for one in plain]
     made = [Shape(basis_of(design[:, :-1]), design[:, -1]) for design in designs]
+    tails = [one.tail for one in plain]
     noise = np.random.default_rng(1)
-    targets = [noise.standard_t(tail, (DRAWS, curve.column.size)) for curve in made]
-    stepped, smooth = (fitted(made, targets, tail, one).likelihood for one in ("shared", "none"))
+    targets = [
+        noise.standard_t(tail, (DRAWS, curve.column.size)) for curve, tail in zip(made, tails, strict=True)
+    ]
+    of_each = np.array(tails)[:, None]
+    stepped, smooth = (fitted(made, targets, of_each, one).likelihood for one in ("shared", "none"))
     own = [curve.column - curve.basis @ (curve.basis.T @ curve.column) for curve in made]
-    pulls = sum(((tail + 1) * drawn / (tail + drawn**2)) @ left for drawn, left in zip(targets, own, strict=True))
-    score = pulls**2 / (information(tail) * sum(float(left @ left) for left in own))
+    each = list(zip(targets, own, tails, strict=True))
+    pulls = sum(((tail + 1) * drawn / (tail + drawn**2)) @ left for drawn, left, tail in each)
+    score = pulls**2 / sum(information(tail) * float(left @ left) for _, left, tail in each)
     return max(1.0, 1 + float((2 * (stepped - smooth) - score).mean()))
 
 
