@@ -36,7 +36,7 @@ from hockney.report.page import Section, render
 from hockney.report.ratios import in_words, ratios
 from hockney.report.style import Looks, drawing_style, model_styles
 from hockney.report.tables import NONE, Table
-from hockney.units import counted, format_bytes
+from hockney.units import format_bytes
 
 MOST_PANELS = 3
 MOST_ROWS = 60

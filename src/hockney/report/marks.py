@@ -21,7 +21,6 @@ from hockney.report.axes import SizeAxis, spread_labels
 from hockney.report.style import QUIET
 from hockney.units import format_bytes, format_rate, parse_bytes, parse_rate
 
-
 _SIZES = re.compile(r"(?:\s+above\s+(\S+))?(?:\s+up to\s+(\S+))?\s*$")
 
 
@@ -30,7 +29,7 @@ class Peak:
     """The nominal rate of the hardware in one direction, and the localities that it limits (none named: all).
 
     `is_found`: nobody said that messages go this way, the nodes only have such a link. `above_B`, `up_to_B`: the
-    sizes of the messages that go this way, where others go another (an adapter sends short ones by the processor).
+    sizes of the messages that go this way, where others go another (the processor may send short ones).
     """
 
     name: str

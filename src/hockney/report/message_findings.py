@@ -67,7 +67,7 @@ def of_models(operation: str, held_out: Mapping[str, HeldOut], model: str) -> li
 
 
 def of_mappings(operation: str, group: Sequence[MessageCurve]) -> list[Finding]:
-    """What a message costs with each further mapping, beside the first: at the same locality, where both have it."""
+    """What a message costs with each further mapping beside the first, at the same locality if both have it."""
     by_kind: dict[str, dict[str, list[MessageCurve]]] = {}
     for curve in group:
         by_kind.setdefault(curve.kind, {}).setdefault(curve.entry.mapping, []).append(curve)
@@ -139,8 +139,8 @@ def _eager(curve: MessageCurve, fit: Fit) -> str:
         return f"{said}; the fit changes there without a step (× {ratio:.2f})."
     if not _is_told(curve, fit, at_B):
         return (
-            f"{said}; whether the time steps there cannot be told: the fit has × {ratio:.2f}, which the intervals "
-            "of the sizes beside it do not show."
+            f"{said}; whether the time steps there cannot be told: the fit has × {ratio:.2f}, which the "
+            "intervals of the sizes beside it do not show."
         )
     return f"{said}; there the time steps from {format_time(before_s)} to {format_time(after_s)} (× {ratio:.2f})."
 
@@ -151,6 +151,9 @@ def _is_told(curve: MessageCurve, fit: Fit, at_B: float) -> bool:
     before, after = curve.points[sides[0]].tail(1), curve.points[sides[1]].head(1)
     # What the line before the break would come to at the size beyond it.
     regime = next(one for one in fit.regimes if one.max_B == at_B)
-    line_s = [regime.alpha_s.value + regime.beta_s_per_B.value * float(side["bytes"].iloc[0]) for side in (before, after)]
-    grown = before.assign(**{name: before[name] * line_s[1] / line_s[0] for name in ("time_s", "low_s", "high_s")})
+    at_s, beyond_s = (
+        regime.alpha_s.value + regime.beta_s_per_B.value * float(side["bytes"].iloc[0])
+        for side in (before, after)
+    )
+    grown = before.assign(**{name: before[name] * beyond_s / at_s for name in ("time_s", "low_s", "high_s")})
     return bool(ratios(grown, after, ["operation"])["is_told"].all())

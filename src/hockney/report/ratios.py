@@ -1,4 +1,4 @@
-"""Times of the same points beside each other: their ratios, and at how many of them one can be told to be slower."""
+"""Times of the same points beside each other: their ratios, and where one can be told to be slower."""
 
 from __future__ import annotations
 

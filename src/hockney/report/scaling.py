@@ -100,7 +100,8 @@ def several(studies: Mapping[str, Study]) -> Drawing:
     right.set_ylabel("efficiency")
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(3, 110 // max(map(len, labels)))))
-    title = f"{'Weak' if is_weak else 'Strong'} scaling of {counted(len(studies), 'curve')} to {plain(most)} processes"
+    curves = counted(len(studies), "curve")
+    title = f"{'Weak' if is_weak else 'Strong'} scaling of {curves} to {plain(most)} processes"
     return Drawing(
         "scaling",
         f"{title}.",

@@ -74,8 +74,8 @@ def rates(tables: Sequence[ScalingTable]) -> Drawing:
         "app-jacobi-rates",
         "Jacobi: lattice updates per second.",
         f"Lattice updates per second against ranks, with ideal lines. {'; '.join(words)}.",
-        "Dots are process grids with 95 % intervals, lines join the fastest of each number of ranks, thin lines are N times the rate "
-        f"of one rank, and dotted ones stand where the time of a sweep steps.{left}",
+        "Dots are process grids with 95 % intervals, lines join the fastest of each number of ranks, thin lines "
+        f"are N times the rate of one rank, and dotted ones stand where the time of a sweep steps.{left}",
         figure,
     )
 

@@ -103,8 +103,8 @@ def _grid(table: ScalingTable) -> list[Finding]:
     is_bounded = all(run.record.high_s is not None for run in ordered)
     without = "" if is_bounded else "; not all runs have intervals"
     text = (
-        f"{kind(table)}: on {max(several)} ranks the grid {best.grid} is {percent(margin)} faster than {worst.grid}"
-        f"{without}."
+        f"{kind(table)}: on {max(several)} ranks the grid {best.grid} is {percent(margin)} faster than "
+        f"{worst.grid}{without}."
     )
     return [Finding(text, ANCHOR, 0.5)]
 

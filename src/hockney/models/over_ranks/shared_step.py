@@ -70,8 +70,8 @@ class Fit:
 def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Array, step: Stepped) -> Fit:
     """The most likely k curves and their steps, by weights that follow the residuals.
 
-    `targets`: (m, n) for each curve; `tail`: one for all, of each set, (m,), or of each curve, (k, 1). All sets of
-    all curves are one array, since each is small: zeros make the curves equally long, and their bases equally
+    `targets`: (m, n) for each curve; `tail`: one for all, of each set, (m,), or of each curve, (k, 1). All sets
+    of all curves are one array, since each is small: zeros make the curves equally long, and their bases equally
     wide.
     """
     counts = np.array([[curve.column.size] for curve in curves])

@@ -4,7 +4,8 @@ A smooth curve of few coefficients is fitted around each place. Whether the curv
 top of it is told by the ratio of two likelihoods, with a step and without: of each curve alone, and of all with
 one step that they share. A benchmark's repeats have heavy tails: residuals are taken to follow Student's t
 (Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989), so that a disturbed run counts for little. How heavy the
-tails are, the curves of each allocation say: one is disturbed where another is not.
+tails are, all curves of the algorithm say together, and those of an allocation that is clearly otherwise: one is
+disturbed where another is not.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ LEAST_SIDE = 3
 TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
 """Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
 DISAGREE = 0.01
-"""Chance of so different steps in curves that all have the same."""
+"""Chance of so different steps, or tails, in curves that all have the same."""
 LEAST_BEND = 6
 """Points on each side of the beginning of a package or a node with which a bend there is told from a step."""
 LEAST_KNOWN = 0.1
@@ -198,9 +199,9 @@ def search(
     own_tests = Counter(allocation for told in alone.values() for allocation in told)
     joint_tests = sum(len(told) > 1 for told in alone.values())
     of_own = FALSE_ALARMS * (OWN_SHARE if joint_tests else 1)
-    tails = {
-        name: _tail([curve for told in alone.values() for curve in told.get(name, ())]) for name in own_tests
-    }
+    tails = _tails(
+        {name: [curve for told in alone.values() for curve in told.get(name, ())] for name in own_tests}
+    )
 
     @cache
     def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
@@ -294,8 +295,8 @@ def _common(
 ) -> Step:
     """The step that these curves share, tested for this significance: only what may be told is drawn for.
 
-    `tails`: of each curve, by `_tail`. `apart`: the steps of groups of them. Where these differ by more than noise
-    does, the common one is known less well (Birge 1932).
+    `tails`: of each curve, by `_tails`. `apart`: the steps of groups of them. Where these differ by more than
+    noise does, the common one is known less well (Birge 1932).
     """
     targets = [curve.target[None] for curve in curves]
     of_each = np.array(tails)[:, None]
@@ -326,11 +327,25 @@ def _common(
     return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, likelihood)
 
 
-def _tail(curves: Sequence[_Curve]) -> float:
-    """The degrees of freedom with which these curves together, each with a step of its own, are most likely."""
+def _tails(by_allocation: Mapping[str, Sequence[_Curve]]) -> dict[str, float]:
+    """The degrees of freedom with which all curves together, each with a step of its own, are most likely.
+
+    Of an allocation its own, where its curves tell them from those of all.
+    """
+    likelihoods = {name: _by_tail(curves) for name, curves in by_allocation.items()}
+    of_all = int(sum(likelihoods.values(), np.zeros(len(TAILS))).argmax())
+    made = {}
+    for name, own in likelihoods.items():
+        differs = special.chdtrc(1, 2 * (own.max() - own[of_all])) < DISAGREE
+        made[name] = TAILS[int(own.argmax()) if differs else of_all]
+    return made
+
+
+def _by_tail(curves: Sequence[_Curve]) -> Array:
+    """ln likelihood of these curves, each with a step of its own, with each of `TAILS`."""
     tails = np.array(TAILS)
     targets = [np.tile(curve.target, (tails.size, 1)) for curve in curves]
-    return TAILS[int(fitted(curves, targets, tails, "own").likelihood.argmax())] if curves else TAILS[0]
+    return fitted(curves, targets, tails, "own").likelihood
 
 
 def _plain(drawn: _Drawn, tail: float) -> Plain:
