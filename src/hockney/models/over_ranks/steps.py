@@ -213,7 +213,9 @@ def search(
         if len(each) > 1:
             of_joint = (FALSE_ALARMS - of_own) / joint_tests
             every = [(curve, tails[name]) for name, own in told.items() for curve in own]
-            joint = _common(*zip(*every, strict=True), of_joint, list(each.values()))
+            joint = _common(
+                [curve for curve, _ in every], [tail for _, tail in every], of_joint, list(each.values())
+            )
             is_common = _is_told(joint, of_joint)
         if not shown and not is_common:
             return None
