@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.models.base import Fit, Parameter, predict
+from hockney.records.columns import SCALE
 from hockney.report.curves import MessageCurve
 from hockney.report.facts import Headline
 from hockney.report.figures import HeldOut
@@ -72,14 +73,19 @@ def of_mappings(operation: str, group: Sequence[MessageCurve]) -> list[Finding]:
     for curve in group:
         by_kind.setdefault(curve.kind, {}).setdefault(curve.entry.mapping, []).append(curve)
     found = []
-    for kind, by_mapping in by_kind.items():
+    for by_mapping in by_kind.values():
         (first, base), *others = by_mapping.items()
         for mapping, own in others:
             pairs = [(_at_same(curve, base), curve) for curve in own]
             rows = pd.concat([ratios(beside.points, curve.points, ["bytes"]) for beside, curve in pairs])
             if not first or not mapping or rows.empty:
                 continue
-            what = operation if kind == "default" else f"{operation}, {kind}"
+            apart = [
+                text
+                for key, text in own[0].words.items()
+                if key not in ("locality", "mapping", *SCALE) and any(one.words.get(key) != text for one in group)
+            ]
+            what = ", ".join([operation, *apart])
             said = in_words(_mapped(mapping, own), _mapped(first, [beside for beside, _ in pairs]), rows)
             share = float(rows["is_told"].mean())
             found.append(Finding(f"{what}: {said}.", operation, 0.75 + 0.15 * share, "mappings"))
