@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from hockney.models.over_ranks.boundaries import Boundary
-from hockney.models.over_ranks.shared_step import Plain, excess_of, fitted
+from hockney.models.over_ranks.shared_step import Plain, excess_of, fitted, likelihoods, tails_of
 from hockney.models.over_ranks.steps import (
+    DISAGREE,
     Candidate,
     Searched,
     block_changes,
@@ -20,7 +21,6 @@ from hockney.models.over_ranks.steps import (
     simulated_step,
 )
 from hockney.models.over_ranks.steps import _measured as measured
-from hockney.models.over_ranks.steps import _tails as tails_of
 from hockney.statistics import Array
 
 NOISE = np.loadtxt(Path(__file__).parent / "repeats.txt")
@@ -88,13 +88,17 @@ def test_an_allocation_has_tails_of_its_own_where_its_curves_tell_them() -> None
         every = [measured(RANKS, RANKS * np.exp(one), place, [], places) for one in drawn]
         return [one for one in every if one is not None]
 
+    def told(**drawn: list[Any]) -> dict[str, float]:
+        by_tail = {name: likelihoods(own, [one.target for one in own]) for name, own in drawn.items()}
+        return tails_of(by_tail, DISAGREE)
+
     heavy = curves(0.02 * noise.standard_t(1.5, (9, RANKS.size)))
     normal = curves(noise.normal(0, 0.02, (9, RANKS.size)))
-    assert tails_of({"a": heavy}) == {"a": 1.5}
-    assert tails_of({"a": normal}) == {"a": 30.0}
-    assert tails_of({"a": heavy, "b": heavy, "c": normal}) == {"a": 1.5, "b": 1.5, "c": 30.0}
+    assert told(a=heavy) == {"a": 1.5}
+    assert told(a=normal) == {"a": 30.0}
+    assert told(a=heavy, b=heavy, c=normal) == {"a": 1.5, "b": 1.5, "c": 30.0}
     # One curve tells little: it has those of all.
-    assert tails_of({"a": heavy, "b": normal[:1]}) == {"a": 1.5, "b": 1.5}
+    assert told(a=heavy, b=normal[:1]) == {"a": 1.5, "b": 1.5}
 
 
 # Of few points the mean ratio is about 2, so that one that is too low is seen, too: it is never below 1. Within

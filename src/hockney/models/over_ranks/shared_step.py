@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import chdtrc, gammaln
 
 from hockney.statistics import Array
 
@@ -22,6 +22,9 @@ DRAWS = 100
 """Curves without a step that are drawn."""
 SINGULAR = 1e-7
 """The least singular value of columns that the points tell apart, beside the largest."""
+
+TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
+"""Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
 
 Stepped = Literal["none", "shared", "own"]
 """Which step curves have: none, one that all share, or each its own."""
@@ -53,6 +56,14 @@ def projected(design: Array) -> tuple[Array, int, float]:
     inverse = (right[known].T / singular[known]) @ left[:, known].T / length[:, None]
     row = float(inverse[-1] @ inverse[-1])
     return inverse, design.shape[0] - int(known.sum()), 1 / row if row > 0 else 0.0
+
+
+def smooth(table: Array, time: Array) -> Array:
+    """The curve of these columns nearest to ln `time`, kept positive."""
+    relative = table / time[:, None]
+    solution, *_ = np.linalg.lstsq(relative, np.ones_like(time), rcond=None)
+    made = table @ solution
+    return np.asarray(np.where(made > 0.2 * time, made, 0.2 * time))
 
 
 @dataclass(frozen=True)
@@ -111,6 +122,25 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     constant = gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2
     likelihood = counts * (constant - np.log(scale)) - (tail + 1) / 2 * spread
     return Fit(likelihood.sum(axis=0), level, scale)
+
+
+def likelihoods(curves: Sequence[Shape], targets: Sequence[Array]) -> Array:
+    """ln likelihood of curves, each with a step of its own, with each of `TAILS`; targets of shape (n,)."""
+    tails = np.array(TAILS)
+    return fitted(curves, [np.tile(one, (tails.size, 1)) for one in targets], tails, "own").likelihood
+
+
+def tails_of(by_allocation: Mapping[str, Array], significance: float) -> dict[str, float]:
+    """The degrees of freedom with which all curves together are most likely, by their `likelihoods`.
+
+    Of an allocation its own, where its curves tell them from those of all.
+    """
+    of_all = int(sum(by_allocation.values(), np.zeros(len(TAILS))).argmax())
+    made = {}
+    for name, own in by_allocation.items():
+        differs = chdtrc(1, 2 * (own.max() - own[of_all])) < significance
+        made[name] = TAILS[int(own.argmax()) if differs else of_all]
+    return made
 
 
 @dataclass(frozen=True)

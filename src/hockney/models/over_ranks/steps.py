@@ -30,7 +30,10 @@ from hockney.models.over_ranks.shared_step import (
     excess_of,
     fitted,
     information,
+    likelihoods,
     projected,
+    smooth,
+    tails_of,
 )
 from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
@@ -45,8 +48,6 @@ SPAN = 4.0
 """Points count up to this factor in ranks on either side."""
 LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
-TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
-"""Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
 DISAGREE = 0.01
 """Chance of so different steps, or tails, in curves that all have the same."""
 LEAST_BEND = 6
@@ -199,9 +200,9 @@ def search(
     own_tests = Counter(allocation for told in alone.values() for allocation in told)
     joint_tests = sum(len(told) > 1 for told in alone.values())
     of_own = FALSE_ALARMS * (OWN_SHARE if joint_tests else 1)
-    tails = _tails(
-        {name: [curve for told in alone.values() for curve in told.get(name, ())] for name in own_tests}
-    )
+    every_of = {name: [one for told in alone.values() for one in told.get(name, ())] for name in own_tests}
+    by_tail = {name: likelihoods(own, [one.target for one in own]) for name, own in every_of.items()}
+    tails = tails_of(by_tail, DISAGREE)
 
     @cache
     def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
@@ -297,7 +298,7 @@ def _common(
 ) -> Step:
     """The step that these curves share, tested for this significance: only what may be told is drawn for.
 
-    `tails`: of each curve, by `_tails`. `apart`: the steps of groups of them. Where these differ by more than
+    `tails`: of each curve, by `tails_of`. `apart`: the steps of groups of them. Where these differ by more than
     noise does, the common one is known less well (Birge 1932).
     """
     targets = [curve.target[None] for curve in curves]
@@ -329,27 +330,6 @@ def _common(
     return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, likelihood)
 
 
-def _tails(by_allocation: Mapping[str, Sequence[_Curve]]) -> dict[str, float]:
-    """The degrees of freedom with which all curves together, each with a step of its own, are most likely.
-
-    Of an allocation its own, where its curves tell them from those of all.
-    """
-    likelihoods = {name: _by_tail(curves) for name, curves in by_allocation.items()}
-    of_all = int(sum(likelihoods.values(), np.zeros(len(TAILS))).argmax())
-    made = {}
-    for name, own in likelihoods.items():
-        differs = special.chdtrc(1, 2 * (own.max() - own[of_all])) < DISAGREE
-        made[name] = TAILS[int(own.argmax()) if differs else of_all]
-    return made
-
-
-def _by_tail(curves: Sequence[_Curve]) -> Array:
-    """ln likelihood of these curves, each with a step of its own, with each of `TAILS`."""
-    tails = np.array(TAILS)
-    targets = [np.tile(curve.target, (tails.size, 1)) for curve in curves]
-    return fitted(curves, targets, tails, "own").likelihood
-
-
 def _plain(drawn: _Drawn, tail: float) -> Plain:
     """A curve √P at these ranks, to draw others like it: many curves have the same one."""
     ranks, place, others, known = np.array(drawn[0]), *drawn[1:]
@@ -377,7 +357,7 @@ def _prepared(
     at, time = ranks[near], time_s[near]
     if min(side.sum() for side in _sides(at, place)) < LEAST_SIDE:
         return None
-    shape = _smooth(_curve(at), time)
+    shape = smooth(_curve(at), time)
     return at, _columns(at, shape, place, others, candidates), np.log(time / shape)
 
 
@@ -415,11 +395,3 @@ def _columns(
 
 def _sides(at: Array, place: Candidate) -> tuple[Mask, Mask]:
     return at <= place.before, at >= place.after
-
-
-def _smooth(table: Array, time: Array) -> Array:
-    """The curve of these columns nearest to ln `time`, kept positive."""
-    relative = table / time[:, None]
-    solution, *_ = np.linalg.lstsq(relative, np.ones_like(time), rcond=None)
-    made = table @ solution
-    return np.asarray(np.where(made > 0.2 * time, made, 0.2 * time))
