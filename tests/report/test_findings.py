@@ -124,8 +124,8 @@ def test_mappings_are_set_beside_each_other(curve: Callable[..., MessageCurve]) 
     assert of_mappings("pingpong", [first]) == []
     # What tells several pairs of curves apart is said, what all have in common is not.
     off = [replace(one, entry=one.entry.model_copy(update={"cache": "off"})) for one in (first, other)]
-    said = [one.text.partition(":")[0] for one in of_mappings("pingpong", [first, other, *off])]
-    assert said == ["pingpong", "pingpong, off cache"]
+    heads = [one.text.partition(":")[0] for one in of_mappings("pingpong", [first, other, *off])]
+    assert heads == ["pingpong", "pingpong, off cache"]
 
 
 def test_a_break_far_from_the_limit_is_not_that_of_the_limit(curve: Callable[..., MessageCurve]) -> None:
