@@ -71,6 +71,20 @@ def test_a_peak_far_above_the_data_is_not_drawn(curve: Make, fits: dict[str, Fit
     assert drawing.figure.axes[1].get_ylim()[1] < 2
 
 
+def test_a_peak_of_short_messages_lies_over_these(curve: Make, fits: dict[str, Fit]) -> None:
+    peaks = [Peak("Short", 0.8e9, up_to_B=4096), Peak("Longer", 1e9, above_B=2**21)]
+    drawing = with_fits(curve(POINTS, fits), context(peaks=peaks))
+    # 4096 B in 2 + 4.096 µs are 0.672 GB/s, 84 % of 0.8; nothing is longer than 2 MiB.
+    assert "Short up to 4 KiB 0.8 GB/s: 84 % reached" in words(drawing).replace("800 MB/s", "0.8 GB/s")
+    assert "Longer" not in words(drawing)
+    rates = drawing.figure.axes[1]
+    (peak,) = [one for one in rates.lines if np.allclose(np.asarray(one.get_ydata(), dtype=float), 0.8)]
+    low, high = rates.get_xlim()
+    first, last = np.asarray(peak.get_xdata(), dtype=float)
+    assert first == 0
+    assert low + last * (high - low) == pytest.approx(12)  # log2 of 4096
+
+
 def test_the_legend_covers_no_data(curve: Make, fits: dict[str, Fit]) -> None:
     many = [curve(POINTS, fits, variant=f"variant number {i}") for i in range(8)]
     for drawing in (with_fits(many[0], context()), overview("x", "x", many, context())):

@@ -25,7 +25,7 @@ from hockney.report.curves import MessageCurve
 from hockney.report.facts import headline
 from hockney.report.figures import HeldOut
 from hockney.report.findings import Finding
-from hockney.report.message_findings import of_headlines, of_models
+from hockney.report.message_findings import of_headlines, of_mappings, of_models
 
 PLACE = Configuration(())
 
@@ -61,10 +61,21 @@ def test_the_weightiest_come_first_those_about_the_subject_before_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "said"), [(1.5, "steps from 1 µs to 1.5 µs (× 1.50)"), (1.02, "without a step (× 1.02)")]
+    ("ratio", "wide", "said"),
+    [
+        (1.5, 0.1, "steps from 1 µs to 1.5 µs (× 1.50)"),
+        (0.6, 0.1, "steps from 1 µs to 0.6 µs (× 0.60)"),
+        # The intervals overlap: up to 1.3 µs before the limit, and from 1.05 µs beyond it.
+        (1.5, 0.3, "cannot be told: the fit has × 1.50"),
+        (0.6, 0.5, "cannot be told: the fit has × 0.60"),
+        (1.02, 0.1, "without a step (× 1.02)"),
+    ],
 )
-def test_the_step_at_the_eager_limit(ratio: float, said: str, curve: Callable[..., MessageCurve]) -> None:
-    points = [(size, 1e-6) for size in (8, 64, 4096, 8192, 65536)]
+def test_the_step_at_the_eager_limit(
+    ratio: float, wide: float, said: str, curve: Callable[..., MessageCurve]
+) -> None:
+    levels_s = [(size, ratio * 1e-6 if size > 4096 else 1e-6) for size in (8, 64, 4096, 8192, 65536)]
+    points = [(size, time_s, time_s * (1 - wide), time_s * (1 + wide)) for size, time_s in levels_s]
     fits = {"piecewise": stepped(1e-6, ratio * 1e-6)}
     head = headline(curve(points, fits, eager_limit_B=4096), [])
     assert head is not None
@@ -90,6 +101,31 @@ def test_a_largest_message_off_the_model_stands_beside_its_bandwidth(
     rates = "came to 1 GB/s (95 %: 667 MB/s to 1.25 GB/s), where the model says 500 MB/s."
     assert text.endswith(f"; 1000000 B, the largest measured, {rates}") == is_off
     assert ("largest" in text) == is_off
+
+
+def test_mappings_are_set_beside_each_other(curve: Callable[..., MessageCurve]) -> None:
+    """Half of the sizes take twice the time across packages; the others are within the intervals."""
+
+    def mapped(mapping: str, locality: str, factors: Sequence[float]) -> MessageCurve:
+        sizes = [8 * 4**place for place in range(len(factors))]
+        points = [(n, f * 1e-6, 0.95e-6 * f, 1.05e-6 * f) for n, f in zip(sizes, factors, strict=True)]
+        return curve(points, {}, mapping=mapping, locality=locality)
+
+    first, other = mapped("core", "cache", [1, 1, 1, 1]), mapped("socket", "package", [1.02, 2, 1, 2])
+    (said,) = of_mappings("pingpong", [first, other])
+    assert said.text == (
+        "pingpong: mapping socket (package) takes × 1.51 of the time of mapping core (cache) in the median of "
+        "4 points; it is slower at 2 and faster at 0, and at 2 the two cannot be told apart."
+    )
+    # Where both have a locality, it is compared with its like.
+    near = mapped("socket", "cache", [1, 1, 1, 1])
+    (said,) = of_mappings("pingpong", [mapped("core", "package", [3, 3, 3, 3]), first, near])
+    assert "takes × 1.00 of the time of mapping core (cache) in" in said.text
+    assert of_mappings("pingpong", [first]) == []
+    # What tells several pairs of curves apart is said, what all have in common is not.
+    off = [replace(one, entry=one.entry.model_copy(update={"cache": "off"})) for one in (first, other)]
+    heads = [one.text.partition(":")[0] for one in of_mappings("pingpong", [first, other, *off])]
+    assert heads == ["pingpong", "pingpong, off cache"]
 
 
 def test_a_break_far_from_the_limit_is_not_that_of_the_limit(curve: Callable[..., MessageCurve]) -> None:

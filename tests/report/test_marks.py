@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +60,21 @@ def test_a_peak_may_say_what_it_limits() -> None:
     with pytest.raises(RequestError, match="'moon' is no locality") as error:
         Peak.parse("memory@moon=20GB/s")
     assert "network" in error.value.hint
+
+
+def test_a_peak_may_be_of_some_sizes() -> None:
+    short, long = Peak.parse("PIO@network up to 16KiB=10.6GB/s"), Peak.parse("SDMA above 16KiB=12.5GB/s")
+    assert short == Peak("PIO", 10.6e9, ("network",), up_to_B=16384)
+    assert long == Peak("SDMA", 12.5e9, above_B=16384)
+    sizes_B = np.array([0.0, 16384.0, 16385.0])
+    assert short.carries(sizes_B).tolist() == [True, True, False]
+    assert long.carries(sizes_B).tolist() == [False, False, True]
+    assert long.label(2) == "SDMA above 16 KiB 2 × 12.5 GB/s"
+    between = Peak.parse("x above 1KiB up to 2KiB=1GB/s")
+    assert between.carries(np.array([1024.0, 1025.0, 2048.0, 2049.0])).tolist() == [False, True, True, False]
+    for text in ("x up to much=1GB/s", "x above 2KiB up to 1KiB=1GB/s", " up to 1KiB=1GB/s"):
+        with pytest.raises(RequestError, match="--peak"):
+            Peak.parse(text)
 
 
 def test_a_peak_without_a_locality_is_a_links_where_there_are_messages_between_nodes() -> None:

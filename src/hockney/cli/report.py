@@ -51,7 +51,8 @@ class ReportOptions(CollectiveTimes):
         list[str],
         Option(
             "NAME=RATE or NAME@LOCALITY=RATE in one direction, drawn as a line; repeat for several. Without a "
-            "locality it limits messages between nodes where there are any. [default: the links of the nodes]",
+            "locality it limits messages between nodes where there are any. Of some sizes only: `PIO up to "
+            "16KiB=10.6GB/s`, `SDMA above 16KiB=12.5GB/s`. [default: the links of the nodes]",
             flags=("--peak",),
             metavar="NAME[@LOCALITY]=RATE",
         ),

@@ -77,9 +77,9 @@ def percent(share: float) -> str:
     return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %"
 
 
-def _half(width: float) -> str:
+def half(width: float) -> str:
     """Half an interval's width, of the value; beyond `HOPELESS` the number says no more."""
-    return f"±{percent(width)}" if width < HOPELESS else f"more than ±{percent(HOPELESS)}"
+    return f"±{percent(width)}" if width < HOPELESS else f"over {HOPELESS:g} times the value"
 
 
 def _unverified(records: Sequence[Record]) -> str:
@@ -146,7 +146,7 @@ def _wide(entries: Sequence[Entry]) -> str:
     width, size_B, where = max(wide)
     return (
         f"Measure longer (--budget, --visits) for narrower intervals: {len(wide)} of {len(points)} points ended "
-        f"by their time budget; widest: {_half(width)} at {format_bytes(size_B)} ({where})."
+        f"by their time budget; widest: {half(width)} at {format_bytes(size_B)} ({where})."
     )
 
 
@@ -287,7 +287,7 @@ def _uncertain(others: Sequence[MeasuredTime]) -> str:
     worst = max(wide, key=lambda other: other.half_width)
     return (
         f"Measure longer, or on a quiet machine: {len(wide)} of {len(others)} times of collectives, effects and "
-        f"applications are uncertain by more than {percent(UNCERTAIN)}; most: {_half(worst.half_width)} at "
+        f"applications are uncertain by more than {percent(UNCERTAIN)}; most: {half(worst.half_width)} at "
         f"{worst.where}."
     )
 

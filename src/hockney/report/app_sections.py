@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
+from hockney.machine.reservations import half
 from hockney.records.app_record import AppRecord
 from hockney.registry import Registry
 from hockney.report.findings import Finding
@@ -215,7 +216,7 @@ def _about_times(records: Sequence[AppRecord]) -> list[str]:
         worst = max(wide, key=lambda index: widths[index])
         warnings.append(
             f"{len(wide)} of {total} runs of applications have an interval wider than ±{percent(WIDE)}; widest: "
-            f"±{percent(widths[worst])} ({records[worst].operation} on {records[worst].ranks} ranks). The "
+            f"{half(widths[worst])} ({records[worst].operation} on {records[worst].ranks} ranks). The "
             "machine was not quiet, or the runs were few."
         )
     if bare := [record for record in records if record.low_s is None]:

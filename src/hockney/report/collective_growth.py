@@ -301,7 +301,7 @@ def crossover_table(operation: str, analysis: Analysis, names: Sequence[str]) ->
             str(one.ranks),
             one.larger,
             one.smaller,
-            format_bytes(one.at_B),
+            _about(one.at_B),
             f"{format_bytes(one.low_B)} … {format_bytes(one.high_B)}",
             format_bytes(one.last_B),
         ]

@@ -14,7 +14,7 @@ from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.reservations import reservations
 from hockney.models.base import models
-from hockney.models.over_ranks.choice import CRITERION, TIE, UNKNOWN
+from hockney.models.over_ranks.choice import CRITERION
 from hockney.models.over_ranks.points import collectives_in, visits_of
 from hockney.records.contents import Contents, read
 from hockney.records.keys import POINT_TO_POINT
@@ -33,9 +33,10 @@ from hockney.report.figures import Context
 from hockney.report.findings import Finding
 from hockney.report.make import Report, not_measured
 from hockney.report.page import Section, render
+from hockney.report.ratios import in_words, ratios
 from hockney.report.style import Looks, drawing_style, model_styles
 from hockney.report.tables import NONE, Table
-from hockney.units import counted, format_bytes
+from hockney.units import format_bytes
 
 MOST_PANELS = 3
 MOST_ROWS = 60
@@ -64,8 +65,8 @@ def compare(
         sources.append(source)
         caveats += [f"{name}: {line}" for line in said]
     seen = explored(sources)
-    ratios = pd.DataFrame() if seen is None else differences(seen, names)
-    if seen is None or ratios.empty:
+    both = pd.DataFrame() if seen is None else differences(seen, names)
+    if seen is None or both.empty:
         raise RequestError(
             " ".join([f"{names[0]} and {', '.join(names[1:])} have no point in common.", *wish.warnings]),
             "what is compared agrees in operation, statistic, placement, algorithm, ranks and size",
@@ -75,7 +76,7 @@ def compare(
     looks.of(by_wins(seen))
     with drawing_style():
         sections = []
-        for operation, rows in ratios.groupby("operation", sort=False):
+        for operation, rows in both.groupby("operation", sort=False):
             progress(f"drawing {operation}")
             sections.append(_section(str(operation), rows, seen, looks, names))
         findings = weightiest([one for section in sections for one in section.findings])
@@ -157,21 +158,11 @@ def _source(
 def differences(seen: Explored, names: Sequence[str]) -> pd.DataFrame:
     """Each point of a campaign that the first has too: the columns they share, `campaign`, `ratio`, `is_told`.
 
-    `ratio` is its time over that of the first; `is_told`: their intervals do not overlap, and the times differ by
-    more than `TIE`. A time without an interval is taken as ± `UNKNOWN`.
+    `ratio` and `is_told` are those of `report.ratios`.
     """
-    points = seen.points.copy()
-    for bound, share in (("low_s", 1 - UNKNOWN), ("high_s", 1 + UNKNOWN)):
-        points[bound] = points[bound].fillna(points["time_s"] * share)
-    first = points[points["campaign"] == names[0]]
+    is_first = seen.points["campaign"] == names[0]
     columns = [*_SAME, "campaign", "time_s", "low_s", "high_s"]
-    both = points[points["campaign"] != names[0]][columns].merge(
-        first[[*_SAME, "time_s", "low_s", "high_s"]], on=list(_SAME), suffixes=("", "_first")
-    )
-    both["ratio"] = both["time_s"] / both["time_s_first"]
-    apart = (both["low_s"] > both["high_s_first"]) | (both["high_s"] < both["low_s_first"])
-    both["is_told"] = apart & (np.abs(np.log(both["ratio"])) > np.log1p(TIE))
-    return both
+    return ratios(seen.points[is_first], seen.points[~is_first][columns], _SAME)
 
 
 def _section(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks, names: Sequence[str]) -> Section:
@@ -196,12 +187,7 @@ def _section(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks, n
 
 def _finding(operation: str, name: str, group: pd.DataFrame, first: str, anchor: str) -> Finding:
     told = group[group["is_told"]]
-    slower, faster = int((told["ratio"] > 1).sum()), int((told["ratio"] < 1).sum())
-    text = (
-        f"{operation}: {name} takes × {group['ratio'].median():.2f} of the time of {first} in the median of "
-        f"{counted(len(group), 'point')}; it is slower at {slower} and faster at {faster}, and at "
-        f"{len(group) - len(told)} the two cannot be told apart"
-    )
+    text = f"{operation}: {in_words(name, first, group)}"
     if len(told):
         worst = told.loc[np.abs(np.log(told["ratio"])).idxmax()]
         where = ", ".join(filter(None, [str(worst[one]) for one in DIMENSIONS[1:]]))

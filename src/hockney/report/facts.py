@@ -115,9 +115,11 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
         fastest_B_per_s=float(rate[fastest]),
         fastest_at_B=float(curve.size_B[fastest]),
         peaks=[
-            (peak, peak.share(float(rate[fastest]), curve.directions))
+            (peak, peak.share(reached, curve.directions))
             for peak in peaks
-            if peak.limits(curve.entry.locality) and peak.may_carry(float(rate[fastest]), curve.directions)
+            if peak.limits(curve.entry.locality)
+            and (reached := float(np.max(rate, where=peak.carries(curve.size_B), initial=0.0))) > 0
+            and peak.may_carry(reached, curve.directions)
         ],
     )
 

@@ -272,20 +272,31 @@ def _finish(
     unit, name = rate_unit(reached)
     directions = max(curve.directions for curve in curves)
     reached_of = {
-        peak: _fastest(limited)
+        peak: reached_there
         for peak in peaks
         if (limited := [curve for curve in curves if peak.limits(curve.entry.locality)])
+        and (reached_there := _fastest(limited, peak)) > 0
     }
     levels = [directions * peak.rate_B_per_s / unit for peak in reached_of]
     # A peak far above the data would flatten them; the text then has its share.
     top = max([reached / unit, *(level for level in levels if level <= 5 * reached / unit)])
     rate_axes.set_ylim(0, 1.12 * top if top > 0 else 1.0)
     rate_axes.set_ylabel(f"throughput, both directions ({name})" if both else f"throughput ({name})")
-    draw_peaks(rate_axes, reached_of, directions, unit)
+    draw_peaks(rate_axes, size_axis, reached_of, directions, unit)
 
 
-def _fastest(curves: Sequence[MessageCurve]) -> float:
-    return max(float(np.max(curve.throughput(curve.size_B, curve.time_s))) for curve in curves)
+def _fastest(curves: Sequence[MessageCurve], peak: Peak | None = None) -> float:
+    """The highest throughput, of sizes that go the way of a peak if one is given; 0 where none does."""
+    return max(
+        float(
+            np.max(
+                curve.throughput(curve.size_B, curve.time_s),
+                where=True if peak is None else peak.carries(curve.size_B),
+                initial=0.0,
+            )
+        )
+        for curve in curves
+    )
 
 
 def _positive(time_s: NDArray[np.float64]) -> NDArray[np.float64]:

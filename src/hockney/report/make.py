@@ -197,6 +197,7 @@ def make(
             if headlines and operation == headlines[0].curve.operation:
                 section.findings += message_findings.of_headlines(headlines)
                 section.findings += message_findings.of_models(operation, section.held_out, headlines[0].model)
+            section.findings += message_findings.of_mappings(operation, group)
             sections.append(section)
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")

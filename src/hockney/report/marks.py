@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
@@ -16,29 +19,38 @@ from hockney.records.nodes import described, links
 from hockney.records.record import LOCALITIES
 from hockney.report.axes import SizeAxis, spread_labels
 from hockney.report.style import QUIET
-from hockney.units import format_rate, parse_rate
+from hockney.units import format_bytes, format_rate, parse_bytes, parse_rate
+
+_SIZES = re.compile(r"(?:\s+above\s+(\S+))?(?:\s+up to\s+(\S+))?\s*$")
 
 
 @dataclass(frozen=True)
 class Peak:
     """The nominal rate of the hardware in one direction, and the localities that it limits (none named: all).
 
-    `is_found`: nobody said that messages go this way, the nodes only have such a link.
+    `is_found`: nobody said that messages go this way, the nodes only have such a link. `above_B`, `up_to_B`: the
+    sizes of the messages that go this way, where others go another (the processor may send short ones).
     """
 
     name: str
     rate_B_per_s: float
     localities: tuple[str, ...] = ()
     is_found: bool = False
+    above_B: float = -math.inf
+    up_to_B: float = math.inf
 
     @classmethod
     def parse(cls, text: str) -> Peak:
-        """`InfiniBand=12.5GB/s`, `memory@cache,numa=20GB/s`; RequestError where it has another form."""
+        """`InfiniBand=12.5GB/s`, `memory@cache,numa=20GB/s`, `PIO up to 16KiB=10.6GB/s`.
+
+        RequestError where it has another form.
+        """
         named, equals, rate = text.rpartition("=")
         hint = (
-            "write NAME=RATE or NAME@LOCALITY=RATE, for example --peak 'HDR=100Gbit/s' or "
-            "--peak 'memory@cache,numa=20GB/s'"
+            "write NAME=RATE, NAME@LOCALITY=RATE or NAME above SIZE up to SIZE=RATE, for example "
+            "--peak 'HDR=100Gbit/s', --peak 'memory@cache,numa=20GB/s' or --peak 'PIO up to 16KiB=10.6GB/s'"
         )
+        named, *ends, _ = _SIZES.split(named, maxsplit=1)
         name, at, where = named.partition("@")
         if not equals or not name.strip() or not rate.strip():
             raise RequestError(f"--peak {text!r} is not of the form NAME=RATE", hint)
@@ -49,11 +61,24 @@ class Peak:
             )
         try:
             value = parse_rate(rate)
+            above, up_to = (parse_bytes(end) if end else None for end in ends)
         except RequestError as error:
             raise RequestError(f"--peak {text!r}: {error.message}", hint) from error
         if not value > 0:
             raise RequestError(f"--peak {text!r}: the rate is not positive", hint)
-        return cls(name.strip(), value, localities)
+        if above is not None and up_to is not None and above >= up_to:
+            raise RequestError(f"--peak {text!r}: no size is above {above} and up to {up_to} B", hint)
+        return cls(
+            name.strip(),
+            value,
+            localities,
+            above_B=-math.inf if above is None else above,
+            up_to_B=math.inf if up_to is None else up_to,
+        )
+
+    def carries(self, size_B: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which messages go this way by their size."""
+        return np.asarray((size_B > self.above_B) & (size_B <= self.up_to_B))
 
     def may_carry(self, rate_B_per_s: float, directions: int) -> bool:
         """Whether messages of that rate may have gone this way: nothing exceeds a link that it uses."""
@@ -66,7 +91,10 @@ class Peak:
     def label(self, directions: int) -> str:
         """Name and rate; twice the rate if both directions count, for a full-duplex link."""
         rate = format_rate(self.rate_B_per_s)
-        return f"{self.name} {rate}" if directions == 1 else f"{self.name} {directions} × {rate}"
+        name = self.name
+        name += f" above {format_bytes(self.above_B)}" if math.isfinite(self.above_B) else ""
+        name += f" up to {format_bytes(self.up_to_B)}" if math.isfinite(self.up_to_B) else ""
+        return f"{name} {rate}" if directions == 1 else f"{name} {directions} × {rate}"
 
     def share(self, rate_B_per_s: float, directions: int) -> float:
         """The share of the peak that a rate reaches."""
@@ -124,16 +152,26 @@ def draw_sizes(axes: Axes, size_axis: SizeAxis, marks: Sequence[SizeMark]) -> No
         )  # fmt: skip
 
 
-def draw_peaks(axes: Axes, reached_B_per_s: Mapping[Peak, float], directions: int, unit_B_per_s: float) -> None:
-    """Draw horizontal lines with the share of each peak that the throughput reaches."""
+def draw_peaks(
+    axes: Axes,
+    size_axis: SizeAxis,
+    reached_B_per_s: Mapping[Peak, float],
+    directions: int,
+    unit_B_per_s: float,
+) -> None:
+    """Draw horizontal lines, over the sizes of each peak, with the share of it that the throughput reaches."""
+    left, right = axes.get_xlim()
     for peak, reached in reached_B_per_s.items():
         level = directions * peak.rate_B_per_s / unit_B_per_s
         if level > axes.get_ylim()[1]:
             continue
         share = f": {percent(peak.share(reached, directions))} reached"
-        axes.axhline(level, color=QUIET, linewidth=1.0, linestyle=(0, (7, 2)), zorder=1)
+        sizes_B = max(peak.above_B, 0.0), min(peak.up_to_B, size_axis.largest_B)
+        first, last = (size_axis.position(sizes_B) - left) / (right - left)
+        first, last = first if peak.above_B > 0 else 0.0, last if math.isfinite(peak.up_to_B) else 1.0
+        axes.axhline(level, first, last, color=QUIET, linewidth=1.0, linestyle=(0, (7, 2)), zorder=1)
         axes.text(
-            0.01, level, peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
+            first + 0.01, level, peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
             transform=axes.get_yaxis_transform(), ha="left", va="bottom", fontsize=7.5, color="#333333",
         )  # fmt: skip
 

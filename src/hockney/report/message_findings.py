@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from hockney.models.base import Fit, Parameter, predict
+from hockney.records.columns import SCALE
 from hockney.report.curves import MessageCurve
 from hockney.report.facts import Headline
 from hockney.report.figures import HeldOut
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
+from hockney.report.ratios import in_words, ratios
 from hockney.report.tables import value_and_interval
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -64,6 +67,40 @@ def of_models(operation: str, held_out: Mapping[str, HeldOut], model: str) -> li
     ]
 
 
+def of_mappings(operation: str, group: Sequence[MessageCurve]) -> list[Finding]:
+    """What a message costs with each further mapping beside the first, at the same locality if both have it."""
+    by_kind: dict[str, dict[str, list[MessageCurve]]] = {}
+    for curve in group:
+        by_kind.setdefault(curve.kind, {}).setdefault(curve.entry.mapping, []).append(curve)
+    found = []
+    for by_mapping in by_kind.values():
+        (first, base), *others = by_mapping.items()
+        for mapping, own in others:
+            pairs = [(_at_same(curve, base), curve) for curve in own]
+            rows = pd.concat([ratios(beside.points, curve.points, ["bytes"]) for beside, curve in pairs])
+            if not first or not mapping or rows.empty:
+                continue
+            apart = [
+                text
+                for key, text in own[0].words.items()
+                if key not in ("locality", "mapping", *SCALE) and any(one.words.get(key) != text for one in group)
+            ]
+            what = ", ".join([operation, *apart])
+            said = in_words(_mapped(mapping, own), _mapped(first, [beside for beside, _ in pairs]), rows)
+            share = float(rows["is_told"].mean())
+            found.append(Finding(f"{what}: {said}.", operation, 0.75 + 0.15 * share, "mappings"))
+    return found
+
+
+def _at_same(curve: MessageCurve, base: Sequence[MessageCurve]) -> MessageCurve:
+    return next((one for one in base if one.entry.locality == curve.entry.locality), base[0])
+
+
+def _mapped(mapping: str, own: Sequence[MessageCurve]) -> str:
+    places = dict.fromkeys(curve.entry.locality for curve in own if curve.entry.locality)
+    return f"mapping {mapping}" + (f" ({', '.join(places)})" if places else "")
+
+
 def _said(parameter: Parameter) -> str:
     value, interval = value_and_interval(parameter)
     return f"{value} (95 %: {interval})" if interval else f"{value} (no interval)"
@@ -106,4 +143,23 @@ def _eager(curve: MessageCurve, fit: Fit) -> str:
     ratio = float(after_s / before_s)
     if 1 / STEP < ratio < STEP:
         return f"{said}; the fit changes there without a step (× {ratio:.2f})."
+    if not _is_told(curve, fit, at_B):
+        return (
+            f"{said}; whether the time steps there cannot be told: the fit has × {ratio:.2f}, which the "
+            "intervals of the sizes beside it do not show."
+        )
     return f"{said}; there the time steps from {format_time(before_s)} to {format_time(after_s)} (× {ratio:.2f})."
+
+
+def _is_told(curve: MessageCurve, fit: Fit, at_B: float) -> bool:
+    """Whether the sizes on either side of a break are apart beyond their intervals, less what the line grows."""
+    sides = [curve.points["bytes"] <= at_B, curve.points["bytes"] > at_B]
+    before, after = curve.points[sides[0]].tail(1), curve.points[sides[1]].head(1)
+    # What the line before the break would come to at the size beyond it.
+    regime = next(one for one in fit.regimes if one.max_B == at_B)
+    at_s, beyond_s = (
+        regime.alpha_s.value + regime.beta_s_per_B.value * float(side["bytes"].iloc[0])
+        for side in (before, after)
+    )
+    grown = before.assign(**{name: before[name] * beyond_s / at_s for name in ("time_s", "low_s", "high_s")})
+    return bool(ratios(grown, after, ["operation"])["is_told"].all())

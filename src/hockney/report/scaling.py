@@ -18,7 +18,7 @@ from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.style import MEASURED, QUIET, styles
 from hockney.report.tables import NONE, Table
-from hockney.units import format_time
+from hockney.units import counted, format_time
 
 
 def scaling(study: Study) -> Drawing:
@@ -100,7 +100,8 @@ def several(studies: Mapping[str, Study]) -> Drawing:
     right.set_ylabel("efficiency")
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(3, 110 // max(map(len, labels)))))
-    title = f"{'Weak' if is_weak else 'Strong'} scaling of {len(studies)} curves to {plain(most)} processes"
+    curves = counted(len(studies), "curve")
+    title = f"{'Weak' if is_weak else 'Strong'} scaling of {curves} to {plain(most)} processes"
     return Drawing(
         "scaling",
         f"{title}.",

@@ -150,7 +150,8 @@ def unfinished(steps: Sequence[Step], done: dict[str, Done]) -> list[str]:
             said.append(f"Half a study: {step.name} is not done; --resume does it.")
         elif of_step.state != "done":
             state = "failed" if of_step.state == "failed" else "is not whole"
-            said.append(f"Half a study: {step.name} {state}: {of_step.why}.")
+            hint = f"; {of_step.hint}" if of_step.hint else ""
+            said.append(f"Half a study: {step.name} {state}: {of_step.why}{hint}.")
     return said
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hockney.models.over_ranks.boundaries import Boundary
-from hockney.models.over_ranks.shared_step import excess_of, fitted
+from hockney.models.over_ranks.shared_step import Plain, excess_of, fitted, likelihoods, tails_of
 from hockney.models.over_ranks.steps import (
+    DISAGREE,
     Candidate,
     Searched,
     block_changes,
@@ -19,7 +21,6 @@ from hockney.models.over_ranks.steps import (
     simulated_step,
 )
 from hockney.models.over_ranks.steps import _measured as measured
-from hockney.models.over_ranks.steps import _tail as tail_of
 from hockney.statistics import Array
 
 NOISE = np.loadtxt(Path(__file__).parent / "repeats.txt")
@@ -78,14 +79,26 @@ def test_a_step_of_a_tenth_is_found_with_three_curves(at: int, share: float, dra
     assert np.median(ratios) == pytest.approx(1.1, abs=0.02)
 
 
-@pytest.mark.parametrize(("tail", "normal"), [(1.5, False), (30.0, True)])
-def test_all_curves_together_say_how_heavy_the_tails_are(tail: float, *, normal: bool) -> None:
+def test_an_allocation_has_tails_of_its_own_where_its_curves_tell_them() -> None:
     noise = np.random.default_rng(5)
-    drawn = noise.normal(0, 0.02, (9, RANKS.size)) if normal else 0.02 * noise.standard_t(tail, (9, RANKS.size))
     places = candidates(RANKS)
     place = next(one for one in places if one.before == 16)
-    curves = [measured(RANKS, RANKS * np.exp(one), place, [], places) for one in drawn]
-    assert tail_of([one for one in curves if one is not None]) == tail
+
+    def curves(drawn: Array) -> list[Any]:
+        every = [measured(RANKS, RANKS * np.exp(one), place, [], places) for one in drawn]
+        return [one for one in every if one is not None]
+
+    def told(**drawn: list[Any]) -> dict[str, float]:
+        by_tail = {name: likelihoods(own, [one.target for one in own]) for name, own in drawn.items()}
+        return tails_of(by_tail, DISAGREE)
+
+    heavy = curves(0.02 * noise.standard_t(1.5, (9, RANKS.size)))
+    normal = curves(noise.normal(0, 0.02, (9, RANKS.size)))
+    assert told(a=heavy) == {"a": 1.5}
+    assert told(a=normal) == {"a": 30.0}
+    assert told(a=heavy, b=heavy, c=normal) == {"a": 1.5, "b": 1.5, "c": 30.0}
+    # One curve tells little: it has those of all.
+    assert told(a=heavy, b=normal[:1]) == {"a": 1.5, "b": 1.5}
 
 
 # Of few points the mean ratio is about 2, so that one that is too low is seen, too: it is never below 1. Within
@@ -102,7 +115,7 @@ def test_the_mean_ratio_without_a_step_is_that_of_many_draws(ranks: Array, reach
     stepped, smooth = (fitted([curve], targets, tail, one).likelihood for one in ("shared", "none"))
     mean = 2 * (stepped - smooth).mean()
     design = np.column_stack([curve.basis, curve.column])
-    assert excess_of(((curve.target.size, design.tobytes()),), tail) == pytest.approx(mean, abs=reach)
+    assert excess_of((Plain(curve.target.size, design.tobytes(), tail),)) == pytest.approx(mean, abs=reach)
     assert ranks is RANKS or mean - reach > 1
 
 

@@ -13,6 +13,7 @@ from hockney.apps.stencil.measured import cell_s_of, computation, unusable
 from hockney.apps.stencil.told_apart import are_told_apart
 from hockney.records.app_record import AppRecord
 from hockney.report.findings import Finding
+from hockney.report.marks import percent
 from hockney.units import format_bytes_rounded, format_rate, format_time
 
 ANCHOR = "app-cg"
@@ -145,7 +146,7 @@ def _grids(records: Sequence[AppRecord]) -> list[Finding]:
     margin = worst.time_s / best.time_s - 1
     is_bounded = all(record.high_s is not None for record in ordered)
     without = "" if is_bounded else "; not all runs have intervals"
-    text = f"{head} the grid {grid_of(best)} is {margin:.1%} faster than {grid_of(worst)}{without}."
+    text = f"{head} the grid {grid_of(best)} is {percent(margin)} faster than {grid_of(worst)}{without}."
     return [Finding(text, ANCHOR, 0.45)]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from hockney.apps.jacobi.scaling import ScalingTable
+from hockney.models.base import Parameter
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.style import QUIET, styles
 
@@ -33,9 +35,10 @@ def rates(tables: Sequence[ScalingTable]) -> Drawing:
     for table in shown:
         look, fastest = looks[table.name], table.fastest()
         every = [*([table.alone] if table.alone else []), *table.runs]
-        axes.plot(
-            [run.grid.ranks for run in every], [run.mlups.value for run in every], linestyle="",
-            marker=look.marker, color=look.colour, markersize=3.6, alpha=0.55,
+        axes.errorbar(
+            [run.grid.ranks for run in every], [run.mlups.value for run in every],
+            yerr=np.array([_reach(run.mlups) for run in every]).T, linestyle="",
+            marker=look.marker, color=look.colour, markersize=3.6, elinewidth=0.8, alpha=0.55,
         )  # fmt: skip
         axes.plot(
             [run.grid.ranks for run in fastest], [run.mlups.value for run in fastest], marker=look.marker,
@@ -71,7 +74,14 @@ def rates(tables: Sequence[ScalingTable]) -> Drawing:
         "app-jacobi-rates",
         "Jacobi: lattice updates per second.",
         f"Lattice updates per second against ranks, with ideal lines. {'; '.join(words)}.",
-        "Dots are process grids, lines join the fastest of each number of ranks, thin lines are N times the rate "
-        f"of one rank, and dotted ones stand where the time of a sweep steps.{left}",
+        "Dots are process grids with 95 % intervals, lines join the fastest of each number of ranks, thin lines "
+        f"are N times the rate of one rank, and dotted ones stand where the time of a sweep steps.{left}",
         figure,
     )
+
+
+def _reach(rate: Parameter) -> tuple[float, float]:
+    """How far the interval goes down and up; 0 where there is none."""
+    if rate.low is None or rate.high is None:
+        return 0.0, 0.0
+    return rate.value - rate.low, rate.high - rate.value

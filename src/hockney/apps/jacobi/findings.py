@@ -13,6 +13,7 @@ from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.models.base import Parameter
 from hockney.models.scaling.fit import Break
 from hockney.report.findings import Finding
+from hockney.report.marks import percent
 
 ANCHOR = "app-jacobi"
 
@@ -102,8 +103,8 @@ def _grid(table: ScalingTable) -> list[Finding]:
     is_bounded = all(run.record.high_s is not None for run in ordered)
     without = "" if is_bounded else "; not all runs have intervals"
     text = (
-        f"{kind(table)}: on {max(several)} ranks the grid {best.grid} is {margin:.1%} faster than {worst.grid}"
-        f"{without}."
+        f"{kind(table)}: on {max(several)} ranks the grid {best.grid} is {percent(margin)} faster than "
+        f"{worst.grid}{without}."
     )
     return [Finding(text, ANCHOR, 0.5)]
 
@@ -113,9 +114,11 @@ def _formula(compared: Compared) -> list[Finding]:
     of_formula, of_ideal = errors["formula_median"], errors["ideal_median"]
     if of_formula is None or of_ideal is None:
         return []
+    explained = max(0.0, 1 - of_formula / of_ideal) if of_ideal else 0.0
     text = (
-        f"{kind(compared.table)}: the formula misses P by {of_formula:.1%} (median), ranks that lose nothing "
-        f"by {of_ideal:.1%}: it explains {max(0.0, 1 - of_formula / of_ideal) if of_ideal else 0:.0%} of that."
+        f"{kind(compared.table)}: the formula, with its communication, is off by {percent(of_formula)} of the "
+        f"updates per second (median), ranks that lose nothing by {percent(of_ideal)}: communication explains "
+        f"{percent(explained)} of that."
     )
     return [Finding(text, ANCHOR, 0.4)]
 
@@ -131,5 +134,10 @@ def _inverse(ratio: Parameter) -> Parameter:
 
 def _percent(share: Parameter) -> str:
     if share.low is None or share.high is None:
-        return f"{share.value:.1%} (no interval)"
-    return f"{share.value:.1%} (95 %: {share.low:.1%} to {share.high:.1%})"
+        return f"{_tenths(share.value)} (no interval)"
+    return f"{_tenths(share.value)} (95 %: {_tenths(share.low)} to {_tenths(share.high)})"
+
+
+def _tenths(share: float) -> str:
+    """To a tenth of a per cent, by which efficiencies near 1 differ."""
+    return f"{100 * share:.1f} %"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import chdtrc, gammaln
 
 from hockney.statistics import Array
 
@@ -22,6 +22,9 @@ DRAWS = 100
 """Curves without a step that are drawn."""
 SINGULAR = 1e-7
 """The least singular value of columns that the points tell apart, beside the largest."""
+
+TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
+"""Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
 
 Stepped = Literal["none", "shared", "own"]
 """Which step curves have: none, one that all share, or each its own."""
@@ -55,6 +58,14 @@ def projected(design: Array) -> tuple[Array, int, float]:
     return inverse, design.shape[0] - int(known.sum()), 1 / row if row > 0 else 0.0
 
 
+def smooth(table: Array, time: Array) -> Array:
+    """The curve of these columns nearest to ln `time`, kept positive."""
+    relative = table / time[:, None]
+    solution, *_ = np.linalg.lstsq(relative, np.ones_like(time), rcond=None)
+    made = table @ solution
+    return np.asarray(np.where(made > 0.2 * time, made, 0.2 * time))
+
+
 @dataclass(frozen=True)
 class Fit:
     """Of m sets of k curves: ln likelihood, (m,), steps, (k, m) or a shared one's (1, m), and scales, (k, m).
@@ -70,8 +81,9 @@ class Fit:
 def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Array, step: Stepped) -> Fit:
     """The most likely k curves and their steps, by weights that follow the residuals.
 
-    `targets`: (m, n) for each curve; `tail`: one for all, or (m,). All sets of all curves are one array, since
-    each is small: zeros make the curves equally long, and their bases equally wide.
+    `targets`: (m, n) for each curve; `tail`: one for all, of each set, (m,), or of each curve, (k, 1). All sets
+    of all curves are one array, since each is small: zeros make the curves equally long, and their bases equally
+    wide.
     """
     counts = np.array([[curve.column.size] for curve in curves])
     widths = np.array([curve.basis.shape[1] for curve in curves])
@@ -82,7 +94,7 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     back = known.transpose(0, 2, 1)
     products = (known[:, :, :, None] * known[:, :, None, :]).reshape(*known.shape[:2], -1)
     unused = np.where(np.arange(width) < widths[:, None], 0.0, 1.0)[:, None, None, :] * np.eye(width)
-    tail = np.reshape(tail, (-1, 1))
+    tail = np.atleast_2d(tail)[..., None]
     left = target - target @ basis @ back[:, :width]
     medians = [np.median(np.abs(own[:, :count]), axis=1) for own, (count,) in zip(left, counts, strict=True)]
     scale = np.maximum(1.4826 * np.array(medians), LEAST_SCALE)
@@ -105,28 +117,61 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
         before, scale = scale, np.maximum(np.sqrt((weight * left**2).sum(axis=-1) / counts), LEAST_SCALE)
         if (np.abs(scale - before) < SETTLED * scale).all():
             break
-    constant = (gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2)[:, 0]
     spread = np.log1p((left / scale[:, :, None]) ** 2 / tail).sum(axis=-1)
-    likelihood = counts * (constant - np.log(scale)) - (tail[:, 0] + 1) / 2 * spread
+    tail = tail[..., 0]
+    constant = gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2
+    likelihood = counts * (constant - np.log(scale)) - (tail + 1) / 2 * spread
     return Fit(likelihood.sum(axis=0), level, scale)
 
 
+def likelihoods(curves: Sequence[Shape], targets: Sequence[Array]) -> Array:
+    """ln likelihood of curves, each with a step of its own, with each of `TAILS`; targets of shape (n,)."""
+    tails = np.array(TAILS)
+    return fitted(curves, [np.tile(one, (tails.size, 1)) for one in targets], tails, "own").likelihood
+
+
+def tails_of(by_allocation: Mapping[str, Array], significance: float) -> dict[str, float]:
+    """The degrees of freedom with which all curves together are most likely, by their `likelihoods`.
+
+    Of an allocation its own, where its curves tell them from those of all.
+    """
+    of_all = int(sum(by_allocation.values(), np.zeros(len(TAILS))).argmax())
+    made = {}
+    for name, own in by_allocation.items():
+        differs = chdtrc(1, 2 * (own.max() - own[of_all])) < significance
+        made[name] = TAILS[int(own.argmax()) if differs else of_all]
+    return made
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A curve to draw others like it: its n points, its columns, (n, p), the step's last, as an array's bytes."""
+
+    points: int
+    columns: bytes
+    tail: float
+
+
 @lru_cache(maxsize=4096)
-def excess_of(plain: tuple[tuple[int, bytes], ...], tail: float) -> float:
+def excess_of(plain: tuple[Plain, ...]) -> float:
     """The mean ratio of likelihoods of curves without a step, with one over without; of many points it is 1.
 
-    `plain`: for each curve how many points it has, and the bytes of its columns, (n, p), the step's last. Of each
-    draw the score test of the same step, of curves and noise that are known, is taken off: it goes with the ratio
-    and has the mean 1 exactly, so that a quarter of the draws tells as much (a control variate).
+    Of each draw the score test of the same step, of curves and noise that are known, is taken off: it goes with
+    the ratio and has the mean 1 exactly, so that a quarter of the draws tells as much (a control variate).
     """
-    designs = [np.frombuffer(columns).reshape(count, -1) for count, columns in plain]
+    designs = [np.frombuffer(one.columns).reshape(one.points, -1) for one in plain]
     made = [Shape(basis_of(design[:, :-1]), design[:, -1]) for design in designs]
+    tails = [one.tail for one in plain]
     noise = np.random.default_rng(1)
-    targets = [noise.standard_t(tail, (DRAWS, curve.column.size)) for curve in made]
-    stepped, smooth = (fitted(made, targets, tail, one).likelihood for one in ("shared", "none"))
+    targets = [
+        noise.standard_t(tail, (DRAWS, curve.column.size)) for curve, tail in zip(made, tails, strict=True)
+    ]
+    of_each = np.array(tails)[:, None]
+    stepped, smooth = (fitted(made, targets, of_each, one).likelihood for one in ("shared", "none"))
     own = [curve.column - curve.basis @ (curve.basis.T @ curve.column) for curve in made]
-    pulls = sum(((tail + 1) * drawn / (tail + drawn**2)) @ left for drawn, left in zip(targets, own, strict=True))
-    score = pulls**2 / (information(tail) * sum(float(left @ left) for left in own))
+    each = list(zip(targets, own, tails, strict=True))
+    pulls = sum(((tail + 1) * drawn / (tail + drawn**2)) @ left for drawn, left, tail in each)
+    score = pulls**2 / sum(information(tail) * float(left @ left) for _, left, tail in each)
     return max(1.0, 1 + float((2 * (stepped - smooth) - score).mean()))
 
 

@@ -4,7 +4,8 @@ A smooth curve of few coefficients is fitted around each place. Whether the curv
 top of it is told by the ratio of two likelihoods, with a step and without: of each curve alone, and of all with
 one step that they share. A benchmark's repeats have heavy tails: residuals are taken to follow Student's t
 (Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989), so that a disturbed run counts for little. How heavy the
-tails are, all curves of the algorithm say together.
+tails are, all curves of the algorithm say together, and those of an allocation that is clearly otherwise: one is
+disturbed where another is not.
 """
 
 from __future__ import annotations
@@ -22,7 +23,18 @@ from numpy.typing import NDArray
 from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
-from hockney.models.over_ranks.shared_step import Shape, basis_of, excess_of, fitted, information, projected
+from hockney.models.over_ranks.shared_step import (
+    Plain,
+    Shape,
+    basis_of,
+    excess_of,
+    fitted,
+    information,
+    likelihoods,
+    projected,
+    smooth,
+    tails_of,
+)
 from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
 
@@ -36,10 +48,8 @@ SPAN = 4.0
 """Points count up to this factor in ranks on either side."""
 LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
-TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
-"""Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
 DISAGREE = 0.01
-"""Chance of so different steps in curves that all have the same."""
+"""Chance of so different steps, or tails, in curves that all have the same."""
 LEAST_BEND = 6
 """Points on each side of the beginning of a package or a node with which a bend there is told from a step."""
 LEAST_KNOWN = 0.1
@@ -190,19 +200,23 @@ def search(
     own_tests = Counter(allocation for told in alone.values() for allocation in told)
     joint_tests = sum(len(told) > 1 for told in alone.values())
     of_own = FALSE_ALARMS * (OWN_SHARE if joint_tests else 1)
-    tail = _tail([curve for told in alone.values() for own in told.values() for curve in own])
+    every_of = {name: [one for told in alone.values() for one in told.get(name, ())] for name in own_tests}
+    by_tail = {name: likelihoods(own, [one.target for one in own]) for name, own in every_of.items()}
+    tails = tails_of(by_tail, DISAGREE)
 
     @cache
     def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
         told = measured(place, besides) if besides else alone[place]
         allowed = {name: of_own / own_tests[name] for name in told}
-        each = {name: _common(own, tail, allowed[name]) for name, own in told.items()}
+        each = {name: _common(own, [tails[name]] * len(own), allowed[name]) for name, own in told.items()}
         shown = tuple(name for name, one in each.items() if _is_told(one, allowed[name]))
         joint, is_common = next(iter(each.values()), UNTOLD), False
         if len(each) > 1:
             of_joint = (FALSE_ALARMS - of_own) / joint_tests
-            every = [curve for own in told.values() for curve in own]
-            joint = _common(every, tail, of_joint, list(each.values()))
+            every = [(curve, tails[name]) for name, own in told.items() for curve in own]
+            joint = _common(
+                [curve for curve, _ in every], [tail for _, tail in every], of_joint, list(each.values())
+            )
             is_common = _is_told(joint, of_joint)
         if not shown and not is_common:
             return None
@@ -279,15 +293,18 @@ def _measured(
     return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
 
 
-def _common(curves: Sequence[_Curve], tail: float, significance: float, apart: Sequence[Step] = ()) -> Step:
+def _common(
+    curves: Sequence[_Curve], tails: Sequence[float], significance: float, apart: Sequence[Step] = ()
+) -> Step:
     """The step that these curves share, tested for this significance: only what may be told is drawn for.
 
-    `apart`: those of groups of them. Where these differ by more than noise does, the common one is known less
-    well (Birge 1932).
+    `tails`: of each curve, by `tails_of`. `apart`: the steps of groups of them. Where these differ by more than
+    noise does, the common one is known less well (Birge 1932).
     """
     targets = [curve.target[None] for curve in curves]
-    without = fitted(curves, targets, tail, "none")
-    fit = fitted(curves, targets, tail, "shared")
+    of_each = np.array(tails)[:, None]
+    without = fitted(curves, targets, of_each, "none")
+    fit = fitted(curves, targets, of_each, "shared")
     likelihood = float(fit.likelihood[0])
     ratio = max(2 * (likelihood - float(without.likelihood[0])), 0.0)
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
@@ -295,13 +312,15 @@ def _common(curves: Sequence[_Curve], tail: float, significance: float, apart: S
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
     if special.chdtrc(1, ratio) < significance:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
-        excess = excess_of(tuple(map(_plain, dict.fromkeys(curve.drawn for curve in curves))), tail)
+        drawn = dict.fromkeys((curve.drawn, tail) for curve, tail in zip(curves, tails, strict=True))
+        excess = excess_of(tuple(_plain(of_curve, tail) for of_curve, tail in drawn))
     if len(apart) > 1:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
         if special.chdtrc(freedom, differing) < DISAGREE:
             excess *= differing / freedom
-    precision = information(tail) * sum(
-        curve.square / float(scale[0]) ** 2 for curve, scale in zip(curves, fit.scales, strict=True)
+    precision = sum(
+        information(tail) * curve.square / float(scale[0]) ** 2
+        for curve, tail, scale in zip(curves, tails, fit.scales, strict=True)
     )
     level = float(fit.level[0, 0])
     root = math.sqrt(ratio / excess)
@@ -311,18 +330,10 @@ def _common(curves: Sequence[_Curve], tail: float, significance: float, apart: S
     return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, likelihood)
 
 
-def _tail(curves: Sequence[_Curve]) -> float:
-    """The degrees of freedom with which all curves together, each with a step of its own, are most likely."""
-
-    tails = np.array(TAILS)
-    targets = [np.tile(curve.target, (tails.size, 1)) for curve in curves]
-    return TAILS[int(fitted(curves, targets, tails, "own").likelihood.argmax())] if curves else TAILS[0]
-
-
-def _plain(drawn: _Drawn) -> tuple[int, bytes]:
-    """How many points and, as an array's bytes, the columns of a curve √P: many curves have the same ones."""
+def _plain(drawn: _Drawn, tail: float) -> Plain:
+    """A curve √P at these ranks, to draw others like it: many curves have the same one."""
     ranks, place, others, known = np.array(drawn[0]), *drawn[1:]
-    return ranks.size, _columns(ranks, np.sqrt(ranks), place, others, known).tobytes()
+    return Plain(ranks.size, _columns(ranks, np.sqrt(ranks), place, others, known).tobytes(), tail)
 
 
 def simulated_step(
@@ -346,7 +357,7 @@ def _prepared(
     at, time = ranks[near], time_s[near]
     if min(side.sum() for side in _sides(at, place)) < LEAST_SIDE:
         return None
-    shape = _smooth(_curve(at), time)
+    shape = smooth(_curve(at), time)
     return at, _columns(at, shape, place, others, candidates), np.log(time / shape)
 
 
@@ -384,11 +395,3 @@ def _columns(
 
 def _sides(at: Array, place: Candidate) -> tuple[Mask, Mask]:
     return at <= place.before, at >= place.after
-
-
-def _smooth(table: Array, time: Array) -> Array:
-    """The curve of these columns nearest to ln `time`, kept positive."""
-    relative = table / time[:, None]
-    solution, *_ = np.linalg.lstsq(relative, np.ones_like(time), rcond=None)
-    made = table @ solution
-    return np.asarray(np.where(made > 0.2 * time, made, 0.2 * time))
