@@ -21,7 +21,7 @@ MAKERS: dict[str, Callable[[Path, Path, Given], object]] = {}
 MOVED = r"1 failure\(s\), first: [0-9]+ of [0-9]+ points were not met at the level asked for"
 """Why a campaign that `hockney measure` ends with 4 may still do for a page: the machine changed its level.
 
-Such points are marked and not fitted; a reader may resume, and what follows works either way. No page prevents it.
+Such points are marked and not fitted; a reader may resume, and what follows works either way.
 """
 
 PROGRAMS = {"sbatch": "Submitted batch job 17", "squeue": "PENDING"}
