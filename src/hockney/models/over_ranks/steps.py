@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
-from hockney.models.over_ranks.shared_step import Shape, basis_of, excess_of, fitted, information, projected
+from hockney.models.over_ranks.shared_step import Fit, Shape, basis_of, excess_of, fitted, information, projected
 from hockney.records.record import Locality
 from hockney.statistics import NORMAL, Array
 
@@ -196,13 +196,20 @@ def search(
     def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
         told = measured(place, besides) if besides else alone[place]
         allowed = {name: of_own / own_tests[name] for name in told}
-        each = {name: _common(own, tail, allowed[name]) for name, own in told.items()}
+        every = [curve for own in told.values() for curve in own]
+        of_group = [group for group, own in enumerate(told.values()) for _ in own]
+        targets = [curve.target[None] for curve in every]
+        smooth, apart = (fitted(every, targets, tail, step) for step in ("none", of_group))
+        each = {
+            name: _tested(own, smooth.of(of_group, group), apart.of(of_group, group), tail, allowed[name])
+            for group, (name, own) in enumerate(told.items())
+        }
         shown = tuple(name for name, one in each.items() if _is_told(one, allowed[name]))
         joint, is_common = next(iter(each.values()), UNTOLD), False
         if len(each) > 1:
             of_joint = (FALSE_ALARMS - of_own) / joint_tests
-            every = [curve for own in told.values() for curve in own]
-            joint = _common(every, tail, of_joint, list(each.values()))
+            shared = fitted(every, targets, tail, "shared")
+            joint = _tested(every, smooth, shared, tail, of_joint, list(each.values()))
             is_common = _is_told(joint, of_joint)
         if not shown and not is_common:
             return None
@@ -279,17 +286,21 @@ def _measured(
     return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
 
 
-def _common(curves: Sequence[_Curve], tail: float, significance: float, apart: Sequence[Step] = ()) -> Step:
+def _tested(
+    curves: Sequence[_Curve],
+    smooth: Fit,
+    stepped: Fit,
+    tail: float,
+    significance: float,
+    apart: Sequence[Step] = (),
+) -> Step:
     """The step that these curves share, tested for this significance: only what may be told is drawn for.
 
-    `apart`: those of groups of them. Where these differ by more than noise does, the common one is known less
-    well (Birge 1932).
+    `smooth` and `stepped`: the curves without it and with it. `apart`: the steps of groups of them. Where these
+    differ by more than noise does, the common one is known less well (Birge 1932).
     """
-    targets = [curve.target[None] for curve in curves]
-    without = fitted(curves, targets, tail, "none")
-    fit = fitted(curves, targets, tail, "shared")
-    likelihood = float(fit.likelihood[0])
-    ratio = max(2 * (likelihood - float(without.likelihood[0])), 0.0)
+    likelihood = float(stepped.likelihood[0])
+    ratio = max(2 * (likelihood - float(smooth.likelihood[0])), 0.0)
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
     points = sum(curve.target.size for curve in curves)
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
@@ -301,9 +312,9 @@ def _common(curves: Sequence[_Curve], tail: float, significance: float, apart: S
         if special.chdtrc(freedom, differing) < DISAGREE:
             excess *= differing / freedom
     precision = information(tail) * sum(
-        curve.square / float(scale[0]) ** 2 for curve, scale in zip(curves, fit.scales, strict=True)
+        curve.square / float(scale[0]) ** 2 for curve, scale in zip(curves, stepped.scales, strict=True)
     )
-    level = float(fit.level[0, 0])
+    level = float(stepped.level[0, 0])
     root = math.sqrt(ratio / excess)
     # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
     reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
