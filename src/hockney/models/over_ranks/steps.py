@@ -287,19 +287,14 @@ def _measured(
 
 
 def _tested(
-    curves: Sequence[_Curve],
-    smooth: Fit,
-    stepped: Fit,
-    tail: float,
-    significance: float,
-    apart: Sequence[Step] = (),
+    curves: Sequence[_Curve], smooth: Fit, fit: Fit, tail: float, significance: float, apart: Sequence[Step] = ()
 ) -> Step:
     """The step that these curves share, tested for this significance: only what may be told is drawn for.
 
-    `smooth` and `stepped`: the curves without it and with it. `apart`: the steps of groups of them. Where these
+    `smooth` and `fit`: the curves without it and with it. `apart`: the steps of groups of them. Where these
     differ by more than noise does, the common one is known less well (Birge 1932).
     """
-    likelihood = float(stepped.likelihood[0])
+    likelihood = float(fit.likelihood[0])
     ratio = max(2 * (likelihood - float(smooth.likelihood[0])), 0.0)
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
     points = sum(curve.target.size for curve in curves)
@@ -312,9 +307,9 @@ def _tested(
         if special.chdtrc(freedom, differing) < DISAGREE:
             excess *= differing / freedom
     precision = information(tail) * sum(
-        curve.square / float(scale[0]) ** 2 for curve, scale in zip(curves, stepped.scales, strict=True)
+        curve.square / float(scale[0]) ** 2 for curve, scale in zip(curves, fit.scales, strict=True)
     )
-    level = float(stepped.level[0, 0])
+    level = float(fit.level[0, 0])
     root = math.sqrt(ratio / excess)
     # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
     reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
@@ -324,7 +319,6 @@ def _tested(
 
 def _tail(curves: Sequence[_Curve]) -> float:
     """The degrees of freedom with which all curves together, each with a step of its own, are most likely."""
-
     tails = np.array(TAILS)
     targets = [np.tile(curve.target, (tails.size, 1)) for curve in curves]
     return TAILS[int(fitted(curves, targets, tails, "own").likelihood.argmax())] if curves else TAILS[0]
