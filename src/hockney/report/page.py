@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -193,8 +194,13 @@ def template(package: str, name: str) -> tuple[Template, str]:
     folder = Path(str(files(package)))
     html = reading.text(folder / f"{name}.html.j2")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["coded"] = coded
+    environment.filters |= {"coded": coded, "unbroken": unbroken}
     return environment.from_string(html), reading.text(folder / f"{name}.css")
+
+
+def unbroken(text: str) -> str:
+    """A sentence in which no line ends between a number and its unit, or between × and a number."""
+    return re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[kKMGT]?i?B(?:/s)?)(?!\w))|(?<=×) (?=\d)", "\N{NO-BREAK SPACE}", text)
 
 
 def coded(text: str) -> Markup:

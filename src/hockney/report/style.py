@@ -40,6 +40,8 @@ _RC: Any = {
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "font.size": 8.5,
     "axes.titlesize": 9.0,
+    # No axis has numbers above it, so that a title needs no look for room: that measures all of an axis' numbers.
+    "axes.titley": 1.0,
     "axes.labelsize": 8.5,
     "xtick.labelsize": 8.0,
     "ytick.labelsize": 8.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -76,6 +77,8 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
 
     def work(context: typer.Context, values: dict[str, Any]) -> Any:
         load()
+        # What was imported lives to the end: the collector needs not look at it again and again.
+        gc.freeze()
         arguments = {name: value for name, value in values.items() if name not in fields}
         written: dict[str, dict[str, Any]] = {name: {} for name in models}
         for parameter in lists:

@@ -147,11 +147,13 @@ def _broken(at: Array, place: int) -> tuple[Array, Array]:
 
 def _compare(at: Array, time: Array, left: slice, right: slice) -> Jump | None:
     both = slice(left.start, right.stop)
-    one_sse = _line(at[both], time[both])[1]
-    two_sse = _line(at[left], time[left])[1] + _line(at[right], time[right])[1]
     count = both.stop - both.start
-    if count < 6 or np.sqrt(one_sse / count) < LEAST_MISFIT:
+    if count < 6:
         return None
+    one_sse = _line(at[both], time[both])[1]
+    if np.sqrt(one_sse / count) < LEAST_MISFIT:
+        return None
+    two_sse = _line(at[left], time[left])[1] + _line(at[right], time[right])[1]
     p_value = _needed(one_sse, two_sse, count, 4)
     return None if p_value > SIGNIFICANCE else _jump(at, time, left, right, p_value, NOTABLE)
 

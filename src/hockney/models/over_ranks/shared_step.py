@@ -26,8 +26,8 @@ SINGULAR = 1e-7
 TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
 """Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
 
-Stepped = Literal["none", "shared", "own"]
-"""Which step curves have: none, one that all share, or each its own."""
+Stepped = Literal["none", "shared", "own"] | Sequence[int]
+"""Which step curves have: none, one that all share, each its own, or each group its own (the group of each)."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,21 @@ def smooth(table: Array, time: Array) -> Array:
 
 @dataclass(frozen=True)
 class Fit:
-    """Of m sets of k curves: ln likelihood, (m,), steps, (k, m) or a shared one's (1, m), and scales, (k, m).
+    """Of m sets of k curves: ln likelihood, step (0 without) and scale of the residuals of each, (k, m)."""
 
-    A scale is that of a curve's residuals.
-    """
-
-    likelihood: Array
+    of_each: Array
     level: Array
     scales: Array
+
+    @property
+    def likelihood(self) -> Array:
+        """Of all curves of a set, ln, (m,)."""
+        return np.asarray(self.of_each.sum(axis=0))
+
+    def of(self, of_group: Sequence[int], group: int) -> Fit:
+        """Those of one group of curves."""
+        own = np.equal(of_group, group)
+        return Fit(self.of_each[own], self.level[own], self.scales[own])
 
 
 def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Array, step: Stepped) -> Fit:
@@ -86,6 +93,9 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     wide.
     """
     counts = np.array([[curve.column.size] for curve in curves])
+    groups = np.eye(len(curves)) if step == "own" else np.ones((1, len(curves)))
+    if not isinstance(step, str):
+        groups = np.equal.outer(np.arange(max(step) + 1), step).astype(np.float64)
     widths = np.array([curve.basis.shape[1] for curve in curves])
     width = widths.max()
     target, basis = _padded(targets), _padded([curve.basis for curve in curves])
@@ -98,7 +108,7 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     left = target - target @ basis @ back[:, :width]
     medians = [np.median(np.abs(own[:, :count]), axis=1) for own, (count,) in zip(left, counts, strict=True)]
     scale = np.maximum(1.4826 * np.array(medians), LEAST_SCALE)
-    level = np.zeros((1, target.shape[1]))
+    level = np.zeros_like(scale)
     for _ in range(ROUNDS):
         weight = (tail + 1) / (tail + (left / scale[:, :, None]) ** 2)
         normal = (weight @ products).reshape(*weight.shape[:2], width + 1, width + 1)
@@ -109,10 +119,9 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
         if step != "none":
             above = (sides[..., width] - (beside * sides[..., :width]).sum(axis=-1)) / scale**2
             below = (normal[..., width, width] - (beside * of_column).sum(axis=-1)) / scale**2
-            level = above / below if step == "own" else above.sum(axis=0, keepdims=True) / below.sum(axis=0)
-            found = found - level[..., None] * beside
-        levels = np.broadcast_to(level, scale.shape)[..., None]
-        left = target - np.concatenate([found, levels], axis=-1) @ back
+            level = groups.T @ ((groups @ above) / (groups @ below))
+        levels = level[..., None]
+        left = target - np.concatenate([found - levels * beside, levels], axis=-1) @ back
         weight = (tail + 1) / (tail + (left / scale[:, :, None]) ** 2)
         before, scale = scale, np.maximum(np.sqrt((weight * left**2).sum(axis=-1) / counts), LEAST_SCALE)
         if (np.abs(scale - before) < SETTLED * scale).all():
@@ -121,7 +130,7 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     tail = tail[..., 0]
     constant = gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2
     likelihood = counts * (constant - np.log(scale)) - (tail + 1) / 2 * spread
-    return Fit(likelihood.sum(axis=0), level, scale)
+    return Fit(likelihood, level, scale)
 
 
 def likelihoods(curves: Sequence[Shape], targets: Sequence[Array]) -> Array:
@@ -175,7 +184,7 @@ def excess_of(plain: tuple[Plain, ...]) -> float:
     return max(1.0, 1 + float((2 * (stepped - smooth) - score).mean()))
 
 
-def information(tail: float) -> float:
+def information(tail: Array) -> Array:
     """Fisher's information of a point of Student's t on its place, of scale 1."""
     return (tail + 1) / (tail + 3)
 

@@ -24,6 +24,7 @@ from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
 from hockney.models.over_ranks.shared_step import (
+    Fit,
     Plain,
     Shape,
     basis_of,
@@ -208,15 +209,23 @@ def search(
     def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
         told = measured(place, besides) if besides else alone[place]
         allowed = {name: of_own / own_tests[name] for name in told}
-        each = {name: _common(own, [tails[name]] * len(own), allowed[name]) for name, own in told.items()}
+        every = [curve for own in told.values() for curve in own]
+        of_each = np.array([tails[name] for name, own in told.items() for _ in own])
+        of_group = [group for group, own in enumerate(told.values()) for _ in own]
+        targets = [curve.target[None] for curve in every]
+        both = [fitted(every, targets, of_each[:, None], step) for step in ("none", of_group)]
+        each = {
+            name: _tested(
+                own, [fit.of(of_group, n) for fit in both], np.full(len(own), tails[name]), allowed[name]
+            )
+            for n, (name, own) in enumerate(told.items())
+        }
         shown = tuple(name for name, one in each.items() if _is_told(one, allowed[name]))
         joint, is_common = next(iter(each.values()), UNTOLD), False
         if len(each) > 1:
             of_joint = (FALSE_ALARMS - of_own) / joint_tests
-            every = [(curve, tails[name]) for name, own in told.items() for curve in own]
-            joint = _common(
-                [curve for curve, _ in every], [tail for _, tail in every], of_joint, list(each.values())
-            )
+            fits = both[0], fitted(every, targets, of_each[:, None], "shared")
+            joint = _tested(every, fits, of_each, of_joint, list(each.values()))
             is_common = _is_told(joint, of_joint)
         if not shown and not is_common:
             return None
@@ -293,41 +302,35 @@ def _measured(
     return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
 
 
-def _common(
-    curves: Sequence[_Curve], tails: Sequence[float], significance: float, apart: Sequence[Step] = ()
+def _tested(
+    curves: Sequence[_Curve], fits: Sequence[Fit], tails: Array, significance: float, apart: Sequence[Step] = ()
 ) -> Step:
     """The step that these curves share, tested for this significance: only what may be told is drawn for.
 
-    `tails`: of each curve, by `tails_of`. `apart`: the steps of groups of them. Where these differ by more than
-    noise does, the common one is known less well (Birge 1932).
+    `fits`: the curves without it, and with it. `tails`: of each curve, by `tails_of`. `apart`: steps of groups of
+    them. Where these differ by more than noise does, the common one is known less well (Birge 1932).
     """
-    targets = [curve.target[None] for curve in curves]
-    of_each = np.array(tails)[:, None]
-    without = fitted(curves, targets, of_each, "none")
-    fit = fitted(curves, targets, of_each, "shared")
-    likelihood = float(fit.likelihood[0])
-    ratio = max(2 * (likelihood - float(without.likelihood[0])), 0.0)
+    (without,), (likelihood,) = (fit.likelihood.tolist() for fit in fits)
+    ratio = max(2 * (likelihood - without), 0.0)
     # Many coefficients on few points make the ratio too large (Bartlett 1937): by about this, or as drawn.
     points = sum(curve.target.size for curve in curves)
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
     if special.chdtrc(1, ratio) < significance:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
-        drawn = dict.fromkeys((curve.drawn, tail) for curve, tail in zip(curves, tails, strict=True))
+        drawn = dict.fromkeys((curve.drawn, tail) for curve, tail in zip(curves, tails.tolist(), strict=True))
         excess = excess_of(tuple(_plain(of_curve, tail) for of_curve, tail in drawn))
     if len(apart) > 1:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
         if special.chdtrc(freedom, differing) < DISAGREE:
             excess *= differing / freedom
-    precision = sum(
-        information(tail) * curve.square / float(scale[0]) ** 2
-        for curve, tail, scale in zip(curves, tails, fit.scales, strict=True)
-    )
-    level = float(fit.level[0, 0])
+    squares = np.array([curve.square for curve in curves])
+    precision = float(np.sum(information(tails) * squares / fits[-1].scales[:, 0] ** 2))
+    level = float(fits[-1].level[0, 0])
     root = math.sqrt(ratio / excess)
     # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
     reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
-    p_value = float(2 * special.ndtr(-root))
-    return Step(math.exp(level), math.exp(level - reach), math.exp(level + reach), p_value, likelihood)
+    middle, low, high = (math.exp(level + side * reach) for side in (0, -1, 1))
+    return Step(middle, low, high, float(2 * special.ndtr(-root)), likelihood)
 
 
 def _plain(drawn: _Drawn, tail: float) -> Plain:

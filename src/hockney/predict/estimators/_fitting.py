@@ -125,10 +125,12 @@ class Fit:
         sizes = np.array([scenario.size_B for scenario in self.chosen])
         for label in sorted(set(labels)):
             trial = _sample(np.flatnonzero(labels == label), _TRIAL // 2)
+            over = {limit_B: int((sizes[trial] > limit_B).sum()) for limit_B in _RENDEZVOUS_B}
+            tried = [limit_B for limit_B, count in over.items() if FEWEST <= count <= trial.size - FEWEST]
+            if not tried:
+                continue
             best = self.fitted(self.layout(), trial, 6).loss
-            for candidate in _RENDEZVOUS_B:
-                if (sizes[trial] > candidate).sum() < FEWEST or (sizes[trial] <= candidate).sum() < FEWEST:
-                    continue
+            for candidate in tried:
                 loss = self.fitted(self.layout(above_B={label: candidate}), trial, 6).loss
                 if loss < best - _BELIEVE:
                     best, limits_B[label] = loss, candidate
