@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from scipy.special import chdtrc, gammaln
@@ -25,6 +25,8 @@ SINGULAR = 1e-7
 
 TAILS = (1.5, 2.0, 3.0, 5.0, 30.0)
 """Degrees of freedom of Student's t that residuals may follow; the last is a normal law, to the eye."""
+
+Number = TypeVar("Number", float, Array)
 
 Stepped = Literal["none", "shared", "own"] | Sequence[int]
 """Which step curves have: none, one that all share, each its own, or each group its own (the group of each)."""
@@ -184,7 +186,7 @@ def excess_of(plain: tuple[Plain, ...]) -> float:
     return max(1.0, 1 + float((2 * (stepped - smooth) - score).mean()))
 
 
-def information(tail: Array) -> Array:
+def information(tail: Number) -> Number:
     """Fisher's information of a point of Student's t on its place, of scale 1."""
     return (tail + 1) / (tail + 3)
 
