@@ -51,7 +51,7 @@ def test_progress_begins_with_each_estimator_and_goes_on(
     simulated_table: Callable[..., pd.DataFrame], system: System
 ) -> None:
     told: list[tuple[float, str]] = []
-    frame = simulated_table(ranks=(2, 4, 8, 16), sizes=(8, 512))
+    frame = simulated_table(ranks=(2, 4, 8, 16), sizes=(8, 512, 2**15, 2**17))
     operation = str(frame["operation"].iloc[0])
     evaluate(
         frame, operation, "ranks <= 8", "", names=["simulated"], system=system,

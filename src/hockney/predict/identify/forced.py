@@ -1,9 +1,10 @@
 """Settings by which somebody has taken the choice of algorithms from the library, as MPI_T states them.
 
 The runner asks when it starts and campaigns keep the answer (`settings` of a launch): what it holds is not what
-the library ships with. Open MPI heeds them with `coll_tuned_use_dynamic_rules` only; of a forced algorithm and a
-file of rules Open MPI 4 goes by the file, later ones by the algorithm; where its component han goes first, what
-they force in tuned serves at most parts of the call. In MPICH the device goes first where ranks share nodes.
+the library ships with. Open MPI heeds them with `coll_tuned_use_dynamic_rules` only; of a forced algorithm and
+a file of rules Open MPI 4 goes by the file, later ones by the algorithm, and without a version nobody knows;
+where its component han goes first, what they force in tuned serves at most parts of the call. In MPICH the
+device goes first where ranks share nodes.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def in_doubt(operation: str, settings: Mapping[str, str], differing: Collection[
     first, second = f"coll_tuned_{operation}_algorithm", _TUNED_FILE
     if rules_first(mpi, possible):
         first, second = second, first
-    # What goes first in all launches leaves the other without a say.
-    tuned = (first,) if first in settings else (first, second)
+    # What goes first in all launches leaves the other without a say, where the version tells what that is.
+    tuned = (first,) if first in settings and decisions_for(mpi).version else (first, second)
     stems = (_TUNED, *tuned, _MPICH_FILE, *_mpich_names(operation))
     return min((name for name in differing if name.startswith(stems)), default="")
 
@@ -83,7 +84,7 @@ def _tuned(operation: str, settings: Mapping[str, str], mpi: str, *, by_han: boo
         return None
     name, file = f"coll_tuned_{operation}_algorithm", settings.get(_TUNED_FILE)
     value = settings.get(name)
-    if file and (not value or rules_first(mpi, settings)):
+    if file and (not value or rules_first(mpi, settings) or not decisions_for(mpi).version):
         return Forced(f"{_TUNED_FILE}={file}")
     if not value:
         return None
