@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.campaign.fake_campaign import fake_launch, measured, plan, sizes
 
-from hockney.campaign import measure, work
+from hockney.campaign import work
 from hockney.records import table
 
 
@@ -76,19 +76,6 @@ def test_a_launch_is_made_again_for_the_points_that_lack_it(tmp_path: Path) -> N
     assert sorted(frame.groupby("bytes").size()) == [2] * 6 + [3] * 6
     assert frame["time_s"].max() == pytest.approx(1e-6 + 2048 / 1e10), "none of the slow level"
     assert outcome.failures == [], "every point was met"
-
-
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("share_cores", [False, True])
-def test_points_at_another_level_are_missing_unless_ranks_share_cores(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, share_cores: bool
-) -> None:
-    monkeypatch.setattr(measure, "has_more_ranks_than_cores", lambda _: share_cores)
-    asked = plan(launches=1, visits=1, level="quietest", sizes_B=[1 << exponent for exponent in range(12)])
-    _, outcome, watcher = measured(tmp_path / "c", asked, fake_launch("rises", "6"))
-    (said,) = [text for text in watcher.warnings if "and stand at another" in text]
-    assert said.startswith("6 of 12 points were not met at the level asked for (quietest)")
-    assert outcome.failures == ([] if share_cores else [said])
 
 
 @pytest.mark.usefixtures("impatient")

@@ -101,8 +101,7 @@ class Measured:
     """What a library's collectives did on two cores of a virtual machine, ln(time) beyond the median of launches.
 
     launch_noise.json has it for 17 and 20 launches, six sizes of each collective. A drawn launch of
-    an operation is one of these, with its sign drawn: then no operation is slower in truth. Of more launches than
-    there are, some come again.
+    an operation is one of these, with its sign drawn: then no operation is slower in truth.
     """
 
     def __init__(self, mpi: str) -> None:
@@ -113,10 +112,7 @@ class Measured:
         values = {}
         for operation in dict.fromkeys(name for name, _ in cells):
             of_operation = self.of[operation]
-            known = of_operation.shape[1]
-            once = random.permutation(known)[:launches]
-            again = random.integers(known, size=launches - once.size)
-            chosen = of_operation[:, np.append(once, again)]
+            chosen = of_operation[:, random.permutation(of_operation.shape[1])[:launches]]
             values[operation] = chosen * random.choice([-1.0, 1.0], size=launches)
         return np.array([values[name][place % len(values[name])] for name, place in cells])
 

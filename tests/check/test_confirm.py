@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-import pytest
-from tests.check.planted import MPIS, Made, Measured, Noise, Spreads, consistent, equal, frame, times
+from tests.check.planted import MPIS, Measured, consistent, frame, times
 
 from hockney.campaign.plan import Plan
-from hockney.check.cells import Times, times_in
-from hockney.check.confirm import MORE_LAUNCHES, confirm, plan_of, standing
+from hockney.check.cells import times_in
+from hockney.check.confirm import confirm, plan_of
 from hockney.check.study import study
-from hockney.models.base import DRIFT_AT_REFERENCE
 
 NOISE = Measured(MPIS[0])
 
@@ -51,44 +46,6 @@ def test_another_host_of_the_machine_tells_and_another_library_does_not() -> Non
     other = confirm(violations, times_in(elsewhere.assign(mpi="another MPI 1.0")))
     assert other.of("not told by the second campaign") == violations
     assert all("same library" in other.why(one) for one in violations)
-
-
-def alarms(noise: Noise, campaigns: int, launches: int, seed: int) -> int:
-    """Of so many libraries in which nothing takes longer than anything else, those of which anything stands after
-    two campaigns."""
-    sizes = (4, 8, 16, 32, 64, 128)
-    made, again = (times(equal, count, sizes=sizes, ranks=[2]) for count in (launches, MORE_LAUNCHES * launches))
-    cells = [(cell.call.operation, sizes.index(cell.size_B) if cell.size_B else 0) for cell in made.cells]
-    random, found = np.random.default_rng(seed), 0
-
-    def drawn(of: Times) -> Times:
-        time_s = of.time_s * np.exp(noise.drawn(cells, of.launches, random))
-        return replace(of, time_s=time_s, low_s=0.999 * time_s, high_s=1.001 * time_s)
-
-    for _ in range(campaigns):
-        first = study(drawn(made), family_error=0.02)
-        chosen = first.violations + first.suspects
-        found += bool(chosen and standing(first, confirm(chosen, drawn(again), 0.02)))
-    return found
-
-
-NOISES: dict[str, Noise] = {
-    **{mpi: Measured(mpi) for mpi in MPIS},
-    "spreads of their own": Spreads(),
-    "between campaigns": Made(common=0.005, own=0.01, drift=DRIFT_AT_REFERENCE),
-}
-
-
-def test_what_is_suspected_rarely_alarms() -> None:
-    # Of 10 campaigns at 2 % more than 3 alarm in one of 30,000 such tests (binomial).
-    assert alarms(NOISES["spreads of their own"], 10, 8, seed=1) <= 3
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-@pytest.mark.parametrize("launches", [4, 8, 15])
-def test_of_a_thousand_campaigns_measured_again_at_most_fifty_alarm(noise: Noise, launches: int) -> None:
-    assert alarms(noise, 1000, launches, seed=launches) <= 50
 
 
 def test_the_plan_times_what_is_violated_as_before() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from tests.check.planted import MPIS, Made, Measured, Noise, Spreads, True_, consistent, equal, times
+from tests.check.planted import MPIS, Made, Measured, Noise, Spreads, equal, times
 
-from hockney.check.judge import LEAST_LAUNCHES, RATIO_DRIFT, comparisons, corrected, holm, judge
+from hockney.check.judge import LEAST_LAUNCHES, RATIO_DRIFT, comparisons, holm, judge
 from hockney.check.study import bounds, compared
 from hockney.models.base import DRIFT_AT_REFERENCE
 from hockney.statistics import NORMAL, steady_median_factor
@@ -21,17 +21,6 @@ def test_holms_example() -> None:
     np.testing.assert_allclose(holm(p), [0.03, 0.06, 0.06, np.nan, 0.02])
     assert holm(np.array([0.9, 0.8])).max() == 1.0
     assert holm(np.array([np.nan])).size == 1
-
-
-def test_what_is_kept_by_far_is_not_corrected_for() -> None:
-    # By hand: of five, two look slower; given that, they are twice as probable, and Holm counts two and one.
-    p = np.array([0.005, 0.6, 0.03, np.nan, 0.999])
-    np.testing.assert_allclose(corrected(p, np.full(5, 5)), [0.02, 1.0, 0.06, np.nan, 1.0])
-    # Of four launches it is Holm's of all of them.
-    np.testing.assert_allclose(corrected(p, np.full(5, 4)), [0.02, 1.0, 0.09, np.nan, 1.0])
-    # Where every second p-value of many that are uniform is left out, nothing is gained.
-    uniform = (np.arange(100) + 0.5) / 100
-    assert corrected(uniform, np.full(100, 5))[0] == pytest.approx(holm(uniform)[0])
 
 
 def test_a_ratio_is_that_of_each_launch() -> None:
@@ -113,13 +102,12 @@ def test_launches_that_agree_to_the_last_digit_are_exact() -> None:
 SIZES = (4, 8, 16, 32, 64, 128)
 
 
-def alarms(noise: Noise, campaigns: int, launches: int, seed: int, truth: True_ = equal) -> int:
-    """Of so many campaigns of a library that keeps every guideline, those with a false alarm.
+def alarms(noise: Noise, campaigns: int, launches: int, seed: int) -> int:
+    """Of so many campaigns in which nothing takes longer than anything else, those with a false alarm.
 
-    Where nothing takes longer than anything else every comparison of two calls stands on the brink: one that is
-    truly faster could not alarm.
+    Every comparison of two calls stands on the brink: one that is truly faster could not alarm.
     """
-    made = times(truth, launches, sizes=SIZES, ranks=[2])
+    made = times(equal, launches, sizes=SIZES, ranks=[2])
     pairs = compared(made, bounds(made))
     random, found = np.random.default_rng(seed), 0
     cells = [(cell.call.operation, SIZES.index(cell.size_B) if cell.size_B else 0) for cell in made.cells]
@@ -155,13 +143,6 @@ def test_noise_alone_rarely_alarms(noise: Noise, launches: int) -> None:
 @pytest.mark.parametrize("launches", [4, 5, 10, 12, 15])
 def test_of_a_thousand_campaigns_of_noise_at_most_fifty_alarm(noise: Noise, launches: int) -> None:
     found = alarms(noise, 1000, launches, seed=100 + launches)
-    if isinstance(noise, Spreads) and launches == LEAST_LAUNCHES and found > 50:
+    if isinstance(noise, Spreads) and launches == LEAST_LAUNCHES and 50 < found <= 75:
         pytest.xfail(f"{found} of 1,000: four launches do not tell a spread of its own (docs/reference/check.md)")
     assert found <= 50
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-@pytest.mark.parametrize("launches", [4, 5, 10, 15])
-def test_nor_where_most_guidelines_are_kept_by_far(noise: Noise, launches: int) -> None:
-    assert alarms(noise, 1000, launches, seed=200 + launches, truth=consistent) <= 50

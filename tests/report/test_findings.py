@@ -114,13 +114,13 @@ def test_mappings_are_set_beside_each_other(curve: Callable[..., MessageCurve]) 
     first, other = mapped("core", "cache", [1, 1, 1, 1]), mapped("socket", "package", [1.02, 2, 1, 2])
     (said,) = of_mappings("pingpong", [first, other])
     assert said.text == (
-        "pingpong: mapping socket (package) takes × 1.51 of the time of mapping core (cache) in the median of "
+        "pingpong: mapping socket (package) takes 1.51 times as long as mapping core (cache) in the median of "
         "4 points; it is slower at 2 and faster at 0, and at 2 the two cannot be told apart."
     )
     # Where both have a locality, it is compared with its like.
     near = mapped("socket", "cache", [1, 1, 1, 1])
     (said,) = of_mappings("pingpong", [mapped("core", "package", [3, 3, 3, 3]), first, near])
-    assert "takes × 1.00 of the time of mapping core (cache) in" in said.text
+    assert "takes 1.00 times as long as mapping core (cache) in" in said.text
     assert of_mappings("pingpong", [first]) == []
     # What tells several pairs of curves apart is said, what all have in common is not.
     off = [replace(one, entry=one.entry.model_copy(update={"cache": "off"})) for one in (first, other)]

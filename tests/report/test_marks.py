@@ -72,7 +72,11 @@ def test_a_peak_may_be_of_some_sizes() -> None:
     assert long.label(2) == "SDMA above 16 KiB 2 × 12.5 GB/s"
     between = Peak.parse("x above 1KiB up to 2KiB=1GB/s")
     assert between.carries(np.array([1024.0, 1025.0, 2048.0, 2049.0])).tolist() == [False, True, True, False]
-    for text in ("x up to much=1GB/s", "x above 2KiB up to 1KiB=1GB/s", " up to 1KiB=1GB/s"):
+    assert Peak.parse("PIO up to 16 KiB=1GB/s") == Peak("PIO", 1e9, up_to_B=16384)
+    for text in (
+        *("x up to much=1GB/s", "x above 2KiB up to 1KiB=1GB/s", " up to 1KiB=1GB/s"),
+        *("x up to 2KiB above 1KiB=1GB/s", "x up to 2KiB@network=1GB/s"),
+    ):
         with pytest.raises(RequestError, match="--peak"):
             Peak.parse(text)
 

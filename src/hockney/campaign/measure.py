@@ -15,7 +15,6 @@ from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subje
 from hockney.campaign.offer import VANISHES, Offer, Vanished
 from hockney.campaign.pace import Pace
 from hockney.campaign.plan import Plan
-from hockney.campaign.prepare import has_more_ranks_than_cores
 from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.visits_so_far import Lacking, are_shorter, lacking, settled_times, visits_of
 from hockney.campaign.work import NextPoint, Work
@@ -144,20 +143,13 @@ def _due(
 
 
 def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:
-    """Points that no launch met at the level asked for are missing, unless ranks wait for each other's cores.
-
-    What such ranks are timed as says little of the machine's level, and visiting them again says no more.
-    """
+    """Points that no launch met at the level asked for are missing."""
     settled = settled_times(records, plan.level)
     if settled.elsewhere:
         text = (
             f"{len(settled.elsewhere)} of {len(settled.records)} points were not met at the level asked for "
-            f"({plan.level}) and stand at another"
+            f"({plan.level}) and stand at another; --resume visits them again"
         )
-        if has_more_ranks_than_cores(plan):
-            loop.warn(f"{text}; among ranks that share cores that says little")
-            return
-        text += "; --resume visits them again"
         loop.warn(text)
         loop.outcome.failures.append(text)
 

@@ -292,7 +292,7 @@ class Plan(Launching):
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
     ladder_ratio: int = Field(default=2, ge=2, description="of neighbouring sizes, before refinement")
     most_sizes: int = Field(default=72, ge=3, description="points a series at most")
-    most_sizes_of_others: int | None = Field(default=None, ge=3, description="the same of series but pingpong's")
+    most_sizes_of_others: int | None = Field(default=None, ge=3, description="of those but pingpong")
     least_samples: int = Field(default=100, ge=6)
 
     @property

@@ -1,9 +1,4 @@
-"""What looks violated, measured again in fresh launches: what stands in a campaign that was not searched for it.
-
-Violations are measured again, and suspects: what would be a violation by itself, and is not sure among so many
-comparisons. The second campaign judges by its own launches, and among what was measured again alone, so that the
-family-wise error holds for all that it confirms, however it was chosen.
-"""
+"""Violations measured again in fresh launches: which stand in a campaign that was not searched for them."""
 
 from __future__ import annotations
 
@@ -27,24 +22,24 @@ larger than it is, or its launches more alike, by luck."""
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Findings beside what another campaign says of the same comparisons, `again`, tested among themselves.
+    """Violations beside what another campaign says of the same comparisons, `again`, tested among themselves.
 
     There any factor above 1 counts: one just above the least factor that is searched for would be found but every
     second time.
     """
 
-    findings: list[Finding] = field(default_factory=list)
+    violations: list[Finding] = field(default_factory=list)
     again: dict[Any, Finding] = field(default_factory=dict)
 
     def verdict(self, finding: Finding) -> Verdict:
-        """What the second campaign says of a finding."""
+        """What the second campaign says of a violation."""
         found = self.again.get(finding.identity)
         if found is None or found.p_corrected is None:
             return "not told by the second campaign"
         return "confirmed" if found.verdict == "violated" else "not confirmed"
 
     def why(self, finding: Finding) -> str:
-        """Why the second campaign tells nothing of a finding; empty where it does."""
+        """Why the second campaign tells nothing of a violation; empty where it does."""
         if self.verdict(finding) != "not told by the second campaign":
             return ""
         if finding.identity not in self.again:
@@ -52,21 +47,13 @@ class Confirmation:
         return "its launches are too few"
 
     def of(self, verdict: Verdict) -> list[Finding]:
-        """The findings with that verdict."""
-        return [finding for finding in self.findings if self.verdict(finding) == verdict]
+        """The violations with that verdict."""
+        return [finding for finding in self.violations if self.verdict(finding) == verdict]
 
 
-def standing(study: Study, confirmation: Confirmation | None) -> list[Finding]:
-    """The violations that no second campaign refutes, and the suspects that one confirms."""
-    if confirmation is None:
-        return study.violations
-    untold = confirmation.of("not told by the second campaign")
-    return confirmation.of("confirmed") + [one for one in untold if one.verdict == "violated"]
-
-
-def confirm(findings: Sequence[Finding], times: Times, family_error: float = FAMILY_ERROR) -> Confirmation:
-    """Put findings to the times of another campaign, maybe of other hosts; one that lacks them says nothing."""
-    calls = dict.fromkeys(part.call for one in findings for part in (one.bound.slow, *one.bound.fast))
+def confirm(violations: Sequence[Finding], times: Times, family_error: float = FAMILY_ERROR) -> Confirmation:
+    """Put violations to the times of another campaign, maybe of other hosts; one that lacks them says nothing."""
+    calls = dict.fromkeys(part.call for one in violations for part in (one.bound.slow, *one.bound.fast))
     there = counterparts(calls, times.curves, (("system",), ()))
 
     def of(part: Part) -> Part:
@@ -74,23 +61,23 @@ def confirm(findings: Sequence[Finding], times: Times, family_error: float = FAM
 
     wanted = {
         (one.guideline, Bound(of(one.bound.slow), tuple(map(of, one.bound.fast)))): one.identity
-        for one in findings
+        for one in violations
     }
     try:
         found: Study = study(times, family_error=family_error, least_factor=1.0, only=wanted)
     except RequestError:
-        return Confirmation(list(findings))
-    return Confirmation(list(findings), {wanted[one.identity]: one for one in found.findings})
+        return Confirmation(list(violations))
+    return Confirmation(list(violations), {wanted[one.identity]: one for one in found.findings})
 
 
-def plan_of(plan: Plan, findings: Iterable[Finding], launches: int) -> Plan:
-    """The plan that times the calls of findings again, as the campaign's own plan timed them.
+def plan_of(plan: Plan, violations: Iterable[Finding], launches: int) -> Plan:
+    """The plan that times the calls of violations again, as the campaign's own plan timed them.
 
     One plan asks for every size, number of ranks and algorithm that any of them has, in `MORE_LAUNCHES` times the
     campaign's `launches`, and enough that a machine that changes between two levels leaves as many at one of them
     as a test takes.
     """
-    parts = [part for finding in findings for part in (finding.bound.slow, *finding.bound.fast)]
+    parts = [part for finding in violations for part in (finding.bound.slow, *finding.bound.fast)]
     calls = [part.call for part in parts]
     operations = dict.fromkeys(call.operation for call in calls)
     ranks = sorted({call.ranks for call in calls if call.ranks is not None})

@@ -4,8 +4,8 @@ Each launch gives the ratio of the two sides, so that what slows a whole launch 
 from launch to launch gives their interval (`hockney.records.launches`), with what calls of the same kind have in
 common, and with what a ratio moves until another campaign, which no launches seconds apart tell. The
 probability that a ratio which is in truth at most 1 looks so large is Student's. Holm's correction (1979) keeps
-the probability that any of all comparisons is falsely called a violation below the family-wise error. It counts
-the comparisons whose ratio is above 1 alone, each with twice its probability: see `corrected`.
+the probability that any of all comparisons is falsely called a violation below the family-wise error, however
+they depend on each other.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
     error, freedom = _with_drift(of_ratio, freedom)
     reach = np.exp(special.stdtrit(freedom, TAILS[1]) * error)
     p = _tail(middle, error, freedom)
-    return Judged(middle, middle / reach, middle * reach, p, corrected(p, launches), launches.astype(np.intp))
+    return Judged(middle, middle / reach, middle * reach, p, holm(p), launches.astype(np.intp))
 
 
 def steady(low: Array, time: Array, high: Array) -> tuple[Array, Array, Array]:
@@ -181,35 +181,11 @@ ROUNDING = 1e-12
 """Of the logarithm of a ratio of times."""
 
 
-LOOKS_SLOWER = 0.5
-"""The probability of a ratio of 1: what is more probable is a ratio below 1."""
-ENOUGH_LAUNCHES = 5
-"""With four, noise whose spread differs from size to size alarmed in 89 of 1,000 campaigns where what is kept by
-far did not count, and in 58 where it did."""
-
-
-def corrected(p: Array, launches: NDArray[np.intp]) -> Array:
-    """p-values corrected for how many comparisons there are, shapes (n,): NaN are no comparisons, and stay NaN.
-
-    Most guidelines are kept by far: a scatter takes half as long as the broadcast. Such a comparison has no
-    chance of an alarm, and need not be corrected for. Holm's correction is over those that look slower than
-    they may be, by their probabilities given that they do, p/0.5, which are no smaller than uniform ones where
-    a guideline is kept, by far or just so (Zhao, Small and Su, J. Am. Stat. Assoc. 114, 2019; for dependent
-    ones Ellis, Pecanka and Goeman, Biostatistics 21, 2020). Where every ratio is in truth 1, half are left out,
-    each of the others counts double, and nothing is gained. Holm's alone holds however they depend on each
-    other; this holds for those that do not, or positively, and in tests/check for noise as it was measured and
-    was made. Comparisons of fewer than `ENOUGH_LAUNCHES` always count.
-    """
-    given = np.where(launches < ENOUGH_LAUNCHES, 1.0, LOOKS_SLOWER)
-    counts = p <= given
-    return np.where(counts | np.isnan(p), holm(np.where(counts, p / given, np.nan)), 1.0)
-
-
 def holm(p: Array) -> Array:
     """Holm's correction of p-values, shape (n,): NaN are no comparisons, and stay NaN."""
-    stepped_up = np.full(p.size, np.nan)
+    corrected = np.full(p.size, np.nan)
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]
     stepped = p[order] * np.arange(order.size, 0, -1)
-    stepped_up[order] = np.minimum(np.maximum.accumulate(stepped), 1.0) if order.size else stepped
-    return stepped_up
+    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1.0) if order.size else stepped
+    return corrected

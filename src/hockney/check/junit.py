@@ -1,7 +1,7 @@
 """The result of a check in JUnit's XML, for continuous integration: a test case for each guideline and call.
 
-A case fails where the guideline is violated at any size and no second campaign refutes it, or is suspected and a
-second campaign confirms it, as the exit code does; it is skipped where nothing could be told.
+A case fails where the guideline is violated at any size and no second campaign refutes it, as the exit code does,
+and is skipped where nothing could be told.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from hockney.check.against import Changes
 from hockney.check.claims import ClaimFinding, failure_text
-from hockney.check.confirm import Confirmation, standing
+from hockney.check.confirm import Confirmation
 from hockney.check.study import Finding, Study
 from hockney.units import format_bytes
 
@@ -70,11 +70,15 @@ def _of_guidelines(study: Study, confirmation: Confirmation | None) -> Iterator[
         beside = f" beside {others}" if others != same else ""
         return finding.guideline, f"{same}{beside}, {finding.call.where()}"
 
-    upheld = {finding.identity for finding in standing(study, confirmation)}
     for (guideline, name), group in groupby(sorted(study.findings, key=called), key=called):
         found = list(group)
-        violations = [finding for finding in found if finding.identity in upheld]
-        is_told = any(finding.verdict in ("violated", "kept") for finding in found)
+        violations = [
+            finding
+            for finding in found
+            if finding.verdict == "violated"
+            and (confirmation is None or confirmation.verdict(finding) != "not confirmed")
+        ]
+        is_told = any(finding.verdict != "cannot be told" for finding in found)
         yield (
             f"hockney.check.{guideline}",
             name,

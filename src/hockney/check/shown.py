@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
@@ -19,10 +17,8 @@ MOST_ROWS = 40
 
 
 def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table | None, str]:
-    """The violations, and the suspects that a second campaign confirms, as a table, None without any, and what
-    there is to say beside it."""
-    found = confirmation.of("confirmed") if confirmation else []
-    violations = study.violations + [one for one in found if one.verdict == "suspected"]
+    """The violations as a table, None without any, and what there is to say beside it."""
+    violations = study.violations
     shown = None
     if violations:
         again = ["measured again"] if confirmation else []
@@ -44,19 +40,13 @@ def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table |
     counts = study.counts
     lines.append(
         f"{len(study.findings)} comparisons by {len(counts)} guidelines over {study.launches} "
-        f"launch{'es' if study.launches > 1 else ''}: {len(study.of('violated'))} violated by a factor above "
-        f"{study.least_factor:g}, {len(study.suspects)} suspected, {len(study.of('kept'))} kept, "
-        f"{len(study.of('cannot be told'))} cannot be told"
+        f"launch{'es' if study.launches > 1 else ''}: {len(violations)} violated by a factor above "
+        f"{study.least_factor:g}, {len(study.of('kept'))} kept, {len(study.of('cannot be told'))} cannot be told"
     )
     if any(finding.p is not None for finding in study.findings):
         lines.append(
             f"if all guidelines were kept, a check would raise any alarm with a probability of at most "
             f"{study.family_error:.2g} (Holm)"
-        )
-    if study.suspects and not confirmation:
-        lines.append(
-            "suspected is what would be violated if it alone were compared: `hockney check --confirm FOLDER` "
-            "measures it again"
         )
     if few := sum(finding.launches < LEAST_LAUNCHES for finding in study.findings):
         lines.append(
@@ -71,11 +61,13 @@ def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table |
             f"{', '.join(study.of_other_statistics)}"
         )
     if confirmation:
-        for word, measured in (("violated", study.violations), ("suspected", study.suspects)):
-            if counted := Counter(map(confirmation.verdict, measured)):
-                said = ", ".join(f"{count} {verdict}" for verdict, count in counted.items())
-                lines.append(f"measured again, of {len(measured)} {word}: {said}")
-        reasons = dict.fromkeys(filter(None, map(confirmation.why, confirmation.findings)))
+        counted = [
+            f"{len(confirmation.of(verdict))} {verdict}"
+            for verdict in ("confirmed", "not confirmed", "not told by the second campaign")
+            if confirmation.of(verdict)
+        ]
+        lines.append(f"measured again: {', '.join(counted)}")
+        reasons = dict.fromkeys(filter(None, map(confirmation.why, violations)))
         lines += [f"  not told: {reason}" for reason in reasons]
     return shown, "\n".join(lines)
 

@@ -22,8 +22,7 @@ FAMILY_ERROR = 0.05
 LEAST_FACTOR = 1.05
 """What is sure to be slower by less than this is not worth a change."""
 
-Verdict = Literal["violated", "suspected", "kept", "cannot be told"]
-"""Suspected is what would be violated if it alone were compared, and is not for sure among so many."""
+Verdict = Literal["violated", "kept", "cannot be told"]
 
 
 @dataclass(frozen=True)
@@ -139,11 +138,6 @@ class Study:
         return sorted(self.of("violated"), key=lambda finding: -(finding.factor or 0.0))
 
     @property
-    def suspects(self) -> list[Finding]:
-        """What is suspected, the largest factor first."""
-        return sorted(self.of("suspected"), key=lambda finding: -(finding.factor or 0.0))
-
-    @property
     def counts(self) -> dict[str, Counter[str]]:
         """How many comparisons of each guideline have each verdict."""
         counted: dict[str, Counter[str]] = {}
@@ -235,11 +229,7 @@ def study(
                 float(slow_s),
                 float(fast_s),
                 verdict,
-                *(
-                    _mend(times, middle_s, bound, least_factor)
-                    if verdict in ("violated", "suspected")
-                    else (None, 0.0)
-                ),
+                *(_mend(times, middle_s, bound, least_factor) if verdict == "violated" else (None, 0.0)),
             )
         )
     return Study(findings, times.launches, *left, family_error, least_factor)
@@ -252,8 +242,8 @@ def _known(times: Times, only: Iterable[tuple[str, Bound]]) -> Iterator[tuple[st
 
 
 def _verdict(judged: Judged, index: int, family_error: float, least_factor: float) -> Verdict:
-    if judged.p[index] <= family_error and judged.ratio[index] > least_factor:
-        return "violated" if judged.p_corrected[index] <= family_error else "suspected"
+    if judged.p_corrected[index] <= family_error and judged.ratio[index] > least_factor:
+        return "violated"
     return "kept" if judged.high[index] <= least_factor else "cannot be told"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -24,10 +23,10 @@ with later():
     from hockney.check.against import Changes, against, source
     from hockney.check.cells import times_of
     from hockney.check.claims import ClaimFinding, claims_text, judge_claims, parse_claim
-    from hockney.check.confirm import Confirmation, confirm, plan_of, standing
+    from hockney.check.confirm import Confirmation, confirm, plan_of
     from hockney.check.junit import as_junit
     from hockney.check.shown import changes_text, study_text
-    from hockney.check.study import Finding, Study, study
+    from hockney.check.study import Study, study
     from hockney.machine.file import Machine
     from hockney.records.contents import Contents, read
     from hockney.records.folder import Campaign
@@ -65,8 +64,8 @@ class CheckOptions(BaseModel):
     confirm: Annotated[
         Path | None,
         Option(
-            "Measure again what is violated, or would be by itself, in fresh launches, into this folder, and say "
-            "which stand; a campaign that is there already is judged as it is."
+            "Measure violations again, in fresh launches, into this folder, and say which stand; a campaign that "
+            "is there already is judged as it is."
         ),
     ] = None
     claims: Annotated[
@@ -113,14 +112,13 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
 
     Where no guideline is violated, the probability that any is reported is at most --family-error, however many
     are compared (Holm's correction); what launches are too few for, or differ too much for, cannot be told, and
-    is no alarm. What would be a violation if nothing else were compared is counted as suspected; --confirm
-    measures it, too. The same holds, for itself, for what --against finds slower.
+    is no alarm. The same holds, for itself, for what --against finds slower.
 
     A claim of growth, --claim, is judged by itself: constants are fitted to the times on few ranks, and times on
     many that are beyond what these and the claim allow, by more than chance, violate it from there on.
 
     Exit code 1: something is violated or slower. With --confirm what a second campaign does not show again does
-    not count, and what was suspected and is shown again does.
+    not count.
     """
     if options.trust and options.confirm is None:
         raise RequestError("--trust means nothing without --confirm", "leave it out")
@@ -140,9 +138,9 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
         claimed = judge_claims(times, claims, **sure)
         if not claims or options.guidelines:
             result = study(times, options.guidelines, expected=options.against is None, **sure)
-    if result is not None and options.confirm is not None and (found := result.violations + result.suspects):
-        again = _second(found, result.launches, options, options.confirm, quiet=as_json)
-        confirmation = confirm(found, times_of(again), options.family_error)
+    if result is not None and options.confirm is not None and result.violations:
+        again = _second(result, options, options.confirm, quiet=as_json)
+        confirmation = confirm(result.violations, times_of(again), options.family_error)
     changes = None
     if options.against is not None:
         older = source(options.against)
@@ -169,9 +167,7 @@ def _refuse_guidelines(options: CheckOptions) -> None:
         )
 
 
-def _second(
-    found: Sequence[Finding], launches: int, options: CheckOptions, folder: Path, *, quiet: bool
-) -> Contents:
+def _second(result: Study, options: CheckOptions, folder: Path, *, quiet: bool) -> Contents:
     """The campaign in `folder`; measured first where there is none."""
     if folder.exists():
         return read(folder)
@@ -183,7 +179,7 @@ def _second(
     plan = Plan.stored(Campaign.open(options.campaign).plan(), options.campaign)
     if not options.trust and (reason := doubt(options.campaign, plan, "--confirm")):
         raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
-    asked = plan_of(plan, found, launches)
+    asked = plan_of(plan, result.violations, result.launches)
     for failure in measure_into(asked, folder, "the second campaign", quiet=quiet).failures:
         say.warn(failure)
     return read(folder)
@@ -199,25 +195,20 @@ def _as_data(
         "correction": "Holm",
     }
     if result is not None:
-        violations, suspects = (
-            [
-                finding.as_json() | ({"again": _again(confirmation, finding)} if confirmation else {})
-                for finding in found
-            ]
-            for found in (result.violations, result.suspects)
-        )
+        violations = [
+            finding.as_json() | ({"again": _again(confirmation, finding)} if confirmation else {})
+            for finding in result.violations
+        ]
         data |= {
             "launches": result.launches,
             "compared": len(result.findings),
             "violated": len(violations),
             "kept": len(result.of("kept")),
             "cannot_be_told": len(result.of("cannot be told")),
-            "suspected": len(suspects),
             "points_of_another_level": result.left_out,
             "operations_of_other_statistics": list(result.of_other_statistics),
             "guidelines": {name: dict(counts) for name, counts in result.counts.items()},
             "violations": violations,
-            "suspects": suspects,
         }
     if changes is not None:
         data["against"] = {
@@ -254,7 +245,7 @@ def _show(result: Study | None, changes: Changes | None, confirmation: Confirmat
         if shown is not None:
             say.table(shown)
         say.line(said)
-        if result.findings and not result.violations and not result.suspects and not result.of("kept"):
+        if result.findings and not result.of("violated") and not result.of("kept"):
             say.warn("Nothing can be told of these times: see docs/reference/check.md for what it takes.")
     if changes is not None:
         shown, said = changes_text(changes)
@@ -264,5 +255,7 @@ def _show(result: Study | None, changes: Changes | None, confirmation: Confirmat
 
 
 def _is_wrong(result: Study | None, changes: Changes | None, confirmation: Confirmation | None) -> bool:
-    is_violated = result is not None and bool(standing(result, confirmation))
-    return is_violated or (changes is not None and bool(changes.of("slower")))
+    standing = [] if result is None else result.violations
+    if confirmation is not None:
+        standing = [one for one in standing if confirmation.verdict(one) != "not confirmed"]
+    return bool(standing) or (changes is not None and bool(changes.of("slower")))

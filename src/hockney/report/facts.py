@@ -52,7 +52,7 @@ class Headline:
             "eager_limit_B": entry.eager_limit_B,
             "formulas": self.formulas,
             "highest_throughput_B_per_s": self.fastest_B_per_s,
-            "peaks": {peak.name: share for peak, share in self.peaks},
+            "peaks": {peak.title: share for peak, share in self.peaks},
             "text": self.text,
         }
 

@@ -21,7 +21,8 @@ from hockney.report.axes import SizeAxis, spread_labels
 from hockney.report.style import QUIET
 from hockney.units import format_bytes, format_rate, parse_bytes, parse_rate
 
-_SIZES = re.compile(r"(?:\s+above\s+(\S+))?(?:\s+up to\s+(\S+))?\s*$")
+_SIZE = r"(\d[\d.]*\s*\w*)"
+_SIZES = re.compile(rf"(?:\s+above\s+{_SIZE})?(?:\s+up to\s+{_SIZE})?\s*$")
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Peak:
         )
         named, *ends, _ = _SIZES.split(named, maxsplit=1)
         name, at, where = named.partition("@")
+        if re.search(r"\s(above|up to)\s", f" {named} "):
+            raise RequestError(f"--peak {text!r}: the sizes cannot be read", hint)
         if not equals or not name.strip() or not rate.strip():
             raise RequestError(f"--peak {text!r} is not of the form NAME=RATE", hint)
         localities = tuple(word.strip() for word in where.split(",")) if at else ()
@@ -91,10 +94,13 @@ class Peak:
     def label(self, directions: int) -> str:
         """Name and rate; twice the rate if both directions count, for a full-duplex link."""
         rate = format_rate(self.rate_B_per_s)
-        name = self.name
-        name += f" above {format_bytes(self.above_B)}" if math.isfinite(self.above_B) else ""
-        name += f" up to {format_bytes(self.up_to_B)}" if math.isfinite(self.up_to_B) else ""
-        return f"{name} {rate}" if directions == 1 else f"{name} {directions} × {rate}"
+        return f"{self.title} {rate}" if directions == 1 else f"{self.title} {directions} × {rate}"
+
+    @property
+    def title(self) -> str:
+        """The name, with the sizes."""
+        above = f" above {format_bytes(self.above_B)}" if math.isfinite(self.above_B) else ""
+        return self.name + above + (f" up to {format_bytes(self.up_to_B)}" if math.isfinite(self.up_to_B) else "")
 
     def share(self, rate_B_per_s: float, directions: int) -> float:
         """The share of the peak that a rate reaches."""
@@ -171,7 +177,8 @@ def draw_peaks(
         first, last = first if peak.above_B > 0 else 0.0, last if math.isfinite(peak.up_to_B) else 1.0
         axes.axhline(level, first, last, color=QUIET, linewidth=1.0, linestyle=(0, (7, 2)), zorder=1)
         axes.text(
-            first + 0.01, level, peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
+            min(max(first, 0.0), 0.8) + 0.01, level,
+            peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
             transform=axes.get_yaxis_transform(), ha="left", va="bottom", fontsize=7.5, color="#333333",
         )  # fmt: skip
 

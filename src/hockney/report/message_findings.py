@@ -76,7 +76,9 @@ def of_mappings(operation: str, group: Sequence[MessageCurve]) -> list[Finding]:
     for by_mapping in by_kind.values():
         (first, base), *others = by_mapping.items()
         for mapping, own in others:
-            pairs = [(_at_same(curve, base), curve) for curve in own]
+            pairs = [(beside, curve) for curve in own if (beside := _at_same(curve, base)) is not None]
+            if not pairs:
+                continue
             rows = pd.concat([ratios(beside.points, curve.points, ["bytes"]) for beside, curve in pairs])
             if not first or not mapping or rows.empty:
                 continue
@@ -92,8 +94,11 @@ def of_mappings(operation: str, group: Sequence[MessageCurve]) -> list[Finding]:
     return found
 
 
-def _at_same(curve: MessageCurve, base: Sequence[MessageCurve]) -> MessageCurve:
-    return next((one for one in base if one.entry.locality == curve.entry.locality), base[0])
+def _at_same(curve: MessageCurve, base: Sequence[MessageCurve]) -> MessageCurve | None:
+    """Of those of as many ranks and nodes the one at the same locality, else the first, if there is one."""
+    alike = [one for one in base if all(one.words.get(key) == curve.words.get(key) for key in SCALE)]
+    same = [one for one in alike if one.entry.locality == curve.entry.locality]
+    return next(iter(same or alike), None)
 
 
 def _mapped(mapping: str, own: Sequence[MessageCurve]) -> str:

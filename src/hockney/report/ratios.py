@@ -31,11 +31,11 @@ def ratios(first: pd.DataFrame, others: pd.DataFrame, same: Sequence[str]) -> pd
 
 
 def in_words(one: str, other: str, rows: pd.DataFrame) -> str:
-    """How much of the time of `other` `one` takes, and where that can be told; no full stop."""
+    """How many times as long as `other` `one` takes, and where that can be told; no full stop."""
     told = rows[rows["is_told"]]
     slower, faster = int((told["ratio"] > 1).sum()), int((told["ratio"] < 1).sum())
     return (
-        f"{one} takes × {rows['ratio'].median():.2f} of the time of {other} in the median of "
+        f"{one} takes {rows['ratio'].median():.2f} times as long as {other} in the median of "
         f"{counted(len(rows), 'point')}; it is slower at {slower} and faster at {faster}, and at "
         f"{len(rows) - len(told)} the two cannot be told apart"
     )

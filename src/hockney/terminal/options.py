@@ -78,7 +78,8 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
     def work(context: typer.Context, values: dict[str, Any]) -> Any:
         load()
         # What was imported lives to the end: the collector needs not look at it again and again.
-        gc.freeze()
+        if not gc.get_freeze_count():
+            gc.freeze()
         arguments = {name: value for name, value in values.items() if name not in fields}
         written: dict[str, dict[str, Any]] = {name: {} for name in models}
         for parameter in lists:

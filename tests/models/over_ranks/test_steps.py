@@ -51,6 +51,14 @@ def searched(time: Array, noise: np.random.Generator, ranks: Array = RANKS) -> S
     return search(curves, {name: candidates(ranks, own) for name, own in BOUNDARIES.items()})
 
 
+def test_beside_a_step_that_was_taken_few_points_tell_nothing() -> None:
+    ranks = np.array([3.0, 5, 6, 7, 9, 10, 12, 14, 18, 20, 24, 28])
+    noise = np.random.default_rng(0).normal(scale=0.003, size=ranks.size)
+    time = np.sqrt(ranks) * np.where(ranks > 7, 2.0, 1.0) * np.exp(noise)
+    found = search({"core": (ranks, time)}, {"core": candidates(ranks, [])})
+    assert [one.candidate.before for one in found.found] == [7]
+
+
 # Of 90 curves more than 3 show one in 1 of 100 cases where 1 in 100 does, of 900 more than 16.
 @pytest.mark.parametrize(("sets", "most"), [(6, 3), pytest.param(60, 16, marks=pytest.mark.thorough)])
 def test_smooth_curves_show_no_step(sets: int, most: int) -> None:

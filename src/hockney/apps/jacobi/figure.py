@@ -84,4 +84,4 @@ def _reach(rate: Parameter) -> tuple[float, float]:
     """How far the interval goes down and up; 0 where there is none."""
     if rate.low is None or rate.high is None:
         return 0.0, 0.0
-    return rate.value - rate.low, rate.high - rate.value
+    return max(rate.value - rate.low, 0.0), max(rate.high - rate.value, 0.0)

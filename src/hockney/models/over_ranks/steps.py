@@ -4,8 +4,7 @@ A smooth curve of few coefficients is fitted around each place. Whether the curv
 top of it is told by the ratio of two likelihoods, with a step and without: of each curve alone, and of all with
 one step that they share. A benchmark's repeats have heavy tails: residuals are taken to follow Student's t
 (Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989), so that a disturbed run counts for little. How heavy the
-tails are, all curves of the algorithm say together, and those of an allocation that is clearly otherwise: one is
-disturbed where another is not.
+tails are all curves of the algorithm say together, or an allocation's own where they say clearly otherwise.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ SPAN = 4.0
 LEAST_SIDE = 3
 """Points of a curve on each side of a place without which it says nothing about it."""
 DISAGREE = 0.01
-"""Chance of so different steps, or tails, in curves that all have the same."""
+"""Level at which steps, or tails, of curves are called different."""
 LEAST_BEND = 6
 """Points on each side of the beginning of a package or a node with which a bend there is told from a step."""
 LEAST_KNOWN = 0.1
@@ -187,8 +186,7 @@ def search(
         """The curves that can tell of a place, by allocation."""
         told = {}
         for allocation, candidate in by_place[place].items():
-            others = [by_place[other][allocation] for other in besides if allocation in by_place[other]]
-            others = [other for other in others if _is_near(candidate, other)]
+            others = [one for n in besides if (one := by_place[n].get(allocation)) and _is_near(candidate, one)]
             near = [
                 _measured(*curve, candidate, others, places[allocation])
                 for curve in (curves[allocation], *(alike or {}).get(allocation, ()))
@@ -207,7 +205,9 @@ def search(
 
     @cache
     def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
-        told = measured(place, besides) if besides else alone[place]
+        # Beside steps that were taken no curve may be left that can tell.
+        if not (told := measured(place, besides) if besides else alone[place]):
+            return None
         allowed = {name: of_own / own_tests[name] for name in told}
         every = [curve for own in told.values() for curve in own]
         of_each = np.array([tails[name] for name, own in told.items() for _ in own])

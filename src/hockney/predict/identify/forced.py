@@ -70,11 +70,10 @@ def in_doubt(operation: str, settings: Mapping[str, str], differing: Collection[
     possible = dict.fromkeys(differing, "?") | dict(settings)
     if forced(operation, possible, mpi=mpi, ranks=1, nodes=1) is None:
         return ""
-    first, second = f"coll_tuned_{operation}_algorithm", _TUNED_FILE
-    if rules_first(mpi, possible):
-        first, second = second, first
-    # What goes first in all launches leaves the other without a say, where the version tells what that is.
-    tuned = (first,) if first in settings and decisions_for(mpi).version else (first, second)
+    algorithm = f"coll_tuned_{operation}_algorithm"
+    goes_first = algorithm in settings and decisions_for(mpi).version and not rules_first(mpi, possible)
+    # An algorithm that goes first in all launches leaves the file without a say.
+    tuned = (algorithm,) if goes_first else (algorithm, _TUNED_FILE)
     stems = (_TUNED, *tuned, _MPICH_FILE, *_mpich_names(operation))
     return min((name for name in differing if name.startswith(stems)), default="")
 
