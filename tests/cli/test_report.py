@@ -244,7 +244,7 @@ def test_two_campaigns_are_compared(run: Run, campaign: Path, tmp_path: Path) ->
     assert [row["ratio"] for row in rows] == [1.0] * 12
     assert not any(row["is_told"] for row in rows)
     code, out, _ = run(campaign, tmp_path / "again")
-    assert "pingpong: again takes × 1.00 of the time of demo in the median of 12 points" in out
+    assert "pingpong: again takes 1.00 times as long as demo in the median of 12 points" in out
     for refused in (["--peak", "a=1GB/s"], ["--card"], ["--any-level"]):
         code, _, err = run(campaign, tmp_path / "again", *refused)
         assert code == 2
