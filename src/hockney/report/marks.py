@@ -176,10 +176,13 @@ def draw_peaks(
         first, last = (size_axis.position(sizes_B) - left) / (right - left)
         first, last = first if peak.above_B > 0 else 0.0, last if math.isfinite(peak.up_to_B) else 1.0
         axes.axhline(level, first, last, color=QUIET, linewidth=1.0, linestyle=(0, (7, 2)), zorder=1)
+        # From its beginning to the right, or, where that is late, from its end to the left.
+        is_late = first > 0.4
         axes.text(
-            min(max(first, 0.0), 0.8) + 0.01, level,
+            min(last, 1.0) - 0.01 if is_late else max(first, 0.0) + 0.01, level,
             peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
-            transform=axes.get_yaxis_transform(), ha="left", va="bottom", fontsize=7.5, color="#333333",
+            transform=axes.get_yaxis_transform(), ha="right" if is_late else "left", va="bottom",
+            fontsize=7.5, color="#333333",
         )  # fmt: skip
 
 
