@@ -49,6 +49,24 @@ def test_ranks_are_on_hosts_of_their_own_and_a_broadcast_takes_what_the_link_doe
     assert least_s < record["value"] < 9 * least_s
 
 
+def test_an_algorithm_that_passes_calls_on_where_no_ranks_share_a_node_is_not_measured(
+    mpi: Mpi, cluster: Lab, tmp_path: Path
+) -> None:
+    """What Open MPI's han would be called there is another component's own choice."""
+    if mpi.kind != "openmpi":
+        pytest.skip("Open MPI alone has han")
+    measure = hockney("measure", "--mpi", str(mpi.wrapper), "--ranks", "3", "--rank-counts", "3")
+    measure += ["--bind-to", "none", "--operation", "bcast", "--algorithm", "default,han:simple"]
+    measure += ["--bytes", "8", "--visits", "1", "--budget", "0.1s", "-o", str(tmp_path / "c"), "--json"]
+    command = hockney("lab", "run", "--name", cluster.name, "--", *measure)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    campaign_answer(done)
+    records = [json.loads(line) for line in (tmp_path / "c/records.jsonl").read_text().splitlines()]
+    assert {one["algorithm"] for one in records} == {"default"}
+    (said,) = [json.loads(line) for line in (tmp_path / "c/failures.jsonl").read_text().splitlines()]
+    assert "share several nodes" in json.dumps(said)
+
+
 def test_links_are_shaped_in_both_directions(cluster: Lab) -> None:
     """What leaves a host, and what leaves the switch for it: a broadcast or a ring shows only one of them."""
     switch = f"hockney-{cluster.name}-switch"

@@ -32,13 +32,15 @@ bool needs(const LibraryAlgorithm& algorithm, Need need) {
     return std::find(algorithm.needs.begin(), algorithm.needs.end(), need) != algorithm.needs.end();
 }
 
-// "" where the algorithm works on as many nodes as `comm` has. Collective.
+// "" where the algorithm works on ranks that share nodes as those of `comm` do. Collective.
 std::string unfit(const LibraryAlgorithm& algorithm, MPI_Comm comm) {
     const bool one = needs(algorithm, Need::one_node), several = needs(algorithm, Need::several_nodes);
     if (!one && !several) return "";
     const int nodes = nodes_of(comm);
     if (one && nodes > 1) return "works within one node only";
-    return several && nodes == 1 ? "works across several nodes only" : "";
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    return several && (nodes == 1 || nodes == ranks) ? "works where ranks share several nodes only" : "";
 }
 
 MPI_Comm duplicate(const std::string& component, MPI_Comm comm) {

@@ -96,15 +96,18 @@ SPELLINGS: dict[str, dict[str, str]] = {
 """Other names for them in tables, and one of 3.1 and before."""
 
 HAN = {"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather"}
-"""What component `han` takes over from 5.0 on when ranks are on several nodes: priority 35 against 30."""
+"""What component `han` takes over from 5.0 on when ranks share several nodes: priority 35 against 30."""
 
 SIZED = {"bcast", "reduce", "allreduce"}
 """Collectives with a substitute for few elements."""
 
 
-def is_of_han(operation: str, version: Version, nodes: int) -> bool:
-    """Whether `han` serves the operation, in place of `tuned`."""
-    return version >= (5, 0) and nodes > 1 and operation in HAN
+def is_of_han(operation: str, version: Version, ranks: int, nodes: int) -> bool:
+    """Whether `han` serves the operation, in place of `tuned`.
+
+    On one node it is not asked; where no two ranks share a node it passes every call on, to `tuned`.
+    """
+    return version >= (5, 0) and 1 < nodes < ranks and operation in HAN
 
 
 def default(
@@ -113,7 +116,7 @@ def default(
     """The fixed decision of `tuned`; None before 1.10, after 5, and where `han` decides."""
     if ranks < 2 or not (1, 10) <= version < (6,):
         return None
-    if is_of_han(operation, version, nodes):
+    if is_of_han(operation, version, ranks, nodes):
         return None
     segment_B = 0
     if version >= (4, 1):
@@ -317,8 +320,8 @@ libraries.register("openmpi")(
         default,
         named,
         SCHEDULES,
-        "decisions of Open MPI's own component tuned, versions 1.10 to 5; from 5.0 on, ranks on several nodes "
-        "are served by component han for all but alltoall and reduce_scatter: no schedule; a vendor's component "
-        "such as hcoll, where it is built in, decides before it",
+        "decisions of Open MPI's own component tuned, versions 1.10 to 5; from 5.0 on, ranks that share several "
+        "nodes are served by component han for all but alltoall and reduce_scatter: no schedule; a vendor's "
+        "component such as hcoll, where it is built in, decides before it",
     )
 )

@@ -57,7 +57,7 @@ def forced(
     None where the library chooses; `nodes` None: nobody says.
     """
     version = decisions_for(mpi).version
-    by_han = is_of_han(operation, version, nodes or 1)
+    by_han = is_of_han(operation, version, ranks, nodes or 1)
     is_flat = nodes is not None and nodes >= ranks
     return _tuned(operation, settings, mpi, by_han=by_han) or _mpich(operation, settings, is_flat=is_flat)
 
