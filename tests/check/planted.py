@@ -15,6 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.check.cells import Times, times_in
+from hockney.check.judge import judge
+from hockney.check.study import bounds, compared
 
 Array = NDArray[np.float64]
 SIZES = tuple(4**power for power in range(1, 11))
@@ -101,7 +103,8 @@ class Measured:
     """What a library's collectives did on two cores of a virtual machine, ln(time) beyond the median of launches.
 
     launch_noise.json has it for 17 and 20 launches, six sizes of each collective. A drawn launch of
-    an operation is one of these, with its sign drawn: then no operation is slower in truth.
+    an operation is one of these, with its sign drawn: then no operation is slower in truth. Of more launches some
+    come again.
     """
 
     def __init__(self, mpi: str) -> None:
@@ -112,7 +115,9 @@ class Measured:
         values = {}
         for operation in dict.fromkeys(name for name, _ in cells):
             of_operation = self.of[operation]
-            chosen = of_operation[:, random.permutation(of_operation.shape[1])[:launches]]
+            there = of_operation.shape[1]
+            order = np.concatenate([random.permutation(there) for _ in range(-(-launches // there))])[:launches]
+            chosen = of_operation[:, order]
             values[operation] = chosen * random.choice([-1.0, 1.0], size=launches)
         return np.array([values[name][place % len(values[name])] for name, place in cells])
 
@@ -169,3 +174,30 @@ def frame(
 def times(truth: True_ = consistent, launches: int = 5, noise: Noise = QUIET, **other: object) -> Times:
     """The same as `check` sees it."""
     return times_in(frame(truth, launches, noise, **other))  # type: ignore[arg-type]
+
+
+def violating(
+    seed: int,
+    launches: int = 15,
+    noise: Noise = QUIET,
+    truth: True_ = consistent,
+    factors: tuple[float, float] = (1.3, 3.0),
+) -> tuple[Times, Times]:
+    """A noisy campaign in which a tenth of the cells takes that many times as long, drawn evenly, and its truth."""
+    random = np.random.default_rng(seed)
+    factor_of = {
+        (operation, ranks, size_B): random.uniform(*factors) if random.random() < 0.1 else 1.0
+        for operation in ("bcast", "reduce", "allreduce", "allgather", "scatter", "gather", "reduce_scatter")
+        for ranks in RANKS
+        for size_B in SIZES
+    }
+
+    def slow(operation: str, ranks: int, size_B: int) -> float:
+        return truth(operation, ranks, size_B) * factor_of.get((operation, ranks, size_B), 1.0)
+
+    return times(slow, launches=launches, noise=noise, seed=seed), times(slow)
+
+
+def true_ratios(true: Times) -> Array:
+    """Slow over fast of every comparison of times without noise."""
+    return judge(compared(true, bounds(true)), true.time_s, true.time_s, true.time_s).ratio

@@ -40,9 +40,9 @@ def test_parts_are_added_as_often_as_they_are_called() -> None:
     np.testing.assert_allclose(judged.ratio, [10 / (2 * 1 + 3), 10 / 4])
 
 
-@pytest.mark.parametrize("launches", [1, 2, 3])
+@pytest.mark.parametrize("launches", [1, 2, 3, 4])
 def test_too_few_launches_tell_nothing(launches: int) -> None:
-    time_s = np.array([[9.0, 9.1, 9.05], [1.0, 1.1, 1.05]])[:, :launches]
+    time_s = np.array([[9.0, 9.1, 9.05, 9.1], [1.0, 1.1, 1.05, 1.0]])[:, :launches]
     judged = judge(comparisons([(0, [(1, 1)])], ["x"]), time_s, time_s, time_s)
     assert launches < LEAST_LAUNCHES
     assert np.isnan(judged.p[0])
@@ -50,9 +50,9 @@ def test_too_few_launches_tell_nothing(launches: int) -> None:
 
 
 def test_launches_that_time_one_side_alone_do_not_count() -> None:
-    time_s = np.array([[9.0, 9.1, 9.05, 9.1, np.nan], [1.0, 1.1, 1.05, np.nan, 1.0]])
+    time_s = np.array([[9.0, 9.1, 9.05, 9.0, 9.1, np.nan], [1.0, 1.1, 1.05, 1.0, np.nan, 1.0]])
     judged = judge(comparisons([(0, [(1, 1)])], ["x"]), time_s, time_s, time_s)
-    assert judged.launches[0] == 3
+    assert judged.launches[0] == LEAST_LAUNCHES - 1
     assert np.isnan(judged.p[0])
 
 
@@ -76,25 +76,25 @@ def test_a_launch_that_another_program_took_hides_nothing() -> None:
     judged = judge(comparisons([(0, [(1, 1)])], ["x"]), time_s, time_s, time_s)
     assert judged.p[0] < 1e-4
     assert 1.8 < judged.low[0] < judged.high[0] < 3.2
-    # Of four launches nobody can say which was the disturbed one.
-    judged = judge(comparisons([(0, [(1, 1)])], ["x"]), *[time_s[:, 3:7]] * 3)
+    # Of five launches nobody can say which was the disturbed one.
+    judged = judge(comparisons([(0, [(1, 1)])], ["x"]), *[time_s[:, 3:]] * 3)
     assert judged.p[0] > 0.1
 
 
 def test_what_a_launch_does_to_all_sizes_is_no_finding() -> None:
-    # Four launches of a call are 1.5, 0.9, 1.4 and 1.2 times as slow at all of twenty sizes. Sizes that each vary
-    # by a thousandth would be sure of a difference; four launches are not.
+    # Five launches of a call are 1.5, 0.9, 1.4, 1.0 and 1.2 times as slow at all of twenty sizes. Sizes that each
+    # vary by a thousandth would be sure of a difference; five launches are not.
     random = np.random.default_rng(3)
-    shift = np.log([1.5, 0.9, 1.4, 1.2])
-    slow = np.exp(shift + random.normal(0, 1e-3, (20, 4)))
-    time_s = np.concatenate([slow, np.ones((20, 4))])
+    shift = np.log([1.5, 0.9, 1.4, 1.0, 1.2])
+    slow = np.exp(shift + random.normal(0, 1e-3, (20, 5)))
+    time_s = np.concatenate([slow, np.ones((20, 5))])
     pairs = comparisons([(row, [(1, row + 20)]) for row in range(20)], ["x"] * 20)
     judged = judge(pairs, time_s, time_s, time_s)
     assert np.nanmin(judged.p_corrected) > FAMILY_ERROR
 
 
 def test_launches_that_agree_to_the_last_digit_are_exact() -> None:
-    time_s = np.array([[1.2] * 4, [1.0] * 4, [1.0] * 4])
+    time_s = np.array([[1.2] * 5, [1.0] * 5, [1.0] * 5])
     judged = judge(comparisons([(0, [(1, 1)]), (1, [(1, 2)])], ["x", "y"]), time_s, time_s, time_s)
     np.testing.assert_array_equal(judged.p, [0.0, 1.0])
 
@@ -132,7 +132,7 @@ NOISES: dict[str, Noise] = {
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-@pytest.mark.parametrize("launches", [4, 8])
+@pytest.mark.parametrize("launches", [5, 8])
 def test_noise_alone_rarely_alarms(noise: Noise, launches: int) -> None:
     # Of 25 campaigns at 2 % half a one is expected; more than 4 come in one of 10,000 such tests (binomial).
     assert alarms(noise, 25, launches, seed=launches) <= 4
@@ -140,9 +140,6 @@ def test_noise_alone_rarely_alarms(noise: Noise, launches: int) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-@pytest.mark.parametrize("launches", [4, 5, 10, 12, 15])
+@pytest.mark.parametrize("launches", [5, 10, 12, 15])
 def test_of_a_thousand_campaigns_of_noise_at_most_fifty_alarm(noise: Noise, launches: int) -> None:
-    found = alarms(noise, 1000, launches, seed=100 + launches)
-    if isinstance(noise, Spreads) and launches == LEAST_LAUNCHES and 50 < found <= 75:
-        pytest.xfail(f"{found} of 1,000: four launches do not tell a spread of its own (docs/reference/check.md)")
-    assert found <= 50
+    assert alarms(noise, 1000, launches, seed=100 + launches) <= 50

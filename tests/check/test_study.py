@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from tests.check.planted import MPIS, RANKS, SIZES, Measured, consistent, frame, times
+from tests.check.planted import MPIS, RANKS, SIZES, Measured, frame, times, true_ratios, violating
 
-from hockney.check.cells import Times, times_in
-from hockney.check.judge import judge
+from hockney.check.cells import times_in
 from hockney.check.shown import study_text
-from hockney.check.study import bounds, compared, study
+from hockney.check.study import bounds, study
 from hockney.errors import RequestError
 
 FAMILY_ERROR = 0.02
@@ -18,27 +17,10 @@ PLANTED = 1.3
 NOISE = Measured(MPIS[0])
 
 
-def violating(seed: int) -> tuple[Times, Times]:
-    """A noisy campaign in which a tenth of the cells takes up to three times as long, and its truth."""
-    random = np.random.default_rng(seed)
-    factors = {
-        (operation, ranks, size_B): random.uniform(1.3, 3.0) if random.random() < 0.1 else 1.0
-        for operation in ("bcast", "reduce", "allreduce", "allgather", "scatter", "gather", "reduce_scatter")
-        for ranks in RANKS
-        for size_B in SIZES
-    }
-
-    def truth(operation: str, ranks: int, size_B: int) -> float:
-        return consistent(operation, ranks, size_B) * factors.get((operation, ranks, size_B), 1.0)
-
-    return times(truth, launches=15, noise=NOISE, seed=seed), times(truth)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_all_planted_violations_are_found_and_no_others(seed: int) -> None:
-    noisy, true = violating(seed)
-    found = list(bounds(true))
-    exact = judge(compared(true, found), true.time_s, true.time_s, true.time_s).ratio
+    noisy, true = violating(seed, noise=NOISE)
+    found, exact = list(bounds(true)), true_ratios(true)
     planted = {found[index] for index in np.flatnonzero(exact >= PLANTED)}
     kept = {found[index] for index in np.flatnonzero(exact <= 1)}
     assert len(planted) > 20

@@ -51,6 +51,7 @@ def test_violations_are_named_with_what_mends_them() -> None:
     rows = [line for line in out.splitlines() if line.strip().startswith("gather_as_allgather")]
     assert len(rows) == 3
     assert all("allgather 4 KiB" in row and "linear" in row for row in rows)
+    assert "a true factor is found with a probability of 95% from" in out
     assert "probability of at most 0.05" in out
 
 
@@ -72,13 +73,20 @@ def test_a_library_that_keeps_the_guidelines_passes() -> None:
     code, data = answer("good.csv")
     assert (code, data["violations"]) == (0, [])
     assert data["kept"] > 0
+    power = data["power"]
+    assert 1.05 < power["median_factor"] < power["worst_factor"]
+    assert (power["factor"], power["probability"]) == (1.3, 0.95)
+    # Where the worst comparison finds more than 1.3 alone, it takes further launches, and the other way round.
+    assert (power["worst_factor"] > 1.3) == (power["launches"] > data["launches"])
 
 
 @pytest.mark.usefixtures("tables")
 def test_few_launches_are_no_alarm_and_said() -> None:
     code, out, err = outcome("check", "few.csv")
     assert code == 0
-    assert "fewer than 4 launches" in out
+    assert "fewer than 5 launches" in out
+    assert "--launches 10" in out
+    assert answer("few.csv")[1]["power"] is None
     assert "Nothing can be told" in err
 
 
@@ -200,7 +208,7 @@ def _not_confirmed(tmp_path: Path, *which: str) -> None:
     assert data["violations"][0]["again"]["verdict"] == "not confirmed"
     assert code == 0
     launches = (again / "launches.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(launches) >= 8
+    assert len(launches) >= 10
     # The plan of another user's campaign is not run unasked.
     plan = json.loads((campaign / "plan.json").read_text(encoding="utf-8"))
     (campaign / "plan.json").write_text(json.dumps(plan | {"variants": ["x: --mca evil 1"]}), encoding="utf-8")

@@ -23,8 +23,12 @@ from hockney.models.base import DRIFT_AT_REFERENCE
 from hockney.records.launches import intervals
 from hockney.statistics import MODES_APART, NORMAL, TAILS, Array, standard_error, steady_median
 
-LEAST_LAUNCHES = 4
-"""Fewer do not tell how launches differ: with three, noise alone alarmed in one of 23 campaigns for one of 50."""
+LEAST_LAUNCHES = 5
+"""Fewer do not tell how launches differ: with four, where each size has a spread of its own, noise alone alarmed in
+one of 17 campaigns for one of 50."""
+
+LEAST_WITNESSES = 4
+"""Fewer launches that agree do not show that the others were disturbed."""
 
 RATIO_DRIFT = math.sqrt(2) * DRIFT_AT_REFERENCE
 """Standard deviation of ln(ratio) between campaigns, beyond what launches tell: that of both its times.
@@ -73,7 +77,8 @@ class Judged:
     `ratio` is slow over fast, the steady median over launches, with its 95 % interval, which knows that a ratio
     moves between campaigns; `launches` are those in which both sides were timed. `p`: how likely as large a
     ratio is where the true one is at most 1. `p_corrected`: the smallest family-wise error at which it would be
-    called a violation. NaN where launches are too few.
+    called a violation. `error`: the standard error of ln(ratio) as launches alone tell it, with its `freedom`.
+    NaN where launches are too few.
     """
 
     ratio: Array
@@ -82,6 +87,8 @@ class Judged:
     p: Array
     p_corrected: Array
     launches: NDArray[np.intp]
+    error: Array
+    freedom: Array
 
 
 def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> Judged:
@@ -92,7 +99,7 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
     count = compared.slow.size
     nothing = np.full(count, np.nan)
     if not count:
-        return Judged(nothing, nothing, nothing, nothing, nothing, np.zeros(0, dtype=np.intp))
+        return Judged(*[nothing] * 5, np.zeros(0, dtype=np.intp), nothing, nothing)
     ratio, error = _ratios(compared, time_s, low_s, high_s)
     launches = np.sum(~np.isnan(ratio), axis=1)
     middle = steady_median(ratio)
@@ -105,10 +112,11 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
         there = ~np.isnan(ratio[chosen]).all(axis=0)
         of_group, within = ratio[chosen][:, there], np.exp(NORMAL * error[chosen][:, there])
         _, of_ratio[chosen], freedom[chosen] = steady(of_group / within, of_group, of_group * within)
-    error, freedom = _with_drift(of_ratio, freedom)
-    reach = np.exp(special.stdtrit(freedom, TAILS[1]) * error)
-    p = _tail(middle, error, freedom)
-    return Judged(middle, middle / reach, middle * reach, p, holm(p), launches.astype(np.intp))
+    error, known = with_drift(of_ratio, freedom)
+    reach = np.exp(special.stdtrit(known, TAILS[1]) * error)
+    p = _tail(middle, error, known)
+    counts = launches.astype(np.intp)
+    return Judged(middle, middle / reach, middle * reach, p, holm(p), counts, of_ratio, freedom)
 
 
 def steady(low: Array, time: Array, high: Array) -> tuple[Array, Array, Array]:
@@ -120,7 +128,7 @@ def steady(low: Array, time: Array, high: Array) -> tuple[Array, Array, Array]:
     A launch in which another program had the core for all of a visit has a time a thousand times too long. The
     median does not ask how far out it lies, and so its error does not either. Each such launch is a witness
     less, and takes the one at the other end with it, as from a trimmed mean (Tukey and McLaughlin, 1963). Where
-    that leaves fewer than `LEAST_LAUNCHES` nobody can say which launches were disturbed: all count as they are.
+    that leaves fewer than `LEAST_WITNESSES` nobody can say which launches were disturbed: all count as they are.
     """
     logarithms = np.log(time)
     fewer = np.zeros(len(time))
@@ -132,7 +140,7 @@ def steady(low: Array, time: Array, high: Array) -> tuple[Array, Array, Array]:
             median = np.nanmedian if np.isnan(logarithms).any() else np.median
             apart = logarithms - median(logarithms, axis=1, keepdims=True)
             far = np.sum(np.abs(apart) > MODES_APART, axis=1)
-            fewer = np.where(np.sum(~np.isnan(time), axis=1) - 2 * far >= LEAST_LAUNCHES, 2.0 * far, 0.0)
+            fewer = np.where(np.sum(~np.isnan(time), axis=1) - 2 * far >= LEAST_WITNESSES, 2.0 * far, 0.0)
             nearer = np.exp(np.clip(apart, -MODES_APART, MODES_APART) - apart)
             moved = np.where(fewer[:, None] > 0, nearer, 1.0)
             low, time, high = low * moved, time * moved, high * moved
@@ -153,7 +161,7 @@ def _ratios(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -
     return time_s[compared.slow] / fast_s, np.hypot(error[compared.slow], of_fast)
 
 
-def _with_drift(error: Array, freedom: Array) -> tuple[Array, Array]:
+def with_drift(error: Array, freedom: Array) -> tuple[Array, Array]:
     """The standard error of each ln(ratio), with what the ratio moves from campaign to campaign, and its freedom.
 
     The drift is taken as known: it adds to the variance, not to its uncertainty (Satterthwaite, 1946). Launches

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
@@ -9,8 +11,12 @@ from rich.text import Text
 from hockney.check.against import Changes
 from hockney.check.confirm import Confirmation
 from hockney.check.judge import LEAST_LAUNCHES
+from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, MOST_LAUNCHES, Power
 from hockney.check.study import Finding, Study
 from hockney.units import format_bytes, format_time
+
+MANY_LAUNCHES = 10
+"""What to measure where nothing is known of how launches differ (docs/reference/check.md says what it finds)."""
 
 MOST_ROWS = 40
 """Rows that a person looks at; `--json` has all."""
@@ -48,10 +54,13 @@ def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table |
             f"if all guidelines were kept, a check would raise any alarm with a probability of at most "
             f"{study.family_error:.2g} (Holm)"
         )
+    if study.power is not None:
+        lines += _power(study.power)
     if few := sum(finding.launches < LEAST_LAUNCHES for finding in study.findings):
         lines.append(
-            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing: "
-            "`hockney measure --launches 5 …`"
+            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing: {LEAST_LAUNCHES} are the "
+            f"least, and {MANY_LAUNCHES} find most factors of {FACTOR:g}: `hockney measure --launches "
+            f"{MANY_LAUNCHES} …`"
         )
     if study.left_out:
         lines.append(f"{study.left_out} points left out: no launch met them at the level that is compared")
@@ -98,6 +107,23 @@ def changes_text(changes: Changes) -> tuple[Table | None, str]:
     if changes.missing:
         lines.append(f"only in the older: {'; '.join(changes.missing[:MOST_ROWS])}")
     return shown, "\n".join(lines)
+
+
+def _power(found: Power) -> Iterator[str]:
+    """What would have been found, and what it takes to find a factor everywhere."""
+    yield (
+        f"a true factor is found with a probability of {FOUND:.0%} from {_any(found.median_factor)} on in the median "
+        f"comparison, from {_any(found.worst_factor)} on in the worst"
+    )
+    takes = f"more than {MOST_LAUNCHES:,}" if found.launches is None else f"about {found.launches:,}"
+    yield (
+        f"a factor of {FACTOR:g} is found in {100 * found.found_share:.3g} of 100 comparisons; "
+        f"in all of them by {takes} launches"
+    )
+
+
+def _any(factor: float | None) -> str:
+    return f"more than {MOST_FACTOR:g}" if factor is None else f"{factor:.2f}"
 
 
 def _table(first: str, columns: list[str], last: str) -> Table:

@@ -12,6 +12,7 @@ import numpy as np
 from hockney.check.cells import SETTING, Call, Times
 from hockney.check.guidelines.base import Bound, Part, guidelines
 from hockney.check.judge import Comparisons, Judged, comparisons, judge
+from hockney.check.power import Power, power
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithms
@@ -118,7 +119,8 @@ class Finding:
 class Study:
     """What all comparisons of a campaign or a table say, in the order of guidelines, and how they were judged.
 
-    `left_out` and `of_other_statistics`: what `Times` says of them.
+    `left_out` and `of_other_statistics`: what `Times` says of them. `power`: what would have been found; None where
+    launches tell nothing.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -127,6 +129,7 @@ class Study:
     of_other_statistics: tuple[str, ...] = ()
     family_error: float = FAMILY_ERROR
     least_factor: float = LEAST_FACTOR
+    power: Power | None = None
 
     def of(self, verdict: Verdict) -> list[Finding]:
         """The findings with that verdict."""
@@ -206,7 +209,7 @@ def study(
         raise RequestError(
             "no guideline compares anything here: it needs an operation of the library's own choice at two "
             "sizes, or two operations or algorithms on the same ranks",
-            "measure some: `hockney measure --operation collectives --launches 5 -o FOLDER`",
+            "measure some: `hockney measure --operation collectives --launches 10 -o FOLDER`",
         )
     pairs = compared(times, found)
     judged = judge(pairs, times.time_s, times.low_s, times.high_s)
@@ -232,7 +235,9 @@ def study(
                 *(_mend(times, middle_s, bound, least_factor) if verdict == "violated" else (None, 0.0)),
             )
         )
-    return Study(findings, times.launches, *left, family_error, least_factor)
+    violated = sum(finding.verdict == "violated" for finding in findings)
+    would_find = power(judged, violated, family_error, least_factor)
+    return Study(findings, times.launches, *left, family_error, least_factor, would_find)
 
 
 def _known(times: Times, only: Iterable[tuple[str, Bound]]) -> Iterator[tuple[str, Bound]]:

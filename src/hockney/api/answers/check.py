@@ -72,6 +72,22 @@ class Violation(TypedDict):
     again: NotRequired[Again]
 
 
+class Power(TypedDict):
+    """What a check finds of these comparisons, with these launches and spreads.
+
+    The smallest true factors that are found with `probability` in the median comparison and in the worst, null where
+    none up to 100 is; the share of comparisons in which `factor` is found, and how many launches find it in each with
+    `probability`, null where more than 10,000 do.
+    """
+
+    probability: float
+    median_factor: float | None
+    worst_factor: float | None
+    factor: float
+    found_share: float
+    launches: int | None
+
+
 class Against(TypedDict):
     """What became slower than it was."""
 
@@ -117,6 +133,7 @@ class CheckAnswer(TypedDict):
     cannot_be_told: NotRequired[int]
     points_of_another_level: NotRequired[int]
     operations_of_other_statistics: NotRequired[list[str]]
+    power: NotRequired[Power | None]
     guidelines: NotRequired[dict[str, dict[str, int]]]
     violations: NotRequired[list[Violation]]
     against: NotRequired[Against]
