@@ -183,7 +183,7 @@ def violating(
     truth: True_ = consistent,
     factors: tuple[float, float] = (1.3, 3.0),
 ) -> tuple[Times, Times]:
-    """A noisy campaign in which a tenth of the cells takes that many times as long, drawn evenly, and its truth."""
+    """A noisy campaign in which a tenth of the cells takes so many times as long, drawn evenly, and its truth."""
     random = np.random.default_rng(seed)
     factor_of = {
         (operation, ranks, size_B): random.uniform(*factors) if random.random() < 0.1 else 1.0

@@ -21,7 +21,9 @@ def campaign(factor: float, launches: int, spread: float, random: np.random.Gene
     """Two calls at each of `SIZES` sizes, ln(time) with that spread; the first `PLANTED` are violated."""
     time_s = np.exp(random.normal(0.0, spread, (2 * COUNT, launches)))
     time_s[:PLANTED] *= factor
-    pairs = comparisons([(row, [(1, row + COUNT)]) for row in range(COUNT)], [row // SIZES for row in range(COUNT)])
+    pairs = comparisons(
+        [(row, [(1, row + COUNT)]) for row in range(COUNT)], [row // SIZES for row in range(COUNT)]
+    )
     return judge(pairs, time_s, time_s, time_s)
 
 
@@ -47,8 +49,8 @@ def share(factor: float, launches: int, spread: float, campaigns: int, seed: int
 
 @pytest.mark.parametrize("launches", [15, 25])
 def test_the_share_that_is_said_is_found(launches: int) -> None:
-    # Three standard deviations of a half of 20 × 30 violations are 0.06. The spread that launches show, of 20 to 30
-    # degrees of freedom, is off by a seventh, which moves the t of 4.5 that is asked for by half as much as that.
+    # Three standard deviations of a half of 20 × 30 violations are 0.06. The spread that launches show, of 20 to
+    # 30 degrees of freedom, is off by a seventh, and so is the t around 4.5 that is expected.
     is_found, is_said = share(FACTOR, launches, 0.12, campaigns=20, seed=launches)
     assert is_found == pytest.approx(is_said, abs=0.1)
 
@@ -103,7 +105,9 @@ def test_the_share_that_is_said_is_found_with_the_noise_of_a_library(mpi: str, l
         result = study(noisy, family_error=FAMILY_ERROR)
         assert result.power is not None
         shares.append(result.power.found_share)
-        hits += [one.verdict == "violated" for one, is_one in zip(result.findings, planted, strict=True) if is_one]
+        hits += [
+            one.verdict == "violated" for one, is_one in zip(result.findings, planted, strict=True) if is_one
+        ]
     assert len(hits) > 500
     assert np.mean(hits) == pytest.approx(np.mean(shares), abs=0.06)
 

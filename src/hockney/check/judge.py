@@ -24,8 +24,8 @@ from hockney.records.launches import intervals
 from hockney.statistics import MODES_APART, NORMAL, TAILS, Array, standard_error, steady_median
 
 LEAST_LAUNCHES = 5
-"""Fewer do not tell how launches differ: with four, where each size has a spread of its own, noise alone alarmed in
-one of 17 campaigns for one of 50."""
+"""Fewer do not tell how launches differ: with four, where each size has a spread of its own, noise alone alarmed
+in one of 17 campaigns for one of 50."""
 
 LEAST_WITNESSES = 4
 """Fewer launches that agree do not show that the others were disturbed."""

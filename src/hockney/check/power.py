@@ -1,9 +1,9 @@
 """What a check would have found: how small a factor, and how many launches a given factor takes.
 
-A comparison is found where Student's t of its ln(ratio) is beyond what Holm's correction asks of the next violation.
-Were the true factor F, that t would lie around ln(F) over the standard error that launches show, as Student's t does.
-Further launches make the standard error smaller, by the square root of their number, as far as it is not what a ratio
-moves between campaigns.
+A comparison is found where Student's t of its ln(ratio) is beyond what Holm's correction asks of the next
+violation. Were the true factor F, that t would lie around ln(F) over the standard error that launches show, as
+Student's t does. Further launches make the standard error smaller, by the square root of their number, as far as
+it is not what a ratio moves between campaigns.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def power(judged: Judged, violated: int, family_error: float, least_factor: floa
     had = judged.launches[told]
 
     def asked(launches: Array) -> tuple[Array, Array, Array]:
-        """Of so many launches of each comparison: the error of ln(ratio), its freedom, and how large it must be."""
+        """Of so many launches of each: the standard error of ln(ratio), its freedom, and how large it must be."""
         own = judged.error[told] * np.sqrt(had / launches)
         # What disturbed launches took from the freedom stays lost.
         error, freedom = with_drift(own, np.maximum(1.0, judged.freedom[told] + launches - had))

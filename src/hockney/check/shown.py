@@ -58,9 +58,8 @@ def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table |
         lines += _power(study.power)
     if few := sum(finding.launches < LEAST_LAUNCHES for finding in study.findings):
         lines.append(
-            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing: {LEAST_LAUNCHES} are the "
-            f"least, and {MANY_LAUNCHES} find most factors of {FACTOR:g}: `hockney measure --launches "
-            f"{MANY_LAUNCHES} …`"
+            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing; {MANY_LAUNCHES} find most "
+            f"factors of {FACTOR:g}: `hockney measure --launches {MANY_LAUNCHES} …`"
         )
     if study.left_out:
         lines.append(f"{study.left_out} points left out: no launch met them at the level that is compared")
@@ -112,8 +111,8 @@ def changes_text(changes: Changes) -> tuple[Table | None, str]:
 def _power(found: Power) -> Iterator[str]:
     """What would have been found, and what it takes to find a factor everywhere."""
     yield (
-        f"a true factor is found with a probability of {FOUND:.0%} from {_any(found.median_factor)} on in the median "
-        f"comparison, from {_any(found.worst_factor)} on in the worst"
+        f"a true factor is found with a probability of {FOUND:.0%} from {_any(found.median_factor)} on in the "
+        f"median comparison, from {_any(found.worst_factor)} on in the worst"
     )
     takes = f"more than {MOST_LAUNCHES:,}" if found.launches is None else f"about {found.launches:,}"
     yield (

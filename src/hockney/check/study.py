@@ -119,8 +119,8 @@ class Finding:
 class Study:
     """What all comparisons of a campaign or a table say, in the order of guidelines, and how they were judged.
 
-    `left_out` and `of_other_statistics`: what `Times` says of them. `power`: what would have been found; None where
-    launches tell nothing.
+    `left_out` and `of_other_statistics`: what `Times` says of them. `power`: what would have been found; None
+    where launches tell nothing.
     """
 
     findings: list[Finding] = field(default_factory=list)

@@ -75,9 +75,9 @@ class Violation(TypedDict):
 class Power(TypedDict):
     """What a check finds of these comparisons, with these launches and spreads.
 
-    The smallest true factors that are found with `probability` in the median comparison and in the worst, null where
-    none up to 100 is; the share of comparisons in which `factor` is found, and how many launches find it in each with
-    `probability`, null where more than 10,000 do.
+    The smallest true factors that are found with `probability` in the median comparison and in the worst, null
+    where none up to 100 is; the share of comparisons in which `factor` is found, and how many launches find it in
+    each with `probability`, null where more than 10,000 do.
     """
 
     probability: float
