@@ -58,8 +58,8 @@ def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table |
         lines += _power(study.power)
     if few := sum(finding.launches < LEAST_LAUNCHES for finding in study.findings):
         lines.append(
-            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing; {MANY_LAUNCHES} find most "
-            f"factors of {FACTOR:g}: `hockney measure --launches {MANY_LAUNCHES} …`"
+            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing; {MANY_LAUNCHES} find "
+            f"most factors of {FACTOR:g}: `hockney measure --launches {MANY_LAUNCHES} …`"
         )
     if study.left_out:
         lines.append(f"{study.left_out} points left out: no launch met them at the level that is compared")
