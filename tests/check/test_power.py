@@ -95,12 +95,12 @@ def test_where_nothing_can_be_found_that_is_said() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize("library", MPIS)
 @pytest.mark.parametrize("launches", [10, 15])
-def test_the_share_that_is_said_is_found_with_the_noise_of_a_library(mpi: str, launches: int) -> None:
+def test_the_share_that_is_said_is_found_with_the_noise_of_a_library(library: str, launches: int) -> None:
     hits, shares = [], []
     for seed in range(2000, 2010):
-        noisy, true = violating(seed, launches, Measured(mpi), equal, (FACTOR, FACTOR))
+        noisy, true = violating(seed, launches, Measured(library), equal, (FACTOR, FACTOR))
         planted = np.isclose(true_ratios(true), FACTOR)
         result = study(noisy, family_error=FAMILY_ERROR)
         assert result.power is not None
@@ -113,14 +113,14 @@ def test_the_share_that_is_said_is_found_with_the_noise_of_a_library(mpi: str, l
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("mpi", MPIS)
-def test_all_planted_violations_are_found_by_as_many_launches_as_a_check_asks_for(mpi: str) -> None:
+@pytest.mark.parametrize("library", MPIS)
+def test_all_planted_violations_are_found_by_as_many_launches_as_a_check_asks_for(library: str) -> None:
     planted = 0
     for seed in range(3000, 3040):
-        first = study(violating(seed, 10, Measured(mpi))[0], family_error=FAMILY_ERROR)
+        first = study(violating(seed, 10, Measured(library))[0], family_error=FAMILY_ERROR)
         assert first.power is not None
         assert first.power.launches is not None
-        noisy, true = violating(seed + 500, first.power.launches, Measured(mpi))
+        noisy, true = violating(seed + 500, first.power.launches, Measured(library))
         result = study(noisy, family_error=FAMILY_ERROR)
         for ratio, finding in zip(true_ratios(true), result.findings, strict=True):
             planted += ratio >= FACTOR
