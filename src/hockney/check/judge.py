@@ -99,7 +99,8 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
     count = compared.slow.size
     nothing = np.full(count, np.nan)
     if not count:
-        return Judged(*[nothing] * 5, np.zeros(0, dtype=np.intp), nothing, nothing)
+        none = np.zeros(0, dtype=np.intp)
+        return Judged(nothing, nothing, nothing, nothing, nothing, none, nothing, nothing)
     ratio, error = _ratios(compared, time_s, low_s, high_s)
     launches = np.sum(~np.isnan(ratio), axis=1)
     middle = steady_median(ratio)
