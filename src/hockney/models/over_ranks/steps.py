@@ -200,7 +200,12 @@ def search(
     joint_tests = sum(len(told) > 1 for told in alone.values())
     of_own = FALSE_ALARMS * (OWN_SHARE if joint_tests else 1)
     every_of = {name: [one for told in alone.values() for one in told.get(name, ())] for name in own_tests}
-    by_tail = {name: likelihoods(own, [one.target for one in own]) for name, own in every_of.items()}
+    by_tail = {}
+    for name, own in every_of.items():
+        # Near several places a point is in several of them, and tells of its tail once.
+        points = sum(ranks.size for ranks, _ in (curves[name], *(alike or {}).get(name, ())))
+        once = min(1.0, points / sum(one.target.size for one in own))
+        by_tail[name] = once * likelihoods(own, [one.target for one in own])
     tails = tails_of(by_tail, DISAGREE)
 
     @cache
