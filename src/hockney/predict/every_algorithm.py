@@ -45,7 +45,7 @@ UNSHARED_LINKS = (
 ROUNDING = 1e-9
 """Times that differ by no more are equal."""
 NEWEST = (5, 0)
-"""The version of Open MPI whose algorithms are meant by name, where no table says which; names have not changed."""
+"""The version of Open MPI whose algorithms a name means where no table says which; names have stayed the same."""
 USUAL_B = 1024
 """Size of a message where none is named."""
 
