@@ -21,3 +21,14 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
         monkeypatch.delenv(system.variable, raising=False)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return partial(fake, folder)
+
+
+@pytest.fixture
+def only_command(command: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """Makes them where no others are, but for those that they call."""
+    needed = tmp_path / "needed"
+    needed.mkdir()
+    for name in ("sh", "cat"):
+        (needed / name).symlink_to(f"/bin/{name}")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'fakes'}:{needed}")
+    return command

@@ -36,11 +36,11 @@ def plan(**choices: Any) -> Plan:
     return Plan.model_validate({**asked, "time_limit_s": 20.0, **choices})
 
 
-def launch(ranks: int = 2) -> Launch:
+def launch(ranks: int = 2, *, crowded: bool = False) -> Launch:
     made = fake_launch("good")
 
     def describe(_: Hello) -> Described:
-        return Described({}, False, 1, ranks, {"mpi": {"kind": "fake"}}, [])
+        return Described({}, crowded, 1, ranks, {"mpi": {"kind": "fake"}}, [])
 
     return replace(made, environment={"HOCKNEY_FAKE_RANKS": str(ranks)}, describe=describe)
 
@@ -73,6 +73,15 @@ def test_every_algorithm_at_every_size_with_four_statistics(tmp_path: Path) -> N
     # The statistics of a point come from the visit that counts: here 0.7 of its completion.
     wide = frame.pivot_table(index=["algorithm", "bytes"], columns="statistic", values="time_s")
     assert (wide["mean_over_ranks"] / wide["completion"]).to_numpy() == pytest.approx(0.7)
+
+
+def test_few_of_ranks_that_share_cores_share_them_too(tmp_path: Path) -> None:
+    """And are asked for no level: others of the launch wake up on their cores."""
+    for crowded in (True, False):
+        asked = plan(ranks=3, rank_counts=[2, 3], sizes_B=[8])
+        campaign = Campaign.create(tmp_path / str(crowded), asked.model_dump())
+        run(campaign, asked, [launch(3, crowded=crowded)], Silent())
+        assert {record.ranks: record.oversubscribed for record in campaign.records()} == {2: crowded, 3: crowded}
 
 
 def test_one_size_for_all_algorithms_before_the_next(tmp_path: Path) -> None:

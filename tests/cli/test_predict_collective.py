@@ -60,6 +60,19 @@ def test_best_is_the_first_of_all(run: Run) -> None:
     assert best["margin"] == everything["margin"]
 
 
+def test_an_algorithm_of_a_library_takes_what_its_schedule_takes(run: Run) -> None:
+    """Open MPI's chains have a fan-out of 4, as `chain` has; its binary tree, and MPICH's, have other names here."""
+    words = ("--ranks", "32", "--bytes", "1MiB", "--segment", "64KiB", "--machine", "orfeo_thin", "--algorithm")
+    pairs = {"tuned:chain": "chain", "tuned:binary_tree": "binary", "mpir:binomial": "binomial"}
+    (made,) = run("bcast", *words, ",".join([*pairs, *pairs.values()]))[1]["predictions"]
+    time_s = {row["algorithm"]: row["time_s"] for row in made["algorithms"]}
+    of_tuned = {name: time_s[name] for name in pairs if name.startswith("tuned:")}
+    assert of_tuned == {name: time_s[pairs[name]] for name in of_tuned}
+    # MPICH's takes no segments: it is what Hockney's takes without.
+    (whole,) = run("bcast", *words[:4], *words[6:], "binomial")[1]["predictions"]
+    assert time_s["mpir:binomial"] == whole["algorithms"][0]["time_s"]
+
+
 HEAD = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,source"
 
 
@@ -198,6 +211,8 @@ def test_why_nothing_is_predicted_is_said_once(run: Run, tmp_path: Path) -> None
         (("bcast", "--ranks", "0"), "at least 1"),
         (("bcast", "--ranks", "8"), "orfeo_thin"),
         (("bcast", "--ranks", "8", "--algorithm", "binomal", "--machine", "orfeo_thin"), "binomial"),
+        (("bcast", "--ranks", "8", "--algorithm", "tuned:fast", "--machine", "orfeo_thin"), "tuned:fast"),
+        (("allreduce", "--ranks", "8", "--algorithm", "tuned:basic_linear", "--machine", "orfeo_thin"), "no one"),
         (("bcast", "--ranks", "8", "--mapping", "core"), "--system"),
         (("bcast", "--ranks", "8", "--system", "nowhere"), "nowhere"),
         (("bcast", "--ranks", "100000000", "--system", "orfeo-epyc", "--mapping", "core"), "a place each"),

@@ -12,6 +12,8 @@ from tests.report.explorer.planted import planted
 
 from hockney.errors import RequestError
 from hockney.records import table
+from hockney.records.answers import Answer
+from hockney.records.app_record import AppRecord
 from hockney.records.contents import Contents, read
 from hockney.report import compare as module
 from hockney.report.compare import compare
@@ -65,6 +67,16 @@ def test_nothing_in_common_is_refused(tmp_path: Path) -> None:
         compare([a, b])
     with pytest.raises(RequestError, match="named twice"):
         compare([a, a])
+
+
+def test_runs_of_applications_are_sent_to_one_campaign(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Two rings share a figure in a report of both together."""
+    empty = table.load(planted(tmp_path / "a.csv")).iloc[:0]
+    ring = AppRecord(operation="ring", ranks=2, parameters={}, time_s=1e-6, answer=Answer())
+    monkeypatch.setattr(module, "read", lambda path: Contents(path, empty, apps=[ring]))
+    with pytest.raises(RequestError, match="no point in common") as told:
+        compare([tmp_path / "a", tmp_path / "b"])
+    assert "hockney merge" in told.value.hint
 
 
 def _with_statistics(path: Path, **of: tuple[str, ...]) -> Path:

@@ -68,6 +68,32 @@ class Allocation(BaseModel):
         return f"job {self.job} of {self.system}{given}" + (f" with {self.room} CPUs" if self.room else "")
 
 
+class Partition(BaseModel):
+    """A partition of a batch system, or a queue, by the name that `--partition` takes; what nobody tells is None.
+
+    `takes_jobs`: it accepts them and starts them. `cpus` are those of a node, the fewest where nodes differ.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    system: str
+    name: str
+    is_default: bool = False
+    takes_jobs: bool | None = None
+    nodes: int | None = None
+    cpus: int | None = None
+    limit_s: float | None = None
+
+    def described(self) -> str:
+        """`fast (default): 4 nodes of 128 CPUs, up to 24 h`."""
+        nodes = "" if self.nodes is None else f"{self.nodes} node{'s' * (self.nodes != 1)}"
+        cpus = f" of {self.cpus} CPUs" if nodes and self.cpus else ""
+        limit = "" if self.limit_s is None else f"up to {hms(self.limit_s)}"
+        closed = "takes no jobs now" if self.takes_jobs is False else ""
+        said = ", ".join(filter(None, [nodes + cpus, limit, closed]))
+        return self.name + " (default)" * self.is_default + (f": {said}" if said else "")
+
+
 @dataclass(frozen=True)
 class BatchSystem:
     """A batch system.
@@ -75,7 +101,8 @@ class BatchSystem:
     `variable` is set in jobs alone, or nearly so; `allocated` tells what the job was given, None where this is no
     job after all. `submit` is the command before the script, which is read from standard input where
     `reads_input`; `job_id` finds the job's id in what that prints. `states` asks what jobs do: those that it
-    leaves out have ended, or are not known any more. `time` writes a time limit, given in seconds.
+    leaves out have ended, or are not known any more. `time` writes a time limit, given in seconds. `partitions`
+    are those that its commands list; none where they are not here.
     """
 
     variable: str
@@ -84,6 +111,7 @@ class BatchSystem:
     job_id: re.Pattern[str]
     states: Callable[[Sequence[str]], dict[str, State]]
     time: Callable[[float], str]
+    partitions: Callable[[], list[Partition]]
     reads_input: bool = False
     is_read_by_launchers: bool = True
     """Whether the launchers of MPIs take the nodes of a job from it."""
@@ -98,6 +126,11 @@ def allocation(environment: Environment = os.environ) -> Allocation | None:
         if environment.get(system.variable) and (found := system.allocated(environment)) is not None:
             return found
     return None
+
+
+def partitions() -> list[Partition]:
+    """Those of all batch systems whose commands are here."""
+    return [one for _, system in batch_systems for one in system.partitions()]
 
 
 def asked(*words: str) -> str:
@@ -115,6 +148,12 @@ def told(*words: str) -> str:
         return asked(*words).strip()
     except EnvironmentLack:
         return ""
+
+
+def rows(said: str, columns: int, between: str | None = "|") -> list[list[str]]:
+    """The columns of each line; without lines that have fewer, which are remarks."""
+    split = [[word.strip() for word in line.split(between)] for line in said.splitlines()]
+    return [row[:columns] for row in split if len(row) >= columns]
 
 
 def clock_s(text: str) -> float | None:

@@ -12,7 +12,6 @@ from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.records.record import Record, Selection, Statistic
 from hockney.registry import did_you_mean
 from hockney.runner.library import RULES, rules_first
-from hockney.runner.topology import oversubscribed
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
 """What the words of --algorithm stand for; `all` is everything."""
@@ -144,7 +143,8 @@ def records(
 ) -> list[Record]:
     """One record for each statistic; the samples are the completion's. `about` holds what the launch knows.
 
-    `places`: the runner's description of each rank; those that took part count.
+    `places`: the runner's description of each rank; those that took part count. Where the ranks of the launch
+    share cores, few of them do, too: the others sleep, but wake up to look for work.
     """
     here = places[: key.ranks]
     per_host = Counter(place.host for place in here)
@@ -162,7 +162,7 @@ def records(
             "radix": key.radix or None,
             "root": key.root,
             "start": key.start,
-            "oversubscribed": bool(oversubscribed(list(here))) or shared,
+            "oversubscribed": about.oversubscribed or shared,
             "stop": answer.stop,
             "verified": answer.verified,
             "clock_error_s": answer.clock_error_s,

@@ -96,6 +96,7 @@ class Offer:
             mapping=plan.map_by,
             variant=running.launch.variant,
             repetition=running.index,
+            oversubscribed=running.described.oversubscribed,
             launch=running.recorded(),
             visit=uuid.uuid4().hex[:12],
             time=utc_now(),

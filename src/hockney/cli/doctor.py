@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from hockney.units import format_bytes
 from hockney.words import words
 
 with later():
+    from hockney.batch.base import Partition, partitions
     from hockney.records.nodes import format_bits, links, node_facts
     from hockney.runner.doctor import Diagnosis, MpiFinding, diagnose
     from hockney.runner.launchers.base import check_hosts
@@ -68,15 +70,17 @@ def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
             hosts=options.hosts,
             progress=lambda name: status(f"trying {name}"),
         )
+        status("the batch system")
+        offered = partitions()
     if json:
-        say.json(diagnosis.as_dict())
+        say.json({**diagnosis.as_dict(), "partitions": [one.model_dump() for one in offered]})
     else:
-        _print(diagnosis)
+        _print(diagnosis, offered)
     if not diagnosis.ok:
         raise typer.Exit(EnvironmentLack.exit_code)
 
 
-def _print(diagnosis: Diagnosis) -> None:
+def _print(diagnosis: Diagnosis, offered: Sequence[Partition]) -> None:
     say.line(("MPI libraries", "bold"), ", in the order of the search")
     for finding in diagnosis.mpis:
         _print_finding(finding)
@@ -93,6 +97,10 @@ def _print(diagnosis: Diagnosis) -> None:
         say.line(f"  {part}: {text}")
     for link in links(diagnosis.node):
         say.line(f"  link to other nodes: {link.name}, {format_bits(link.rate_bit_per_s)}")
+    if offered:
+        say.line("\n", ("Partitions", "bold"), ", for --submit with --partition")
+        for one in offered:
+            say.line(f"  {one.system}: {one.described()}")
     if diagnosis.advice:
         say.line("\n", ("To do", "bold"))
         for text in diagnosis.advice:

@@ -6,7 +6,7 @@ The times come from point-to-point costs, or from measured collectives, on which
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.predict.bounds import lower_bound
 from hockney.predict.collective import BOUND, Row, predict_one, published, verdict
 from hockney.predict.collective_options import CollectiveCase
-from hockney.predict.decisions.base import ScheduleChoice
+from hockney.predict.decisions.base import ScheduleChoice, libraries
 from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
 from hockney.predict.from_model import measured_there
 from hockney.predict.held_to_points import held
@@ -44,6 +44,8 @@ UNSHARED_LINKS = (
 )
 ROUNDING = 1e-9
 """Times that differ by no more are equal."""
+NEWEST = (5, 0)
+"""The version of Open MPI whose algorithms a name means where no table says which; names have stayed the same."""
 USUAL_B = 1024
 """Size of a message where none is named."""
 
@@ -147,19 +149,27 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
         return predict_one(request, costs, place) if linked is None else linked.predict(request, costs)
 
     for name in names:
-        asked = partial(ask, case.operation, name, ranks=_ranks(case), root=case.root, size_B=size_B, radix=radix)
         try:
-            request = asked(segment_B=case.segment_B or 0)
+            schedule, own_radix, takes_segments = _schedule(case, name, size_B)
+            asked = partial(
+                ask,
+                case.operation,
+                schedule,
+                ranks=_ranks(case),
+                root=case.root,
+                size_B=size_B,
+                radix=radix or own_radix,
+            )
+            request = asked(segment_B=(case.segment_B or 0) if takes_segments else 0)
         except RequestError as error:
             if len(names) == 1 and not rows:
                 raise
             refused[name] = error.message
             continue
         bound = bound or lower_bound(request, costs)
-        if case.segment_B is None:
-            rows.append(best_segment(asked, predict, costs))
-        else:
-            rows.append(predict(request))
+        is_searched = case.segment_B is None and takes_segments
+        row = best_segment(asked, predict, costs) if is_searched else predict(request)
+        rows.append(replace(row, algorithm=name))
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
@@ -181,6 +191,28 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
             "a published model may use hardware that point-to-point messages do not: bounds are not its own"
         )
     return _answer(case, size_B, rows, costs.origin, warnings, refused, bound)
+
+
+def _schedule(case: CollectiveCase, name: str, size_B: int) -> tuple[str, int, bool]:
+    """The schedule of an algorithm, its radix, 0 for the usual, and whether it may be asked for in segments.
+
+    Of a library's name (`tuned:chain`) what runs under it on so many ranks.
+
+    RequestError where that is not one schedule.
+    """
+    library, colon, _ = name.partition(":")
+    if not colon:
+        return name, 0, True
+    asked = {"ranks": _ranks(case), "size_B": size_B, "segment_B": case.segment_B or 1}
+    for _, decisions in libraries:
+        choice = decisions.named(case.operation, name, NEWEST, **asked)
+        if choice is not None and not choice.parts:
+            return choice.algorithm, choice.radix or 0, choice.segment_B is not None
+    known = [one.name for one in algorithms(case.operation)]
+    raise RequestError(
+        f"no one schedule of {case.operation} is known that {library} runs as {name!r} on {_ranks(case)} ranks",
+        f"known: {', '.join(known)}; --table predicts from its measured times",
+    )
 
 
 def _of_models(case: CollectiveCase, size_B: int) -> tuple[list[Row], list[str]]:

@@ -67,9 +67,12 @@ def compare(
     seen = explored(sources)
     both = pd.DataFrame() if seen is None else differences(seen, names)
     if seen is None or both.empty:
+        hint = "what is compared agrees in operation, statistic, placement, algorithm, ranks and size"
+        if any(contents.apps for contents in every):
+            hint = "`hockney merge` them: a report of one campaign has the runs of applications in one figure"
         raise RequestError(
             " ".join([f"{names[0]} and {', '.join(names[1:])} have no point in common.", *wish.warnings]),
-            "what is compared agrees in operation, statistic, placement, algorithm, ranks and size",
+            hint,
         )
     looks = Looks()
     looks.of(names)

@@ -11,7 +11,7 @@ from tests.batch.fake import Fake
 from tests.command_line import outcome
 
 from hockney.batch import jobs
-from hockney.batch.base import allocation, batch_systems, hosts_of
+from hockney.batch.base import Partition, allocation, batch_systems, hosts_of, partitions
 from hockney.batch.jobs import Job
 from hockney.batch.site import Site
 from hockney.errors import EnvironmentLack, RequestError
@@ -169,6 +169,71 @@ def test_the_state_of_a_job(system: str, program: str, printed: str, state: str,
     command(program, printed)
     job = jobs.Submitted(name="nodes", script="", system=system, job="17", time="")
     assert jobs.states([job]) == {"17": state}
+
+
+@pytest.mark.parametrize(
+    ("system", "program", "printed", "told"),
+    [
+        # sinfo(1): * marks the default, + nodes that differ.
+        (
+            "slurm",
+            "sinfo",
+            "fast*|up|1-00:00:00|4|128+\nold|down|infinite|1|24",
+            [
+                {
+                    "name": "fast",
+                    "is_default": True,
+                    "takes_jobs": True,
+                    "nodes": 4,
+                    "cpus": 128,
+                    "limit_s": 86400,
+                },
+                {"name": "old", "takes_jobs": False, "nodes": 1, "cpus": 24},
+            ],
+        ),
+        # qstat(1B), pbs_queue_attributes(7B).
+        (
+            "pbs",
+            "qstat",
+            "Queue: fast\n    queue_type = Execution\n    resources_max.walltime = 24:00:00\n    enabled = True\n"
+            "    started = True\n\nQueue: old\n    enabled = True\n    started = False",
+            [{"name": "fast", "takes_jobs": True, "limit_s": 86400}, {"name": "old", "takes_jobs": False}],
+        ),
+        # The command reference of bqueues.
+        (
+            "lsf",
+            "bqueues",
+            "QUEUE_NAME      PRIO STATUS          MAX JL/U JL/P JL/H NJOBS  PEND   RUN  SUSP  RSV PJOBS\n"
+            "fast             30  Open:Active       -    -    -    -     0     0     0     0    0     0\n"
+            "old              20  Closed:Active     -    -    -    -     0     0     0     0    0     0",
+            [{"name": "fast", "takes_jobs": True}, {"name": "old", "takes_jobs": False}],
+        ),
+        # flux-queue(1); a duration of RFC 23.
+        (
+            "flux",
+            "flux",
+            "fast*|enabled|started|1.5h\nold|enabled|stopped|inf",
+            [
+                {"name": "fast", "is_default": True, "takes_jobs": True, "limit_s": 5400},
+                {"name": "old", "takes_jobs": False},
+            ],
+        ),
+    ],
+)
+def test_a_system_lists_its_partitions(
+    system: str, program: str, printed: str, told: list[dict[str, object]], only_command: Fake
+) -> None:
+    assert partitions() == []
+    only_command(program, printed)
+    assert partitions() == [Partition(system=system, **one) for one in told]
+
+
+def test_a_partition_says_what_is_known_of_it() -> None:
+    whole = Partition(
+        system="slurm", name="fast", is_default=True, nodes=1, cpus=4, limit_s=5400, takes_jobs=False
+    )
+    assert whole.described() == "fast (default): 1 node of 4 CPUs, up to 01:30:00, takes no jobs now"
+    assert Partition(system="lsf", name="old").described() == "old"
 
 
 def test_slurm_says_what_a_job_has(command: Fake) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
+from hockney.batch.base import Partition
 from hockney.campaign.plan import Plan
 from hockney.runner.doctor import Diagnosis
 from hockney.studies.status import Status
@@ -101,7 +103,12 @@ class MergeAnswer(TypedDict):
     warnings: list[str]
 
 
-answer("doctor")(Diagnosis)
+@answer("doctor")
+@dataclass(frozen=True)
+class DoctorAnswer(Diagnosis):
+    """`partitions`: those of the batch systems whose commands are here."""
+
+    partitions: list[Partition]
 
 
 @answer("lab up")

@@ -1,4 +1,4 @@
-"""Flux: flux-batch(1), flux-jobs(1), flux-environment(7). Not tried on a Flux.
+"""Flux: flux-batch(1), flux-jobs(1), flux-queue(1), flux-environment(7). Not tried on a Flux.
 
 In a batch script `FLUX_JOB_ID` is not set, by intent; the script runs in an instance of its own, which is asked.
 """
@@ -9,7 +9,17 @@ import math
 import re
 from collections.abc import Sequence
 
-from hockney.batch.base import Allocation, BatchSystem, Environment, State, batch_systems, hosts_of, told
+from hockney.batch.base import (
+    Allocation,
+    BatchSystem,
+    Environment,
+    Partition,
+    State,
+    batch_systems,
+    hosts_of,
+    rows,
+    told,
+)
 
 _STATES: dict[str, State] = {
     **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "waiting"),
@@ -45,6 +55,30 @@ def _states(jobs: Sequence[str]) -> dict[str, State]:
     return {job: _STATES[word] for job, word in found if word in _STATES}
 
 
+_SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def _limit_s(duration: str) -> float | None:
+    """Of a duration of RFC 23, `1.5h`; None without a limit (inf)."""
+    found = re.fullmatch(r"([\d.]+)(ms|[smhd]?)", duration)
+    return float(found[1]) * _SECONDS[found[2]] if found else None
+
+
+def _partitions() -> list[Partition]:
+    fields = "{queuem}|{submission}|{scheduling}|{limits.timelimit}"
+    return [
+        Partition(
+            system="flux",
+            name=name.removesuffix("*"),
+            is_default=name.endswith("*"),
+            takes_jobs=(submission, scheduling) == ("enabled", "started"),
+            limit_s=_limit_s(limit),
+        )
+        for name, submission, scheduling, limit in rows(told("flux", "queue", "list", "-n", "-o", fields), 4)
+        if name  # the one queue that has no name is no choice
+    ]
+
+
 batch_systems.register("flux")(
     BatchSystem(
         variable="FLUX_URI",
@@ -55,5 +89,6 @@ batch_systems.register("flux")(
         is_read_by_launchers=False,
         # Flux Standard Duration, RFC 23.
         time=lambda seconds: f"{max(1, math.ceil(seconds))}s",
+        partitions=_partitions,
     )
 )

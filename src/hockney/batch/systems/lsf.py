@@ -1,11 +1,11 @@
-"""IBM Spectrum LSF: the command reference of bsub and bjobs. Not tried on an LSF."""
+"""IBM Spectrum LSF: the command reference of bsub, bjobs and bqueues. Not tried on an LSF."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from hockney.batch.base import Allocation, BatchSystem, Environment, State, batch_systems, told
+from hockney.batch.base import Allocation, BatchSystem, Environment, Partition, State, batch_systems, rows, told
 
 _STATES: dict[str, State] = {
     **dict.fromkeys(("PEND", "PSUSP", "WAIT", "PROV"), "waiting"),
@@ -44,6 +44,14 @@ def _hours_and_minutes(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02d}"
 
 
+def _partitions() -> list[Partition]:
+    # Under QUEUE_NAME, PRIO and STATUS: `fast 30 Open:Active …`.
+    return [
+        Partition(system="lsf", name=name, takes_jobs=state == "Open:Active")
+        for name, _, state in rows(told("bqueues", "-w"), 3, None)[1:]
+    ]
+
+
 batch_systems.register("lsf")(
     BatchSystem(
         variable="LSB_JOBID",
@@ -52,6 +60,7 @@ batch_systems.register("lsf")(
         job_id=re.compile(r"Job <(\d+)> is submitted"),
         states=_states,
         time=_hours_and_minutes,
+        partitions=_partitions,
         reads_input=True,
     )
 )

@@ -11,6 +11,7 @@ from hockney.batch.base import (
     Allocation,
     BatchSystem,
     Environment,
+    Partition,
     State,
     batch_systems,
     clock_s,
@@ -64,6 +65,20 @@ def _states(jobs: Sequence[str]) -> dict[str, State]:
     return {job: _STATES[letter] for job, letter in found if letter in _STATES}
 
 
+def _partitions() -> list[Partition]:
+    # The attributes of a queue follow its name; of its nodes they say nothing.
+    _, *queues = re.split(r"^Queue: ", told("qstat", "-Q", "-f"), flags=re.MULTILINE)
+    return [
+        Partition(
+            system="pbs",
+            name=said.splitlines()[0].strip(),
+            takes_jobs=_attribute(said, "enabled") == _attribute(said, "started") == "True",
+            limit_s=clock_s(_attribute(said, "resources_max.walltime")),
+        )
+        for said in queues
+    ]
+
+
 batch_systems.register("pbs")(
     BatchSystem(
         variable="PBS_JOBID",
@@ -72,5 +87,6 @@ batch_systems.register("pbs")(
         job_id=re.compile(r"^(\S+)\s*$", re.MULTILINE),
         states=_states,
         time=hms,
+        partitions=_partitions,
     )
 )

@@ -1,4 +1,4 @@
-"""Slurm: sbatch(1), squeue(1), and the variables of a job as sbatch(1) lists them."""
+"""Slurm: sbatch(1), squeue(1), sinfo(1), and the variables of a job as sbatch(1) lists them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from hockney.batch.base import (
     Allocation,
     BatchSystem,
     Environment,
+    Partition,
     State,
     batch_systems,
     clock_s,
     hms,
     hosts_of,
+    rows,
     told,
 )
 
@@ -56,6 +58,28 @@ def _states(jobs: Sequence[str]) -> dict[str, State]:
     return states
 
 
+def _count(text: str) -> int | None:
+    found = re.fullmatch(r"(\d+)(K?)", text)
+    return int(found[1]) * (1024 if found[2] else 1) if found else None
+
+
+def _partitions() -> list[Partition]:
+    # A line for each partition; "+" where its nodes differ, "*" behind the default one, 4K for 4096.
+    said = told("sinfo", "--noheader", "--format", "%P|%a|%l|%D|%c")
+    return [
+        Partition(
+            system="slurm",
+            name=name.removesuffix("*"),
+            is_default=name.endswith("*"),
+            takes_jobs=state == "up",
+            nodes=_count(nodes),
+            cpus=_count(cpus.removesuffix("+")),
+            limit_s=clock_s(limit),
+        )
+        for name, state, limit, nodes, cpus in rows(said, 5)
+    ]
+
+
 batch_systems.register("slurm")(
     BatchSystem(
         variable="SLURM_JOB_ID",
@@ -64,5 +88,6 @@ batch_systems.register("slurm")(
         job_id=re.compile(r"Submitted batch job (\d+)"),
         states=_states,
         time=hms,
+        partitions=_partitions,
     )
 )

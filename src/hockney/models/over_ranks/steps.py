@@ -176,6 +176,8 @@ def search(
         for candidate in own:
             by_place.setdefault(_key(candidate), {})[allocation] = candidate
 
+    all_of = {name: (curve, *(alike or {}).get(name, ())) for name, curve in curves.items()}
+
     def beside(place: int, taken: Iterable[int]) -> tuple[int, ...]:
         """Those places that lie among the points that count at a place: only they change what is found there."""
         own = by_place[place]
@@ -187,10 +189,7 @@ def search(
         told = {}
         for allocation, candidate in by_place[place].items():
             others = [one for n in besides if (one := by_place[n].get(allocation)) and _is_near(candidate, one)]
-            near = [
-                _measured(*curve, candidate, others, places[allocation])
-                for curve in (curves[allocation], *(alike or {}).get(allocation, ()))
-            ]
+            near = [_measured(*one, candidate, others, places[allocation]) for one in all_of[allocation]]
             if known := [curve for curve in near if curve is not None]:
                 told[allocation] = known
         return told
@@ -200,7 +199,8 @@ def search(
     joint_tests = sum(len(told) > 1 for told in alone.values())
     of_own = FALSE_ALARMS * (OWN_SHARE if joint_tests else 1)
     every_of = {name: [one for told in alone.values() for one in told.get(name, ())] for name in own_tests}
-    by_tail = {name: likelihoods(own, [one.target for one in own]) for name, own in every_of.items()}
+    points = {name: sum(ranks.size for ranks, _ in all_of[name]) for name in every_of}
+    by_tail = {name: likelihoods(own, [c.target for c in own], points[name]) for name, own in every_of.items()}
     tails = tails_of(by_tail, DISAGREE)
 
     @cache
