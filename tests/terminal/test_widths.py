@@ -116,7 +116,7 @@ def test_every_algorithm_can_be_found_in_a_pipe_and_on_a_terminal(monkeypatch: p
         ("run `hockney fit one two`", ["run `hockney fit one two`"]),
     ],
 )
-def test_a_terminals_lines_end_between_words(
+def test_lines_of_a_terminal_end_between_words(
     said: str, shown: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(say, "program", lambda: "hockney")
