@@ -15,12 +15,14 @@ from tests.capabilities import lacking
 
 CHROMIUM = os.environ.get("HOCKNEY_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
+NO_CHROMIUM = "" if CHROMIUM else "chromium is not on the PATH"
+DRIVERS = ("playwright", "axe_playwright_python")
+NO_DRIVER = "" if all(map(find_spec, DRIVERS)) else "pip install --group browser"
+"""What there is to do about it."""
+
 needs_browser = [
-    pytest.mark.skipif(CHROMIUM is None, reason=lacking("a browser", "chromium is not on the PATH")),
-    pytest.mark.skipif(
-        find_spec("playwright") is None or find_spec("axe_playwright_python") is None,
-        reason=lacking("a browser's driver", "pip install --group browser"),
-    ),
+    pytest.mark.skipif(bool(NO_CHROMIUM), reason=lacking("a browser", NO_CHROMIUM)),
+    pytest.mark.skipif(bool(NO_DRIVER), reason=lacking("a browser's driver", NO_DRIVER)),
 ]
 
 

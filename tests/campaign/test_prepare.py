@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hockney.batch.base import Allocation
 from hockney.campaign import prepare
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import EnvironmentLack, RequestError
@@ -121,6 +122,21 @@ def test_ranks_far_beyond_this_host_are_refused_at_once(monkeypatch: pytest.Monk
     assert prepare.launches(Plan(ranks=100_000, hosts=["a:50000", "b:50000"]))
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     assert prepare.launches(Plan(ranks=100_000))
+
+
+def test_nodes_of_a_flux_job_are_those_of_its_own_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    """flux-batch(1) sets no variables for its script, so that mpirun knows one node: its own."""
+    given = Allocation(system="flux", job="ƒM7", hosts=("n1", "n2"), cpus=(4, 4))
+    monkeypatch.setattr(prepare, "allocation", lambda: given)
+    plan = Plan(ranks=4, nodes=2)
+    with pytest.raises(EnvironmentLack, match="mpirun does not take nodes from flux") as told:
+        prepare.launches(plan)
+    assert "--hosts n1,n2" in told.value.hint
+    assert prepare.launches(Plan(ranks=2, nodes=1))
+    flux = Mpi("openmpi", "5.0.7", "3.1", Path("/x/mpicc"), Path("/x/flux"), "flux")
+    monkeypatch.setattr(prepare, "find", lambda *_: flux)
+    (launch,) = prepare.launches(plan)
+    assert {"run", "--nodes=2"} <= {*launch.argv}
 
 
 def test_binding_is_dropped_where_ranks_outnumber_cores() -> None:

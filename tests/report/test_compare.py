@@ -37,9 +37,7 @@ def test_planted_ratios_come_back(tmp_path: Path) -> None:
     assert not rows["chain"]["is_told"]
     (said,) = [one.text for one in report.findings if one.text.startswith("bcast")]
     # 2 placements, 5 numbers of ranks, 4 sizes, of 3 algorithms; chains are a third of them.
-    assert (
-        "median of 120 points; it is slower at 80 and faster at 0, and at 40 the two cannot be told apart" in said
-    )
+    assert "median of 120 points; it is slower at 80, and at 40 the two cannot be told apart" in said
     assert "× 2.00" in said
     assert {path.name for path in write_csv(report, tmp_path)} >= {"bcast-ratios.csv"}
 

@@ -115,12 +115,15 @@ def test_mappings_are_set_beside_each_other(curve: Callable[..., MessageCurve]) 
     (said,) = of_mappings("pingpong", [first, other])
     assert said.text == (
         "pingpong: mapping socket (package) takes 1.51 times as long as mapping core (cache) in the median of "
-        "4 points; it is slower at 2 and faster at 0, and at 2 the two cannot be told apart."
+        "4 points; it is slower at 2, and at 2 the two cannot be told apart."
     )
     # Where both have a locality, it is compared with its like.
     near = mapped("socket", "cache", [1, 1, 1, 1])
     (said,) = of_mappings("pingpong", [mapped("core", "package", [3, 3, 3, 3]), first, near])
     assert "takes 1.00 times as long as mapping core (cache) in" in said.text
+    assert said.text.endswith("; the two cannot be told apart at any of them.")
+    (said,) = of_mappings("pingpong", [first, mapped("socket", "package", [2, 2, 2, 2])])
+    assert said.text.endswith("; it is slower at all of them.")
     assert of_mappings("pingpong", [first]) == []
     # What tells several pairs of curves apart is said, what all have in common is not.
     off = [replace(one, entry=one.entry.model_copy(update={"cache": "off"})) for one in (first, other)]

@@ -195,15 +195,33 @@ def test_intel_wheel_gets_its_environment(
     }
 
 
-def test_inside_a_slurm_allocation_srun_launches(
-    empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make, script: Make
+@pytest.mark.parametrize(
+    ("job", "program", "banner"),
+    [
+        ("SLURM_JOB_ID", "srun", "slurm 24.05.3"),
+        ("FLUX_URI", "flux", "commands: 0.50.0\nlibflux-core: 0.50.0"),
+    ],
+)
+def test_inside_a_job_the_launcher_of_the_batch_system_is_taken(
+    empty: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    install: Make,
+    script: Make,
+    job: str,
+    program: str,
+    banner: str,
 ) -> None:
     wrapper = install(empty / "opt")
-    srun = script(empty / "tools" / "srun", "slurm 24.05.3")
+    there = script(empty / "tools" / program, banner)
     assert find(str(wrapper)).launcher_kind == "openmpi"
-    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    (empty / "opt" / "bin" / "mpirun").rename(empty / "mpirun")
+    # Outside of a job it starts nothing, whatever else there is.
+    with pytest.raises(EnvironmentLack, match="no launcher"):
+        find(str(wrapper))
+    (empty / "mpirun").rename(empty / "opt" / "bin" / "mpirun")
+    monkeypatch.setenv(job, "17")
     mpi = find(str(wrapper))
-    assert (mpi.launcher_kind, mpi.launcher) == ("srun", srun)
+    assert (mpi.launcher_kind, mpi.launcher) == (program, there)
     assert find(str(wrapper), "openmpi").launcher == empty / "opt" / "bin" / "mpirun"
 
 

@@ -16,7 +16,6 @@ from tests.command_line import outcome
 
 from hockney.batch.base import Allocation
 from hockney.batch.jobs import Submitted
-from hockney.campaign import prepare
 from hockney.campaign.loop import Loop
 from hockney.campaign.measure import run
 from hockney.campaign.prepare import default_ranks, expect_room
@@ -178,14 +177,6 @@ def test_ranks_on_other_nodes_than_asked_for_are_not_measured(tmp_path: Path) ->
     one = plan(sizes_B=[8], nodes=1)
     run(Campaign.create(tmp_path / "d", one.model_dump()), one, [fake_launch("good")], Silent())
     assert Campaign.open(tmp_path / "d").records()
-
-
-def test_flux_tells_launchers_of_no_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = Allocation(system="flux", job="ƒM7", hosts=("n1", "n2"), cpus=(4, 4))
-    monkeypatch.setattr(prepare, "allocation", lambda: given)
-    with pytest.raises(EnvironmentLack, match="launchers do not take nodes from flux") as told:
-        prepare.launches(plan(nodes=2))
-    assert "--hosts n1,n2" in told.value.hint
 
 
 def test_a_job_has_as_many_ranks_as_tasks(monkeypatch: pytest.MonkeyPatch, command: Fake) -> None:  # noqa: F811

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import typer
 from rich.markup import escape
+from tests.command_line import outcome
 from typer.main import get_command
 
 from hockney.terminal import application
@@ -94,6 +95,18 @@ def test_a_verb_has_help_of_one_letter_examples_and_headings(words: str) -> None
     if len(options(command)) > 2 * FEW:
         assert len(under) > 1, f"{len(options(command))} options without headings"
     assert max(map(len, under.values()), default=0) <= MANY, under
+
+
+@pytest.mark.thorough
+def test_no_word_of_a_help_page_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 80 columns, as in a pipe; what takes several words is written `FILE…`."""
+    monkeypatch.setenv("COLUMNS", "80")
+    cut = {
+        words: found
+        for words in verbs()
+        if (found := re.findall(r"\S*[a-z:-]\S*…(?=\s)", outcome(*words.split(), "--help")[1]))
+    }
+    assert cut == {}
 
 
 def test_an_old_name_leads_to_one_that_a_verb_has() -> None:

@@ -103,3 +103,25 @@ def test_every_algorithm_can_be_found_in_a_pipe_and_on_a_terminal(monkeypatch: p
     _, piped, _ = outcome(*words)
     for text in (piped, on_terminal(words, 60, monkeypatch)):
         assert set(algorithm_names()) <= words_of(text)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("one two three", ["one two", "three"]),
+        # A path can be copied: it is never broken.
+        ("wrote /a/longer/path there", ["wrote", "/a/longer/path", "there"]),
+        ("  of an indent", ["  of an", "indent"]),
+        # So can a command, with its blanks.
+        ("run `hockney fit one two`", ["run `hockney fit one two`"]),
+    ],
+)
+def test_lines_of_a_terminal_end_between_words(
+    said: str, shown: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(say, "program", lambda: "hockney")
+    for terminal in (True, False):
+        stream = io.StringIO()
+        monkeypatch.setattr(say, "out", Console(file=stream, force_terminal=terminal, width=9, no_color=True))
+        say.line(said)
+        assert stream.getvalue().splitlines() == (shown if terminal else [said])

@@ -29,7 +29,7 @@ from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory, node
 from hockney.runner.launchers import smpi
-from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command
+from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command, launchers
 from hockney.runner.library import Counting, counting, launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
@@ -156,18 +156,23 @@ def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
     if len(set(names)) < len(names):
         raise RequestError(f"two variants have the same name: {', '.join(names)}", "name each one differently")
     refuse_far_too_many(plan)
-    if plan.mpi != "smpi" and not (plan.hosts or plan.hostfile) and (given := allocation()) is not None:
-        expect_room(plan, given)
-        if (plan.nodes or 1) > 1 and not batch_systems.get(given.system).is_read_by_launchers:
-            raise EnvironmentLack(
-                f"{plan.nodes} nodes in {given.described()}: launchers do not take nodes from {given.system}",
-                f"name them, where they reach each other by ssh: --hosts {','.join(given.hosts)}",
-            )
+    given = None if plan.mpi == "smpi" or plan.hosts or plan.hostfile else allocation()
     # Before anything is looked for, or compiled.
+    if given is not None:
+        expect_room(plan, given)
     check_hosts(plan.hosts)
     if plan.hostfile:
         check_hostfile(Path(plan.hostfile))
     mpi = find(plan.mpi, plan.launcher or None)
+    if given is not None and (plan.nodes or 1) > 1:
+        is_read = launchers.get(mpi.launcher_kind).job or batch_systems.get(given.system).is_read_by_launchers
+        if not is_read:
+            raise EnvironmentLack(
+                f"{plan.nodes} nodes in {given.described()}: {mpi.launcher.name} does not take nodes from "
+                f"{given.system}",
+                f"choose its own launcher (--launcher), or name nodes that reach each other by ssh: --hosts "
+                f"{','.join(given.hosts)}",
+            )
     return mpi, runner_binary(mpi), variants
 
 

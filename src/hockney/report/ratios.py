@@ -33,9 +33,16 @@ def ratios(first: pd.DataFrame, others: pd.DataFrame, same: Sequence[str]) -> pd
 def in_words(one: str, other: str, rows: pd.DataFrame) -> str:
     """How many times as long as `other` `one` takes, and where that can be told; no full stop."""
     told = rows[rows["is_told"]]
-    slower, faster = int((told["ratio"] > 1).sum()), int((told["ratio"] < 1).sum())
+    counts = {"slower": int((told["ratio"] > 1).sum()), "faster": int((told["ratio"] < 1).sum())}
+    clauses = [f"{word} at {_of(count, len(rows))}" for word, count in counts.items() if count]
+    where = "it is " + " and ".join(clauses) if clauses else "the two cannot be told apart at any of them"
+    if clauses and len(told) < len(rows):
+        where += f", and at {len(rows) - len(told)} the two cannot be told apart"
     return (
         f"{one} takes {rows['ratio'].median():.2f} times as long as {other} in the median of "
-        f"{counted(len(rows), 'point')}; it is slower at {slower} and faster at {faster}, and at "
-        f"{len(rows) - len(told)} the two cannot be told apart"
+        f"{counted(len(rows), 'point')}; {where}"
     )
+
+
+def _of(count: int, every: int) -> str:
+    return "all of them" if count == every else str(count)

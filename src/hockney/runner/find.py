@@ -144,27 +144,29 @@ def _launcher_of(program: Path, environment: Mapping[str, str]) -> str | None:
 
 
 def _launcher(wrapper: Path, identity: Identity, environment: dict[str, str]) -> tuple[Path, str]:
-    """The launcher for a wrapper: beside it, with its suffix first; inside a Slurm allocation, srun.
+    """The launcher for a wrapper: inside a job the batch system's own, else beside it, with its suffix first.
 
     EnvironmentLack where none is found that belongs to the same library.
     """
-    if "SLURM_JOB_ID" in os.environ and (srun := shutil.which("srun")):
-        return Path(srun), "srun"
+    for name, unit in launchers:
+        if unit.job in os.environ and identity.kind in unit.kinds and (program := shutil.which(unit.programs[0])):
+            return Path(program), name
     suffix = "".join(wrapper.suffixes)
     folders = dict.fromkeys([wrapper.parent, wrapper.resolve().parent])
-    programs = dict.fromkeys(p for _, unit in launchers if identity.kind in unit.kinds for p in unit.programs)
+    own = [unit for _, unit in launchers if identity.kind in unit.kinds and not unit.job]
+    programs = dict.fromkeys(p for unit in own for p in unit.programs)
     foreign: list[str] = []
     tried: set[Path] = set()
     places = [folder / f"{p}{s}" for s in dict.fromkeys([suffix, ""]) for folder in folders for p in programs]
     places += [Path(program) for p in programs if (program := shutil.which(p))]
     for place in places:
-        if place in tried or not os.access(place, os.X_OK) or place.name == "srun":
+        if place in tried or not os.access(place, os.X_OK):
             continue
         tried.add(place)
-        name = _launcher_of(place, environment)
-        if name is not None and identity.kind in launchers.get(name).kinds:
-            return place, name
-        foreign.append(f"{place} ({name or 'unknown'})")
+        found = _launcher_of(place, environment)
+        if found is not None and identity.kind in launchers.get(found).kinds:
+            return place, found
+        foreign.append(f"{place} ({found or 'unknown'})")
     title = TITLES.get(identity.kind, identity.kind)
     if foreign:
         raise EnvironmentLack(
@@ -298,6 +300,6 @@ def with_launcher(mpi: Mpi, name: str) -> Mpi:
     for program in unit.programs:
         beside = mpi.wrapper.parent / f"{program}{''.join(mpi.wrapper.suffixes)}"
         place = beside if os.access(beside, os.X_OK) else shutil.which(program)
-        if place is not None and (name == "srun" or _launcher_of(Path(place), mpi.environment) == name):
+        if place is not None and (unit.job or _launcher_of(Path(place), mpi.environment) == name):
             return replace(mpi, launcher=Path(place), launcher_kind=name)
     raise EnvironmentLack(f"launcher {name!r} is not installed", f"looked for {', '.join(unit.programs)}")

@@ -114,14 +114,14 @@ def with_layer(launch: Launch, variables: Mapping[str, str]) -> tuple[list[str],
     if static := next((program for program in launch.programs if is_static(program)), None):
         raise EnvironmentLack(f"{static} is statically linked, so nothing can be preloaded into it")
     library = preload_library(launch.mpi)
-    added = launchers.get(launch.mpi.launcher_kind).preload
-    if added is None:
+    unit = launchers.get(launch.mpi.launcher_kind)
+    if unit.preload is None:
         raise EnvironmentLack(f"{launch.mpi.describe()} cannot preload anything")
     preloaded = ":".join(filter(None, (str(library), environment.get("LD_PRELOAD"))))
-    options = added({"LD_PRELOAD": preloaded}, tuple(variables))
+    options = unit.preload({"LD_PRELOAD": preloaded}, tuple(variables))
     for place in [i for i, word in enumerate(words) if word == APART][::-1]:
         words[place + 1 : place + 1] = options
-    return [words[0], *options, *words[1:]], {**environment, **variables}
+    return [*words[: unit.words], *options, *words[unit.words :]], {**environment, **variables}
 
 
 def _why_unseen(launch: Launch, code: int) -> str:

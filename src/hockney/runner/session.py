@@ -234,6 +234,8 @@ def operations(hello: Hello, names: Sequence[str]) -> dict[str, Kernel]:
 
 _TELLING = ("error", "not enough slots", "no components", "fatal", "abort", "killed", "signal")
 
+_HEADING = "*** Process received signal ***"
+"""Of Open MPI, above the line that says which."""
 _BROKEN_AT = 50
 """Columns from which on a line of text may go on in the next; messages are broken at 65 to 80."""
 _SENTENCE_END = re.compile(r"(?<=[.!])\s+(?=[A-Z])")
@@ -247,7 +249,7 @@ def _telling_line(stderr: str) -> str:
     lines: list[str] = []
     is_broken = False
     for line in map(str.strip, stderr.splitlines()):
-        if not line.strip(" \t-=*|"):
+        if not line.strip(" \t-=*|") or _HEADING in line:
             is_broken = False
             continue
         is_text = not line.startswith("[")

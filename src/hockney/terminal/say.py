@@ -1,7 +1,7 @@
 """All that the command line says: results on standard output, the rest on standard error.
 
-Nothing that is said is read as markup: a campaign may be called `run[red]`. Lines are as long as they are; only
-tables know how wide the terminal is.
+Nothing that is said is read as markup: a campaign may be called `run[red]`. On a terminal lines end between
+words; in a pipe or a file they are as long as they are, and everywhere those that hold a command to be copied.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Column, Table
@@ -44,9 +45,25 @@ Progress = Callable[[float, str], None]
 def line(*parts: Part) -> None:
     """A line, or several, of a result."""
     _said()
-    out.print(
-        Text.assemble(*(_as_called(part) if isinstance(part, str) else part for part in parts)), soft_wrap=True
-    )
+    _print(out, Text.assemble(*(_as_called(part) if isinstance(part, str) else part for part in parts)))
+
+
+def _print(console: Console, text: Text) -> None:
+    if console.is_terminal and "`" not in text.plain:
+        text.plain = "\n".join(_folded(line, console.width) for line in text.plain.split("\n"))
+    console.print(text, soft_wrap=True)
+
+
+def _folded(text: str, columns: int) -> str:
+    """A line as several, with a break in place of the blank before each word that would not fit whole."""
+    first, *words = text.split(" ")
+    parts, used = [first], cell_len(first)
+    for word in words:
+        needed = cell_len(word)
+        is_begun = any(parts)  # what is indented begins with blanks
+        parts += ["\n" if is_begun and word and used + 1 + needed > columns else " ", word]
+        used = needed if parts[-2] == "\n" else used + 1 + needed
+    return "".join(parts)
 
 
 def _as_called(text: str) -> str:
@@ -176,7 +193,7 @@ def error(message: str, hint: str) -> None:
 def note(text: str) -> None:
     """A remark beside the result."""
     _said()
-    err.print(Text(_as_called(text)), soft_wrap=True)
+    _print(err, Text(_as_called(text)))
 
 
 def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
@@ -189,7 +206,7 @@ def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
 
 def _aside(word: str, style: str, text: str) -> None:
     _said()
-    err.print(Text.assemble((word, style), " ", _as_called(text)), soft_wrap=True)
+    _print(err, Text.assemble((word, style), " ", _as_called(text)))
 
 
 def text(lines: str) -> None:

@@ -341,6 +341,23 @@ def test_it_prints_to_a_few_pages(chromium: Any, page: Path) -> None:
         assert 1 <= pages <= 8
 
 
+@pytest.mark.parametrize("mappings", [("core", "node"), ("core",)])
+def test_a_section_prints_its_first_figure(
+    chromium: Any, path: Path, tmp_path: Path, mappings: tuple[str, ...]
+) -> None:
+    """The one that leads; where each curve has figures of its own, those of the first, under its name."""
+    rows = table.load(path)
+    one = tmp_path / "one.csv"
+    table.write(rows[(rows["operation"] == "pingpong") & rows["mapping"].isin(mappings)], one)
+    write_html(make(one), tmp_path / "one.html")
+    for tab in _opened(chromium, tmp_path / "one.html"):
+        tab.emulate_media(media="print")
+        figures = tab.locator("section[aria-labelledby=pingpong] > figure")
+        assert [figures.nth(place).is_visible() for place in range(figures.count())][:2] == [True, False]
+        assert tab.locator("section[aria-labelledby=pingpong] > figure:visible").count() == 1
+        assert tab.locator("section[aria-labelledby=pingpong] > h3:visible").count() == (len(mappings) == 1)
+
+
 def test_campaigns_compared_share_a_figure(chromium: Any, tmp_path: Path) -> None:
     a, b = planted(tmp_path / "a.csv"), planted(tmp_path / "b.csv", factor=2.0)
     write_html(compare([a, b]), tmp_path / "both.html")

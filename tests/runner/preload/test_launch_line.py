@@ -93,6 +93,14 @@ def test_srun_needs_no_launcher_of_the_library(bin_folder: Path, install: Make, 
     assert line("srun -n 4 app") == (f"srun {EXPORT} -n 4 app", "MPICH 4.3.1")
 
 
+def test_options_of_flux_run_follow_both_words(bin_folder: Path, install: Make, script: Script) -> None:
+    install(bin_folder.parent, MPICH).rename(bin_folder / "mpicc")
+    script(bin_folder / "flux", "libflux-core: 0.50.0")
+    run = f"flux run --env=LD_PRELOAD={LAYER} -n 4 -o other app"
+    assert line("flux run -n 4 -o other app") == (run, "MPICH 4.3.1")
+    assert understand(["flux", "run", "-n", "4", "-o", "other", "app"]).programs == (bin_folder / "app",)
+
+
 def test_a_linked_launcher_has_its_wrapper_beside_what_it_leads_to(bin_folder: Path, install: Make) -> None:
     install(bin_folder.parent / "opt", MPICH, HYDRA)
     (bin_folder / "mpirun").symlink_to(bin_folder.parent / "opt" / "bin" / "mpirun")

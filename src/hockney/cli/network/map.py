@@ -28,7 +28,7 @@ class MapOptions(BaseModel):
     empty_means_default: ClassVar[bool] = True
 
     pattern: Annotated[
-        str, Option("jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE or collective:NAME:ALGORITHM:P.")
+        str, Option("jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE, or collective:NAME:A:P by algorithm A.")
     ]
     ppn: Annotated[int, Option(), Field(ge=1)] = 1
     size_B: Annotated[

@@ -88,7 +88,9 @@ class Launcher:
 
     `preload` is None where its processes cannot have a library preloaded. `values` are how many words follow an
     option, written without its dashes, that are neither an option nor the program; none where it is not there.
-    `listings` are the options by which a file names the programs.
+    `listings` are the options by which a file names the programs. `job` is the variable of the jobs in which it
+    is taken before an MPI's own launcher, and outside of which no search finds it; empty of those launchers. Its
+    options begin after so many `words` of a line.
     """
 
     programs: tuple[str, ...]
@@ -98,6 +100,8 @@ class Launcher:
     preload: PreloadFunction | None = None
     values: Mapping[str, int] = field(default_factory=dict)
     listings: frozenset[str] = frozenset()
+    job: str = ""
+    words: int = 1
 
 
 def words_after(one: str, two: str = "") -> dict[str, int]:

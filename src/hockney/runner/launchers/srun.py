@@ -107,5 +107,6 @@ launchers.register("srun")(
         preload=preload,
         values=_VALUES,
         listings=frozenset({"multi-prog"}),
+        job="SLURM_JOB_ID",
     )
 )
