@@ -108,7 +108,7 @@ def test_the_share_that_is_said_is_found_with_the_noise_of_a_library(library: st
         hits += [
             one.verdict == "violated" for one, is_one in zip(result.findings, planted, strict=True) if is_one
         ]
-    assert len(hits) > 500
+    assert len(hits) > 400
     assert np.mean(hits) == pytest.approx(np.mean(shares), abs=0.06)
 
 
