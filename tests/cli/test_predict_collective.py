@@ -61,7 +61,7 @@ def test_best_is_the_first_of_all(run: Run) -> None:
 
 
 def test_an_algorithm_of_a_library_takes_what_its_schedule_takes(run: Run) -> None:
-    """Open MPI's chains have a fan-out of 4, as `chain` has; its binary tree, and MPICH's, have other names here."""
+    """Open MPI chains have a fan-out of 4, as `chain` has; its binary tree has another name here."""
     words = ("--ranks", "32", "--bytes", "1MiB", "--segment", "64KiB", "--machine", "orfeo_thin", "--algorithm")
     pairs = {"tuned:chain": "chain", "tuned:binary_tree": "binary", "mpir:binomial": "binomial"}
     (made,) = run("bcast", *words, ",".join([*pairs, *pairs.values()]))[1]["predictions"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.capabilities import lacking
-from tests.slurm.fixture import Slurm
+from tests.slurm.fixture import NODES, Slurm
 
 from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.records.folder import Campaign
@@ -187,3 +187,14 @@ def test_what_was_allocated_is_used(slurm: Slurm, tmp_path: Path) -> None:
     (part,) = (tmp_path / "c/parts").iterdir()
     (launch,) = lines(part / "launches.jsonl")
     assert len({rank["host"] for rank in launch["ranks"]}) == 2
+
+
+def test_doctor_lists_its_partitions(slurm: Slurm, tmp_path: Path) -> None:
+    code, out, err = hockney(slurm, tmp_path, "doctor", "--json")
+    assert code in (0, EnvironmentLack.exit_code), err
+    told = {one["name"]: one for one in json.loads(out)["partitions"]}
+    alike = {"system": "slurm", "nodes": NODES, "cpus": 2, "limit_s": 3600.0}
+    assert told == {
+        "short": {**alike, "name": "short", "is_default": True, "takes_jobs": True},
+        "closed": {**alike, "name": "closed", "is_default": False, "takes_jobs": False},
+    }
