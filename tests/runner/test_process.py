@@ -389,15 +389,3 @@ def test_a_real_launch_ends_on_request(mpi: Mpi, mark: str) -> None:
         with pytest.raises(Ended) as ended:
             list(iter(lambda: process.lines(time.monotonic() + 60), None))
         assert ended.value.returncode == 0
-
-
-def test_of_a_rank_that_crashed_the_signal_is_named(tmp_path: Path) -> None:
-    """Open MPI prints a heading first, then which signal it was."""
-    program = tmp_path / "launcher.py"
-    lines = ["*** Process received signal ***", "Signal: Segmentation fault (11)", "Signal code:  (128)"]
-    said = "".join(f"[n1:18614] {line}\n" for line in lines)
-    program.write_text(f"import sys\nsys.stderr.write({said!r})\nsys.exit(143)\n", encoding="utf-8")
-    with pytest.raises(
-        LaunchFailed, match=r"exit code 143\) .*: \[n1:18614\] Signal: Segmentation fault \(11\)$"
-    ):
-        Session([sys.executable, "-S", str(program)], {}, SOON_S)

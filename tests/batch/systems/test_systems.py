@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.batch.fake import Fake
@@ -221,7 +222,7 @@ def test_the_state_of_a_job(system: str, program: str, printed: str, state: str,
     ],
 )
 def test_a_system_lists_its_partitions(
-    system: str, program: str, printed: str, told: list[dict[str, object]], only_command: Fake
+    system: str, program: str, printed: str, told: list[dict[str, Any]], only_command: Fake
 ) -> None:
     assert partitions() == []
     only_command(program, printed)

@@ -150,55 +150,6 @@ def test_srun(kind: str, request_: dict[str, Any], options: str) -> None:
     assert _line(_mpi(kind, "5.0.7", "srun"), **request_) == "/m/srun " + options.format(common)
 
 
-@pytest.mark.parametrize(
-    ("kind", "version", "request_", "size", "options"),
-    [
-        ("openmpi", "5.0.7", {}, "--ntasks=4 --cores-per-task=1", "-o pmi=pmix -o cpu-affinity=per-task"),
-        # Before 5 its own plugin speaks what Flux offers by default, as MPICH does.
-        ("openmpi", "4.1.4", {}, "--ntasks=4 --cores-per-task=1", "-o cpu-affinity=per-task"),
-        (
-            "mpich",
-            "4.2",
-            {"ppn": 2, "map_by": "node", "bind_to": "none"},
-            "--nodes=2 --ntasks=4 --cores-per-task=1",
-            "--taskmap=cyclic -o cpu-affinity=off",
-        ),
-        (
-            "mpich",
-            "4.2",
-            {"hosts": ("a:2", "b:2"), "threads": 3},
-            "--nodes=2 --ntasks=4 --cores-per-task=3",
-            "--requires=hosts:a,b -o cpu-affinity=per-task",
-        ),
-        # Tasks with a core each would never get so many.
-        ("mpich", "4.2", {"oversubscribe": True}, "--nodes=1 --tasks-per-node=4", "-o cpu-affinity=off"),
-        (
-            "mpich",
-            "4.2",
-            {"oversubscribe": True, "ppn": 2, "arguments": ("--queue=fast",)},
-            "--nodes=2 --tasks-per-node=2",
-            "-o cpu-affinity=off --queue=fast",
-        ),
-        (
-            "mpich",
-            "4.2",
-            {"cpus": ((0, 8), (4,)), "ranks": 2},
-            "--ntasks=2 --cores-per-task=1",
-            "-o cpu-affinity=map:0,8;4",
-        ),
-    ],
-)
-def test_flux_run(kind: str, version: str, request_: dict[str, Any], size: str, options: str) -> None:
-    line = f"/m/flux run {size} --input=0 --unbuffered -o exit-on-error {options}"
-    assert _line(_mpi(kind, version, "flux"), **request_) == line
-
-
-def test_flux_expands_names_in_what_it_is_told_to_set() -> None:
-    preload = launchers.get("flux").preload
-    assert preload is not None
-    assert preload({"LD_PRELOAD": "/a$b.so"}, ("HOCKNEY",)) == ["--env=LD_PRELOAD=/a$$b.so"]
-
-
 def test_srun_with_intel_leaves_pinning_to_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = tmp_path / "libpmi2.so"
     library.touch()
@@ -346,11 +297,6 @@ def test_variant_wins_over_the_environment_of_the_mpi(launcher: str) -> None:
         (MPICH, {"hosts": ("a:x",)}, "'a:x' is not a host"),
         (INTEL, {"hosts": ("a:2", "b:1")}, "same number of ranks"),
         (_mpi("mpich", "4.2", "srun"), {"hosts": ("a:2", "b:1")}, "same number of ranks"),
-        (_mpi("mpich", "4.2", "flux"), {"hosts": ("a:2", "b:1")}, "same number of ranks"),
-        (_mpi("mpich", "4.2", "flux"), {"oversubscribe": True, "ppn": 3}, "4 are not 3 each"),
-        (_mpi("mpich", "4.2", "flux"), {"hostfile": Path("/h")}, "reads no host file"),
-        (_mpi("mpich", "4.2", "flux"), {"map_by": "socket"}, "flux run cannot deal ranks to each socket"),
-        (_mpi("mpich", "4.2", "flux"), {"bind_to": "numa"}, "flux run cannot bind ranks to a numa"),
     ],
 )
 def test_requests_that_no_launcher_could_obey(by: Mpi, request_: dict[str, Any], message: str) -> None:

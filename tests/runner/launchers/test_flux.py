@@ -1,0 +1,82 @@
+"""Command lines of `flux run`, from flux-run(1) and flux-shell-options(7)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.runner.launchers.base import LaunchRequest, command, launchers
+from hockney.runner.mpi import Mpi
+
+
+def _line(kind: str, version: str, **request: Any) -> str:
+    mpi = Mpi(kind, version, "4.0", Path("/m/mpicc"), Path("/m/flux"), "flux")
+    argv, _ = command(mpi, LaunchRequest(**{"ranks": 4, **request}))
+    return " ".join(argv)
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "request_", "size", "options"),
+    [
+        ("openmpi", "5.0.7", {}, "--ntasks=4 --cores-per-task=1", "-o pmi=pmix -o cpu-affinity=per-task"),
+        # Before 5 its own plugin speaks what Flux offers by default, as MPICH does.
+        ("openmpi", "4.1.4", {}, "--ntasks=4 --cores-per-task=1", "-o cpu-affinity=per-task"),
+        (
+            "mpich",
+            "4.2",
+            {"ppn": 2, "map_by": "node", "bind_to": "none"},
+            "--nodes=2 --ntasks=4 --cores-per-task=1",
+            "--taskmap=cyclic -o cpu-affinity=off",
+        ),
+        (
+            "mpich",
+            "4.2",
+            {"hosts": ("a:2", "b:2"), "threads": 3},
+            "--nodes=2 --ntasks=4 --cores-per-task=3",
+            "--requires=hosts:a,b -o cpu-affinity=per-task",
+        ),
+        # Tasks with a core each would never get so many.
+        ("mpich", "4.2", {"oversubscribe": True}, "--nodes=1 --tasks-per-node=4", "-o cpu-affinity=off"),
+        (
+            "mpich",
+            "4.2",
+            {"oversubscribe": True, "ppn": 2, "arguments": ("--queue=fast",)},
+            "--nodes=2 --tasks-per-node=2",
+            "-o cpu-affinity=off --queue=fast",
+        ),
+        (
+            "mpich",
+            "4.2",
+            {"cpus": ((0, 8), (4,)), "ranks": 2},
+            "--ntasks=2 --cores-per-task=1",
+            "-o cpu-affinity=map:0,8;4",
+        ),
+    ],
+)
+def test_flux_run(kind: str, version: str, request_: dict[str, Any], size: str, options: str) -> None:
+    line = f"/m/flux run {size} --input=0 --unbuffered -o exit-on-error {options}"
+    assert _line(kind, version, **request_) == line
+
+
+def test_flux_expands_names_in_what_it_is_told_to_set() -> None:
+    preload = launchers.get("flux").preload
+    assert preload is not None
+    assert preload({"LD_PRELOAD": "/a$b.so"}, ("HOCKNEY",)) == ["--env=LD_PRELOAD=/a$$b.so"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"hosts": ("a:2", "b:1")}, "same number of ranks"),
+        ({"oversubscribe": True, "ppn": 3}, "4 are not 3 each"),
+        ({"hostfile": Path("/h")}, "reads no host file"),
+        ({"map_by": "socket"}, "flux run cannot deal ranks to each socket"),
+        ({"bind_to": "numa"}, "flux run cannot bind ranks to a numa"),
+    ],
+)
+def test_what_flux_cannot_be_asked_for(request_: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        _line("mpich", "4.2", **request_)
