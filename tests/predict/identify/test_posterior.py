@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hockney.predict.identify import posterior as posterior_module
-from hockney.predict.identify.chains import Cell, _both_ways, _changes, _told
-from hockney.predict.identify.naming import alike, names
+from hockney.predict.identify.chains import Cell, _both_ways, _changes, _counted, _told
+from hockney.predict.identify.naming import SURE, alike, names
 from hockney.predict.identify.posterior import (
     FIRST,
+    PIECES,
     STRANGE,
     STRANGE_DEVIATION,
     SWITCH,
@@ -155,7 +158,7 @@ def test_pairs_of_states_are_those_of_all_paths_written_out() -> None:
     generator = np.random.default_rng(4)
     errors = generator.normal(0, 0.2, (3, 2))
     run = Run(8, [1, 2, 4], [Evidence(errors, np.full((3, 2), 0.2), np.full((3, 2), NOISE))])
-    enter, stay = posterior_module._together(run)
+    enter, stay = run.pieces.sum(axis=0)
     arrives = np.log([(1 - STRANGE) / 2, (1 - STRANGE) / 2, STRANGE]) + enter
     weight = np.zeros((3, 3, 3))
     for path in np.ndindex(weight.shape):
@@ -228,7 +231,7 @@ def on_two_nodes(layout: tuple[range, range], ran: tuple[int, int], scale: float
 
 def ln_odds(on_nodes: list[list[Run]]) -> float:
     """Of one decision for all nodes against one for each."""
-    together, apart = _both_ways(on_nodes)
+    together, apart = _both_ways(on_nodes, np.ones((sum(map(len, on_nodes)), PIECES)))
     return together.evidence - sum(one.evidence for one in apart)
 
 
@@ -273,6 +276,38 @@ def test_the_first_rank_counts_beside_the_others_and_the_last_for_its_share() ->
     assert told(late)[:, 0] == pytest.approx(told(late)[:, 1])
     assert told(late, late) == pytest.approx(told(late))
     assert told(late, Evidence(first.missed, first.model, first.noise, FIRST))[:, 0].min() > 0.9
+
+
+def contradicting(first: int, others: int) -> list[list[Run]]:
+    """One number of ranks; when its first rank is done fits one of two candidates, when the others are the same
+    one or the other."""
+    ln_s = np.zeros((SIZES, 2)) + np.array([0.0, 0.3])
+    mean = evidence(ln_s, ln_s[:, others], 0.05)
+    early = evidence(ln_s, ln_s[:, first] + 0.04, 0.05)
+    return [[Run(8, ALL_B, [mean, replace(early, statistic=FIRST)])]]
+
+
+def test_what_one_kind_of_time_contradicts_is_not_certain() -> None:
+    """All evidence together is certain of the candidate that fits a little more closely; its pieces are not."""
+    runs = contradicting(first=0, others=1)
+    ((whole, _),) = _counted(runs, np.ones((1, PIECES)))
+    assert whole.max(axis=1).min() > SURE
+    ((share, _),) = _told(runs)
+    # Each of two pieces counts for more than the other as often as not: both remain, and nothing else.
+    assert share[:, :2].min() > 1 - SURE
+    assert share[:, :2].sum(axis=1).min() > SURE
+
+
+def test_what_all_kinds_of_times_say_stays_certain() -> None:
+    ((share, _),) = _told(contradicting(first=1, others=1))
+    assert share[:, 1].min() > SURE
+
+
+def test_that_another_one_runs_is_told_by_all_times() -> None:
+    runs = contradicting(first=0, others=1)
+    ((_, joint),) = _told(runs)
+    ((_, whole),) = _counted(runs, np.ones((1, PIECES)))
+    assert joint == pytest.approx(whole)
 
 
 def test_alike_are_those_within_three_per_cent_in_every_series() -> None:

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from scipy import special
 
 from hockney.predict.identify.naming import alike, names
-from hockney.predict.identify.posterior import RANK_SWITCH, Evidence, Posterior, Run, posterior, rank_weights
+from hockney.predict.identify.posterior import (
+    PIECES,
+    RANK_SWITCH,
+    Evidence,
+    Posterior,
+    Run,
+    posterior,
+    rank_weights,
+)
 from hockney.predict.points import positions
 
 Array = NDArray[np.float64]
@@ -25,6 +33,11 @@ CHAIN = ("system", "mpi", "source", "variant", "cache", "oversubscribed", "root"
 """Default points that agree in these ran one decision along the sizes; nodes and ranks are last."""
 
 
+DRAWS = 20
+"""Of by how much each piece of a run counts."""
+EVENNESS = 2.0
+"""Shape of the gamma distribution, of mean 1, that they are of: 1 would be the Bayesian bootstrap of single
+curves, and each piece is of several. Chosen on `bcast` in `data/orfeo-epyc`, on its training ranks."""
 _LIKELIER = 0.5
 """Of two, the one of more than this probability."""
 
@@ -129,9 +142,24 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
 
 
 def _told(on_nodes: Sequence[Sequence[Run]]) -> list[tuple[Array, Array]]:
-    """Probabilities of states and of pairs of them for each run, from those on as many nodes: a library's
-    decision may depend on the nodes or not, which is as likely before anything was measured."""
-    together, apart = _both_ways(on_nodes)
+    """Probabilities of states and of pairs of them for each run.
+
+    Where each candidate is wrong in its own way one becomes certain by chance, as evidence adds up. So which one
+    runs is the mean over draws of by how much each piece of each run counts: a bagged posterior (Huggins and
+    Miller, Bayesian Anal. 18, 2023) by a Bayesian bootstrap (Rubin, Ann. Stat. 9, 1981). That another one runs at
+    the next size is told by all of it: there what a candidate is wrong by at both sizes falls out.
+    """
+    many = sum(len(runs) for runs in on_nodes)
+    draws = np.random.default_rng(0).gamma(EVENNESS, 1 / EVENNESS, (DRAWS, many, PIECES))
+    bagged = zip(*[[share for share, _ in _counted(on_nodes, counts)] for counts in draws], strict=True)
+    whole = _counted(on_nodes, np.ones((many, PIECES)))
+    return [(np.mean(shares, axis=0), joint) for shares, (_, joint) in zip(bagged, whole, strict=True)]
+
+
+def _counted(on_nodes: Sequence[Sequence[Run]], counts: Array) -> list[tuple[Array, Array]]:
+    """The same where pieces count so much (`counts` as of `posterior`), from the runs on each number of nodes: a
+    decision may depend on it or not, which is as likely before anything was measured."""
+    together, apart = _both_ways(on_nodes, counts)
     weight = float(special.expit(together.evidence - sum(one.evidence for one in apart)))
     return [
         (weight * share + (1 - weight) * own_share, weight * joint + (1 - weight) * own_joint)
@@ -144,11 +172,14 @@ def _each(made: Sequence[Posterior]) -> list[tuple[Array, Array]]:
     return [both for one in made for both in zip(one.shares, one.joints, strict=True)]
 
 
-def _both_ways(on_nodes: Sequence[Sequence[Run]]) -> tuple[Posterior, list[Posterior]]:
-    """By one decision for all nodes, and by one for each number of nodes, every time counted alike in both."""
+def _both_ways(on_nodes: Sequence[Sequence[Run]], counts: Array) -> tuple[Posterior, list[Posterior]]:
+    """By one decision for all nodes, and by one for each number of nodes, every time counted alike in both;
+    `counts` as of `posterior`."""
     every = [run for runs in on_nodes for run in runs]
     weights = rank_weights(run.ranks for run in every)
-    return posterior(every, weights), [posterior(runs, weights) for runs in on_nodes]
+    parts = np.split(counts, np.cumsum([len(runs) for runs in on_nodes])[:-1])
+    apart = [posterior(runs, weights, part) for runs, part in zip(on_nodes, parts, strict=True)]
+    return posterior(every, weights, counts), apart
 
 
 def _opened(

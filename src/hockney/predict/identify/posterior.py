@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -41,6 +42,8 @@ STRANGE_DEVIATION = 1.5
 FIRST = "min_over_ranks"
 """The statistic that says when the first rank is done; that it counts by itself was chosen after looking at
 `bcast` and `reduce` in `data/orfeo-epyc`."""
+PIECES = 2
+"""Of the evidence of a run: when its first rank is done, and when the others are."""
 FREEDOM = 4.0
 """Of Student's t: outliers do not rule."""
 _UNLIKELY = 1e-6
@@ -71,6 +74,25 @@ class Run:
     size_B: Sequence[int]
     series: Sequence[Evidence]
 
+    @cached_property
+    def pieces(self) -> Array:
+        """ln densities of the times where a state is new, and where it is that of the size before, shape (pieces,
+        2, sizes, candidates + 1).
+
+        The mean over mappings, because candidates miss the times of all in the same way. When the first rank is
+        done says something of its own beside when the others are; the mean of the ranks and the last one say
+        nearly the same, and each counts for its share.
+        """
+        made = np.zeros((PIECES, 2, len(self.size_B), self.series[0].missed.shape[1] + 1))
+        steady = STEADY ** _octaves(self.size_B)
+        for piece, is_first in zip(made, (True, False), strict=True):
+            alike = [one for one in self.series if (one.statistic == FIRST) == is_first]
+            there = [np.asarray(np.isfinite(one.missed).any(axis=1))[:, None] for one in alike]
+            many = np.maximum(np.sum(there, axis=0), 1)
+            for one, has in zip(alike, there, strict=True):
+                piece += np.where(has, _emissions(one, steady), 0.0) / many
+        return made
+
 
 @dataclass(frozen=True)
 class Posterior:
@@ -83,16 +105,19 @@ class Posterior:
     evidence: float
 
 
-def posterior(runs: Sequence[Run], weights: Mapping[int, float] | None = None) -> Posterior:
+def posterior(
+    runs: Sequence[Run], weights: Mapping[int, float] | None = None, counts: Array | None = None
+) -> Posterior:
     """Of runs of one library under one set of conditions, whose decisions depend on ranks and sizes alone.
 
-    `weights`: by how much each number of ranks counts, else as of `rank_weights` of these runs. Evidence is
-    comparable only where the same weights made it.
+    `weights`: by how much each number of ranks counts, else as of `rank_weights` of these runs; `counts`, shape
+    (runs, pieces): by how much each piece of each run does, else as much as it says. Evidence is comparable
+    only where the same weights and counts made it.
     """
     every_B = np.array(sorted({size_B for run in runs for size_B in run.size_B}))
     ranks = sorted({run.ranks for run in runs})
     rows = np.searchsorted(ranks, [run.ranks for run in runs])
-    enter, stay = _at_every_size(runs, rows, every_B)
+    enter, stay = _at_every_size(runs, rows, every_B, np.ones((len(runs), PIECES)) if counts is None else counts)
     if weights is None:
         weights = rank_weights(ranks)
     counted = np.array([weights[each] for each in ranks])[:, None, None]
@@ -148,7 +173,7 @@ def _octaves(size_B: Sequence[int] | NDArray[np.int64]) -> Array:
 
 
 def _at_every_size(
-    runs: Sequence[Run], rows: NDArray[np.intp], every_B: NDArray[np.int64]
+    runs: Sequence[Run], rows: NDArray[np.intp], every_B: NDArray[np.int64], counts: Array
 ) -> tuple[Array, Array]:
     """ln densities of the times of each row of runs: where a state is new, where it is that of the size before.
 
@@ -156,9 +181,9 @@ def _at_every_size(
     """
     shape = (int(rows.max()) + 1, every_B.size, runs[0].series[0].missed.shape[1] + 1)
     enter, stay = np.zeros(shape), np.zeros(shape)
-    for run, row in zip(runs, rows, strict=True):
+    for run, row, count in zip(runs, rows, counts, strict=True):
         at = np.searchsorted(every_B, run.size_B)
-        for total, part in zip((enter, stay), _together(run), strict=True):
+        for total, part in zip((enter, stay), np.tensordot(count, run.pieces, 1), strict=True):
             total[row, at] += part
     return enter, stay
 
@@ -173,23 +198,6 @@ def rank_weights(ranks: Iterable[int]) -> dict[int, float]:
     between = np.minimum(np.diff(np.log2(ascending)) / ALIKE_DOUBLINGS, 1.0) / 2
     counted = np.append(0.5, between) + np.append(between, 0.5)
     return dict(zip(ascending, counted.tolist(), strict=True))
-
-
-def _together(run: Run) -> tuple[Array, Array]:
-    """The mean over mappings, because candidates miss the times of all in the same way.
-
-    When the first rank is done says something of its own beside when the others are; the mean of the ranks and
-    the last one say nearly the same, and each counts for its share.
-    """
-    enter, stay = np.zeros((2, len(run.size_B), run.series[0].missed.shape[1] + 1))
-    for is_first in (True, False):
-        alike = [one for one in run.series if (one.statistic == FIRST) == is_first]
-        there = [np.asarray(np.isfinite(one.missed).any(axis=1))[:, None] for one in alike]
-        many = np.maximum(np.sum(there, axis=0), 1)
-        for one, has in zip(alike, there, strict=True):
-            for total, part in zip((enter, stay), _emissions(one, STEADY ** _octaves(run.size_B)), strict=True):
-                total += np.where(has, part, 0.0) / many
-    return enter, stay
 
 
 def _along_sizes(enter: Array, stay: Array, kept: Array) -> tuple[Array, Array, Array]:
