@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from hockney import cli
+from hockney.errors import RequestError
+from hockney.records.folder import Campaign
 
 Run = Callable[..., str]
 
@@ -92,6 +94,13 @@ def test_a_folder_without_a_name_is_not_the_present_one(refused: Run) -> None:
 
 def test_that_there_is_no_campaign_to_resume_is_said_first(refused: Run) -> None:
     assert "x is not a campaign folder" in refused("--quick", "--resume")
+
+
+def test_the_folder_of_a_study_names_its_campaign(tmp_path: Path) -> None:
+    Campaign.create(tmp_path / "campaign", {})
+    with pytest.raises(RequestError) as told:
+        Campaign.open(tmp_path)
+    assert str(tmp_path / "campaign") in told.value.hint
 
 
 def test_a_host_file_that_is_not_there_is_told(refused: Run) -> None:

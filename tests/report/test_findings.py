@@ -162,6 +162,7 @@ def test_ranges_of_sizes_end_where_no_algorithm_is_unbeaten_in_all() -> None:
     sizes = [choice(8, "chain"), choice(64, "chain"), choice(512, "binary", "chain"), choice(4096, "linear")]
     # The chain ties at 512 B, so its range goes on; nothing is unbeaten both there and at 4 KiB.
     assert fastest_by_size(sizes) == "chain is not beaten from 8 B to 512 B, linear is fastest at 4 KiB"
+    assert fastest_by_size([choice(8, "chain"), choice(8, "chain")]) == "chain is fastest at 8 B"
     assert fastest_by_size([choice(8, "chain", "binary")]) == (
         "chain is not beaten at 8 B (and cannot be told from binary)"
     )

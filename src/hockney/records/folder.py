@@ -147,10 +147,10 @@ class Campaign:
         """RequestError where `path` is no campaign folder, or not whole, or has parts of different plans."""
         _expect_finished(path)
         if not any((path / name).is_file() for name in (RECORDS, APPS, EFFECTS, PLAN)):
-            raise RequestError(
-                f"{path} is not a campaign folder (no {RECORDS})",
-                "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`",
-            )
+            hint = "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`"
+            if (path / "campaign" / PLAN).is_file():
+                hint = f"the campaign of a study is in its folder: {path / 'campaign'}"
+            raise RequestError(f"{path} is not a campaign folder (no {RECORDS})", hint)
         campaign = cls(path, part)
         if part:
             campaign._begin_part(campaign.plan())

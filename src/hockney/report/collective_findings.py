@@ -99,7 +99,7 @@ def fastest_by_size(of_sizes: Sequence[AlgorithmChoice]) -> str:
         name = max(sorted(fast), key=lambda one: sum(choice.best == one for choice in members))
         sizes = [choice.bytes for choice in members]
         where = f"at {format_bytes(sizes[0])}"
-        if len(sizes) > 1:
+        if sizes[-1] > sizes[0]:
             where = f"from {format_bytes(sizes[0])} to {format_bytes(sizes[-1])}"
         others = (
             f" (and cannot be told from {', '.join(sorted(fast - {name})[:MOST_NAMED])})" if len(fast) > 1 else ""

@@ -251,12 +251,17 @@ def _by_hand(
         if shape.layout == "vector" and record.parameters["stride_B"] == 2 * record.parameters["block_B"]:
             verdicts.setdefault(shape.bytes // shape.blocks, set()).add(verdict)
     notes = [
-        f"packing by hand is {min(ratios):.2f} to {max(ratios):.2f} times as fast as the library: {kind}"
+        f"packing by hand is {_span(ratios)} times as fast as the library: {kind}"
         for kind, ratios in sorted(gains.items())
     ]
     if verdicts:
         notes.append(_rule(verdicts, parameters))
     return notes
+
+
+def _span(ratios: Sequence[float]) -> str:
+    """`0.88`, or `0.65 to 1.2` where they differ."""
+    return " to ".join(dict.fromkeys(f"{one:.2f}" for one in (min(ratios), max(ratios))))
 
 
 def _rule(verdicts: Mapping[int, set[str]], parameters: dict[str, Parameter]) -> str:
