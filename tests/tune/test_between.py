@@ -141,6 +141,21 @@ def test_in_a_wide_gap_between_the_sizes_of_an_algorithm_it_is_unknown() -> None
     assert between(steps, asked(4, size_B=16384), rounds)[0, 0] == pytest.approx(2.0)
 
 
+def test_the_table_s_own_steps_are_no_gaps() -> None:
+    """Blocks of one vector on 2 and 4 ranks: steps of 8, each between those of the other. One of 64 is a gap."""
+    two = together(*(points([2], [1.0], size_B) for size_B in (64, 512, 4096, 32768, 2097152)))
+    four = points([4], [2.0], 1024)
+    assert between(together(two, four), asked(3, size_B=1024), rounds)[0, 0] == pytest.approx(2.0)
+    four = points([4], [2.0], 262144)
+    known = together(two, four)
+    told = between(known, together(asked(2, size_B=1024), asked(2, size_B=262144)), rounds)
+    assert told[0, 0] == pytest.approx(1.0)
+    # What two ranks say nothing of, four do: nothing off. Without them nothing is known.
+    assert told[1, 0] == pytest.approx(1.0)
+    assert np.isnan(between(two, asked(2, size_B=262144), rounds)).all()
+
+
+
 def test_the_interval_is_what_known_ranks_are_off_by_at_that_size() -> None:
     """Nine algorithms whose middle of three numbers of ranks is off by 30 %, and by nothing at a larger size."""
     known = together(

@@ -26,10 +26,11 @@ from hockney.statistics import CONFIDENCE, Array
 
 Model = Callable[[pd.DataFrame], Prediction]
 """Predicts points; NaN where nothing is known."""
-WIDEST = 4.0
-"""Ratio of neighbouring sizes of a run between which nothing was missed: that of a campaign's ladder.
+LADDER = 4.0
+"""Ratio of neighbouring sizes of a campaign.
 
-Over a wider gap, as where the time was over before a size came, an algorithm may change its ways.
+Over a gap that is wider than this and than the table's own steps, as where the time was over before a size came, an
+algorithm may change its ways.
 """
 ENOUGH = 8
 """Errors of which the quantile says anything; of fewer the largest counts, and no less than what is usual."""
@@ -40,7 +41,7 @@ def between(known: pd.DataFrame, asked: pd.DataFrame, model: Model) -> Array:
     """Seconds of the asked points with the ends of their 95 % intervals, of shape (n, 3); NaN where unknown.
 
     Both frames have the columns of `predict.points.POINT`, `known` also `time_s`. An algorithm is unknown at
-    sizes that are smaller or larger than all at which it was measured, and in gaps wider than `WIDEST`.
+    sizes that are smaller or larger than all at which it was measured, and in gaps between them (`LADDER`).
     """
     asked = _logarithms(asked, model(asked))
     if asked["model"].isna().any() and len(lacking := _lacking(known)):
@@ -108,22 +109,34 @@ def _corrected(known: pd.DataFrame, asked: pd.DataFrame, *, beyond: bool = True)
         curve = float(run["ranks"].iloc[0]), run["size"].to_numpy(np.float64), run["off"].to_numpy(np.float64)
         runs.setdefault(str(run["choice"].iloc[0]), []).append(curve)
     told = asked["model"].to_numpy(np.float64, copy=True)
+    widest = _widest(known)
     ends = () if beyond else (np.nan, np.nan)
     for row, (choice, ranks, size) in enumerate(asked[["choice", *CALL]].itertuples(index=False)):
         curves = runs.get(choice, [])
-        at = np.array([_on_line(size, sizes, values) for _, sizes, values in curves])
+        at = np.array([_on_line(size, sizes, values, widest) for _, sizes, values in curves])
         there = np.flatnonzero(np.isfinite(at))
         run_ranks = [curves[i][0] for i in there]
         told[row] += np.interp(ranks, run_ranks, at[there], *ends) if there.size else np.nan
     return told
 
 
-def _on_line(size: float, sizes: Array, values: Array) -> float:
+def _widest(known: pd.DataFrame) -> float:
+    """The widest step of sizes (logarithms) that is no gap: the usual one of what was measured on some ranks.
+
+    Two sizes are no ladder.
+    """
+    steps = [np.diff(np.unique(sizes)) for _, sizes in known["size"].groupby(known["ranks"])]
+    ladders = [one for one in steps if one.size > 1]
+    usual = float(np.median(np.concatenate(ladders))) if ladders else 0.0
+    # Sizes are whole elements: a step of the ladder may be a little wider.
+    return max(math.log(LADDER), usual) + 0.1
+
+
+def _on_line(size: float, sizes: Array, values: Array, widest: float) -> float:
     """The value at a size (logarithms) of a run; NaN beyond its ends and in its gaps."""
     after = int(np.searchsorted(sizes, size))
-    # Sizes are whole elements: a step of the ladder may be a little wider.
     is_between = 0 < after < sizes.size and sizes[after] > size
-    if is_between and sizes[after] - sizes[after - 1] > math.log(WIDEST) + 0.1:
+    if is_between and sizes[after] - sizes[after - 1] > widest:
         return math.nan
     return float(np.interp(size, sizes, values, np.nan, np.nan))
 
