@@ -155,7 +155,6 @@ def test_the_table_s_own_steps_are_no_gaps() -> None:
     assert np.isnan(between(two, asked(2, size_B=262144), rounds)).all()
 
 
-
 def test_the_interval_is_what_known_ranks_are_off_by_at_that_size() -> None:
     """Nine algorithms whose middle of three numbers of ranks is off by 30 %, and by nothing at a larger size."""
     known = together(

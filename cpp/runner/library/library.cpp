@@ -17,13 +17,22 @@ std::vector<Family>& families() {
     return all;
 }
 
-int nodes_of(MPI_Comm comm) {
+struct Nodes {
+    int count = 0, fewest = 0, most = 0;  // of ranks on one of them
+};
+
+// Collective.
+Nodes nodes_of(MPI_Comm comm) {
     MPI_Comm node;
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    int rank = 0, first = 0, nodes = 0;
+    int rank = 0, ranks = 0;
     MPI_Comm_rank(node, &rank);
-    first = rank == 0 ? 1 : 0;
-    MPI_Allreduce(&first, &nodes, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_size(node, &ranks);
+    const int first = rank == 0 ? 1 : 0;
+    Nodes nodes;
+    MPI_Allreduce(&first, &nodes.count, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Allreduce(&ranks, &nodes.fewest, 1, MPI_INT, MPI_MIN, comm);
+    MPI_Allreduce(&ranks, &nodes.most, 1, MPI_INT, MPI_MAX, comm);
     MPI_Comm_free(&node);
     return nodes;
 }
@@ -36,11 +45,11 @@ bool needs(const LibraryAlgorithm& algorithm, Need need) {
 std::string unfit(const LibraryAlgorithm& algorithm, MPI_Comm comm) {
     const bool one = needs(algorithm, Need::one_node), several = needs(algorithm, Need::several_nodes);
     if (!one && !several) return "";
-    const int nodes = nodes_of(comm);
-    if (one && nodes > 1) return "works within one node only";
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
-    return several && (nodes == 1 || nodes == ranks) ? "works where ranks share several nodes only" : "";
+    const Nodes nodes = nodes_of(comm);
+    if (one && nodes.count > 1) return "works within one node only";
+    if (several && (nodes.count == 1 || nodes.most == 1)) return "works where ranks share several nodes only";
+    const bool uneven = several && nodes.fewest < nodes.most && algorithm.operation != "barrier";
+    return uneven ? "works with as many ranks on each node only" : "";
 }
 
 MPI_Comm duplicate(const std::string& component, MPI_Comm comm) {

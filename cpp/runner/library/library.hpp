@@ -21,7 +21,7 @@ enum class Need {
     segment_per_rank,          // a segment size of which the vector holds one for each rank
     segment_per_half,          // at least one segment, or element, in each half of the vector
     one_node,                  // and shared memory: its first call maps some, or the selection had no effect
-    several_nodes,             // with two ranks or more on one of them, or the library passes the call on
+    several_nodes,             // with two ranks or more, and as many, on each, or the call is passed on
 };
 
 struct LibraryAlgorithm {

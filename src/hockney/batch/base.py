@@ -18,6 +18,8 @@ from hockney.runner.probe import capture, last_complaint
 
 COMMAND_LIMIT_S = 60.0
 """Patience with a command of a batch system."""
+GLANCE_LIMIT_S = 5.0
+"""With one whose answer is only shown."""
 
 LEAST_MARGIN_S, MARGIN, MOST_MARGIN_S = 10.0, 0.05, 120.0
 """What of a job's time is kept for ending: the point in flight, the launch, the table."""
@@ -133,19 +135,19 @@ def partitions() -> list[Partition]:
     return [one for _, system in batch_systems for one in system.partitions()]
 
 
-def asked(*words: str) -> str:
+def asked(*words: str, limit_s: float = COMMAND_LIMIT_S) -> str:
     """What a command of a batch system prints; EnvironmentLack where it is not there, or fails."""
-    done = capture(list(words), os.environ, COMMAND_LIMIT_S)
+    done = capture(list(words), os.environ, limit_s)
     if done.returncode != 0:
         why = last_complaint(done.stderr) or f"exit code {done.returncode}"
         raise EnvironmentLack(f"`{' '.join(words[:3])} …` failed: {why}", "is this a host of the batch system?")
     return done.stdout
 
 
-def told(*words: str) -> str:
+def told(*words: str, limit_s: float = COMMAND_LIMIT_S) -> str:
     """The same; empty where the command tells nothing, for what one can do without."""
     try:
-        return asked(*words).strip()
+        return asked(*words, limit_s=limit_s).strip()
     except EnvironmentLack:
         return ""
 

@@ -45,7 +45,7 @@ UNSHARED_LINKS = (
 ROUNDING = 1e-9
 """Times that differ by no more are equal."""
 NEWEST = (5, 0)
-"""The version of Open MPI whose algorithms a name means where no table says which; names have stayed the same."""
+"""The version of Open MPI whose algorithms a name means where no table says which; MPICH's mean the same in all."""
 USUAL_B = 1024
 """Size of a message where none is named."""
 
@@ -98,12 +98,12 @@ def chosen(case: CollectiveCase, size_B: int, choice: ScheduleChoice) -> Chosen:
     return Chosen(choice.algorithm, time_s, tuple(warnings))
 
 
-def nodes_of(case: CollectiveCase) -> int:
-    """How many nodes the ranks are on; without places, as many as ranks where a network was measured."""
+def nodes_of(case: CollectiveCase) -> int | None:
+    """How many nodes the ranks are on; without places None where a network was measured: several."""
     costs, place = _costs(case)
     if place is not None:
         return len(set(place.node))
-    return _ranks(case) if costs.crosses_network(None, _ranks(case)) else 1
+    return None if costs.crosses_network(None, _ranks(case)) else 1
 
 
 def _ranks(case: CollectiveCase) -> int:
@@ -200,8 +200,8 @@ def _schedule(case: CollectiveCase, name: str, size_B: int) -> tuple[str, int, b
 
     RequestError where that is not one schedule.
     """
-    library, colon, _ = name.partition(":")
-    if not colon:
+    library, _, own = name.partition(":")
+    if not library or not own:
         return name, 0, True
     asked = {"ranks": _ranks(case), "size_B": size_B, "segment_B": case.segment_B or 1}
     for _, decisions in libraries:

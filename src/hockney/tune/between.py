@@ -29,8 +29,8 @@ Model = Callable[[pd.DataFrame], Prediction]
 LADDER = 4.0
 """Ratio of neighbouring sizes of a campaign.
 
-Over a gap that is wider than this and than the table's own steps, as where the time was over before a size came, an
-algorithm may change its ways.
+Over a gap that is wider than this and than the table's own steps, as where the time was over before a size came,
+an algorithm may change its ways.
 """
 ENOUGH = 8
 """Errors of which the quantile says anything; of fewer the largest counts, and no less than what is usual."""

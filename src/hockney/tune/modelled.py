@@ -143,7 +143,7 @@ def from_costs(
     times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
     for count in ranks:
         _expect_messages(costs, count)
-        nodes = count if costs.crosses_network(None, count) else 1
+        nodes = None if costs.crosses_network(None, count) else 1
         for size_B in sizes_B if COLLECTIVES[operation].has_size else [0]:
             choice = known.decisions.default(operation, count, size_B, known.version, nodes=nodes)
             if choice is None or (default := _time(costs, operation, choice, count, size_B)) is None:

@@ -143,7 +143,11 @@ def test_no_answer_is_made_up() -> None:
 
 def test_han_takes_over_where_ranks_share_several_nodes_from_5_0_on() -> None:
     assert default("bcast", 8, 8, V5_0, nodes=2) is None
+    # It passes most calls on where nodes have different numbers of ranks; which, is not known here.
     assert default("bcast", 8, 8, V5_0, nodes=7) is None
+    # Several nodes, and nobody says how many.
+    assert default("bcast", 8, 8, V5_0, nodes=None) is None
+    assert default("bcast", 8, 8, V4_1, nodes=None) == default("bcast", 8, 8, V4_1)
     assert default("bcast", 8, 8, V4_1, nodes=2) == default("bcast", 8, 8, V4_1)
     # With a rank on each node it passes calls on: counted in a lab by `bench/watching`.
     assert default("bcast", 8, 8, V5_0, nodes=8) == default("bcast", 8, 8, V4_1)

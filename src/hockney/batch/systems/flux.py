@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from hockney.batch.base import (
+    GLANCE_LIMIT_S,
     Allocation,
     BatchSystem,
     Environment,
@@ -66,6 +67,7 @@ def _limit_s(duration: str) -> float | None:
 
 def _partitions() -> list[Partition]:
     fields = "{queuem}|{submission}|{scheduling}|{limits.timelimit}"
+    said = told("flux", "queue", "list", "-n", "-o", fields, limit_s=GLANCE_LIMIT_S)
     return [
         Partition(
             system="flux",
@@ -74,7 +76,7 @@ def _partitions() -> list[Partition]:
             takes_jobs=(submission, scheduling) == ("enabled", "started"),
             limit_s=_limit_s(limit),
         )
-        for name, submission, scheduling, limit in rows(told("flux", "queue", "list", "-n", "-o", fields), 4)
+        for name, submission, scheduling, limit in rows(said, 4)
         if name  # the one queue that has no name is no choice
     ]
 

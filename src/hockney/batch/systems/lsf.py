@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hockney.batch.base import Allocation, BatchSystem, Environment, Partition, State, batch_systems, rows, told
+from hockney.batch.base import (
+    GLANCE_LIMIT_S,
+    Allocation,
+    BatchSystem,
+    Environment,
+    Partition,
+    State,
+    batch_systems,
+    rows,
+    told,
+)
 
 _STATES: dict[str, State] = {
     **dict.fromkeys(("PEND", "PSUSP", "WAIT", "PROV"), "waiting"),
@@ -48,7 +58,7 @@ def _partitions() -> list[Partition]:
     # Under QUEUE_NAME, PRIO and STATUS: `fast 30 Open:Active …`.
     return [
         Partition(system="lsf", name=name, takes_jobs=state == "Open:Active")
-        for name, _, state in rows(told("bqueues", "-w"), 3, None)[1:]
+        for name, _, state in rows(told("bqueues", "-w", limit_s=GLANCE_LIMIT_S), 3, None)[1:]
     ]
 
 

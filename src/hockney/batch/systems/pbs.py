@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hockney.batch.base import (
+    GLANCE_LIMIT_S,
     Allocation,
     BatchSystem,
     Environment,
@@ -67,7 +68,7 @@ def _states(jobs: Sequence[str]) -> dict[str, State]:
 
 def _partitions() -> list[Partition]:
     # The attributes of a queue follow its name; of its nodes they say nothing.
-    _, *queues = re.split(r"^Queue: ", told("qstat", "-Q", "-f"), flags=re.MULTILINE)
+    _, *queues = re.split(r"^Queue: ", told("qstat", "-Q", "-f", limit_s=GLANCE_LIMIT_S), flags=re.MULTILINE)
     return [
         Partition(
             system="pbs",

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from hockney.batch.base import (
+    GLANCE_LIMIT_S,
     Allocation,
     BatchSystem,
     Environment,
@@ -65,7 +66,7 @@ def _count(text: str) -> int | None:
 
 def _partitions() -> list[Partition]:
     # A line for each partition; "+" where its nodes differ, "*" behind the default one, 4K for 4096.
-    said = told("sinfo", "--noheader", "--format", "%P|%a|%l|%D|%c")
+    said = told("sinfo", "--noheader", "--format", "%P|%a|%l|%D|%c", limit_s=GLANCE_LIMIT_S)
     return [
         Partition(
             system="slurm",

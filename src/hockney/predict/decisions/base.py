@@ -52,7 +52,7 @@ class DefaultFunction(Protocol):
 
     `size_B` is the table's: the whole vector for bcast, reduce and allreduce, one rank's block for the others, 0
     for barrier. Reductions have a commutative operator and elements of `element_B` bytes, other operations
-    bytes. `nodes` is how many nodes the ranks are on.
+    bytes. `nodes` is how many nodes the ranks are on; None: several, and nobody says how many.
     """
 
     def __call__(
@@ -62,7 +62,7 @@ class DefaultFunction(Protocol):
         size_B: int,
         version: Version,
         *,
-        nodes: int = 1,
+        nodes: int | None = 1,
         element_B: int = 4,
     ) -> ScheduleChoice | None: ...
 
@@ -116,7 +116,7 @@ class LibraryDecisions(NamedTuple):
     reason: str
 
     def default(
-        self, operation: str, ranks: int, size_B: int, *, nodes: int, element_B: int = 4
+        self, operation: str, ranks: int, size_B: int, *, nodes: int | None, element_B: int = 4
     ) -> ScheduleChoice | None:
         """The library's own choice, as of `DefaultFunction`; None too where the library is not known."""
         if self.decisions is None:

@@ -19,7 +19,7 @@ def default(
     size_B: int,  # noqa: ARG001
     version: Version,  # noqa: ARG001
     *,
-    nodes: int = 1,  # noqa: ARG001
+    nodes: int | None = 1,  # noqa: ARG001
     element_B: int = 4,  # noqa: ARG001
 ) -> ScheduleChoice | None:
     """None: not published."""

@@ -55,10 +55,11 @@ SCHEDULES: dict[str, dict[str, ScheduleChoice]] = {
 
 
 def default(
-    operation: str, ranks: int, size_B: int, version: Version, *, nodes: int = 1, element_B: int = 4
+    operation: str, ranks: int, size_B: int, version: Version, *, nodes: int | None = 1, element_B: int = 4
 ) -> ScheduleChoice | None:
-    """The flat choice; None before 4.0, after 5, and where a collective goes node by node."""
-    if ranks < 2 or not (4, 0) <= version < (6,) or (operation in BY_NODE and nodes < ranks):
+    """The flat choice; None before 4.0, after 5, and where a collective is known to go node by node."""
+    by_node = nodes is not None and nodes < ranks and operation in BY_NODE
+    if ranks < 2 or by_node or not (4, 0) <= version < (6,):
         return None
     return _in_effect(operation, _automatic(operation, ranks, size_B, element_B), ranks)
 

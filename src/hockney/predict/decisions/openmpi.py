@@ -102,16 +102,17 @@ SIZED = {"bcast", "reduce", "allreduce"}
 """Collectives with a substitute for few elements."""
 
 
-def is_of_han(operation: str, version: Version, ranks: int, nodes: int) -> bool:
-    """Whether `han` serves the operation, in place of `tuned`.
+def is_of_han(operation: str, version: Version, ranks: int, nodes: int | None) -> bool:
+    """Whether `han` may serve the operation, in place of `tuned`; `nodes` None: several, nobody says how many.
 
-    On one node it is not asked; where no two ranks share a node it passes every call on, to `tuned`.
+    On one node it is not asked; where no two ranks share a node it passes every call on, to `tuned`, and so it
+    does with most where nodes have different numbers of ranks.
     """
-    return version >= (5, 0) and 1 < nodes < ranks and operation in HAN
+    return version >= (5, 0) and operation in HAN and (nodes is None or 1 < nodes < ranks)
 
 
 def default(
-    operation: str, ranks: int, size_B: int, version: Version, *, nodes: int = 1, element_B: int = 4
+    operation: str, ranks: int, size_B: int, version: Version, *, nodes: int | None = 1, element_B: int = 4
 ) -> ScheduleChoice | None:
     """The fixed decision of `tuned`; None before 1.10, after 5, and where `han` decides."""
     if ranks < 2 or not (1, 10) <= version < (6,):
