@@ -45,7 +45,7 @@ UNSHARED_LINKS = (
 ROUNDING = 1e-9
 """Times that differ by no more are equal."""
 NEWEST = (5, 0)
-"""The version of Open MPI whose algorithms a name means where no table says which; MPICH's mean the same in all."""
+"""The version of Open MPI whose algorithms a name means where no table says which; MPICH has one meaning each."""
 USUAL_B = 1024
 """Size of a message where none is named."""
 
