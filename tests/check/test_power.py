@@ -37,13 +37,18 @@ def said(judged: Judged) -> Power:
     return made
 
 
+def said_share(made: Power) -> float:
+    assert made.found_share is not None
+    return made.found_share
+
+
 def share(factor: float, launches: int, spread: float, campaigns: int, seed: int) -> tuple[float, float]:
     """The share of violations by that factor that is found, and the mean of what is said of `FACTOR`."""
     random = np.random.default_rng(seed)
     made = [campaign(factor, launches, spread, random) for _ in range(campaigns)]
     return (
         float(np.mean([found(judged)[:PLANTED].mean() for judged in made])),
-        float(np.mean([said(judged).found_share for judged in made])),
+        float(np.mean([said_share(said(judged)) for judged in made])),
     )
 
 
@@ -94,6 +99,30 @@ def test_where_nothing_can_be_found_that_is_said() -> None:
     assert "from more than 100 on in the median comparison" in study_text(made, None)[1]
 
 
+@pytest.mark.parametrize("least_factor", [FACTOR, 1.5])
+def test_nothing_is_said_of_a_factor_that_is_no_violation(least_factor: float) -> None:
+    made = study(times(equal, launches=12), least_factor=least_factor)
+    assert made.power is not None
+    assert made.power.found_share is None
+    assert made.power.launches is None
+    assert made.power.median_factor is not None
+    assert made.power.median_factor > least_factor
+    assert f"a factor of {FACTOR:g}" not in study_text(made, None)[1]
+    few = study(times(equal, launches=LEAST_LAUNCHES - 1), least_factor=least_factor)
+    assert f"most factors of {FACTOR:g}" not in study_text(few, None)[1]
+
+
+def test_from_how_many_launches_on_each_finds_the_factor() -> None:
+    made = study(times(equal, launches=12))
+    assert made.power is not None
+    assert made.power.found_share is not None
+    assert f"each finds it with 95% from about {made.power.launches} launches on" in study_text(made, None)[1]
+    wide = study(times(equal, launches=LEAST_LAUNCHES, noise=Made(own=3.0)))
+    assert "each finds it with 95% from more than 10,000 launches on" in study_text(wide, None)[1]
+    few = study(times(equal, launches=LEAST_LAUNCHES - 1))
+    assert "; 10 find most factors of 1.3: `hockney measure --launches 10 …`" in study_text(few, None)[1]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("library", MPIS)
 @pytest.mark.parametrize("launches", [10, 15])
@@ -104,7 +133,7 @@ def test_the_share_that_is_said_is_found_with_the_noise_of_a_library(library: st
         planted = np.isclose(true_ratios(true), FACTOR)
         result = study(noisy, family_error=FAMILY_ERROR)
         assert result.power is not None
-        shares.append(result.power.found_share)
+        shares.append(said_share(result.power))
         hits += [
             one.verdict == "violated" for one, is_one in zip(result.findings, planted, strict=True) if is_one
         ]
@@ -115,6 +144,7 @@ def test_the_share_that_is_said_is_found_with_the_noise_of_a_library(library: st
 @pytest.mark.thorough
 @pytest.mark.parametrize("library", MPIS)
 def test_all_planted_violations_are_found_by_as_many_launches_as_a_check_asks_for(library: str) -> None:
+    # Promised are 95 % of each, not all: the seeds are fixed, and with these none is missed.
     planted = 0
     for seed in range(3000, 3040):
         first = study(violating(seed, 10, Measured(library))[0], family_error=FAMILY_ERROR)

@@ -23,7 +23,7 @@ FOUND = 0.95
 """The probability with which a factor is said to be found."""
 
 FACTOR = 1.3
-"""The factor for which launches are counted."""
+"""The factor for which launches are counted, where it would be a violation."""
 
 MOST_FACTOR = 100.0
 """Of a factor beyond it nothing is said; it is below exp(`MOST_REACH`)."""
@@ -37,14 +37,15 @@ class Power:
     """What a check finds, of the comparisons that launches tell something of.
 
     `median_factor` and `worst_factor`: the smallest true factor found with the probability `FOUND` in the median
-    comparison and in the worst; None where none up to `MOST_FACTOR` is. `found_share`: how probable a factor of
-    `FACTOR` is found, the mean of all comparisons. `launches`: with so many each comparison finds it with the
-    probability `FOUND`; None where `MOST_LAUNCHES` are too few.
+    comparison and in the worst, which is the most uncertain one's and scatters as that does; None where none up
+    to `MOST_FACTOR` is. `found_share`: how probable a factor of `FACTOR` is found, the mean of all comparisons.
+    `launches`: with so many each comparison finds it with the probability `FOUND`; None where `MOST_LAUNCHES` are
+    too few. Both are None where `FACTOR` is not above the least factor: then it is no violation.
     """
 
     median_factor: float | None
     worst_factor: float | None
-    found_share: float
+    found_share: float | None
     launches: int | None
 
     def as_json(self) -> dict[str, Any]:
@@ -78,14 +79,13 @@ def power(judged: Judged, violated: int, family_error: float, least_factor: floa
 
     error, freedom, beyond = asked(had.astype(np.float64))
     factors = np.exp(np.minimum(beyond + special.stdtrit(freedom, FOUND) * error, MOST_REACH))
+    smallest = _within(float(np.median(factors))), _within(float(factors.max()))
+    if least_factor >= FACTOR:
+        return Power(*smallest, None, None)
     counts = range(LEAST_LAUNCHES, MOST_LAUNCHES + 1)
     place = bisect_left(counts, True, key=is_enough)
-    return Power(
-        _within(float(np.median(factors))),
-        _within(float(factors.max())),
-        float(found(had.astype(np.float64)).mean()),
-        counts[place] if place < len(counts) else None,
-    )
+    share = float(found(had.astype(np.float64)).mean())
+    return Power(*smallest, share, counts[place] if place < len(counts) else None)
 
 
 def _within(factor: float) -> float | None:

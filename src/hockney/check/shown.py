@@ -8,15 +8,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from hockney.check.advised import MANY_LAUNCHES
 from hockney.check.against import Changes
 from hockney.check.confirm import Confirmation
 from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, MOST_LAUNCHES, Power
 from hockney.check.study import Finding, Study
 from hockney.units import format_bytes, format_time
-
-MANY_LAUNCHES = 10
-"""What to measure where nothing is known of how launches differ (docs/reference/check.md says what it finds)."""
 
 MOST_ROWS = 40
 """Rows that a person looks at; `--json` has all."""
@@ -57,9 +55,10 @@ def study_text(study: Study, confirmation: Confirmation | None) -> tuple[Table |
     if study.power is not None:
         lines += _power(study.power)
     if few := sum(finding.launches < LEAST_LAUNCHES for finding in study.findings):
+        many = f"; {MANY_LAUNCHES} find most factors of {FACTOR:g}" if study.least_factor < FACTOR else ""
         lines.append(
-            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing; {MANY_LAUNCHES} find "
-            f"most factors of {FACTOR:g}: `hockney measure --launches {MANY_LAUNCHES} …`"
+            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing{many}: "
+            f"`hockney measure --launches {MANY_LAUNCHES} …`"
         )
     if study.left_out:
         lines.append(f"{study.left_out} points left out: no launch met them at the level that is compared")
@@ -109,15 +108,17 @@ def changes_text(changes: Changes) -> tuple[Table | None, str]:
 
 
 def _power(found: Power) -> Iterator[str]:
-    """What would have been found, and what it takes to find a factor everywhere."""
+    """What would have been found, and what it takes to find a factor in each comparison."""
     yield (
         f"a true factor is found with a probability of {FOUND:.0%} from {_any(found.median_factor)} on in the "
         f"median comparison, from {_any(found.worst_factor)} on in the worst"
     )
+    if found.found_share is None:
+        return
     takes = f"more than {MOST_LAUNCHES:,}" if found.launches is None else f"about {found.launches:,}"
     yield (
         f"a factor of {FACTOR:g} is found in {100 * found.found_share:.3g} of 100 comparisons; "
-        f"in all of them by {takes} launches"
+        f"each finds it with {FOUND:.0%} from {takes} launches on"
     )
 
 

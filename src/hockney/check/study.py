@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hockney.check.advised import MANY_LAUNCHES
 from hockney.check.cells import SETTING, Call, Times
 from hockney.check.guidelines.base import Bound, Part, guidelines
 from hockney.check.judge import Comparisons, Judged, comparisons, judge
@@ -209,7 +210,7 @@ def study(
         raise RequestError(
             "no guideline compares anything here: it needs an operation of the library's own choice at two "
             "sizes, or two operations or algorithms on the same ranks",
-            "measure some: `hockney measure --operation collectives --launches 10 -o FOLDER`",
+            f"measure some: `hockney measure --operation collectives --launches {MANY_LAUNCHES} -o FOLDER`",
         )
     pairs = compared(times, found)
     judged = judge(pairs, times.time_s, times.low_s, times.high_s)

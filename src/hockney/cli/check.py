@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field
 
+from hockney.check.advised import MANY_LAUNCHES
 from hockney.cli._further import measure_into
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
@@ -91,8 +92,8 @@ class CheckOptions(BaseModel):
 
 @verb(
     "check",
-    examples="""
-hockney measure --operation collectives --algorithm ours,default --launches 10 -o c
+    examples=f"""
+hockney measure --operation collectives --algorithm ours,default --launches {MANY_LAUNCHES} -o c
 hockney check c
 hockney check c --family-error 2% --guidelines split_in_parts,bcast_as_scatter_and_allgather
 hockney check c --confirm c-again
@@ -108,7 +109,8 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
     A broadcast that takes longer than a scatter and an allgather, a size that takes longer than a larger one, a
     default that takes longer than one of our schedules: each violation is a defect of a library's choices, and
     names what mends it. Calls are compared launch by launch, so that five launches are needed, and more of them
-    find smaller factors: the result says how small, and how many launches find a factor of 1.3 everywhere.
+    find smaller factors: the result says how small, and from how many launches on each comparison finds a factor
+    of 1.3 with a probability of 95 %.
 
     Where no guideline is violated, the probability that any is reported is at most --family-error, however many
     are compared (Holm's correction); what launches are too few for, or differ too much for, cannot be told, and

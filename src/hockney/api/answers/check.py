@@ -76,15 +76,16 @@ class Power(TypedDict):
     """What a check finds of these comparisons, with these launches and spreads.
 
     The smallest true factors that are found with `probability` in the median comparison and in the worst, null
-    where none up to 100 is; the share of comparisons in which `factor` is found, and how many launches find it in
-    each with `probability`, null where more than 10,000 do.
+    where none up to 100 is; the share of comparisons in which `factor` is found, and from how many launches on
+    each finds it with `probability`, null where these are more than 10,000. Where `least_factor` is `factor` or
+    more, a factor of that size is no violation, and both are null.
     """
 
     probability: float
     median_factor: float | None
     worst_factor: float | None
     factor: float
-    found_share: float
+    found_share: float | None
     launches: int | None
 
 

@@ -132,7 +132,7 @@ def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
     closed = []
     for on_nodes in places.values():
         opened = [chain for part in on_nodes.values() for chain in part]
-        if len(set(points["statistic"])) > 1:
+        if len({series.statistic for chain in opened for series in chain.run.series}) > 1:
             told = _told([[chain.run for chain in part] for part in on_nodes.values()])
         else:
             # By one statistic alone candidates miss all times alike: together they only seem to say more.

@@ -1,0 +1,47 @@
+"""Chains of a table that holds times of several places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hockney.predict.identify.chains import CHAIN, Expected, chains
+from hockney.predict.identify.posterior import FIRST
+
+MEAN = "mean_over_ranks"
+SIZE_B = [2**power for power in range(8)]
+
+
+def table(source: str, *statistics: str) -> pd.DataFrame:
+    """`default` on 4 and 8 ranks: between what two candidates take, nearer to that of the first."""
+    random = np.random.default_rng(1)
+    rows = [
+        dict.fromkeys((*CHAIN, "mapping"), "")
+        | {"source": source, "nodes": 1, "ranks": ranks, "ppn": ranks, "bytes": size_B}
+        | {"statistic": statistic, "time_s": float(np.exp(0.03 + random.normal(0, 0.03)))}
+        for statistic in statistics
+        for ranks in (4, 8)
+        for size_B in SIZE_B
+    ]
+    return pd.DataFrame(rows)
+
+
+def shares(points: pd.DataFrame, source: str) -> np.ndarray:
+    """Probabilities of the states in each cell of that source."""
+    shape = (len(points), 2)
+    ln_s = np.tile([0.0, 0.1], (len(points), 1))
+    expected = Expected(ln_s, np.full(shape, 0.1), np.full(shape, 0.05), np.exp(ln_s))
+    found = [chain for chain in chains(points, expected, MEAN) if source in chain.key]
+    assert [chain.ranks for chain in found] == [4, 8]
+    return np.array([cell.share for chain in found for cell in chain.cells])
+
+
+def test_a_place_of_one_statistic_is_told_as_if_alone_beside_one_of_several() -> None:
+    several, one = table("several", MEAN, FIRST), table("one", MEAN)
+    both = pd.concat([several, one], ignore_index=True)
+    assert shares(both, "one") == pytest.approx(shares(one, "one"))
+    assert shares(both, "several") == pytest.approx(shares(several, "several"))
+    # And what several statistics say is not told so.
+    alone = several[several["statistic"] == MEAN].reset_index(drop=True)
+    assert shares(several, "several") != pytest.approx(shares(alone, "several"), abs=0.01)
