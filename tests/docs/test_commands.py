@@ -47,8 +47,6 @@ trap 'judge $?' ERR"""
 """Ends the shell where a command's exit code is no answer."""
 SHORT = "--bytes 8,64,512,4KiB,32KiB,64KiB --visits 1 --budget 20ms --level all"
 """What `make test` adds to `hockney measure`: enough sizes for every kind of answer, none of them a good one."""
-SHORT_TIME = "40s"
-"""What `make test` gives a campaign that a page gives minutes: what follows works of fewer launches, too."""
 _MEASURES = re.compile(r"hockney (measure|run|study \w+ (?!--dry-run|--from)|tune .*--verify|apply|profile)")
 
 
@@ -143,7 +141,6 @@ def _script(found: list[Piece], logs: Path, given: Given) -> str:
         text = piece.text
         if not ALL:
             text = re.sub(r"(?m)^hockney measure (?!.*--bytes)(?!.*--submit)", f"hockney measure {SHORT} ", text)
-            text = re.sub(r"(?<= --time )\d+min\b", SHORT_TIME, text)
         if added := piece.says.get("adds"):
             text = _HOCKNEY.sub(rf"\1 {added}", text)
         lines += [f"log={shlex.quote(str(logs / str(number)))}", 'exec >"$log" 2>&1']
