@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hockney.records.verification import Proof, Verification, VerifiedCell
+from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.page import Section
 from hockney.report.tables import NONE, Table
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
+ID = "verification"
 MEANING = (
     "Launches by default and with the rules took turns. The gain is the time by default over that with the "
     "rules, launch by launch, with its 95 % interval; the regret is by how much longer than the best of the "
@@ -22,7 +24,7 @@ def section(verification: Verification | None) -> Section | None:
     """The section; None without a verification."""
     if verification is None:
         return None
-    result = Section("verification", f"Verified: {verification.target}", MEANING)
+    result = Section(ID, f"Verified: {verification.target}", MEANING, findings=_findings(verification))
     result.tables = [
         Table(
             "Cells, with and without the rules",
@@ -48,6 +50,35 @@ def section(verification: Verification | None) -> Section | None:
         else f"The geometric mean of the gains of the {ruled} cells with a rule is {mean:.2f}."
     )
     return result
+
+
+def _findings(verification: Verification) -> list[Finding]:
+    """What the rules gain, what goes back to the default, and whose effect is not shown."""
+    kept = [cell for cell in verification.cells if cell.is_kept and cell.gain is not None]
+    if mean := verification.mean_gain:
+        said = (
+            f"With the rules, {len(kept)} of {counted(len(verification.cells), 'cell')} are {mean:.2f} times as "
+            "fast as by default (geometric mean); most gains "
+            f"{_in_words(max(kept, key=lambda cell: cell.gain or 0))}."
+        )
+    else:
+        said = "No cell keeps a rule: beside the default none was shown to be faster in launches that took turns."
+    found = [Finding(said, ID, 0.98)]
+    if back := verification.gone_back:
+        least = min(back, key=lambda cell: cell.gain or 0)
+        many = f"{len(back)} cells go" if len(back) > 1 else "A cell goes"
+        found.append(Finding(f"{many} back to the default; least gains {_in_words(least)}.", ID, 0.96))
+    for effect, words in (("none", "take no effect"), ("not proven", "are not proven to take effect")):
+        of_it = [proof for proof in verification.proofs if proof.effect == effect]
+        found += [Finding(f"Rules for {one.operation} {words}: {one.why}.", ID, 0.97, effect) for one in of_it]
+    return found
+
+
+def _in_words(cell: VerifiedCell) -> str:
+    where = f"{cell.operation} of {format_bytes(cell.bytes)} on {counted(cell.ranks, 'rank')}"
+    if cell.gain is None:
+        return f"{where}, which was not timed"
+    return f"{where}: {cell.gain:.2f} times as fast ({_between(cell.gain_low, cell.gain_high)})"
 
 
 def _row(cell: VerifiedCell) -> Sequence[str]:
