@@ -32,8 +32,8 @@ def hello() -> dict[str, object]:
         {"rank": rank, "host": "h", "machine": "m", "cpu": rank, "affinity": [rank]} for rank in range(count)
     ]
     operations = [
-        {"name": "pingpong", "largest_B": 0, "windowed": False},
         {"name": "bandwidth", "largest_B": 0, "windowed": True},
+        {"name": "pingpong", "largest_B": 0, "windowed": False},
         {"name": "send_overhead", "largest_B": 64, "windowed": False},
     ]
     return {

@@ -340,7 +340,9 @@ def test_what_a_file_of_rules_goes_before_is_refused(
 @pytest.mark.parametrize("library", ["Open MPI 4.1.4", "Open MPI 5.0.11"])
 def test_a_launch_is_asked_for_nothing_that_a_file_of_rules_goes_before(library: str) -> None:
     known = Candidate(operation="bcast", algorithm="tuned:pipeline", kind="library", segmented=False, radix=0)
-    hello = SimpleNamespace(algorithms=[known], settings={"coll_tuned_dynamic_rules_filename": "rules_file"})
+    hello = SimpleNamespace(
+        operations=[], algorithms=[known], settings={"coll_tuned_dynamic_rules_filename": "rules_file"}
+    )
     running: Any = SimpleNamespace(hello=hello, launch=SimpleNamespace(only=None, mpi_name=library))
     loop: Any = None
     asked = plan(operations=["bcast"], algorithms=["tuned:pipeline"], rank_counts=[2])

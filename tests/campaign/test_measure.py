@@ -35,6 +35,8 @@ def test_operations_keep_to_their_largest_size(tmp_path: Path) -> None:
     assert max(sizes(campaign, operation="send_overhead")) == 64
     windows = {record.operation: record.window for record in campaign.records()}
     assert windows == {"pingpong": None, "bandwidth": 64, "send_overhead": None}
+    order = list(dict.fromkeys(record.operation for record in campaign.records()))
+    assert order == ["pingpong", "bandwidth", "send_overhead"], "the most informative first, not the alphabet's"
 
 
 def test_several_launches_repeat_the_same_sizes(tmp_path: Path) -> None:

@@ -224,12 +224,12 @@ class Session:
 
 
 def operations(hello: Hello, names: Sequence[str]) -> dict[str, Kernel]:
-    """The named operations between two ranks, all where none is named; RequestError for one the runner lacks."""
+    """The named operations between two ranks; RequestError for one the runner lacks."""
     known = {kernel.name: kernel for kernel in hello.operations}
     for name in names:
         if name not in known:
             raise RequestError(f"unknown operation {name!r}", f"known: {', '.join(sorted(known))}")
-    return {name: known[name] for name in names or known}
+    return {name: known[name] for name in names}
 
 
 _TELLING = ("error", "not enough slots", "no components", "fatal", "abort", "killed", "signal")
