@@ -319,11 +319,12 @@ def own_growth(training: Training, points: pd.DataFrame) -> tuple[Array, Array]:
     """What `default` takes at `points` as far as its own times tell, whatever runs: ln seconds, and the deviation
     in ln, shapes (n,).
 
-    Along the straight lines of `linear_in_ranks`, and between two trained sizes along ln bytes. NaN outside of
-    the trained sizes, and where a line has no interval, because it has fewer than three numbers of ranks.
+    Along the straight lines of `linear_in_ranks`, but that none falls: it would end at nothing. Between two
+    trained sizes along ln bytes. NaN outside of the trained sizes, and where a line has no interval, because it
+    has fewer than three numbers of ranks.
     """
     own = training.points[training.points["algorithm"] == DEFAULT]
-    lines = linear_in_ranks.fit(replace(training, points=own))
+    lines = linear_in_ranks.lines(own, may_fall=False)
     trained_B, asked_B = np.unique(own["bytes"].to_numpy(np.int64)), points["bytes"].to_numpy(np.int64)
     at = np.searchsorted(trained_B, asked_B)
     above_B = trained_B[np.minimum(at, trained_B.size - 1)]
