@@ -65,6 +65,22 @@ def test_slope_and_its_error_as_scipy_has_them() -> None:
     assert found.fitted.noise * found.fitted.errors[1] == pytest.approx(expected.stderr)
 
 
+def test_a_line_that_may_not_fall_is_flat() -> None:
+    """The mean, with the prediction interval of a new value beside four; a rising line is as it was."""
+    ranks, time_s = np.array([2.0, 4, 8, 16]), np.array([5.0, 4.0, 4.5, 2.5])
+    flat, falling = (line(ranks, time_s, may_fall=may_fall) for may_fall in (False, True))
+    assert flat is not None
+    assert falling is not None
+    value_s, half = flat.at(np.array([1e6]))
+    assert value_s == pytest.approx([4.0])
+    reach = stats.t.ppf(0.975, 3) * time_s.std(ddof=1) * np.sqrt(1 + 1 / 4)
+    assert half == pytest.approx([reach])
+    assert falling.at(np.array([1e6]))[0] < 0
+    rising = line(ranks, ranks, may_fall=False)
+    assert rising is not None
+    assert rising.at(np.array([1e6]))[0] == pytest.approx([1e6])
+
+
 @pytest.mark.parametrize("asked", [12.0, 60.0])
 def test_the_interval_covers_what_it_claims(asked: float) -> None:
     random = np.random.default_rng(1)

@@ -3,8 +3,8 @@ doubt.
 
 The calibration sees the named algorithms; what each candidate would take at the points of `default` follows, and
 from what it misses which one ran (`predict.identify`). Points of `default` whose algorithm is certain then
-calibrate like any other. A prediction of `default` is the mixture of its candidates, and the doubt is in its
-interval.
+calibrate like any other. A prediction of `default` is the mixture of its candidates and, as far as none of them
+is believed, of how `default` itself grew with the ranks. The doubt is in its interval.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
+from hockney.predict.estimators import linear_in_ranks
 from hockney.predict.estimators.base import Array, Correction, FittedEstimator, Prediction, Training
 from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import Candidate, of_name, window
@@ -29,6 +30,7 @@ from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.points import DEFAULT, keys
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
+from hockney.records.series import size_place
 from hockney.statistics import NORMAL, TAILS, t_reach
 
 REPEATED = 0.05
@@ -281,15 +283,20 @@ class Mixed:
     def _mixture(self, points: pd.DataFrame) -> Prediction:
         candidates = self.found.candidates
         made = _simulated(points, candidates, self._again, names=False)
-        share = self.share(points)[:, : len(candidates)]
-        share = np.where(np.isfinite(made.ln_s), share, 0.0)
+        grown_ln, wide = own_growth(self.training, points)
+        ln_s, deviation = np.column_stack([made.ln_s, grown_ln]), np.column_stack([made.model, wide])
+        can = np.isfinite(ln_s)
+        share = np.where(can, self.share(points), 0.0)
+        # What is left is of none of the candidates, or of one that cannot run here or that nothing simulates: so
+        # `default` takes what it grew to, or where its own times do not tell that, what any candidate takes.
+        left = np.where(can[:, -1:], np.arange(can.shape[1]) == len(candidates), can)
+        share += left * (1 - share.sum(axis=1, keepdims=True)) / np.maximum(left.sum(axis=1, keepdims=True), 1)
         time_s, low_s, high_s = (np.full(len(points), np.nan) for _ in range(3))
         for i, weights in enumerate(share):
-            if weights.sum() <= 0:
-                continue
             has = weights > 0
-            ends = _quantiles(weights[has], made.ln_s[i, has], made.model[i, has])
-            low_s[i], time_s[i], high_s[i] = np.exp(ends)
+            if has.any():
+                ends = _quantiles(weights[has], ln_s[i, has], deviation[i, has])
+                low_s[i], time_s[i], high_s[i] = np.exp(ends)
         return Prediction(time_s, low_s, high_s)
 
     def share(self, points: pd.DataFrame) -> Array:
@@ -306,6 +313,31 @@ class Mixed:
             sizes = [cell.size_B for cell in near.cells]
             made[i] = carried(share, sizes, near.ranks, [int(point["bytes"])], int(point["ranks"]))[0]
         return made
+
+
+def own_growth(training: Training, points: pd.DataFrame) -> tuple[Array, Array]:
+    """What `default` takes at `points` as far as its own times tell, whatever runs: ln seconds, and the deviation
+    in ln, shapes (n,).
+
+    Along the straight lines of `linear_in_ranks`, but that none falls: it would end at nothing. Between two
+    trained sizes along ln bytes. NaN outside of the trained sizes, and where a line has no interval, because it
+    has fewer than three numbers of ranks.
+    """
+    own = training.points[training.points["algorithm"] == DEFAULT]
+    lines = linear_in_ranks.lines(own, may_fall=False)
+    trained_B, asked_B = np.unique(own["bytes"].to_numpy(np.int64)), points["bytes"].to_numpy(np.int64)
+    at = np.searchsorted(trained_B, asked_B)
+    above_B = trained_B[np.minimum(at, trained_B.size - 1)]
+    below_B = np.where(above_B > asked_B, trained_B[np.maximum(at - 1, 0)], above_B)
+    made = [lines.predict(points.assign(bytes=size_B)) for size_B in (below_B, above_B)]
+    seconds = np.array([[part.time_s for part in made], [part.high_s for part in made]])
+    is_told = (below_B <= asked_B) & (asked_B <= above_B) & (seconds > 0).all(axis=(0, 1))
+    first, place, last = (size_place(each) for each in (below_B, asked_B, above_B))
+    share = np.divide(place - first, last - first, out=np.zeros(len(points)), where=last > first)
+    ends = np.log(seconds, out=np.full(seconds.shape, np.nan), where=is_told)
+    grown, high = (1 - share) * ends[:, 0] + share * ends[:, 1]
+    # A line that happens to go through its points is no better known than each of them.
+    return grown, np.maximum((high - grown) / NORMAL, REPEATED)
 
 
 def _quantiles(weights: Array, centre: Array, deviation: Array) -> tuple[float, float, float]:

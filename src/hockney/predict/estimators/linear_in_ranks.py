@@ -22,13 +22,13 @@ GROUP = tuple(name for name in POINT if name not in GROWING)
 
 @dataclass(frozen=True)
 class RankLine:
-    """T(P) = c₀ + c₁P."""
+    """T(P) = c₀ + c₁P, or c₀ alone."""
 
     fitted: LeastSquares
 
     def at(self, ranks: Array) -> tuple[Array, Array]:
         """Times in seconds and half widths of the 95 % prediction interval, for a new point each."""
-        rows = _design(ranks)
+        rows = _design(ranks)[:, : self.fitted.value.size]
         time_s = rows @ self.fitted.value
         if self.fitted.freedom < 1:
             return time_s, np.full(ranks.shape, np.nan)
@@ -36,11 +36,17 @@ class RankLine:
         return time_s, t_reach(error_s, self.fitted.freedom)
 
 
-def line(ranks: Array, time_s: Array) -> RankLine | None:
-    """Ordinary least squares of `time_s` on `ranks`, both of shape (n,); None where all ranks are equal."""
+def line(ranks: Array, time_s: Array, *, may_fall: bool = True) -> RankLine | None:
+    """Ordinary least squares of `time_s` on `ranks`, both of shape (n,); None where all ranks are equal.
+
+    Where it may not fall, c₁ is never negative: that of a falling line is 0.
+    """
     if np.all(ranks == ranks[0]):
         return None
-    return RankLine(least_squares(_design(ranks), time_s))
+    design = _design(ranks)
+    fitted = least_squares(design, time_s)
+    falls = not may_fall and fitted.value[1] < 0
+    return RankLine(least_squares(design[:, :1], time_s) if falls else fitted)
 
 
 def _design(ranks: Array) -> Array:
@@ -72,7 +78,12 @@ class RankLines:
 @estimators.register("linear_in_ranks")
 def fit(training: Training) -> FittedEstimator:
     """A line for each (algorithm, size, mapping, …) of the training points."""
-    ranks = training.points["ranks"].to_numpy(np.float64)
-    time_s = training.points["time_s"].to_numpy(np.float64)
-    lines = {key: line(ranks[index], time_s[index]) for key, index in positions(training.points, GROUP).items()}
-    return RankLines({key: fitted for key, fitted in lines.items() if fitted is not None})
+    return lines(training.points)
+
+
+def lines(points: pd.DataFrame, *, may_fall: bool = True) -> RankLines:
+    """The same of points with the columns `predict.points.POINT` and `time_s`; `may_fall` as of `line`."""
+    ranks, time_s = (points[name].to_numpy(np.float64) for name in ("ranks", "time_s"))
+    groups = positions(points, GROUP)
+    made = {key: line(ranks[index], time_s[index], may_fall=may_fall) for key, index in groups.items()}
+    return RankLines({key: fitted for key, fitted in made.items() if fitted is not None})

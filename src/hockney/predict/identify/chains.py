@@ -208,10 +208,15 @@ def _opened(
 
 def carried(share: Array, from_B: Sequence[int], ranks_from: int, to_B: Sequence[int], ranks: int) -> Array:
     """Probabilities of the states at sizes `to_B` and other ranks, from those of a chain, shape (sizes,
-    states)."""
+    states).
+
+    Where the library may have chosen anew, nobody knows what: that is the last state, none of the candidates.
+    """
     nearest = [int(np.argmin(np.abs(np.log((np.array(from_B) + 1) / (size_B + 1))))) for size_B in to_B]
     kept = (1 - RANK_SWITCH) ** abs(np.log2(ranks / ranks_from))
-    return np.asarray(kept * share[nearest] + (1 - kept) / share.shape[1])
+    made = kept * share[nearest]
+    made[:, -1] += 1 - kept
+    return np.asarray(made)
 
 
 def _closed(chain: _Open, share: Array, joint: Array, expected: Expected) -> Chain:
