@@ -61,10 +61,6 @@ def test_a_dry_run_tells_points_estimate_and_bound_without_an_mpi(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_begun_has_no_dry_run(refused: Run) -> None:
-    assert "`hockney status x`" in refused("--resume", "--dry-run")
-
-
 @pytest.mark.parametrize(
     "option",
     [

@@ -84,8 +84,10 @@ class Offer:
     ) -> list[Record]:
         plan, running = self._plan, self._running
         name = key.algorithm if running.launch.only is None else "default"
-        measure = partial(session.collective, **collectives.request(key, size_B, name), **common)
-        answer = self._loop.within(min(HANG_S, plan.time_limit_s), measure)
+        request = collectives.request(key, size_B, name)
+        answer = self._loop.within(
+            min(HANG_S, plan.time_limit_s), lambda limit_s: session.collective(limit_s, **request, **common)
+        )
         kind = self._kinds.get((key.operation, key.algorithm), "")
         choice, why = collectives.selection(key, name, kind, answer)
         about = Record(

@@ -32,8 +32,8 @@ with later():
     from hockney.campaign.estimate import compile_s, estimate
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
+    from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_many, with_transports
     from hockney.campaign.prepare import launches as prepare
-    from hockney.campaign.prepare import refuse_far_too_many, with_transports
     from hockney.campaign.trust import doubt, seal
     from hockney.network.topologies.base import parse_spec
     from hockney.predict.adaptive import Adaptive
@@ -42,7 +42,7 @@ with later():
     from hockney.records.record import Record
     from hockney.records.visits import CHOICES
     from hockney.runner.transports import ALL
-    from hockney.studies.crowding import ONLY_CHECKS, crowded
+    from hockney.studies.crowding import ONLY_CHECKS
 
 NOT_OF_EFFECTS = (
     *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments_B", "radices"),
@@ -129,12 +129,7 @@ def measure(
 
 
 def _asked(context: typer.Context, options: MeasureOptions, submission: Submission) -> Plan:
-    """The plan of a campaign that is only told of; RequestError beside --resume."""
-    if options.resume:
-        raise RequestError(
-            "--dry-run tells of a campaign that is not begun",
-            f"`hockney status {options.output}` says what is missing of one that is",
-        )
+    """The plan of a campaign that is only told of."""
     plan = _plan(options, context)
     return planned(plan, submission.chosen(), given=set(written(context))) if submission.submit else plan
 
@@ -159,7 +154,7 @@ def _tell(plan: Plan, output: Path, as_json: bool) -> None:
         f"in {counted(expected.visits, 'visit')} → {output}"
     )
     say.line(f"takes {expected}" + (f"; compiling comes first, about {compiling_s:.0f} s" if compiling_s else ""))
-    if crowded(plan.model_dump(), [plan.map_by]):
+    if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
         say.line(f"the ranks share cores: that they wait for them is not counted; {ONLY_CHECKS}")
 
 
