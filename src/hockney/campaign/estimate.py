@@ -58,17 +58,6 @@ class Estimate:
     whole_s: float
     bound_s: float | None
 
-    def as_data(self) -> dict[str, int | float | None]:
-        """The same by names."""
-        return {
-            "launches": self.launches,
-            "points": self.points,
-            "visits": self.visits,
-            "estimate_s": self.estimate_s,
-            "whole_s": self.whole_s,
-            "bound_s": self.bound_s,
-        }
-
     def __str__(self) -> str:
         """What it takes, in words."""
         if self.bound_s is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,7 +143,7 @@ def _tell(plan: Plan, output: Path, as_json: bool) -> None:
         say.json(
             {
                 "campaign": str(output),
-                **expected.as_data(),
+                **asdict(expected),
                 "compile_s": compiling_s,
                 "plan": plan.model_dump(),
             }
