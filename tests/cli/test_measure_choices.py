@@ -35,7 +35,17 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
 
 def test_a_dry_run_tells_points_estimate_and_bound_without_an_mpi(tmp_path: Path) -> None:
-    words = ["measure", "-o", tmp_path / "x", "--ranks", "2", "--mpi", tmp_path, "--operation", "bcast"]
+    words: list[str | Path] = [
+        "measure",
+        "-o",
+        tmp_path / "x",
+        "--ranks",
+        "2",
+        "--mpi",
+        tmp_path,
+        "--operation",
+        "bcast",
+    ]
     words += [
         "--algorithm",
         "default,binomial",
