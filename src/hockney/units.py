@@ -170,6 +170,15 @@ def format_time(seconds: float, digits: int = 3) -> str:
     return _scaled(seconds, [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")], digits)
 
 
+def format_duration(seconds: float) -> str:
+    """A time that somebody waits for, to the second: 13 min 40 s, 2 h 10 min."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"
+
+
 def format_rate(rate_B_per_s: float, digits: int = 3) -> str:
     """1.09e10 → `10.9 GB/s`."""
     return _scaled(rate_B_per_s, [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")], digits)

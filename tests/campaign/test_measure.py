@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.campaign.fake_campaign import fake_launch, measured, plan, sizes
+from tests.campaign.fake_campaign import Silent, fake_launch, measured, plan, sizes
 
+from hockney.campaign.measure import run
 from hockney.campaign.work import Work
 from hockney.errors import RequestError
 from hockney.records.contents import unmeasured
+from hockney.records.folder import Campaign
+from hockney.runner.session import Session
 
 
 def test_a_campaign_brackets_the_switch_and_keeps_everything(tmp_path: Path) -> None:
@@ -104,13 +107,81 @@ def test_a_runner_that_always_dies_is_given_up(tmp_path: Path) -> None:
     assert len(outcome.failures) == 3
 
 
-def test_a_hang_ends_soon_after_the_campaigns_time(tmp_path: Path) -> None:
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hockney.campaign.loop.LEAST_WAIT_S", 0.2)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("operation", ["pingpong", "bcast"])
+def test_what_the_campaigns_time_ended_is_left_out_and_no_failure(tmp_path: Path, operation: str) -> None:
     begin_s = time.monotonic()
-    asked = plan(sizes_B=[0, 8], time_limit_s=100.0, time_s=2.0, budget_s=0.05)
-    _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "1"))
-    # The least wait of 5 s, twice the budget and the end of the launch; not 100 s.
-    assert time.monotonic() - begin_s < 20
-    assert "no answer within 5.1 s" in outcome.failures[0]
+    asked = plan(operations=[operation], sizes_B=[8, 64], time_limit_s=100.0, time_s=2.0, budget_s=0.05)
+    campaign, outcome, watcher = measured(tmp_path / "c", asked, fake_launch("hangs", "1"))
+    # Two seconds, twice the budget and the end of the launch; not the 60 or 100 s that a hang is given.
+    assert time.monotonic() - begin_s < 40
+    assert outcome.failures == []
+    assert (outcome.measured, outcome.left_out) == (1, 1)
+    assert not outcome.is_whole
+    assert outcome.why == "its time (--time) was over"
+    (line,) = campaign.failures()
+    assert "reason" not in line
+    assert "as the campaign's time was over" in line["left_out"]
+    assert sum("as the campaign's time was over" in text for text in watcher.warnings) == 1
+    (told,) = unmeasured(campaign.records(), campaign.failures())
+    assert line["left_out"] in told
+    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert outcome.is_whole
+    assert set(sizes(campaign)) == {8, 64}
+    assert unmeasured(campaign.records(), campaign.failures()) == []
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_the_campaigns_time_ended_comes_last_in_the_next_run(tmp_path: Path) -> None:
+    # A collective that hangs would otherwise take all of each run's time, and the others never have their turn.
+    sizes_B = [8, 64]
+    asked = plan(operations=["bcast"], algorithms=["binomial", "lib:linear"], sizes_B=sizes_B, time_s=1.5)
+    first, _, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "0"))
+    hung = first.failures()[0]["series"]["algorithm"]
+    again, _, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    order = list(dict.fromkeys(record.algorithm for record in again.records()))
+    assert order[-1] == hung
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_a_jobs_time_ended_goes_on_in_the_next(tmp_path: Path) -> None:
+    asked = plan(sizes_B=[0, 8], time_limit_s=100.0, budget_s=0.05)
+    campaign = Campaign.create(tmp_path / "c", asked.model_dump())
+    outcome = run(campaign, asked, [fake_launch("hangs", "1")], Silent(), job_s=2.0)
+    assert (outcome.measured, outcome.failures, outcome.job_is_over) == (1, [], True)
+    assert outcome.why == "the job's time was over"
+    assert "as the job's time was over" in campaign.failures()[0]["left_out"]
+    outcome = run(campaign, asked, [fake_launch("good")], Silent(), job_s=60.0)
+    assert (outcome.measured, outcome.is_whole) == (1, True)
+
+
+def test_a_launch_that_the_campaigns_time_did_not_let_start_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hockney.campaign.loop.LEAST_START_S", 0.5)
+    campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 8], time_s=0.5), fake_launch("silent"))
+    assert (outcome.measured, outcome.failures) == (0, [])
+    assert outcome.left_out >= 1
+    assert "starting the launch" in campaign.failures()[0]["left_out"]
+
+
+def test_launches_that_were_not_begun_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The time ends between two launches, where no asker sees it.
+    closed = Session.close
+
+    def slowly(session: Session) -> None:
+        closed(session)
+        time.sleep(2.0)
+
+    monkeypatch.setattr(Session, "close", slowly)
+    asked = plan(launches=3, sizes_B=[0, 8], time_s=2.0, budget_s=0.02)
+    _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert (outcome.measured, outcome.left_out, outcome.is_whole) == (2, 4, False)
 
 
 def test_a_hang_ends_at_the_time_limit(tmp_path: Path) -> None:
@@ -121,6 +192,7 @@ def test_a_hang_ends_at_the_time_limit(tmp_path: Path) -> None:
     assert len(sizes(campaign)) == 1
     # Twice the point's budget of 1 s and the limit: what was really waited.
     assert "no answer within 3 s" in outcome.failures[0]
+    assert (outcome.left_out, outcome.is_whole) == (0, False)
     # The limit once, and the supervisor's grace; far below the 600 s that the runner would sleep.
     assert time.monotonic() - start < 60
 

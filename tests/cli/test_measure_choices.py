@@ -1,12 +1,15 @@
-"""What `hockney measure` refuses before it looks for an MPI: empty, unknown and far too large choices."""
+"""What `hockney measure` refuses, and tells, before it looks for an MPI: wrong choices, and a dry run."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.command_line import outcome
 
 from hockney import cli
 from hockney.errors import RequestError
@@ -29,6 +32,43 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
         return printed.err
 
     return call
+
+
+def test_a_dry_run_tells_points_estimate_and_bound_without_an_mpi(tmp_path: Path) -> None:
+    words: list[str | Path] = [
+        "measure",
+        "-o",
+        tmp_path / "x",
+        "--ranks",
+        "2",
+        "--mpi",
+        tmp_path,
+        "--operation",
+        "bcast",
+    ]
+    words += [
+        "--algorithm",
+        "default,binomial",
+        "--bytes",
+        "8,1KiB,32KiB",
+        "--rank-counts",
+        "2",
+        "--launches",
+        "5",
+    ]
+    code, out, err = outcome(*words, "--visits", "1", "--budget", "50ms", "--time", "10min", "--dry-run")
+    assert code == 0, err
+    said = " ".join(out.split())
+    # Two algorithms, three sizes.
+    assert "5 launches of 2 ranks, in each about 6 points" in said
+    assert re.search(r"takes about \d+ s, at most 10 min 0 s \(--time\)", said)
+    assert list(tmp_path.iterdir()) == []
+    code, out, _ = outcome(*words, "--dry-run", "--json")
+    told = json.loads(out)
+    assert (code, told["launches"], told["points"], told["bound_s"]) == (0, 5, 6, None)
+    assert told["estimate_s"] == told["whole_s"] > 0
+    assert told["plan"]["sizes_B"] == [8, 1024, 32768]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

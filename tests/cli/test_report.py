@@ -16,8 +16,10 @@ from hockney.apps.ring.answer import RingAnswer
 from hockney.machine.build import build
 from hockney.machine.file import save
 from hockney.records.app_record import AppRecord
+from hockney.records.contents import contents_of
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
+from hockney.report.make import not_measured
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -78,7 +80,20 @@ def test_a_point_that_failed_is_named_last_until_it_is_measured(run: Run, campai
     )
     code, _, err = run(campaign)
     assert (code, err.splitlines()) == (0, [f"warning: {told}"])
-    assert "pingpong cache, 4 KiB: vanishes in the noise and 1 more" in Path("report.html").read_text()
+    page = Path("report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "pingpong cache, 4 KiB: vanishes in the noise and 1 more" in page
+
+
+def test_what_was_joined_from_campaigns_is_not_what_goes_on(tmp_path: Path) -> None:
+    series = {"operation": "pingpong", "locality": "cache", "leader": 0, "follower": 1, "cache": "warm"}
+    joined = Campaign.create(tmp_path / "joined", {"merged": [{"from": "a", "plan": {}}]})
+    joined.append_failure(
+        {"variant": "", "index": 0, "series": series, "bytes": 8, "left_out": "its time was over"}
+    )
+    said = not_measured(contents_of(joined))
+    assert said == (
+        "Not measured: pingpong cache, 8 B: no answer; --resume of the campaign that lacks it tries again."
+    )
 
 
 def test_half_the_bandwidth_is_at_one_size_in_fit_show_and_report(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_what_merging_costs_is_printed(tmp_path: Path) -> None:
     code, out, _ = outcome("tune", source, "--for", "openmpi-v2", "-o", tmp_path / "rules")
     # One rule for both sizes: 100 µs where 99 µs were to be had, in one of three cells.
     assert code == 0
-    assert "1 rules for 2 of 3 cells" in " ".join(out.split())
+    assert "1 rule for 2 of 3 cells" in " ".join(out.split())
     assert "merging costs 0.3% in the mean and 1.0% at most" in " ".join(out.split())
 
 

@@ -130,6 +130,8 @@ def test_interval_needs_both_ends() -> None:
     assert interval(Parameter(value=2e-7, low=1.9e-7, high=2.3e-7, unit="s")) == "0.19 to 0.23 µs"
     assert interval(Parameter(value=2e3, low=512, high=4096, unit="B")) == "512 B to 4 KiB"
     assert interval(Parameter(value=2e-7, low=1.9e-7, unit="s")) == "—"
+    # 1.87e-05 ns, which a reader takes for something.
+    assert interval(Parameter(value=3.7e-10, low=1.87e-14, high=6.43e-10, unit="s")) == "0 to 0.643 ns"
 
 
 def test_a_regime_of_the_empty_message_alone_says_so() -> None:

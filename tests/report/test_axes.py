@@ -39,6 +39,20 @@ def test_ticks_are_powers_of_two() -> None:
     assert labels == ["1 B", "8 B", "64 B", "512 B", "4 KiB", "32 KiB", "256 KiB", "2 MiB"]
 
 
+@pytest.mark.parametrize("largest_B", [2.0**24, 1.3 * 2.0**24])
+def test_the_last_label_of_a_narrow_panel_stays_inside(largest_B: float) -> None:
+    figure = Figure(figsize=(8.0, 2.6))
+    figure.subplots_adjust(left=0.1, right=0.995, wspace=0.08)
+    panels = figure.subplots(1, 4)
+    for axes in panels:
+        SizeAxis.of([np.array([0.0, 1.0, largest_B])]).apply(axes, labels=4)
+    figure.draw_without_rendering()
+    ends = [max(label.get_window_extent().x1 for label in axes.get_xticklabels()) for axes in panels]
+    begins = [min(label.get_window_extent().x0 for label in axes.get_xticklabels()) for axes in panels]
+    assert ends[-1] <= figure.bbox.x1
+    assert all(end < begin for end, begin in zip(ends, begins[1:], strict=False))
+
+
 @pytest.mark.parametrize("sizes", [[0.0], [8.0], [0.0, 8.0], [3.0, 5.0]])
 def test_a_single_size_has_an_axis(sizes: list[float]) -> None:
     axes = Figure().subplots()

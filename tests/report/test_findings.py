@@ -89,6 +89,23 @@ def test_the_step_at_the_eager_limit(
         assert "too few sizes near it" in of_headlines([head])[1].text
 
 
+def test_a_line_that_rises_too_steeply_up_to_the_eager_limit_is_no_step(
+    curve: Callable[..., MessageCurve],
+) -> None:
+    # The library goes another way from 2112 B on, between the sizes: to 4016 B the line is a guess.
+    times_us = {64: 0.28, 256: 0.36, 1024: 0.7, 2048: 1.13, 4096: 1.27, 16384: 1.6}
+    points = [(size, 1e-6 * time, 0.98e-6 * time, 1.02e-6 * time) for size, time in times_us.items()]
+    alpha, slope = Parameter(value=0.24e-6, unit="s"), Parameter(value=1 / 2.22e9, unit="s/B")
+    beyond, flat = Parameter(value=1.14e-6, unit="s"), Parameter(value=1 / 33.5e9, unit="s/B")
+    eager = Regime(min_B=0, max_B=4016, alpha_s=alpha, beta_s_per_B=slope)
+    long = Regime(min_B=4016, max_B=None, alpha_s=beyond, beta_s_per_B=flat)
+    head = headline(
+        curve(points, {"piecewise": Fit(model="piecewise", regimes=[eager, long])}, eager_limit_B=4016), []
+    )
+    assert head is not None
+    assert "whether the time steps there cannot be told" in of_headlines([head])[1].text
+
+
 @pytest.mark.parametrize(("high_s", "is_off"), [(3e-3, False), (1.5e-3, True)])
 def test_a_largest_message_off_the_model_stands_beside_its_bandwidth(
     high_s: float, *, is_off: bool, curve: Callable[..., MessageCurve], line: Callable[[float, float], Fit]

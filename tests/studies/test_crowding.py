@@ -15,6 +15,7 @@ import pytest
 from tests.command_line import outcome
 
 from hockney.campaign import prepare
+from hockney.campaign.estimate import first_pass_s
 from hockney.campaign.plan import Plan
 from hockney.cli import study as of_cli
 from hockney.errors import RequestError
@@ -26,7 +27,7 @@ from hockney.studies import crowding
 from hockney.studies.asked import Asked
 from hockney.studies.crowding import Crowding, crowded, probed
 from hockney.studies.files import Study, find, parse
-from hockney.studies.steps import Step, first_pass_s, steps
+from hockney.studies.steps import Step, steps
 
 NEVER_YIELDS = {3: 0.3, 4: 0.5, 6: 1.0, 8: 1.8}
 YIELDS = dict.fromkeys(NEVER_YIELDS, 0.05)

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from tests.command_line import outcome
 
+from hockney.campaign.estimate import VISIT_SHARE, estimate, measure_s
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.studies.asked import Asked
 from hockney.studies.files import FOLDER, find, names, parse
-from hockney.studies.steps import VISIT_SHARE, Step, measure_s, runs, steps
+from hockney.studies.steps import Step, runs, steps
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "studies.md"
 OWN = """
@@ -100,6 +101,19 @@ def test_the_estimate_of_a_campaign_is_its_visits_at_their_budget_or_its_time() 
     # Three sizes in one locality: half a second each.
     assert measure_s(plan) - measure_s(shorter) == pytest.approx(VISIT_SHARE * 3 * 0.5 - 0.1)
     assert measure_s(longer) - measure_s(plan) == pytest.approx(VISIT_SHARE * 3 * 0.5)
+
+
+def test_an_estimate_names_its_bound() -> None:
+    plan = Plan(
+        ranks=2, operations=["pingpong"], sizes_B=[8, 64, 512], visits=4, budget_s=0.5, launches=2, time_s=None
+    )
+    free, loose, tight = (estimate(plan.model_copy(update={"time_s": time_s})) for time_s in (None, 600.0, 10.0))
+    assert (free.launches, free.points, free.visits) == (2, 3, 12)
+    assert str(free) == f"about {round(free.whole_s)} s"
+    assert str(loose) == f"about {round(free.whole_s)} s, at most 10 min 0 s (--time)"
+    assert str(tight) == f"10 s (--time), in which not all fits: all of it takes about {round(free.whole_s)} s"
+    assert loose.estimate_s == free.estimate_s == free.whole_s
+    assert tight.estimate_s < tight.whole_s
 
 
 @pytest.mark.parametrize(
@@ -192,4 +206,9 @@ def test_a_study_is_listed_shown_and_planned_without_an_mpi(
     assert code == 0
     assert "hockney run ring --ranks 1-3" in out
     assert re.search(r"on 3 ranks, about \d+", out)
+    assert re.search(r"takes about \d+ s", out)
     assert not (tmp_path / "s").exists()
+    # Bound and estimate are named.
+    code, out, _ = outcome("study", "collectives", "--dry-run", "--ranks", "2", "--mpi", tmp_path)
+    assert re.search(r"takes .*\d+ (s|min)\b.* \(--time\)", out)
+    assert not re.search(r"--time \d+min \(", out)

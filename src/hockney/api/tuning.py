@@ -16,6 +16,7 @@ from hockney.tune.rules import SIZES_B
 from hockney.tune.source import MachineSource, Source
 from hockney.tune.targets.base import targets
 from hockney.tune.tuned import Tuned, as_data, cell_data, explained, rule_data
+from hockney.units import counted
 from hockney.words import several
 
 
@@ -61,7 +62,7 @@ class Tuning:
         return as_data(self.tuned, path) | found
 
     def __repr__(self) -> str:
-        return f"{len(self.tuned.rules)} rules for {self.tuned.target.title}; {self.tuned.tried}"
+        return f"{counted(len(self.tuned.rules), 'rule')} for {self.tuned.target.title}; {self.tuned.tried}"
 
     def _repr_html_(self) -> str:
         return as_html(repr(self), self.rules, [*self.explained, *self.tuned.refused])

@@ -2,7 +2,8 @@
 
 An asker, a generator that is called with the running launch, yields the requests. It receives the records of
 each request, which are on disk by then. Refusals of the runner (Refused, Limitation) are raised inside it, and so
-is the end of the launch (LaunchFailed), which it must let pass. The asker keeps whatever has to outlive a launch.
+is the end of the launch (LaunchFailed; TimeOver where the campaign's time ended it), which it must let pass. The
+asker keeps whatever has to outlive a launch.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.records.folder import Campaign, Stored
 from hockney.records.journal import Ended
-from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
+from hockney.runner.session import LaunchFailed, Limitation, NoAnswer, Refused, Session
 
 MOST_FAILURES = 3
 """A variant is given up after so many failed launches in a row without an answer."""
@@ -34,6 +35,11 @@ LONG = 1
 """A launch that has lasted so many times as long as its start may make way: starts take half the time at most."""
 
 Kept = TypeVar("Kept", bound=Stored)
+Answered = TypeVar("Answered")
+
+
+class TimeOver(NoAnswer):
+    """The campaign's time was over before the answer came, which a longer wait may have brought: no failure."""
 
 
 @dataclass
@@ -76,6 +82,10 @@ class Subject:
 
     words: Mapping[str, object] = field(default_factory=dict)
     name: str = ""
+
+    def say(self, error: HockneyError) -> str:
+        """What went wrong with it."""
+        return f"{self.name}: {error.message}" if self.name else error.message
 
 
 @dataclass(frozen=True)
@@ -173,9 +183,22 @@ class Loop:
         """End the campaign's time: the rest of it allows no further request."""
         self._deadline = time.monotonic()
 
-    def wait_s(self, limit_s: float, least_s: float = LEAST_WAIT_S) -> float:
-        """How long to wait for an answer that may never come: not far beyond the campaign's time."""
-        return min(limit_s, max(self.left_s(), least_s))
+    def within(self, limit_s: float, ask: Callable[[float], Answered], least_s: float | None = None) -> Answered:
+        """What `ask` returns, given how long to wait: `limit_s`, but not far beyond the campaign's time.
+
+        TimeOver where that time, and not `limit_s`, ended the wait. Whether the answer was slow or would never
+        have come is not known then.
+        """
+        most_s = max(self.left_s(), LEAST_WAIT_S if least_s is None else least_s)
+        try:
+            return ask(min(limit_s, most_s))
+        except NoAnswer as error:
+            if limit_s <= most_s:
+                raise
+            whose = "job" if self._is_cut_by_job else "campaign"
+            raise TimeOver(
+                f"{error.message}, as the {whose}'s time was over", "left out, no failure: --resume asks again"
+            ) from error
 
     def warn(self, text: str) -> None:
         """Report a warning, once."""
@@ -211,10 +234,15 @@ class Loop:
                     raise
                 self._interrupt = error
                 return kept
+            except TimeOver as error:
+                if running is None:
+                    # The asker, which counts what is left, was not asked.
+                    self.outcome.left_out += 1
+                self._leave_out(error, launch, index, running)
+                return kept
             except LaunchFailed as error:
                 failures = 1 if running is not None and running.answered else failures + 1
-                in_flight = None if running is None else running.in_flight
-                self.fail(error, launch, index, Subject() if in_flight is None else in_flight.subject)
+                self.fail(error, launch, index, _in_flight(running))
                 if not has_begun:
                     # The same command would fail the same way.
                     return kept
@@ -227,8 +255,12 @@ class Loop:
 
     @contextmanager
     def _started(self, launch: Launch, index: int) -> Iterator[Running]:
-        most_s, began_s = self.wait_s(self.plan.time_limit_s, LEAST_START_S), time.monotonic()
-        with Session(launch.argv, launch.environment, most_s) as session:
+        began_s = time.monotonic()
+
+        def start(most_s: float) -> Session:
+            return Session(launch.argv, launch.environment, most_s)
+
+        with self.within(self.plan.time_limit_s, start, LEAST_START_S) as session:
             running = Running(self.campaign, launch, index, session, time.monotonic() - began_s)
             self._require_nodes(running)
             for text in running.described.warnings:
@@ -274,12 +306,25 @@ class Loop:
 
     def fail(self, error: HockneyError, launch: Launch, index: int, subject: Subject) -> None:
         """Record and report what was not measured: a request, or a launch that did not start."""
-        text = f"{subject.name}: {error.message}" if subject.name else error.message
+        self._write_down("reason", error, launch, index, subject)
+        self.outcome.failures.append(subject.say(error))
+        self.watcher.warning(subject.say(error) + (f" ({error.hint})" if error.hint else ""))
+
+    def _leave_out(self, error: TimeOver, launch: Launch, index: int, running: Running | None) -> None:
+        """Record and report the request, or the launch, that the campaign's time ended."""
+        subject = _in_flight(running)
+        self._write_down("left_out", error, launch, index, subject)
+        self.warn(f"{subject.say(error)} ({error.hint})")
+
+    def _write_down(self, kind: str, error: HockneyError, launch: Launch, index: int, subject: Subject) -> None:
         if self.campaign is not None:
-            line = {"time": utc_now(), "index": index, "variant": launch.variant, "reason": error.message}
+            line = {"time": utc_now(), "index": index, "variant": launch.variant, kind: error.message}
             self.campaign.append_failure({**line, **subject.words})
-        self.outcome.failures.append(text)
-        self.watcher.warning(text + (f" ({error.hint})" if error.hint else ""))
+
+
+def _in_flight(running: Running | None) -> Subject:
+    request = None if running is None else running.in_flight
+    return Subject() if request is None else request.subject
 
 
 def require_same_mpi(campaign: Campaign, names: Iterable[str], launches: Sequence[Launch]) -> None:

@@ -11,7 +11,16 @@ from itertools import chain, takewhile
 from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.events import Watcher
 from hockney.campaign.launch import Launch, utc_now
-from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subject, require_same_mpi
+from hockney.campaign.loop import (
+    Asking,
+    Loop,
+    Outcome,
+    Request,
+    Running,
+    Subject,
+    TimeOver,
+    require_same_mpi,
+)
 from hockney.campaign.offer import VANISHES, Offer, Vanished
 from hockney.campaign.pace import Pace
 from hockney.campaign.plan import Plan
@@ -75,7 +84,7 @@ def _measure_points(
     require_same_mpi(campaign, (record.mpi for record in records), launches)
     for text in campaign.warnings:
         loop.warn(text)
-    pace = Pace(len(launches) * plan.launches)
+    pace = Pace(len(launches) * len(share.of(plan.launches)))
     elsewhere = {launch.only[1] for launch in launches if launch.only is not None}
     if plan.adaptive and chooser is None:
         raise TypeError("an adaptive plan needs a chooser")
@@ -86,6 +95,7 @@ def _measure_points(
         if not due:
             break
         for launch, only in due:
+            has_time = loop.left_s() > 0
             worth_most = chooser(plan) if plan.adaptive and chooser else None
             work = Work.resume(plan, records, launch.variant, index, campaign.failures(), worth_most)
             if only is not None:
@@ -102,7 +112,10 @@ def _measure_points(
                     loop.warn(f"the machine changed its speed while it was measured; {in_words(levels)}")
             if said := modes_in_words(work.so_far.modes()):
                 loop.warn(said)
-            pace.finish_part(work)
+            if has_time:
+                pace.finish_part(work)
+    if loop.left_s() <= 0:
+        loop.outcome.left_out += pace.unbegun()
     _say_elsewhere(loop, plan, records)
 
 
@@ -189,7 +202,7 @@ class _Points:
             key, size_B = point
             budget_s = self._budget_s(key)
             if loop.left_s() < budget_s:
-                loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
+                self._leave_out_rest()
                 loop.stop()
                 return
             has_time = loop.left_s() > running.start_s + budget_s
@@ -205,6 +218,9 @@ class _Points:
             )
             try:
                 records = yield request
+            except TimeOver:
+                self._leave_out_rest()
+                raise
             except LaunchFailed:
                 work.fail(*point)
                 raise
@@ -230,6 +246,10 @@ class _Points:
                 told = f"{key.where}, {format_bytes(size_B)}: wrong data"
                 wrong = Refused(told, "do not use it; report it to the library")
                 loop.fail(wrong, running.launch, running.index, request.subject)
+
+    def _leave_out_rest(self) -> None:
+        work = self._work
+        self._loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
 
     def _budget_s(self, key: Key) -> float:
         """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""

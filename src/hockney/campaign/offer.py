@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 
 from hockney.campaign import collectives
 from hockney.campaign.launch import utc_now
@@ -61,12 +62,14 @@ class Offer:
         return largest_B | dict.fromkeys(self._collectives, 0)
 
     def visit(self, key: Key, size_B: int, budget_s: float, session: Session) -> list[Record]:
-        """Measure one point once; the first record holds its samples. Failures as of `Session`, and Vanished."""
+        """Measure one point once; the first record holds its samples. Failures as of `Session`, TimeOver, and
+        Vanished.
+        """
         plan = self._plan
         common = {"budget_s": budget_s, "tolerance": plan.tolerance, **samples_asked(key, plan)}
         if isinstance(key, PairKey):
-            answer = session.measure(
-                self._loop.wait_s(plan.time_limit_s),
+            measure = partial(
+                session.measure,
                 operation=key.operation,
                 leader=key.leader,
                 follower=key.follower,
@@ -75,7 +78,7 @@ class Offer:
                 cache=key.cache,
                 **common,
             )
-            return [self._of_pair(key, size_B, answer)]
+            return [self._of_pair(key, size_B, self._loop.within(plan.time_limit_s, measure))]
         return self._of_collective(key, size_B, common, session)
 
     def _of_collective(
@@ -83,8 +86,10 @@ class Offer:
     ) -> list[Record]:
         plan, running = self._plan, self._running
         name = key.algorithm if running.launch.only is None else "default"
-        limit_s = self._loop.wait_s(min(HANG_S, plan.time_limit_s))
-        answer = session.collective(limit_s, **collectives.request(key, size_B, name), **common)
+        request = collectives.request(key, size_B, name)
+        answer = self._loop.within(
+            min(HANG_S, plan.time_limit_s), lambda limit_s: session.collective(limit_s, **request, **common)
+        )
         kind = self._kinds.get((key.operation, key.algorithm), "")
         choice, why = collectives.selection(key, name, kind, answer)
         about = Record(

@@ -58,6 +58,9 @@ class MeasureOptions(Plan):
         Option(flags=("--trust",)),
         Field(exclude=True),
     ] = False
+    dry_run: Annotated[
+        bool, Option("What would be launched, and what it takes.", flags=("--dry-run",)), Field(exclude=True)
+    ] = False
     share: Annotated[
         Share,
         Option(

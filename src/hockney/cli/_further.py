@@ -69,5 +69,5 @@ def _write_table(campaign: Campaign, plan: Plan) -> bool:
 
 
 def _nothing(folder: Path, outcome: Outcome) -> Outcome:
-    why = f": {outcome.failures[0]}" if outcome.failures else ""
+    why = f": {outcome.why}" if outcome.why else ""
     raise Incomplete(f"nothing could be measured into {folder}{why}", "run `hockney doctor --run`")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,14 +25,16 @@ from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
 from hockney.terminal.signals import Interrupted, interruptible, undisturbed
+from hockney.units import counted
 from hockney.writing import NotWritten
 
 with later():
     from hockney.batch.base import allocation
+    from hockney.campaign.estimate import compile_s, estimate
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
+    from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_many, with_transports
     from hockney.campaign.prepare import launches as prepare
-    from hockney.campaign.prepare import with_transports
     from hockney.campaign.trust import doubt, seal
     from hockney.network.topologies.base import parse_spec
     from hockney.predict.adaptive import Adaptive
@@ -40,6 +43,7 @@ with later():
     from hockney.records.record import Record
     from hockney.records.visits import CHOICES
     from hockney.runner.transports import ALL
+    from hockney.studies.crowding import ONLY_CHECKS
 
 NOT_OF_EFFECTS = (
     *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments_B", "radices"),
@@ -59,6 +63,7 @@ hockney measure --operation bcast,scatter,allreduce --algorithm all --ranks 2 -o
 hockney measure --operation collectives --algorithm ours,default --time 10min -o c2
 hockney measure --operation bcast --algorithm pipeline,tuned:chain --segment none,4KiB --root rotate -o c3
 hockney measure --operation allreduce --algorithm all --adaptive -o c4
+hockney measure --operation collectives --algorithm ours,default --time 10min --dry-run -o c2
 hockney measure --operation pingpong,bandwidth,effects --ranks 2 -o c5
 hockney measure -o campaign --resume
 hockney measure -o nodes --operation bcast --nodes 4 --ranks 32 --submit slurm --site sites/here.toml --now""",
@@ -73,6 +78,9 @@ def measure(
     one starts, and --resume goes on after an interruption.
     """
     output, began_s = options.output, time.monotonic()
+    if options.dry_run:
+        _tell(_asked(context, options, submission), output, json)
+        return
     if submission.submit:
         _submit(context, options, submission, json)
         return
@@ -119,6 +127,36 @@ def measure(
             raise
         took = Took(ready_s - began_s, time.monotonic() - ready_s)
         _close(campaign, plan, ended, outcome, took, json)
+
+
+def _asked(context: typer.Context, options: MeasureOptions, submission: Submission) -> Plan:
+    """The plan of a campaign that is only told of."""
+    plan = _plan(options, context)
+    return planned(plan, submission.chosen(), given=set(written(context))) if submission.submit else plan
+
+
+def _tell(plan: Plan, output: Path, as_json: bool) -> None:
+    """What would be launched, how many points that is, and what it takes."""
+    refuse_far_too_many(plan)
+    expected, compiling_s = estimate(plan), compile_s(plan.mpi)
+    if as_json:
+        say.json(
+            {
+                "campaign": str(output),
+                **asdict(expected),
+                "compile_s": compiling_s,
+                "plan": plan.model_dump(),
+            }
+        )
+        return
+    launches = counted(expected.launches, "launch", plural="launches")
+    say.line(
+        f"{launches} of {plan.ranks} ranks, in each about {counted(expected.points, 'point')} "
+        f"in {counted(expected.visits, 'visit')} → {output}"
+    )
+    say.line(f"takes {expected}" + (f"; compiling comes first, about {compiling_s:.0f} s" if compiling_s else ""))
+    if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
+        say.line(f"the ranks share cores: that they wait for them is not counted; {ONLY_CHECKS}")
 
 
 def _close(
@@ -242,8 +280,9 @@ def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
         )
     if outcome.left_out:
         return Incomplete(
-            f"nothing could be measured: {plan.time_s:g} s were over before the first point",
-            "give --time more than a launch takes, and a smaller --budget",
+            f"nothing could be measured: {plan.time_s:g} s were over before the first answer",
+            "give --time more than a launch takes, and a smaller --budget; `hockney doctor --run` tells whether "
+            "this MPI answers at all",
         )
     if outcome.limitations:
         return RequestError(f"nothing could be measured: {outcome.limitations[0]}", "see `hockney schedule list`")

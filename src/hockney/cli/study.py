@@ -27,6 +27,7 @@ from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import Without
 from hockney.terminal.signals import Interrupted, interruptible, undisturbed
+from hockney.units import format_duration
 from hockney.words import names as words_of
 from hockney.words import wholes
 
@@ -34,6 +35,7 @@ with later():
     from rich.table import Table
 
     from hockney.batch.base import allocation
+    from hockney.campaign.estimate import compile_s
     from hockney.campaign.options import lasting
     from hockney.campaign.prepare import default_ranks
     from hockney.importers.base import Given
@@ -43,7 +45,7 @@ with later():
     from hockney.studies.crowding import BEFORE, crowded, probed
     from hockney.studies.files import Study, find, names
     from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
-    from hockney.studies.perform import STEPS, Folder, as_data, compile_s, expect_new, perform
+    from hockney.studies.perform import STEPS, Folder, as_data, expect_new, perform
     from hockney.studies.steps import Step, fits, page_s, steps
 
 SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
@@ -180,7 +182,12 @@ def study(
         whole_study = steps(chosen, asked, output / STEPS)
     made = of_nodes(whole_study, options.nodes if options.resume else [])
     left = [step for step in made if folder is None or not folder.is_done(step)]
-    estimate_s = probe_s + sum(step.estimate_s for step in left) + page_s(made) + compile_s(asked)
+    estimate_s = (
+        probe_s
+        + sum(step.estimate_s for step in left)
+        + page_s(made)
+        + compile_s(asked.launching.get("mpi", "auto"))
+    )
     if options.dry_run:
         _plan(chosen, asked, made, estimate_s, json)
         return
@@ -202,7 +209,7 @@ def study(
         count = f"{len(left)} step{'s' * (len(left) != 1)}"
         say.line(
             f"{count} on {max(step.ranks for step in left or made)} ranks, "
-            f"about {_duration(estimate_s)} → {output}"
+            f"about {format_duration(estimate_s)} → {output}"
         )
         if asked.crowding is not None:
             say.line(f"{asked.crowding.caution} {asked.crowding.waiting}")
@@ -255,7 +262,7 @@ def study(
 def _watching(step: Step, quiet: bool) -> Iterator[Terminal]:
     """Says what a step is, and draws how far a campaign has come."""
     if not quiet:
-        say.note(f"{step.name}: {step.command}, about {_duration(step.estimate_s)}")
+        say.note(f"{step.name}: {step.command}, about {format_duration(step.estimate_s)}")
     # An application draws its own.
     bar = say.PointsBar(quiet=quiet or step.plan is None)
     with nullcontext() if step.plan is None else bar.bar:
@@ -285,13 +292,8 @@ def _finish(page: Report, output: Path, said: dict[str, Any], as_json: bool) -> 
     if not page.findings:
         say.line("what was measured gives no answer in a sentence; the page shows it")
     if "took_s" in said:
-        say.line(f"estimated {_duration(said['estimate_s'])}, took {_duration(said['took_s'])}")
+        say.line(f"estimated {format_duration(said['estimate_s'])}, took {format_duration(said['took_s'])}")
     say.line(f"wrote {output / PAGE}")
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _tell(options: StudyOptions, as_json: bool) -> None:
@@ -326,7 +328,13 @@ def _plan(chosen: Study, asked: Asked, made: list[Step], estimate_s: float, as_j
                 "asked": asked.model_dump(),
                 "estimate_s": estimate_s,
                 "steps": [
-                    {"name": step.name, "command": step.command, "why": step.why, "estimate_s": step.estimate_s}
+                    {
+                        "name": step.name,
+                        "command": step.command,
+                        "why": step.why,
+                        "estimate_s": step.estimate_s,
+                        "bound_s": step.estimate and step.estimate.bound_s,
+                    }
                     for step in made
                 ],
             }
@@ -336,10 +344,11 @@ def _plan(chosen: Study, asked: Asked, made: list[Step], estimate_s: float, as_j
     say.line(chosen.file.compares)
     say.line(chosen.file.shows)
     for step in made:
-        say.line(f"{step.name}: {step.command} ({_duration(step.estimate_s)})")
+        say.line(f"{step.name}: {step.command}")
+        say.line(f"  takes {step.estimate or f'about {format_duration(step.estimate_s)}'}")
         if step.why:
             say.line(f"  {step.why}")
-    say.line(f"on {asked.ranks} ranks, about {_duration(estimate_s)} with the page")
+    say.line(f"on {asked.ranks} ranks, about {format_duration(estimate_s)} with the page")
     if asked.crowding is None and crowded(asked.launched, asked.placements):
         say.line(BEFORE)
 

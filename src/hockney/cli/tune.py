@@ -18,7 +18,7 @@ from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.signals import interruptible
 from hockney.tune.rules import SIZES_B
-from hockney.units import format_bytes, format_time, parse_bytes
+from hockney.units import counted, format_bytes, format_time, parse_bytes
 from hockney.words import listed, whole, words, written
 
 with later():
@@ -210,9 +210,10 @@ def _print(done: Tuned, output: Path) -> None:
     mean, most = done.choice.regrets
     cells = [decision.cell for decision in done.choice.decisions]
     ruled = sum(find(done.rules, cell.operation, cell.ranks, cell.bytes) is not None for cell in cells)
+    merging = f"merging costs {mean:.1%} in the mean and {most:.1%} at most; " if done.rules else ""
     say.line(
-        f"{len(done.rules)} rules for {ruled} of {len(done.choice.decisions)} cells in {output}; merging "
-        f"costs {mean:.1%} in the mean and {most:.1%} at most; {done.tried}"
+        f"{counted(len(done.rules), 'rule')} for {ruled} of {len(done.choice.decisions)} cells in {output}; "
+        f"{merging}{done.tried}"
     )
     settings = done.target.settings(output, done.rules) if done.rules else {}
     for name, value in settings.items():

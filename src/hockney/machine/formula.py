@@ -70,6 +70,9 @@ def interval(parameter: Parameter) -> str:
         return "—"
     low, high = (quantity(end, parameter.unit) for end in (parameter.low, parameter.high))
     number, _, unit = low.partition(" ")
+    if "e−" in number or "e-" in number:
+        # Beyond the smallest unit: beside the other end it is nothing.
+        return f"0 to {high}"
     # Zero has no unit that would matter.
     return f"{number if parameter.low == 0 or unit == high.partition(' ')[2] else low} to {high}"
 

@@ -249,7 +249,7 @@ def level_remark(entry: Entry) -> str:
     if entry.level is None or not entry.other_levels:
         return ""
     changes = [
-        f"{other.times_as_long:.2g} times as long at the level that held {other.level.share:.0%} of the time"
+        f"{_times(other.times_as_long)}as long at the level that held {other.level.share:.0%} of the time"
         f"{_cause(other.level)}"
         for other in entry.other_levels
         if other.level is not None and other.times_as_long is not None
@@ -257,6 +257,12 @@ def level_remark(entry: Entry) -> str:
     reference = format_time(entry.level.reference_s)
     own = f"at the machine's level with a reference of {reference} ({entry.level.share:.0%} of the time)"
     return "; ".join([own + _cause(entry.level), *changes])
+
+
+def _times(ratio: float) -> str:
+    """`3.2 times `, before "as long"; empty where that is once."""
+    said = f"{ratio:.2g}"
+    return "" if said == "1" else f"{said} times "
 
 
 def _cause(level: EntryLevel) -> str:

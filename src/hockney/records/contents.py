@@ -121,13 +121,13 @@ def at_any_level(contents: Contents) -> Contents:
 
 
 def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Series, size and reason of each point that failed, or gave no time, and was measured in no launch.
+    """Series, size and reason of each point that failed, had no time or was cut off, and that no launch measured.
 
     Foreign or damaged lines are skipped.
     """
     reasons: dict[tuple[object, Key, int], str] = {}
     for failure in failures:
-        why = failure.get("reason") or failure.get("limitation")
+        why = failure.get("reason") or failure.get("limitation") or failure.get("left_out")
         with suppress(KeyError, TypeError):
             key, size_B = stored_key(failure["series"]), failure["bytes"]
             reasons[failure.get("variant"), key, size_B] = f"{key.where}, {format_bytes(size_B)}: {why}"

@@ -53,13 +53,17 @@ class LaunchLine(Kept):
 
 
 class FailureLine(Kept):
-    """Why a point or a launch was not measured: a failure (`reason`), or what is never done (`limitation`)."""
+    """Why a point or a launch was not measured.
+
+    A failure (`reason`), what is never done (`limitation`), or what the campaign's time ended (`left_out`).
+    """
 
     time: str = ""
     index: Whole | None = None
     variant: str = ""
     reason: str = ""
     limitation: str = ""
+    left_out: str = ""
     series: PairKey | CollectiveKey | None = None
     bytes: Whole | None = None
 

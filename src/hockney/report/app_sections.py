@@ -216,7 +216,7 @@ def _about_times(records: Sequence[AppRecord]) -> list[str]:
         worst = max(wide, key=lambda index: widths[index])
         warnings.append(
             f"{len(wide)} of {total} runs of applications have an interval wider than ±{percent(WIDE)}; widest: "
-            f"{half(widths[worst])} ({records[worst].operation} on {records[worst].ranks} ranks). The "
+            f"{half(widths[worst])} ({records[worst].operation} on {counted(records[worst].ranks, 'rank')}). The "
             "machine was not quiet, or the runs were few."
         )
     if bare := [record for record in records if record.low_s is None]:

@@ -73,6 +73,9 @@ class SizeAxis:
         left = self.zero_at if self.zero else low
         margin = 0.03 * max(high - left, 1.0)
         axes.set_xlim(left - margin, high + margin)
+        if ticks and high + margin - ticks[-1] < (high - left) / (4 * labels):
+            # Centred, it would run into what stands beside the figure.
+            axes.get_xticklabels()[-1].set_horizontalalignment("right")
         axes.set_xlabel(title)
         if self.zero:
             axes.text(

@@ -20,7 +20,7 @@ from hockney.records.series import Series
 from hockney.records.table import DIRECTIONS
 
 LOCALITY_WORDS = {
-    "core": "SMT siblings of one core",
+    "core": "one core, as SMT siblings or by turns",
     "cache": "cores that share a cache",
     "numa": "one NUMA domain",
     "package": "one package",

@@ -350,7 +350,12 @@ def not_measured(contents: Contents) -> str:
     if not points:
         return ""
     more = f" and {len(points) - 1} more" if len(points) > 1 else ""
-    return f"Not measured: {points[0]}{more}; `hockney measure -o {contents.path} --resume` tries again."
+    is_joined = not isinstance(contents.plan, RequestError) and "merged" in contents.plan
+    again = f"`hockney measure -o {contents.path} --resume`"
+    if is_joined:
+        # What was joined cannot go on; where it is from, each step of a study, too, is a campaign.
+        again = "--resume of the campaign that lacks it"
+    return f"Not measured: {points[0]}{more}; {again} tries again."
 
 
 def _basis(

@@ -148,7 +148,7 @@ def _eager(curve: MessageCurve, fit: Fit) -> str:
     ratio = float(after_s / before_s)
     if 1 / STEP < ratio < STEP:
         return f"{said}; the fit changes there without a step (× {ratio:.2f})."
-    if not _is_told(curve, fit, at_B):
+    if not _is_told(curve, fit, at_B, is_rise=ratio > 1):
         return (
             f"{said}; whether the time steps there cannot be told: the fit has × {ratio:.2f}, which the "
             "intervals of the sizes beside it do not show."
@@ -156,8 +156,11 @@ def _eager(curve: MessageCurve, fit: Fit) -> str:
     return f"{said}; there the time steps from {format_time(before_s)} to {format_time(after_s)} (× {ratio:.2f})."
 
 
-def _is_told(curve: MessageCurve, fit: Fit, at_B: float) -> bool:
-    """Whether the sizes on either side of a break are apart beyond their intervals, less what the line grows."""
+def _is_told(curve: MessageCurve, fit: Fit, at_B: float, *, is_rise: bool) -> bool:
+    """Whether the sizes on either side of a break are apart beyond their intervals and what the line grows there.
+
+    A fall must be in the times themselves: that a line which rises steeply ends above the next time is none.
+    """
     sides = [curve.points["bytes"] <= at_B, curve.points["bytes"] > at_B]
     before, after = curve.points[sides[0]].tail(1), curve.points[sides[1]].head(1)
     # What the line before the break would come to at the size beyond it.
@@ -166,5 +169,7 @@ def _is_told(curve: MessageCurve, fit: Fit, at_B: float) -> bool:
         regime.alpha_s.value + regime.beta_s_per_B.value * float(side["bytes"].iloc[0])
         for side in (before, after)
     )
-    grown = before.assign(**{name: before[name] * beyond_s / at_s for name in ("time_s", "low_s", "high_s")})
-    return bool(ratios(grown, after, ["operation"])["is_told"].all())
+    growth = beyond_s / at_s if is_rise else 1.0
+    grown = before.assign(**{name: before[name] * growth for name in ("time_s", "low_s", "high_s")})
+    rows = ratios(grown, after, ["operation"])
+    return bool((rows["is_told"] & ((rows["ratio"] > 1) == is_rise)).all())

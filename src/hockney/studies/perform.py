@@ -27,16 +27,12 @@ from hockney.predict.adaptive import Adaptive
 from hockney.records import table
 from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.records.visits import CHOICES
-from hockney.runner.build import is_built
-from hockney.runner.find import find
 from hockney.studies.asked import Asked
 from hockney.studies.files import Study, parse
 from hockney.studies.steps import Step, function_of
 from hockney.terminal import say
 from hockney.terminal.signals import Interrupted
 
-COMPILE_S = 60.0
-"""What compiling the runner takes, the first time on a machine."""
 STUDY = "study.toml"
 STATE = "study.json"
 STEPS = "steps"
@@ -311,14 +307,6 @@ def _measure(path: Path, options: Plan, watcher: Watcher, part: str, job_end_s: 
     if records := campaign.records():
         table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     return outcome
-
-
-def compile_s(asked: Asked) -> float:
-    """What compiling the runner will take; 0 where it is there, or nobody can say."""
-    try:
-        return 0.0 if is_built(find(asked.launching.get("mpi", "auto"))) else COMPILE_S
-    except HockneyError:
-        return 0.0
 
 
 def as_data(folder: Folder, steps: Sequence[Step]) -> list[dict[str, Any]]:

@@ -10,49 +10,34 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel
 
 from hockney.batch.base import Allocation
-from hockney.campaign import collectives
-from hockney.campaign.measure import LEAST_BUDGET_S
+from hockney.campaign.estimate import Estimate, estimate, first_pass_s, launch_s
 from hockney.campaign.options import MeasureOptions
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import expect_room
-from hockney.campaign.visits_so_far import VisitsSoFar, visits_of
-from hockney.campaign.work import Work
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.options import Argument, named, options
-from hockney.records.answers import Candidate
-from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, CollectiveKey, Key, PairKey
-from hockney.records.record import Locality
-from hockney.runner.inventory import inventory
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.runner.launchers.base import MapBy
 from hockney.runner.transports import ALL
-from hockney.schedule.catalogue import algorithms
 from hockney.studies.asked import Asked
 from hockney.studies.crowding import Crowding, narrower
 from hockney.studies.files import MEASURE, RUN, StepFile, Study
 from hockney.terminal.loading import load
 from hockney.terminal.options import from_table, is_repeated, with_present_names, words_of
 
-LAUNCH_S = 1.5
-"""What a launch takes until it says hello, on one host."""
 RUN_SHARE = 1 / 3
 """A run of an application waits for about so many times the calls of the shortest measurement of a broadcast."""
 SPARE = 1.2
 """Of the time for one visit of each point: a library may have more algorithms than were counted."""
-EFFECT_S = 5.0
-"""What an effect takes of a campaign without a time."""
-LIBRARY_ALGORITHMS = 5
-"""Of a collective, where the library has not been asked yet."""
-VISIT_SHARE = 3.5
-"""A visit with the references around it and the further ones that follow, over its budget, on two busy cores."""
 FIT_S, DRAW_S, JUDGE_S, PAGE_S = 0.3, 0.7, 2.0, 2.0
 """What a page takes: for each operation that is fitted, drawn, or predicted from others, and the rest."""
 
-OF_STUDY = ("output", "resume", "trust")
+OF_STUDY = ("output", "resume", "trust", "dry-run")
 """Options that a step does not have: where its campaign is, and whether to go on with it, is the study's."""
 
 _BRACED = re.compile(r"\{(\w+)\}")
@@ -75,10 +60,15 @@ class Step:
     @property
     def estimate_s(self) -> float:
         """What it takes, in seconds, without the page."""
-        if self.plan is not None:
-            return measure_s(self.plan, self.crowding)
+        if self.estimate is not None:
+            return self.estimate.estimate_s
         waited_s = self.crowding.least_s(self.crowding.ranks) if self.crowding else 0.0
-        return _launch_s(self.crowding) + runs(self) * max(self.a_run_s, RUN_SHARE * waited_s)
+        return launch_s(self.crowding) + runs(self) * max(self.a_run_s, RUN_SHARE * waited_s)
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """What a campaign takes; None for applications."""
+        return None if self.plan is None else estimate(self.plan, self.crowding)
 
     @property
     def command(self) -> str:
@@ -263,94 +253,9 @@ def runs(step: Step) -> int:
     return count
 
 
-def measure_s(plan: Plan, crowding: Crowding | None = None) -> float:
-    """What a campaign takes, in seconds: its visits and effects, or its time where that is shorter."""
-    launched = _launched(plan)
-    work_s = launched * (visits_s(plan, crowding) + EFFECT_S * len(plan.effects))
-    return launched * _launch_s(crowding) + min(plan.time_s or math.inf, work_s)
-
-
-def visits_s(plan: Plan, crowding: Crowding | None = None) -> float:
-    """What the visits of a launch take, in seconds: their budget, or what ranks that share cores wait."""
-    total_s = 0.0
-    for key in _series(plan) if plan.points else ():
-        visits = visits_of(key, plan)
-        visit_s = max(VISIT_SHARE * plan.budget_s / visits, _waited_s(key, crowding))
-        total_s += _points(key, plan) * visits * visit_s
-    return total_s
-
-
-def first_pass_s(plan: Plan, crowding: Crowding | None = None) -> float:
-    """What one visit of each point in each launch takes, in seconds, at the least budget of a campaign."""
-    least_s = VISIT_SHARE * LEAST_BUDGET_S
-    a_launch_s = sum(_points(key, plan) * max(least_s, _waited_s(key, crowding)) for key in _series(plan))
-    return _launched(plan) * a_launch_s
-
-
-def _launched(plan: Plan) -> int:
-    return plan.launches * max(1, len(plan.variants))
-
-
-def _points(key: Key, plan: Plan) -> float:
-    work = Work(plan, {}, VisitsSoFar(plan.level), largest_B={key: 0})
-    return work.expected_points() / visits_of(key, plan)
-
-
-def _waited_s(key: Key, crowding: Crowding | None) -> float:
-    return crowding.least_s(key.ranks) if crowding and isinstance(key, CollectiveKey) else 0.0
-
-
-def _launch_s(crowding: Crowding | None) -> float:
-    return max(LAUNCH_S, crowding.start_s if crowding else 0.0)
-
-
 def page_s(made: Sequence[Step]) -> float:
     """What fitting and drawing what the steps measure take, in seconds."""
     series = {(op, step.placement) for step in made for op in step.operations() if op in POINT_TO_POINT}
     drawn = {operation for step in made for operation in step.operations()}
     judged = drawn & set(COLLECTIVES)
     return PAGE_S + FIT_S * len(series) + DRAW_S * len(drawn) + JUDGE_S * len(judged)
-
-
-def _series(plan: Plan) -> list[Key]:
-    """The series of a plan as far as they are known before a launch."""
-    places: list[Locality] = list(inventory().localities[: max(1, plan.ranks - 1)]) or ["package"]
-    places += ["network"] if len(plan.hosts) > 1 else []
-    kernels = [name for name in plan.operations if name not in COLLECTIVES] or (
-        [] if plan.operations else list(POINT_TO_POINT)
-    )
-    pairs: list[Key] = [
-        PairKey(name, place, pair, pair + 1, cache)
-        for name in kernels
-        for place in (place for place in places if not plan.localities or place in plan.localities)
-        for pair in range(plan.pairs)
-        for cache in plan.caches
-    ]
-    return [*pairs, *collectives.keys(_candidates(plan), plan)]
-
-
-def _candidates(plan: Plan) -> list[Candidate]:
-    """The algorithms that a plan asks for; of the library's, which only a launch knows, a usual number."""
-    found = []
-    for operation in (name for name in plan.operations if name in COLLECTIVES):
-        ours = [one for one in algorithms() if one.collective == operation]
-        for word in plan.algorithms:
-            if word in ("default", "all"):
-                found.append(_candidate(operation, "default"))
-            if word in ("ours", "all"):
-                found += [_candidate(operation, one.name, one.is_segmented, one.default_radix) for one in ours]
-            if word in ("library", "all"):
-                found += [_candidate(operation, f"library:{number}") for number in range(LIBRARY_ALGORITHMS)]
-            if word not in ("default", "ours", "library", "all"):
-                known = next((one for one in ours if one.name == word), None)
-                found += [
-                    _candidate(operation, word)
-                    if known is None
-                    else _candidate(operation, word, known.is_segmented, known.default_radix)
-                ]
-    return found
-
-
-def _candidate(operation: str, name: str, segmented: bool = False, radix: int = 0) -> Candidate:
-    kind: Literal["default", "library"] = "default" if name == "default" else "library"
-    return Candidate(operation=operation, algorithm=name, kind=kind, segmented=segmented, radix=radix)

@@ -48,7 +48,10 @@ class Tuned:
 
     @property
     def tried(self) -> str:
-        """Whether a library took these rules, and if none has, how to see it."""
+        """Whether a library took these rules, and if none has, how to see it; or that there are none."""
+        if not self.rules:
+            went_back = "; the rules that were tried on it went back to its default" if self.verified else ""
+            return f"without a rule, it leaves every choice to the library{went_back}"
         if self.is_tried:
             return "tried on that library"
         if self.verified:

@@ -57,7 +57,24 @@ class MeasureAnswer(TypedDict):
     plan: Plan
 
 
-answer("measure")(MeasureAnswer | Jobs)
+class MeasurePlanned(TypedDict):
+    """With --dry-run: what would be launched. `points` and `visits` are of a launch, and about so many.
+
+    `estimate_s`: at most `bound_s`, the campaign's time; `whole_s`: all of it, whatever its time.
+    """
+
+    campaign: str
+    launches: int
+    points: int
+    visits: int
+    estimate_s: float
+    whole_s: float
+    bound_s: float | None
+    compile_s: float
+    plan: Plan
+
+
+answer("measure")(MeasureAnswer | Jobs | MeasurePlanned)
 
 
 class ImportedFile(TypedDict):

@@ -79,6 +79,7 @@ class StudyStep(TypedDict):
     command: str
     why: str
     estimate_s: float
+    bound_s: NotRequired[float | None]
     placement: NotRequired[str]
     state: NotRequired[str]
     took_s: NotRequired[float]

@@ -16,10 +16,14 @@ ROUND = 10
 
 def shrunk(cells: Extents, needed_B: float, free_B: float) -> Extents:
     """The box of the same shape that takes `MEMORY_SHARE` of what is free at most; a plane stays one."""
-    if needed_B <= MEMORY_SHARE * free_B:
+    return scaled(cells, MEMORY_SHARE * free_B / needed_B)
+
+
+def scaled(cells: Extents, share: float) -> Extents:
+    """The box of the same shape with that share of the cells at most, or itself; a plane stays one."""
+    if share >= 1:
         return cells
-    directions = sum(side > 1 for side in cells) or 1
-    factor = (MEMORY_SHARE * free_B / needed_B) ** (1 / directions)
+    factor = share ** (1 / (sum(side > 1 for side in cells) or 1))
     return Extents(*(_rounded(side * factor) if side > 1 else 1 for side in cells))
 
 
