@@ -327,16 +327,7 @@ def _plan(chosen: Study, asked: Asked, made: list[Step], estimate_s: float, as_j
                 **chosen.file.model_dump(include={"question", "compares", "shows"}),
                 "asked": asked.model_dump(),
                 "estimate_s": estimate_s,
-                "steps": [
-                    {
-                        "name": step.name,
-                        "command": step.command,
-                        "why": step.why,
-                        "estimate_s": step.estimate_s,
-                        "bound_s": step.estimate and step.estimate.bound_s,
-                    }
-                    for step in made
-                ],
+                "steps": [step.planned() for step in made],
             }
         )
         return

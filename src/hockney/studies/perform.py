@@ -313,11 +313,7 @@ def as_data(folder: Folder, steps: Sequence[Step]) -> list[dict[str, Any]]:
     """The steps and what came of them."""
     return [
         {
-            "name": step.name,
-            "command": step.command,
-            "placement": step.placement,
-            "why": step.why,
-            "estimate_s": step.estimate_s,
+            **step.planned(),
             **(
                 folder.state.steps[step.name].model_dump()
                 if step.name in folder.state.steps

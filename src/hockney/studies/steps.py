@@ -95,6 +95,12 @@ class Step:
         """The ranks that it launches."""
         return max(model.ranks for model in self.models.values() if isinstance(model, Launching))
 
+    def planned(self) -> dict[str, Any]:
+        """What it would do, and what that takes."""
+        bound_s = self.estimate.bound_s if self.estimate else None
+        said = {"name": self.name, "command": self.command, "why": self.why, "placement": self.placement}
+        return {**said, "estimate_s": self.estimate_s, "bound_s": bound_s}
+
     def operations(self) -> list[str]:
         """What it measures, by the names of operations and applications."""
         plan = self.plan
