@@ -81,7 +81,10 @@ def test_planted_factors_are_recovered() -> None:
         },
         rel=0.03,
     )
-    assert [point["bytes"] for point in found.points if point["call"] == found.points[0]["call"]] == [8, 1024]
+    blocks = [point["bytes"] for point in found.points if point["call"] == "alltoall default" and
+              point["subsets_of"] == "2 × 4 blocks"]  # fmt: skip
+    assert blocks == [8, 1024]
+    assert [plot.where for plot in found.plots] == [{"call": "alltoall default"}, {"call": "bcast binomial"}]
     assert all(found.views.of(view) for view in VIEWS)
 
 

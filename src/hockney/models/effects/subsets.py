@@ -34,6 +34,14 @@ class Call(NamedTuple):
     arrangement: str
 
     @property
+    def words(self) -> str:
+        """What was called, without the subsets: `bcast pipeline, segments of 4 KiB`."""
+        parts = [f"{self.of} {self.algorithm}"]
+        parts += [f"segments of {format_bytes(self.segment_B)}"] if self.segment_B else []
+        parts += [f"radix {self.radix}"] if self.radix else []
+        return ", ".join(parts)
+
+    @property
     def name(self) -> str:
         """As parameters are called: `alltoall_default_4_strided`."""
         parts = [self.of, self.algorithm]
@@ -105,10 +113,12 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
             Plot(
                 x="bytes",
                 y="factor",
-                by="call",
-                title="Time with the other subsets over the time alone",
+                by="subsets_of",
+                where={"call": call},
+                title=f"{call}: time with the other subsets over the time alone",
                 log_y=False,
             )
+            for call in dict.fromkeys(point.call.words for point in points)
         ],
         notes=[*notes, *_notes(good, points)],
     )
@@ -162,7 +172,8 @@ def _slowest(record: EffectRecord) -> EffectRecord:
 def _row(point: _Point) -> dict[str, Cell]:
     call, factor, slowest = point.call, point.factor.parameter(), point.slowest.parameter()
     return {
-        "call": f"{call.of} {call.algorithm}, {point.subsets} × {call.ranks} {call.arrangement}",
+        "call": call.words,
+        "subsets_of": f"{point.subsets} × {call.ranks} {call.arrangement}",
         "operation": call.of,
         "algorithm": call.algorithm,
         "segment_bytes": call.segment_B or None,
@@ -241,6 +252,5 @@ def _where(point: _Point) -> str:
     call = point.call
     how = "consecutive ranks" if call.arrangement == "blocks" else f"every {point.subsets}. rank"
     return (
-        f"{call.of} {call.algorithm}, n = {format_bytes(point.size_B)}, k = {point.subsets} subsets of P = "
-        f"{call.ranks}, {how}"
+        f"{call.words}, n = {format_bytes(point.size_B)}, k = {point.subsets} subsets of P = {call.ranks}, {how}"
     )
