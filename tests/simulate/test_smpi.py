@@ -106,7 +106,7 @@ SWITCH = """<?xml version='1.0'?>
 </platform>
 """
 PIECE_B = 128 * 1024
-"""SMPI's senders wait from 64 KiB on; Open MPI's pipeline, as SMPI has it, cuts so on 3 ranks from 1 MiB on."""
+"""SMPI's senders wait from 64 KiB on. Open MPI's pipeline there cuts 1 MiB so on 3 ranks, and 4 MiB on 8."""
 
 
 @pytest.mark.simulated
@@ -116,7 +116,7 @@ def test_a_pipeline_of_calls_that_block_takes_as_many_rounds_as_are_counted(tmp_
     flat.write_text(SWITCH, encoding="utf-8")
     variant = "alone: --cfg=smpi/bcast:ompi_pipeline --cfg=network/crosstraffic:0"
     asked = ["--operation", "bcast", "--algorithm", "default,blocking_pipeline", "--segment", str(PIECE_B)]
-    words = ["--rank-counts", "3,8", "--bytes", "128KiB,512KiB,1MiB,2MiB", "--variant", variant, "--ranks", "8"]
+    words = ["--rank-counts", "3,8", "--bytes", "128KiB,512KiB,1MiB,4MiB", "--variant", variant, "--ranks", "8"]
     where = ["--mpi", "smpi", "--platform", str(flat), "-o", str(tmp_path / "c")]
     done = run_hockney("measure", *asked, *words, *where, "--json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -128,9 +128,9 @@ def test_a_pipeline_of_calls_that_block_takes_as_many_rounds_as_are_counted(tmp_
     }
     round_s = time_s["blocking_pipeline", 8, 1] / 7
     for ranks in (3, 8):
-        for pieces in (1, 4, 8, 16):
+        for pieces in (1, 4, 8, 32):
             rounds = 2 * (pieces - 1) + ranks - 1
             # The start of a measurement costs a fraction of a microsecond, a round 163 µs.
             assert time_s["blocking_pipeline", ranks, pieces] == pytest.approx(rounds * round_s, rel=0.005)
-    for pieces in (8, 16):
-        assert time_s["default", 3, pieces] == pytest.approx((pieces + 1) * round_s, rel=0.005)
+    for ranks, pieces in ((3, 8), (3, 32), (8, 32)):
+        assert time_s["default", ranks, pieces] == pytest.approx((pieces + ranks - 2) * round_s, rel=0.005)
