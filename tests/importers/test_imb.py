@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,22 @@ def test_pingpong_and_pingping() -> None:
     }
     line = next(n for n, text in enumerate(path.read_text().split("\n"), 1) if "672.03" in text)
     assert imported.records[2].origin == f"{path}:{line}"
+
+
+def test_columns_may_stand_between_commas(tmp_path: Path) -> None:
+    """Every run of blanks inside of a table's header and rows becomes a comma; titles stay."""
+    text = (DATA / "imb_pingpong.txt").read_text(encoding="utf-8")
+    rows = re.compile(r"(?m)^ +(#bytes .*\S|\d[\d. ]*\d) *$")
+    commas = rows.sub(lambda row: re.sub(" +", ",", row[1]), text)
+    assert commas.count(",") > 20
+    path = tmp_path / "commas.txt"
+    path.write_text(commas, encoding="utf-8")
+    told = [
+        [(r.operation, r.bytes, r.value, r.batch, r.variant) for r in read_file(one).records]
+        for one in (path, DATA / "imb_pingpong.txt")
+    ]
+    assert told[0] == told[1]
+    assert told[0]
 
 
 def test_idle_ranks_make_another_placement() -> None:

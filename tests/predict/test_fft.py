@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.command_line import outcome
 
-from hockney.predict.fft import PENCILS, SLABS, crossover, decide
+from hockney.models.effects.base import Cell, Effect
+from hockney.predict.fft import PENCILS, SLABS, Together, crossover, decide, measured_together
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import NETWORK
@@ -78,3 +79,17 @@ def test_what_is_impossible_is_not_compared() -> None:
     assert code == 0, err
     assert "on 1 rank 1-D alone is possible: no grid of at most 4 × 4, both at least 2, has 1 rank" in out
     assert "2-D" not in out.splitlines()[-1]
+
+
+def test_what_was_measured_of_groups_at_once_is_told() -> None:
+    """Of the machine's default settings and of all-to-alls alone."""
+    point: dict[str, Cell] = {
+        "operation": "alltoall", "algorithm": "pairwise", "arrangement": "strided", "subsets": 2, "ranks": 4,
+        "bytes": 1024, "factor": 1.75, "low": 1.5, "high": 2.0,
+    }  # fmt: skip
+    effects = [
+        Effect(effect="subsets", points=[point, point | {"operation": "bcast"}], oversubscribed=True),
+        Effect(effect="subsets", points=[point], variant="tcp"),
+        Effect(effect="congestion", points=[{"pattern": "alone"}]),
+    ]
+    assert measured_together(effects) == [Together(2, 4, "strided", 1024, "pairwise", 1.75, 1.5, 2.0, True)]

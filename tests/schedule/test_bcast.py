@@ -96,6 +96,7 @@ def halving(ranks: int) -> list[list[int]]:
 TREES: list[tuple[str, int, Callable[[int], list[list[int]]]]] = [
     ("linear", 0, lambda ranks: [list(range(1, ranks)), *([] for _ in range(ranks - 1))]),
     ("pipeline", 0, lambda ranks: chain(ranks, 1)),
+    ("blocking_pipeline", 0, lambda ranks: chain(ranks, 1)),
     ("chain", 0, lambda ranks: chain(ranks, 4)),
     ("chain", 3, lambda ranks: chain(ranks, 3)),
     ("binary", 0, binary),
@@ -133,7 +134,9 @@ def test_knomial_trees_are_those_that_open_mpi_draws() -> None:
         assert {v: c for v, c in enumerate(children("knomial", 10, radix=radix)) if c} == edges
 
 
-@pytest.mark.parametrize("algorithm", ["linear", "pipeline", "halving_tree", "pipelined_tree"])
+@pytest.mark.parametrize(
+    "algorithm", ["linear", "pipeline", "blocking_pipeline", "halving_tree", "pipelined_tree"]
+)
 def test_a_fat_tree_of_148_nodes_table_1(algorithm: str) -> None:
     """16 KiB to 8, 14, 28 processes. (The table's 15 messages of a tree over 14 processes are a slip: 13.)"""
     for ranks, tree_path in ((8, 3), (14, 4), (28, 5)):
@@ -163,6 +166,10 @@ def test_rounds_of_segmented_trees(segments: int) -> None:
     for ranks in range(2, 34):
         # A chain fills in P − 2 rounds more: n / buffer + p − 2.
         assert count("pipeline", ranks, segments=segments).rounds == ranks - 2 + segments
+        # In turns each further segment takes two: the first is there after P − 1 rounds, then one in every other.
+        # Of two ranks neither does anything else.
+        expected = ranks - 1 + 2 * (segments - 1) if ranks > 2 else segments
+        assert count("blocking_pipeline", ranks, segments=segments).rounds == expected
     for levels in (2, 3, 4, 5):
         # Complete trees: each rank serves two children in turn, on every level and for every segment.
         assert count("binary", 2**levels - 1, segments=segments).rounds == 2 * (levels - 1 + segments - 1)
@@ -173,6 +180,24 @@ def test_rounds_of_segmented_trees(segments: int) -> None:
         # The root of a halving tree has ⌊log₂P⌋ children.
         degree = ranks.bit_length() - 1
         assert count("pipelined_tree", ranks, segments=segments).rounds == (segments - 1) * degree + log2(ranks)
+
+
+def test_the_blocking_pipeline_of_a_report_takes_13_rounds_for_10() -> None:
+    """Four packets over eight processes, by hand: rank v has packet s after round v + 2 s."""
+    assert count("pipeline", 8, segments=4).rounds == 10
+    assert count("blocking_pipeline", 8, segments=4).rounds == 13
+    schedule = _core.generate(
+        "bcast", "blocking_pipeline", Problem(ranks=8, bytes=MESSAGE_B, segment_B=MESSAGE_B // 4)
+    )
+    arrivals = {(move.receiver, move.round) for move in _core.moves(schedule)}
+    assert arrivals == {(v, v + 2 * s - 1) for v in range(1, 8) for s in range(4)}
+
+
+def test_a_rank_of_the_blocking_pipeline_does_one_thing_at_a_time() -> None:
+    for ranks in (2, 3, 8):
+        problem = Problem(ranks=ranks, root=1, bytes=100, segment_B=8)
+        for mine in _core.generate("bcast", "blocking_pipeline", problem):
+            assert [step.after for step in mine.steps] == [[], *([i] for i in range(len(mine.steps) - 1))]
 
 
 def test_rounds_without_segments() -> None:
@@ -287,7 +312,15 @@ def test_what_an_algorithm_takes() -> None:
         for each in _core.algorithms()
         if each.collective == "bcast"
     }
-    for name in ("binary", "binomial", "circulant", "pipeline", "pipelined_tree", "split_binary"):
+    for name in (
+        "binary",
+        "binomial",
+        "blocking_pipeline",
+        "circulant",
+        "pipeline",
+        "pipelined_tree",
+        "split_binary",
+    ):
         assert taken[name] == (True, None)
     for name in ("halving_tree", "linear", "scatter_allgather", "scatter_allgather_ring"):
         assert taken[name] == (False, None)

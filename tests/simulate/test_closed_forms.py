@@ -98,6 +98,23 @@ def test_a_pipeline_adds_a_port_time_for_each_further_segment(
     assert outcome.messages == 5 * segments
 
 
+@pytest.mark.parametrize(("ranks", "segments"), [(8, 4), (3, 9), (20, 1)])
+def test_a_rank_that_waits_for_its_send_receives_nothing_meanwhile(ranks: int, segments: int) -> None:
+    """Messages cost their bytes alone: S + P − 2 of them one after another, in turns 2 (S − 1) + P − 1."""
+    segment_B, per_byte_s = 20_001, 1e-9
+    asked = {"ranks": ranks, "size_B": segments * segment_B, "segment_B": segment_B}
+    message_s = (segment_B - 1) * per_byte_s
+    for rendezvous_above_B, rounds in ((1000, 2 * (segments - 1) + ranks - 1), (None, segments + ranks - 2)):
+        # A sender whose message is buffered goes on at once: nothing is left of the difference.
+        costs = LoggopsParameters(
+            0.0, 0.0, 0.0, per_byte_s, receive_overhead_s=0.0, rendezvous_above_B=rendezvous_above_B
+        )
+        ahead = run("bcast", "pipeline", costs, **asked).finish_s.max()
+        in_turns = run("bcast", "blocking_pipeline", costs, **asked).finish_s.max()
+        assert ahead == pytest.approx((segments + ranks - 2) * message_s, rel=EXACT)
+        assert in_turns == pytest.approx(rounds * message_s, rel=EXACT)
+
+
 @parameters
 @pytest.mark.parametrize("ranks", [2, 7, 32])
 def test_an_allgather_ring_takes_a_message_for_each_step(parameters: LoggopsParameters, ranks: int) -> None:

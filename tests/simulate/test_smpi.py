@@ -97,3 +97,40 @@ def test_smpi_simulates_the_same_times(tmp_path: Path) -> None:
         if 1e6 * float(row["time_s"]) != pytest.approx(ours_us + later_us, rel=0.01):
             apart[case] = (1e6 * float(row["time_s"]), ours_us)
     assert apart == {}
+
+
+SWITCH = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="node-" radical="0-7" suffix="" speed="10Gf" bw="1GBps" lat="1us"/>
+</platform>
+"""
+PIECE_B = 128 * 1024
+"""SMPI's senders wait from 64 KiB on. Open MPI's pipeline there cuts 1 MiB so on 3 ranks, and 4 MiB on 8."""
+
+
+@pytest.mark.simulated
+def test_a_pipeline_of_calls_that_block_takes_as_many_rounds_as_are_counted(tmp_path: Path) -> None:
+    """2 (S − 1) + P − 1 messages one after another; Open MPI's, which receives ahead, takes S + P − 2."""
+    flat = tmp_path / "switch.xml"
+    flat.write_text(SWITCH, encoding="utf-8")
+    variant = "alone: --cfg=smpi/bcast:ompi_pipeline --cfg=network/crosstraffic:0"
+    asked = ["--operation", "bcast", "--algorithm", "default,blocking_pipeline", "--segment", str(PIECE_B)]
+    words = ["--rank-counts", "3,8", "--bytes", "128KiB,512KiB,1MiB,4MiB", "--variant", variant, "--ranks", "8"]
+    where = ["--mpi", "smpi", "--platform", str(flat), "-o", str(tmp_path / "c")]
+    done = run_hockney("measure", *asked, *words, *where, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    frame = table.load(tmp_path / "c")
+    rows = frame[frame["statistic"] == "completion"]
+    time_s = {
+        (str(row["algorithm"]), int(row["ranks"]), int(row["bytes"]) // PIECE_B): float(row["time_s"])
+        for _, row in rows.iterrows()
+    }
+    round_s = time_s["blocking_pipeline", 8, 1] / 7
+    for ranks in (3, 8):
+        for pieces in (1, 4, 8, 32):
+            rounds = 2 * (pieces - 1) + ranks - 1
+            # The start of a measurement costs a fraction of a microsecond, a round 163 µs.
+            assert time_s["blocking_pipeline", ranks, pieces] == pytest.approx(rounds * round_s, rel=0.005)
+    for ranks, pieces in ((3, 8), (3, 32), (8, 32)):
+        assert time_s["default", ranks, pieces] == pytest.approx((pieces + ranks - 2) * round_s, rel=0.005)

@@ -14,7 +14,6 @@
 
 #include "../buffers.hpp"
 #include "../clock.hpp"
-#include "../library/library.hpp"
 #include "../placement.hpp"
 #include "../point.hpp"
 #include "../references.hpp"
@@ -22,6 +21,7 @@
 #include "group.hpp"
 #include "offer.hpp"
 #include "ready.hpp"
+#include "repetition.hpp"
 #include "verify.hpp"
 
 namespace hockney {
@@ -36,103 +36,12 @@ constexpr unsigned repetitions_a_message = 4;  // of the burst before a block
 // pause between blocks, so that even these see more than an instant of the machine. A simulation repeats
 // itself exactly.
 constexpr long enough_rounds = is_simulated ? least_samples : 1024;
-// A window opens this many agreements after the agreement: most ranks are there in time.
-constexpr double first_slack_agreements = 2;
-constexpr double least_slack_s = 0.5e-6, most_slack_s = 20e-3;
-// A rank that waits for its window reads the clock every few tens of nanoseconds. The readings of two ranks
-// keep their places to each other for a whole visit, and so does who enters first, which decides whether a
-// receiver already looks at the line that the sender writes: 70 or 120 ns for the same broadcast. Each rank
-// starts to read after so many idle turns at random, more than a reading takes.
-constexpr unsigned most_idle_turns = is_simulated ? 1 : 256;
 // With more late repetitions than this share, windows open later.
 constexpr double tolerated_late_share = 0.2;
 // Roots that a rotation visits: all of them in small groups.
 constexpr int most_roots = 64;
 constexpr int least_warm_up = is_simulated ? 1 : 5;
-constexpr int gauges = is_simulated ? 1 : 9;  // agreements timed to find the slack
 constexpr double warm_up_share = is_simulated ? 0 : 0.1, most_warm_up_factor = 3;
-
-// A rank's entry into one repetition and its exit, on its own clock.
-struct EntryExit {
-    double entry_s, exit_s;
-    bool late, preempted;
-    int root;
-};
-
-// Runs one repetition after another on this rank.
-class RepetitionLoop {
-  public:
-    RepetitionLoop(Call& call, Selection& selection, Buffer& input, Buffer& output, std::vector<int> roots,
-                   const Group& group, bool windows)
-        : call_(call),
-          selection_(selection),
-          input_(input),
-          output_(output),
-          roots_(std::move(roots)),
-          group_(group),
-          windows_(windows),
-          random_(static_cast<unsigned>(group.rank) + 1) {}
-
-    EntryExit once() {
-        EntryExit times{};
-        const int root = times.root = roots_[next_++ % roots_.size()];
-        std::byte* input = input_.next();
-        std::byte* output = output_.next();
-        const long switches = involuntary_switches();
-        if (windows_) {
-            const double start_s = agree_on_start();
-            selection_.begin();
-            spin(static_cast<long>(random_() % most_idle_turns));
-            times.late = now_s() > start_s;
-            wait_until(start_s);
-        } else {
-            MPI_Barrier(group_.control);
-            selection_.begin();
-        }
-        times.entry_s = now_s();
-        call_.run(input, output, root);
-        times.exit_s = now_s();
-        selection_.end();
-        times.preempted = involuntary_switches() != switches;
-        return times;
-    }
-
-    // Sets the slack by what an agreement costs here.
-    void gauge() {
-        std::vector<double> costs;
-        for (int i = 0; i < gauges; ++i) {
-            const double start_s = now_s();
-            agree_on_start();
-            costs.push_back(now_s() - start_s);
-        }
-        std::nth_element(costs.begin(), costs.begin() + gauges / 2, costs.end());
-        double slack_s = first_slack_agreements * costs[gauges / 2];
-        MPI_Bcast(&slack_s, 1, MPI_DOUBLE, 0, group_.control);
-        set_slack(slack_s);
-    }
-    void set_slack(double slack_s) { slack_s_ = std::clamp(slack_s, least_slack_s, most_slack_s); }
-    double slack_s() const { return slack_s_; }
-
-  private:
-    // The local time at which all start: a little after the latest arrival.
-    double agree_on_start() {
-        const double here_s = group_.clock->to_global(now_s());
-        double latest_s = 0;
-        MPI_Allreduce(&here_s, &latest_s, 1, MPI_DOUBLE, MPI_MAX, group_.control);
-        return group_.clock->to_local(latest_s + slack_s_);
-    }
-
-    Call& call_;
-    Selection& selection_;
-    Buffer& input_;
-    Buffer& output_;
-    std::vector<int> roots_;
-    const Group& group_;
-    bool windows_;
-    std::minstd_rand random_;
-    double slack_s_ = least_slack_s;
-    std::size_t next_ = 0;
-};
 
 // What rank 0 knows of a repetition.
 struct Round {

@@ -1,5 +1,7 @@
 #include "effect.hpp"
 
+#include <algorithm>
+
 #include "../clock.hpp"
 
 namespace hockney {
@@ -29,6 +31,21 @@ void meet(MPI_Comm pair) {
         MPI_Recv(nullptr, 0, MPI_BYTE, partner, meeting_tag, pair, MPI_STATUS_IGNORE);
         MPI_Send(nullptr, 0, MPI_BYTE, partner, meeting_tag, pair);
     }
+}
+
+std::vector<std::size_t> quiet_samples(std::vector<int>& preempted, MPI_Comm comm) {
+    MPI_Allreduce(MPI_IN_PLACE, preempted.data(), static_cast<int>(preempted.size()), MPI_INT, MPI_MAX, comm);
+    const auto quiet = static_cast<std::size_t>(std::count(preempted.begin(), preempted.end(), 0));
+    std::vector<std::size_t> kept;
+    for (std::size_t each = 0; each < preempted.size(); ++each)
+        if (preempted[each] == 0 || quiet * 4 < preempted.size()) kept.push_back(each);
+    return kept;
+}
+
+std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector<double>& samples_s) {
+    std::vector<double> left_s;
+    for (const std::size_t each : kept) left_s.push_back(samples_s[each]);
+    return left_s;
 }
 
 void burn(double seconds) {

@@ -4,9 +4,11 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "../apps/app.hpp"
 
@@ -35,6 +37,11 @@ std::string run_effect(const Request& request, MPI_Comm comm);
 // An MPI_Barrier ends at different times on different ranks; this starts both ranks of a pair together as
 // nearly as the time of one message allows: rank 0 goes on when rank 1's answer is there.
 void meet(MPI_Comm pair);
+
+// The samples during which the system preempted no rank; all where those would be less than a quarter, as
+// `disturbed` has it. `preempted` becomes 1 where any rank was. Collective.
+std::vector<std::size_t> quiet_samples(std::vector<int>& preempted, MPI_Comm comm);
+std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector<double>& samples_s);
 
 // Takes this long without MPI, on a simulated host too: what a test plants at the place that is measured.
 void burn(double seconds);

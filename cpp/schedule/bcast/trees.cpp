@@ -14,6 +14,19 @@ void down(const Problem& p, int rank, Builder& builder) {
     pass_down(p, tree(p.ranks, p.root, rank, p.radix), builder);
 }
 
+// Down one chain by calls that block: a rank takes a segment, hands it on, and only then asks for the next.
+void one_at_a_time(const Problem& p, int rank, Builder& builder) {
+    const Tree tree = path_tree(p.ranks, p.root, rank);
+    const Region message = builder.output(0, p.bytes);
+    const Pieces segments = Pieces::segments(p.bytes, p.segment_B, p.element_B);
+    int done = Builder::none;
+    for (int segment = 0; segment < segments.count(); ++segment) {
+        const Region piece = segments.of(message, segment);
+        if (tree.parent >= 0) done = builder.receive(tree.parent, piece, {done});
+        for (const int child : tree.children) done = builder.send(child, piece, {done});
+    }
+}
+
 Algorithm bcast(const char* name, Generator generate) {
     return Algorithm("bcast", name, generate).one_block();
 }
@@ -24,6 +37,10 @@ const Register linear(bcast("linear", down<flat_tree>).grows(Growth::per_rank));
 // One chain through all ranks; S segments take P − 2 + S rounds (Open MPI coll/base
 // bcast_intra_pipeline).
 const Register pipeline(bcast("pipeline", down<path_tree>).segmented().grows(Growth::per_rank));
+
+// The same with MPI_Recv and MPI_Send in turn. A send that waits for its receive keeps a rank from receiving:
+// 2 (S − 1) + P − 1 rounds (MPICH bcast_intra_pipelined_tree, chain, with MPIR_CVAR_BCAST_IS_NON_BLOCKING=0).
+const Register blocking(bcast("blocking_pipeline", one_at_a_time).segmented().grows(Growth::per_rank));
 
 // `radix` chains of consecutive ranks hang on the root; segments follow one another along them (Open MPI
 // coll/base bcast_intra_chain).

@@ -26,7 +26,7 @@ from hockney.predict.datatype_options import BlockFace, BlockLayout, EffectOptio
 from hockney.predict.estimators.base import Progress, silent
 from hockney.predict.every_algorithm import UNSHARED_LINKS
 from hockney.predict.every_algorithm import predictions as of_every_algorithm
-from hockney.predict.fft import Division, FftDecision, decide
+from hockney.predict.fft import Division, FftDecision, Together, decide, measured_together
 from hockney.predict.fft_options import FftCase
 from hockney.predict.message import MessagePrediction, predict_message
 from hockney.predict.message_options import Message
@@ -245,6 +245,11 @@ def _of_datatype(machine: Machine, path: Path, operation: str, given: Mapping[st
         for name, prediction in times.predictions.items()
     ]
     return rows, [note for prediction in times.predictions.values() for note in prediction.notes]
+
+
+def fft_together(case: FftCase) -> list[Together]:
+    """What was measured of groups that transpose at once; nothing where costs are a system's alone."""
+    return measured_together(machine_of(case).effects) if case.is_there else []
 
 
 def fft_decisions(case: FftCase) -> tuple[list[FftDecision], str, list[str]]:

@@ -6,9 +6,13 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from socket import gethostname
 from typing import Any
 
+from hockney.campaign.collectives import choose as choose_algorithms
+from hockney.campaign.collectives import expect_heeded, keys
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch, utc_now
@@ -19,6 +23,7 @@ from hockney.errors import RequestError
 from hockney.records.answers import Answer, Hello, RankPlace
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
+from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 LEAST_SAMPLES = 6
@@ -77,6 +82,15 @@ def here_of(hello: Hello, described: Described, plan: Plan) -> Here:
     )
 
 
+def _collectives(hello: Hello, mpi: str, plan: Plan, default: str) -> list[CollectiveKey]:
+    """As `Here.collectives`."""
+    named = [name for name in plan.operations if name in COLLECTIVES] or [default]
+    asked = plan.model_copy(update={"operations": named, "rank_counts": plan.rank_counts or [0]})
+    chosen = choose_algorithms(hello.algorithms, asked)
+    expect_heeded(chosen, mpi, hello.settings)
+    return keys(chosen, asked)
+
+
 QuestionKey = tuple[str, str]
 """The effect, and the question in words."""
 
@@ -101,7 +115,10 @@ class _Effects:
 
     def asking(self, running: Running) -> Asking[EffectRecord]:
         """The asker."""
-        here = here_of(running.hello, running.described, self._plan)
+        here = replace(
+            here_of(running.hello, running.described, self._plan),
+            collectives=partial(_collectives, running.hello, running.launch.mpi_name, self._plan),
+        )
         running.require_same_machine()
         if any(name not in running.hello.effects for name in self._plan.effects):
             raise RequestError(

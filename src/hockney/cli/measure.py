@@ -45,11 +45,12 @@ with later():
     from hockney.runner.transports import ALL
     from hockney.studies.crowding import ONLY_CHECKS
 
-NOT_OF_EFFECTS = (
-    *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments_B", "radices"),
-    *("start", "adaptive"),
-)
-WITH_SIZES = ("congestion", "injection")
+NOT_OF_EFFECTS = ("pairs", "off_cache", "window", "visits", "root", "start", "adaptive")
+OF_EFFECTS = {
+    "sizes_B": ("congestion", "injection", "subsets"),
+    **dict.fromkeys(("algorithms", "rank_counts", "segments_B", "radices"), ("subsets",)),
+}
+"""Options that these effects alone heed."""
 
 
 @verb(
@@ -65,6 +66,7 @@ hockney measure --operation bcast --algorithm pipeline,tuned:chain --segment non
 hockney measure --operation allreduce --algorithm all --adaptive -o c4
 hockney measure --operation collectives --algorithm ours,default --time 10min --dry-run -o c2
 hockney measure --operation pingpong,bandwidth,effects --ranks 2 -o c5
+hockney measure --operation subsets --algorithm pairwise,default --ranks 8 --rank-counts 4 -o c6
 hockney measure -o campaign --resume
 hockney measure -o nodes --operation bcast --nodes 4 --ranks 32 --submit slurm --site sites/here.toml --now""",
 )
@@ -309,7 +311,8 @@ def _plan(options: MeasureOptions, context: typer.Context) -> Plan:
     if plan.topology and "congestion" not in plan.effects:
         raise RequestError("--topology applies to the effect congestion alone", "add it: --operation congestion")
     if not plan.points:
-        ignored = [*NOT_OF_EFFECTS, *([] if set(plan.effects) & set(WITH_SIZES) else ["sizes_B"])]
+        unheeded = [name for name, effects in OF_EFFECTS.items() if not set(plan.effects) & set(effects)]
+        ignored = [*NOT_OF_EFFECTS, *unheeded]
         for name, _, option in options_of(MeasureOptions):
             if name in ignored and flag(name, option) in given:
                 raise RequestError(

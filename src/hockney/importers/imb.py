@@ -157,10 +157,14 @@ class _ImbReader(TableReader[_ImbTable]):
             table.members[int(members[1])] = members[2].split()
         elif waiting := _WAITING.match(content):
             table.waiting = int(waiting[1])
-        elif "#repetitions" in content.split():
-            table.columns = content.split()
+        elif "#repetitions" in (columns := self.cells(table, content)):
+            table.columns = columns
         elif _OTHER_TABLE.match(content):
             table.columns = []
+
+    def cells(self, table: _ImbTable, content: str) -> list[str]:
+        # Scripts that collect results put commas between the columns.
+        return super().cells(table, content.replace(",", " "))
 
     def fits(self, column: str, cell: str) -> bool:
         return is_size(cell) if column in _COUNTS else is_number(cell)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from hockney.errors import RequestError
+from hockney.models.effects.base import Cell, Effect
 from hockney.network.bisection.bisection import cut
 from hockney.predict.collective import Row, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
@@ -83,6 +84,21 @@ class Division:
     def sent_B(self) -> int:
         """Bytes that a rank sends."""
         return sum((each.ranks - 1) * each.block_B for each in self.transpositions)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Measured: by how much an all-to-all is slower while `groups` − 1 others run; the interval where known."""
+
+    groups: int
+    ranks: int
+    arrangement: str
+    block_B: int
+    algorithm: str
+    factor: float
+    low: float | None
+    high: float | None
+    shares_cores: bool
 
 
 @dataclass(frozen=True)
@@ -166,6 +182,31 @@ def decide(
             )
         decisions.append(FftDecision(count, divisions, refused))
     return decisions
+
+
+def measured_together(effects: Sequence[Effect]) -> list[Together]:
+    """What a machine's campaigns found of all-to-alls on several groups at once, with its default settings."""
+    return [
+        Together(
+            int(point["subsets"] or 0),
+            int(point["ranks"] or 0),
+            str(point["arrangement"]),
+            int(point["bytes"] or 0),
+            str(point["algorithm"]),
+            float(point["factor"] or 0.0),
+            _or_none(point["low"]),
+            _or_none(point["high"]),
+            bool(effect.oversubscribed),
+        )
+        for effect in effects
+        if effect.effect == "subsets" and effect.variant in ("", "default")
+        for point in effect.points
+        if point["operation"] == "alltoall"
+    ]
+
+
+def _or_none(value: Cell) -> float | None:
+    return None if value is None else float(value)
 
 
 def crossover(decisions: Sequence[FftDecision]) -> int | None:

@@ -88,6 +88,16 @@ def _congestion(known: Parameters) -> str:
     return text
 
 
+def _subsets(known: Parameters) -> str:
+    factor = known.get("greatest_factor")
+    if factor is None:
+        return ""
+    return (
+        f"a collective on a subset of the ranks takes × {_number(factor)} as long, at most, while the other "
+        "subsets do the same"
+    )
+
+
 def _synchronisation(known: Parameters) -> str:
     limit = known.get("S_B")
     if limit is None:
@@ -152,6 +162,7 @@ _SAID: dict[str, Callable[[Parameters], str]] = {
     "overlap": _overlap,
     "injection": _injection,
     "congestion": _congestion,
+    "subsets": _subsets,
     "synchronisation": _synchronisation,
     "matching": _matching,
     "datatypes": _datatypes,

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
 from hockney.records.answers import Answer, RankPlace
+from hockney.records.keys import CollectiveKey
 
-NAMES = ("congestion", "datatypes", "injection", "matching", "overlap", "synchronisation")
-WITHOUT_BYTES = {"congestion", "datatypes", "injection"}
+NAMES = ("congestion", "datatypes", "injection", "matching", "overlap", "subsets", "synchronisation")
+WITHOUT_BYTES = {"congestion", "datatypes", "injection", "subsets"}
 """A bandwidth, or a layout, needs bytes; a late receiver, a queue and a computation do not."""
 
 
 def asked(name: str, largest_B: int) -> list[Question | NotMeasurable]:
-    """What is asked of two cores of a host whose answers are all the same."""
-    places = [RankPlace(rank=rank, host="a", cpus=4, affinity=[rank], siblings=[rank]) for rank in (0, 1)]
-    here = Here(pairs=[("cache", 0, 1)], localities={(0, 1): "cache"}, ranks=places, largest_B=largest_B)
+    """What is asked of four cores of a host whose answers are all the same."""
+    # Subsets need four ranks.
+    places = [RankPlace(rank=rank, host="a", cpus=4, affinity=[rank], siblings=[rank]) for rank in range(4)]
+    here = Here(
+        pairs=[("cache", 0, 1)],
+        localities=dict.fromkeys(combinations(range(4), 2), "cache"),
+        ranks=places,
+        largest_B=largest_B,
+        collectives=lambda name: [CollectiveKey(name, "default", 0, 0, 0, None, "warm", "window")],
+    )
     said = {
         "done": 9,
         "valid": 9,

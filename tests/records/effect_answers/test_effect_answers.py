@@ -24,6 +24,7 @@ from hockney.records.folder import EFFECTS, Campaign
         ("injection", "verified"),
         ("matching", "time_s"),
         ("overlap", "alone_s"),
+        ("subsets", "verified"),
         ("synchronisation", "transfers_s"),
     ],
 )
@@ -73,6 +74,10 @@ def test_answers_of_older_runners_are_read(tmp_path: Path) -> None:
 
 
 STREAMS = {"time_s": 1e-3, "samples_s": [1e-3], "pair_s": [1e-3], "verified": True}
+SUBSETS = {
+    "of": "bcast", "algorithm": "default", "ranks": 2, "bytes": 8, "arrangement": "blocks", "part": "alone",
+}  # fmt: skip
+SUBSET = {"time_s": 1e-3, "samples_s": [1e-3], "slowest_s": [1e-3], "subset_s": [1e-3], "verified": True}
 LAYOUT = {"bytes": 8, "blocks": 1, "lines": 1, "accesses": 1, "extent_B": 8, "time_s": 1e-6}
 
 
@@ -92,6 +97,9 @@ LAYOUT = {"bytes": 8, "blocks": 1, "lines": 1, "accesses": 1, "extent_B": 8, "ti
         ("datatypes", {"way": "send", "layout": "contiguous"}, LAYOUT | {"blocks": 0}),
         ("datatypes", {"way": "send", "layout": "contiguous"}, LAYOUT | {"bytes": 9}),
         ("overlap", {"bytes": 8, "side": "middle", "tests": 0}, {}),
+        ("subsets", SUBSETS | {"ranks": 1}, SUBSET),
+        ("subsets", SUBSETS | {"arrangement": "as they come"}, SUBSET),
+        ("subsets", SUBSETS, SUBSET | {"slowest_s": []}),
     ],
 )
 def test_a_question_or_an_answer_that_no_model_can_read_is_refused(

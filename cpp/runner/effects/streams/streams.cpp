@@ -102,23 +102,6 @@ long windows_of(Stream& stream, double sample_s, MPI_Comm comm) {
     return static_cast<long>(std::clamp(std::ceil(sample_s / slowest_s), 1.0, most_windows));
 }
 
-// The samples during which the system preempted no rank; all where those would be less than a quarter, as
-// `disturbed` has it. Collective.
-std::vector<std::size_t> quiet_samples(std::vector<int>& preempted, MPI_Comm comm) {
-    MPI_Allreduce(MPI_IN_PLACE, preempted.data(), static_cast<int>(preempted.size()), MPI_INT, MPI_MAX, comm);
-    const auto quiet = static_cast<std::size_t>(std::count(preempted.begin(), preempted.end(), 0));
-    std::vector<std::size_t> kept;
-    for (std::size_t each = 0; each < preempted.size(); ++each)
-        if (preempted[each] == 0 || quiet * 4 < preempted.size()) kept.push_back(each);
-    return kept;
-}
-
-std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector<double>& samples_s) {
-    std::vector<double> left_s;
-    for (const std::size_t each : kept) left_s.push_back(samples_s[each]);
-    return left_s;
-}
-
 void check(const std::vector<int>& ends, long bytes, long window, double sample_s, MPI_Comm comm) {
     int ranks = 0;
     MPI_Comm_size(comm, &ranks);

@@ -296,6 +296,20 @@ class FftDecision(TypedDict):
     not_told_apart_from: NotRequired[list[str]]
 
 
+class FftTogether(TypedDict):
+    """Measured: an all-to-all among `groups` at once takes `factor` times as long as alone."""
+
+    groups: int
+    ranks: int
+    arrangement: str
+    block_B: int
+    algorithm: str
+    factor: float
+    low: float | None
+    high: float | None
+    shares_cores: bool
+
+
 @answer("predict fft")
 class FftAnswer(TypedDict):
     """Slabs or pencils."""
@@ -305,6 +319,7 @@ class FftAnswer(TypedDict):
     decisions: list[FftDecision]
     pencils_from_ranks: int | None
     why: str
+    measured_together: list[FftTogether]
     warnings: list[str]
 
 

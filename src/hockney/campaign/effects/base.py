@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hockney.records.answers import Answer, RankPlace
+from hockney.records.keys import CollectiveKey
 from hockney.records.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
@@ -42,6 +43,8 @@ class Here:
     why ranks share cores, empty where they do not. `simulated`: no computation takes time of its own.
     `usable_cpus`: by host, the processors that Hockney may use, where known.
     `topology`: of the hosts in their order, as `hockney network` reads it; empty where none was given.
+    `collectives`: the series of the collectives that the plan names, by its algorithms, else of the one that is
+    given; their `ranks` are 0 where the plan does not say on how many. RequestError as of `campaign.collectives`.
     """
 
     pairs: Sequence[tuple[Locality, int, int]]
@@ -60,6 +63,7 @@ class Here:
     least_samples: int = 60
     seed: int = 0
     topology: str = ""
+    collectives: Callable[[str], Sequence[CollectiveKey]] = lambda _: ()
 
     def timing(self, share: float = 1.0) -> dict[str, float]:
         """The keys of `Repetitions` in cpp/runner/apps/app.hpp, for this share of a point's time."""

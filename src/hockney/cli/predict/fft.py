@@ -13,8 +13,8 @@ from hockney.terminal.loading import later
 from hockney.units import counted, format_bytes, format_bytes_rounded, format_time
 
 with later():
-    from hockney.api.predictions import fft_decisions, fft_row
-    from hockney.predict.fft import PENCILS, SLABS, Division, FftDecision, crossover
+    from hockney.api.predictions import fft_decisions, fft_row, fft_together
+    from hockney.predict.fft import PENCILS, SLABS, Division, FftDecision, Together, crossover
 
 
 @verb(
@@ -32,6 +32,7 @@ def fft(case: FftCase, as_json: JsonOption = False) -> None:
     measured.
     """
     decisions, origin, warnings = fft_decisions(case)
+    together = fft_together(case)
     begins = crossover(decisions)
     if as_json:
         say.json(
@@ -41,12 +42,15 @@ def fft(case: FftCase, as_json: JsonOption = False) -> None:
                 "decisions": [_data(decision) for decision in decisions],
                 "pencils_from_ranks": begins,
                 "why": _why(decisions, begins),
+                "measured_together": [vars(each) for each in together],
                 "warnings": warnings,
             }
         )
         return
     _show(case.size, decisions, origin)
     say.line(_why(decisions, begins))
+    if together:
+        say.line(_together(together))
     for warning in dict.fromkeys(warnings):
         say.warn(warning)
 
@@ -105,6 +109,22 @@ def _show(size: int, decisions: list[FftDecision], origin: str) -> None:
         for name, why in decision.refused.items():
             table.add_row("" if decision.divisions else f"{decision.ranks:,}", name, "–", "", "", "", why, "", "")
     say.table(table)
+
+
+def _together(measured: list[Together]) -> str:
+    """The least and the greatest slow-down by other groups, which the times of pencils leave out."""
+    least, most = (end(measured, key=lambda each: each.factor) for end in (min, max))
+    told = [
+        f"× {each.factor:.3g}"
+        + ("" if each.low is None or each.high is None else f" ({each.low:.3g} to {each.high:.3g})")
+        + f" as long as one alone ({each.groups} × {counted(each.ranks, 'rank')}, {each.arrangement}, blocks of "
+        + f"{format_bytes(each.block_B)})"
+        for each in ([least] if least is most else [least, most])
+    ]
+    shared = ", on shared cores" if any(each.shares_cores for each in measured) else ""
+    return (
+        f"measured{shared}: all-to-alls of groups at once took {' to '.join(told)}; the times above leave it out"
+    )
 
 
 def _why(decisions: list[FftDecision], begins: int | None) -> str:

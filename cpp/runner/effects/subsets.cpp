@@ -1,0 +1,156 @@
+// subsets: a collective on each of several disjoint subsets of the ranks, as large as one another, at the
+// same time: what the transpositions of an FFT in pencils do (Hoefler, Gropp, Thakur, Träff, EuroMPI 2010).
+//
+//   effect operation=subsets members=0,2,4,6,1,3,5,7 of=alltoall algorithm=default ranks=4 bytes=1024
+//          segment_B=0 radix=0 repetitions=0 …
+//
+// The first `ranks` members are one subset, the next `ranks` another, each a communicator of its own.
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../buffers.hpp"
+#include "../collective/offer.hpp"
+#include "../collective/ready.hpp"
+#include "../collective/repetition.hpp"
+#include "../collective/verify.hpp"
+#include "../point.hpp"
+#include "effect.hpp"
+
+namespace hockney::effect_subsets {
+namespace {
+
+// Starts that a rank came too late for are agreed upon anew, so many times at most, each with twice the
+// slack.
+constexpr int most_agreements = 8;
+const std::vector<int> root{0};
+
+// The communicator of this rank's subset.
+class Part {
+  public:
+    Part(MPI_Comm comm, int ranks) {
+        int rank = 0;
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_split(comm, rank / ranks, rank, &comm_);
+    }
+    ~Part() { MPI_Comm_free(&comm_); }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    MPI_Comm comm() const { return comm_; }
+
+  private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+// The request as one for that collective on a subset.
+Request call_of(const Request& request) {
+    std::string line = "collective rotate=0 root=0 start=window operation=" + request.text("of");
+    for (const char* key : {"algorithm", "ranks", "bytes", "segment_B", "radix"})
+        line += std::string(" ") + key + "=" + request.text(key);
+    return Request(line);
+}
+
+// Completion times of one repetition: of this rank's subset, their mean over the subsets, the longest.
+struct Completion {
+    double own_s, mean_s, slowest_s;
+    bool preempted;
+};
+
+// Repeats until all ranks were in time; `late` counts the other repetitions.
+Completion complete(RepetitionLoop& loop, const Group& subset, const Group& whole, long& late) {
+    for (int agreement = 1;; ++agreement) {
+        const EntryExit times = loop.once();
+        const double mine[2] = {-whole.clock->to_global(times.entry_s), whole.clock->to_global(times.exit_s)};
+        double extremes[2];
+        MPI_Allreduce(mine, extremes, 2, MPI_DOUBLE, MPI_MAX, subset.control);
+        const double own_s = extremes[0] + extremes[1];
+        const double greatest[2] = {own_s, times.late ? 1.0 : 0.0};
+        double over_all[2], sum_s = 0;
+        MPI_Allreduce(greatest, over_all, 2, MPI_DOUBLE, MPI_MAX, whole.control);
+        MPI_Allreduce(&own_s, &sum_s, 1, MPI_DOUBLE, MPI_SUM, whole.control);
+        if (over_all[1] == 0 || agreement == most_agreements)
+            return {own_s, sum_s / whole.ranks, over_all[0], times.preempted};
+        ++late;
+        loop.set_slack(2 * loop.slack_s());
+    }
+}
+
+std::string run(const Request& request, MPI_Comm comm) {
+    int members = 0;
+    MPI_Comm_size(comm, &members);
+    const long asked = request.whole("ranks");
+    if (asked < 2 || members % asked != 0)
+        throw BadRequest("ranks must be 2 or more, and divide the number of members");
+    const int ranks = static_cast<int>(asked);
+    const Request call = call_of(request);
+    const std::string refusal = refuse_collective(call, ranks);
+    if (!refusal.empty()) throw Refusal(refusal);
+    const Repetitions repetitions(request);
+    const Collective& collective = *find_collective(call.text("operation"));
+    const Problem problem = problem_of(call);
+    const Part part(comm, ranks);
+    const Group subset(part.comm(), ranks), whole(comm, members);
+    const auto [input_B, output_B] = sizes_B(collective, problem, root, subset.rank);
+    const auto input_size = static_cast<std::size_t>(input_B),
+               output_size = static_cast<std::size_t>(output_B);
+    // Scratch of ours and buffers of the library come on top.
+    require_memory(2 * static_cast<double>(Buffer::total_B(input_size, 0) + Buffer::total_B(output_size, 0)),
+                   comm);
+    Buffer input(input_size, 0), output(output_size, 0);
+    Ready ready;
+    std::string failure;
+    try {
+        ready = make_ready(call, problem, root, subset);
+    } catch (const std::runtime_error& error) {
+        failure = error.what();
+    }
+    // Subsets may lie differently, and a component that serves one refuse another.
+    require_all(failure.empty(), "library", failure, comm);
+    const auto verdict = [&](int salt) {
+        return verify(*ready.call, *ready.selection, collective, problem, root, input, output, salt, subset);
+    };
+    const Verdict before = verdict(1);
+    require_all(before.error.empty(), "library", before.error, comm);
+    whole.clock->synchronise();
+    RepetitionLoop loop(*ready.call, *ready.selection, input, output, root, whole, true);
+    loop.gauge();
+    std::vector<double> own_s, slowest_s;
+    std::vector<int> preempted;
+    long late = 0;
+    Repeated repeated = repeat(repetitions, comm, [&] {
+        const Completion done = complete(loop, subset, whole, late);
+        own_s.push_back(done.own_s);
+        slowest_s.push_back(done.slowest_s);
+        preempted.push_back(done.preempted ? 1 : 0);
+        return done.mean_s;
+    });
+    // The repetition that warms up.
+    own_s.erase(own_s.begin());
+    slowest_s.erase(slowest_s.begin());
+    preempted.erase(preempted.begin());
+    const std::vector<std::size_t> kept = quiet_samples(preempted, comm);
+    const auto set_aside = static_cast<long>(preempted.size() - kept.size());
+    own_s = only(kept, own_s);
+    repeated.samples_s = only(kept, repeated.samples_s);
+    repeated.references.renumber(kept);
+    std::sort(own_s.begin(), own_s.end());
+    const std::vector<double> medians_s = gather(quantile(own_s, 0.5), comm);
+    const double clock_error_s = whole.clock->residual_s();
+    const bool is_right = all_agree(before.right && verdict(2).right, comm);
+    JsonObject record;
+    record.add("type", "record");
+    add_times(record, repeated);
+    std::vector<double> subset_s;
+    for (std::size_t first = 0; first < medians_s.size(); first += static_cast<std::size_t>(ranks))
+        subset_s.push_back(medians_s[first]);
+    record.add("slowest_s", only(kept, slowest_s)).add("subset_s", subset_s);
+    record.add("preempted", set_aside).add("late", late).add("clock_error_s", clock_error_s);
+    return record.add("proved", ready.selection->proved()).add("verified", is_right).str();
+}
+
+const RegisterEffect registered("subsets", {run, any_number});
+
+}  // namespace
+}  // namespace hockney::effect_subsets

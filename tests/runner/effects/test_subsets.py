@@ -1,0 +1,74 @@
+"""`subsets` on every MPI: each subset has its data right, by the library's algorithms and by ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.records.keys import COLLECTIVES
+from hockney.runner.build import runner_binary
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import Mpi
+from hockney.runner.session import Limitation, Session
+
+LIMIT_S = 300.0
+RANKS = 6
+TIMING = {"repetitions": 3, "least_samples": 1, "budget_s": 1, "tolerance": 1}
+
+
+@pytest.fixture(scope="module")
+def session(mpi: Mpi) -> Iterator[Session]:
+    asked = LaunchRequest(ranks=RANKS, oversubscribe=len(os.sched_getaffinity(0)) < RANKS, bind_to="none")
+    argv, environment = command(mpi, asked)
+    with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as started:
+        yield started
+
+
+def measured(session: Session, members: list[int], ranks: int, **words: Any) -> dict[str, Any]:
+    asked = {"of": "alltoall", "algorithm": "default", "ranks": ranks, "bytes": 64, "segment_B": 0, "radix": 0}
+    question = {"arrangement": "blocks", "part": "together", **asked, **TIMING, **words}
+    return session.effect(LIMIT_S, operation="subsets", members=members, **question).as_said()
+
+
+@pytest.mark.parametrize("operation", sorted(COLLECTIVES))
+def test_every_collective_is_right_on_all_subsets_at_once(session: Session, operation: str) -> None:
+    size_B = 64 if COLLECTIVES[operation].has_size else 0
+    for members, ranks in (([0, 1, 2, 3, 4, 5], 2), ([0, 2, 4, 1, 3, 5], 3), ([5, 2, 1, 3], 2), ([1, 4, 3], 3)):
+        answer = measured(session, members, ranks, of=operation, bytes=size_B)
+        assert answer["verified"] is True
+        assert len(answer["subset_s"]) == len(members) // ranks
+        assert len(answer["samples_s"]) + answer["preempted"] == 3
+
+
+def test_a_schedule_runs_on_subsets_and_the_mean_lies_below_the_slowest(session: Session) -> None:
+    words = {"of": "bcast", "algorithm": "blocking_pipeline", "bytes": 70_000, "segment_B": 10_000}
+    answer = measured(session, [0, 2, 4, 1, 3, 5], 3, **words)
+    assert answer["verified"] is True
+    pairs = zip(answer["samples_s"], answer["slowest_s"], strict=True)
+    # Both are printed with six digits.
+    assert all(0 < mean_s <= slowest_s * (1 + 1e-5) for mean_s, slowest_s in pairs)
+
+
+def test_one_subset_alone_is_its_own_slowest(session: Session) -> None:
+    answer = measured(session, [1, 3, 5], 3)
+    assert answer["samples_s"] == pytest.approx(answer["slowest_s"], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"ranks": 4}, {"ranks": 1}, {"of": "pingpong"}, {"algorithm": "guess"}, {"bytes": -1}, {"repetitions": -1}],
+)
+def test_a_wrong_request_is_refused_and_the_next_answered(session: Session, words: dict[str, Any]) -> None:
+    with pytest.raises(RequestError, match=r"ranks|operation|algorithm|bytes|repetitions"):
+        measured(session, list(range(RANKS)), **{"ranks": 3, **words})
+    assert measured(session, list(range(RANKS)), 3)["verified"] is True
+
+
+def test_what_an_algorithm_does_not_do_is_a_limitation(session: Session) -> None:
+    with pytest.raises(Limitation, match="even"):
+        measured(session, list(range(RANKS)), 3, of="allgather", algorithm="neighbor_exchange")
+    assert measured(session, list(range(RANKS)), 3)["verified"] is True
