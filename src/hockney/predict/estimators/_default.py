@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
-from hockney.predict.estimators import linear_in_ranks
+from hockney.predict.estimators._own_growth import OwnGrowth, own_growth
 from hockney.predict.estimators.base import Array, Correction, FittedEstimator, Prediction, Training
 from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import Candidate, of_name, window
@@ -30,7 +30,6 @@ from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.points import DEFAULT, keys
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
-from hockney.records.series import size_place
 from hockney.statistics import NORMAL, TAILS, t_reach
 
 REPEATED = 0.05
@@ -261,6 +260,11 @@ class Mixed:
         """Calibrated on the points of `default` too, where the algorithm is certain."""
         return self.calibrate(replace(self.training, points=certain(self.training, self.found)))
 
+    @cached_property
+    def _growth(self) -> OwnGrowth:
+        points = self.training.points
+        return own_growth(points[points["algorithm"] == DEFAULT])
+
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times of `points`, in their order."""
         unknown = is_unknown(points, asks_library=self.training.asks_library, defaults=self.training.defaults)
@@ -283,7 +287,7 @@ class Mixed:
     def _mixture(self, points: pd.DataFrame) -> Prediction:
         candidates = self.found.candidates
         made = _simulated(points, candidates, self._again, names=False)
-        grown_ln, wide = own_growth(self.training, points)
+        grown_ln, wide = self._growth.at(points, REPEATED)
         ln_s, deviation = np.column_stack([made.ln_s, grown_ln]), np.column_stack([made.model, wide])
         can = np.isfinite(ln_s)
         share = np.where(can, self.share(points), 0.0)
@@ -313,31 +317,6 @@ class Mixed:
             sizes = [cell.size_B for cell in near.cells]
             made[i] = carried(share, sizes, near.ranks, [int(point["bytes"])], int(point["ranks"]))[0]
         return made
-
-
-def own_growth(training: Training, points: pd.DataFrame) -> tuple[Array, Array]:
-    """What `default` takes at `points` as far as its own times tell, whatever runs: ln seconds, and the deviation
-    in ln, shapes (n,).
-
-    Along the straight lines of `linear_in_ranks`, but that none falls: it would end at nothing. Between two
-    trained sizes along ln bytes. NaN outside of the trained sizes, and where a line has no interval, because it
-    has fewer than three numbers of ranks.
-    """
-    own = training.points[training.points["algorithm"] == DEFAULT]
-    lines = linear_in_ranks.lines(own, may_fall=False)
-    trained_B, asked_B = np.unique(own["bytes"].to_numpy(np.int64)), points["bytes"].to_numpy(np.int64)
-    at = np.searchsorted(trained_B, asked_B)
-    above_B = trained_B[np.minimum(at, trained_B.size - 1)]
-    below_B = np.where(above_B > asked_B, trained_B[np.maximum(at - 1, 0)], above_B)
-    made = [lines.predict(points.assign(bytes=size_B)) for size_B in (below_B, above_B)]
-    seconds = np.array([[part.time_s for part in made], [part.high_s for part in made]])
-    is_told = (below_B <= asked_B) & (asked_B <= above_B) & (seconds > 0).all(axis=(0, 1))
-    first, place, last = (size_place(each) for each in (below_B, asked_B, above_B))
-    share = np.divide(place - first, last - first, out=np.zeros(len(points)), where=last > first)
-    ends = np.log(seconds, out=np.full(seconds.shape, np.nan), where=is_told)
-    grown, high = (1 - share) * ends[:, 0] + share * ends[:, 1]
-    # A line that happens to go through its points is no better known than each of them.
-    return grown, np.maximum((high - grown) / NORMAL, REPEATED)
 
 
 def _quantiles(weights: Array, centre: Array, deviation: Array) -> tuple[float, float, float]:
