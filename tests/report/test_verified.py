@@ -43,7 +43,11 @@ def test_the_gain_is_the_geometric_mean_of_what_keeps_a_rule() -> None:
 def test_what_was_not_timed_gains_nothing() -> None:
     first, second = said(cell(64, None, is_kept=False), cell(8, 0.5, is_kept=False))
     assert first.startswith("No cell keeps a rule")
-    assert second == "2 cells go back to the default; least gains bcast of 64 B on 8 ranks, which was not timed."
+    assert second == (
+        "2 cells go back to the default; least gains bcast of 8 B on 8 ranks: 0.50 times as fast (0.25 to 0.75). "
+        "1 of them had no time."
+    )
+    assert said(cell(64, None, is_kept=False))[1] == "A cell goes back to the default. 1 of them had no time."
 
 
 def test_rules_whose_effect_was_not_shown_are_named() -> None:
@@ -51,8 +55,10 @@ def test_rules_whose_effect_was_not_shown_are_named() -> None:
         Proof(operation="bcast", effect="proven", why="the time changes"),
         Proof(operation="reduce", effect="none", why="nothing changes"),
         Proof(operation="gather", effect="not proven", why="no probe"),
+        Proof(operation="scatter", effect="none", why="no rule for it is left"),
     )
-    texts = said(cell(64, 2.0, is_kept=True), proofs=proofs)
+    others = [cell(64, 2.0, is_kept=True).model_copy(update={"operation": name}) for name in ("reduce", "gather")]
+    texts = said(cell(64, 2.0, is_kept=True), *others, proofs=proofs)
     assert texts[1:] == [
         "Rules for reduce take no effect: nothing changes.",
         "Rules for gather are not proven to take effect: no probe.",

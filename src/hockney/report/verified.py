@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hockney.records.verification import Proof, Verification, VerifiedCell
+from hockney.records.verification import Effect, Proof, Verification, VerifiedCell
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.page import Section
@@ -65,19 +65,21 @@ def _findings(verification: Verification) -> list[Finding]:
         said = "No cell keeps a rule: beside the default none was shown to be faster in launches that took turns."
     found = [Finding(said, ID, 0.98)]
     if back := verification.gone_back:
-        least = min(back, key=lambda cell: cell.gain or 0)
         many = f"{len(back)} cells go" if len(back) > 1 else "A cell goes"
-        found.append(Finding(f"{many} back to the default; least gains {_in_words(least)}.", ID, 0.96))
-    for effect, words in (("none", "take no effect"), ("not proven", "are not proven to take effect")):
-        of_it = [proof for proof in verification.proofs if proof.effect == effect]
+        timed = [cell for cell in back if cell.gain is not None]
+        untimed = f" {len(back) - len(timed)} of them had no time." if len(timed) < len(back) else ""
+        least = f"; least gains {_in_words(min(timed, key=lambda cell: cell.gain or 0))}" if timed else ""
+        found.append(Finding(f"{many} back to the default{least}.{untimed}", ID, 0.96))
+    effects: dict[Effect, str] = {"none": "take no effect", "not proven": "are not proven to take effect"}
+    for effect, words in effects.items():
+        left = verification.ruled(effect)
+        of_it = [proof for proof in verification.proofs if proof.operation in left]
         found += [Finding(f"Rules for {one.operation} {words}: {one.why}.", ID, 0.97, effect) for one in of_it]
     return found
 
 
 def _in_words(cell: VerifiedCell) -> str:
     where = f"{cell.operation} of {format_bytes(cell.bytes)} on {counted(cell.ranks, 'rank')}"
-    if cell.gain is None:
-        return f"{where}, which was not timed"
     return f"{where}: {cell.gain:.2f} times as fast ({_between(cell.gain_low, cell.gain_high)})"
 
 

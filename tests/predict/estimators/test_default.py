@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 from hockney.machine.system import System
 from hockney.predict.estimators._default import Identification, Mixed, certain, is_unknown
+from hockney.predict.estimators._own_growth import own_growth
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.simulated import simulated
 from hockney.predict.identify.candidates import window
@@ -149,17 +151,47 @@ def sure(bcast: Callable[..., pd.DataFrame], ranks: tuple[int, ...] = (4, 16, 64
 
 
 @pytest.mark.parametrize("size_B", [8, 512, 32768])
+@pytest.mark.parametrize("root", [0, pd.NA])
 def test_far_from_what_was_trained_default_grows_as_it_did(
-    bcast: Callable[..., pd.DataFrame], size_B: int
+    bcast: Callable[..., pd.DataFrame], size_B: int, root: Any
 ) -> None:
     """2²⁰ times as many ranks, also of a size between two that were trained: not what the candidate takes."""
     ranks = 64 * 2**20
-    made = sure(bcast).predict(asked(bcast, ranks, size_B))
-    # The grid of the mixture's quantiles has a step of under 1 % here; launches differ by 5 %, so that 95 % of
-    # them are within 10 %.
-    assert made.time_s == pytest.approx(grows("", ranks, size_B, ""), rel=0.01)
-    assert made.high_s / made.time_s == pytest.approx(np.exp(1.96 * 0.05), rel=0.01)
-    assert made.time_s / made.low_s == pytest.approx(np.exp(1.96 * 0.05), rel=0.01)
+    made = sure(bcast).predict(asked(bcast, ranks, size_B).assign(root=root))
+    # The grid of the mixture's quantiles spans twelve deviations in 2,000 steps.
+    assert made.time_s == pytest.approx(grows("", ranks, size_B, ""), rel=0.05)
+    # The line in log₂ P through 3 · (4, 16, 64) has the slope 45 and is 84 at log₂ P = 4.
+    logarithm = (84 + 45 * (26 - 4)) * 1e-6 * size_B
+    assert made.low_s == pytest.approx(logarithm, rel=0.1)
+    assert made.high_s == pytest.approx(grows("", ranks, size_B, "") ** 2 / logarithm, rel=0.1)
+
+
+def logarithmic(_algorithm: str, ranks: int, size_B: int, _mapping: str) -> float:
+    return 1e-6 * size_B * float(np.log2(ranks))
+
+
+@pytest.mark.parametrize("ranks", [1024, 2**16, 2**26])
+def test_a_default_that_grows_as_a_logarithm_lies_inside(bcast: Callable[..., pd.DataFrame], ranks: int) -> None:
+    made = own_growth(sure(bcast, law=logarithmic).training.points)
+    value, deviation = made.at(asked(bcast, ranks, 8), 0.05)
+    truth = np.log(logarithmic("", ranks, 8, ""))
+    assert abs(truth - value) < 1.96 * deviation
+
+
+def test_sizes_of_another_mapping_are_no_neighbours(bcast: Callable[..., pd.DataFrame]) -> None:
+    """512 B is between the sizes of `core`, though `node` has it."""
+    own = sure(bcast).training.points
+    other = own[own["bytes"] == 8].assign(bytes=512, mapping="node")
+    value, _ = own_growth(pd.concat([own, other], ignore_index=True)).at(asked(bcast, 2**16, 512), 0.05)
+    assert np.exp(value) == pytest.approx(grows("", 2**16, 512, ""), rel=1e-6)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 32, 64])
+def test_no_line_tells_of_ranks_inside_of_what_was_trained(
+    bcast: Callable[..., pd.DataFrame], ranks: int
+) -> None:
+    value, _ = own_growth(sure(bcast).training.points).at(asked(bcast, ranks, 8), 0.05)
+    assert np.isnan(value).all()
 
 
 def test_default_that_became_faster_does_not_end_at_nothing(bcast: Callable[..., pd.DataFrame]) -> None:
