@@ -66,6 +66,27 @@ def test_two_variants_of_one_name_are_refused() -> None:
         prepare.launches(Plan(ranks=2, variants=["a: X=1", "a: X=2"]))
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "OMPI_MCA_coll_tuned_dynamic_rules_filename={}",
+        "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename {}",
+        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}",
+        "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE={}",
+    ],
+)
+def test_a_file_of_rules_must_be_there(setting: str, tmp_path: Path) -> None:
+    """Open MPI would run on without it, and say nothing; MPICH would crash."""
+    file = tmp_path / "rules"
+    plan = Plan(ranks=2, variants=[f"with: {setting.format(file)}"])
+    with pytest.raises(RequestError, match=f"{file}, which .*_(filename|FILE) names, cannot be read"):
+        prepare.launches(plan)
+    file.touch()
+    assert prepare.launches(plan)
+    # Empty it says that there are none.
+    assert prepare.launches(Plan(ranks=2, variants=[f"without: {setting.format(chr(34) * 2)}"]))
+
+
 def test_hosts_are_looked_at_before_anything_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepare, "find", lambda *_: pytest.fail("an MPI was looked for"))
     stored = Plan(ranks=2).model_dump() | {"hosts": ["-oProxyCommand=id"]}

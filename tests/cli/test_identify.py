@@ -122,6 +122,9 @@ def test_a_machine_file_answers_by_version(tmp_path: Path) -> None:
     code, _, err = outcome("identify", path, "--evidence", "times")
     assert code == 2
     assert "no times of default" in err
+    code, _, err = outcome("identify", path, "--system", "orfeo-epyc")
+    assert code == 2
+    assert "--system means nothing for the machine file" in err
 
 
 def test_a_setting_of_a_machine_file_goes_before_the_version(tmp_path: Path) -> None:
@@ -162,6 +165,8 @@ def test_a_word_that_is_no_collective_is_refused_of_a_machine_file() -> None:
         (lambda frame: frame, ("--evidence", "version"), "the version does not tell"),
         (lambda frame: frame, ("--evidence", "watching"), "nobody has watched these sizes of bcast"),
         (lambda frame: frame, ("--operation", "reduce"), "no 'reduce' in this table"),
+        (lambda frame: frame, ("--operation", "pingpong"), "'pingpong' is not a collective"),
+        (lambda frame: frame, ("--ranks", "4", "--bytes", "8"), "--ranks, --bytes means nothing for"),
     ],
 )
 def test_what_it_refuses(

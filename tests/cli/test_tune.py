@@ -235,6 +235,7 @@ def test_a_file_without_rules_has_none_in_effect(tmp_path: Path) -> None:
     text = (tmp_path / "rules").read_text()
     assert "in effect: bcast" not in text
     assert "no cell gains" in text
+    assert "without a proof" not in text
     assert told["tried"] is False
 
 
@@ -244,7 +245,9 @@ def test_an_effect_that_is_not_proven_is_said_in_the_file(tmp_path: Path) -> Non
     told = verified(tmp_path, Measuring(noisy, broken=["probe"], noise=0.3))
     assert told["verification"]["proofs"][0]["effect"] == "not proven"
     assert "not told" in [cell["verdict"] for cell in told["verification"]["cells"] if cell["is_kept"]]
-    assert "not proven: bcast" in (tmp_path / "rules").read_text()
+    text = (tmp_path / "rules").read_text()
+    assert "not proven: bcast" in text
+    assert "without a proof that they take effect" in text
 
 
 def test_the_report_has_the_table(tmp_path: Path) -> None:

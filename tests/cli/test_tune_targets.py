@@ -175,20 +175,35 @@ def test_apply_runs_a_program_by_the_table(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "library", "said"),
+    ("target", "library", "said", "others"),
     [
-        ("openmpi-json", "Open MPI 5.0.11", "from 6 on, not by Open MPI 5.0.11"),
-        ("openmpi-v2", "Open MPI 5.0.6", "from 5.0.7 on"),
-        ("openmpi-classic", "Open MPI 4.0.3", "from 4.1 on"),
-        ("openmpi-classic", "Open MPI 6.0.0", "from 4.1 on to before 6"),
-        ("mpich-json", "Open MPI 5.0.11", "read by MPICH alone, the times are of Open MPI 5.0.11"),
-        ("mpich-cvars", "MPICH 3.4.3", "from 4.0 on"),
-        ("intel-env", "", "the times are of no library"),
+        (
+            "openmpi-json",
+            "Open MPI 5.0.11",
+            "from 6 on, not by Open MPI 5.0.11",
+            "hockney, openmpi-classic or openmpi-v2",
+        ),
+        ("openmpi-v2", "Open MPI 5.0.6", "from 5.0.7 on", "hockney or openmpi-classic"),
+        ("openmpi-classic", "Open MPI 4.0.3", "from 4.1 on", "hockney"),
+        ("openmpi-classic", "Open MPI 6.0.0", "from 4.1 on to before 6", "hockney or openmpi-json"),
+        (
+            "mpich-json",
+            "Open MPI 5.0.11",
+            "read by MPICH alone, the times are of Open MPI 5.0.11",
+            "hockney, openmpi-classic or openmpi-v2",
+        ),
+        ("mpich-cvars", "MPICH 3.4.3", "from 4.0 on", "hockney"),
+        ("intel-env", "", "the times are of no library", "hockney"),
     ],
 )
-def test_a_version_that_does_not_read_the_form(tmp_path: Path, target: str, library: str, said: str) -> None:
+def test_a_version_that_does_not_read_the_form(
+    tmp_path: Path, target: str, library: str, said: str, others: str
+) -> None:
+    """What that library does read is named."""
     file = tmp_path / "rules"
-    assert said in refused(table(tmp_path / "t.csv", mpi=library), "--for", target, "-o", file)
+    complaint = refused(table(tmp_path / "t.csv", mpi=library), "--for", target, "-o", file)
+    assert said in complaint
+    assert complaint.endswith(f"--for {others}")
     assert not file.exists()
 
 
@@ -198,6 +213,12 @@ def test_a_rule_that_a_version_cannot_express_is_left_out_and_named(tmp_path: Pa
     assert done["rules"] == []
     assert "cannot say the radix of knomial" in done["refused"][0]
     assert {cell["algorithm"] for cell in done["cells"]} == {None}
+    # What cannot be said is no cost of merging, and there is nothing that a launch could try.
+    assert done["merging_costs"] == {"mean": 0, "most": 0}
+    assert (
+        "without a rule, it leaves every choice"
+        in outcome("tune", tmp_path / "t.csv", "--for", "openmpi-v2", "-o", tmp_path / "r")[1]
+    )
     old = {("default", 0, 0): TIMES["default", 0, 0], ("tuned:sparbit", 0, 0): (50.0, 50.0, 50.0)}
     source = table(tmp_path / "t.csv", old, "Open MPI 4.1.5", operation="allgather")
     assert "an algorithm that rules of Open MPI's tuned" in refused(
@@ -283,7 +304,9 @@ def test_from_a_machine_file_the_model_chooses_in_every_cell(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--for", "mpich-xml"), "unknown tuning target 'mpich_xml'"),
+        (("--for", "mpich-xml"), "unknown tuning target 'mpich-xml'"),
+        (("--for", "openmpi_v3"), "did you mean 'openmpi-v2'? known: hockney, intel-env"),
+        (("--for", "openmpi-v2", "--ranks", "0,4"), "0 is no number of ranks to tune for"),
         (("--for", "openmpi-v2", "--operation", "reduce"), "no times of reduce"),
         (("--for", "openmpi-v2", "--where", "mpi=MPICH"), "no row with mpi 'MPICH'"),
         (("--for", "openmpi-v2", "--where", "colour=red"), "no column 'colour'"),
@@ -316,7 +339,7 @@ def test_mpich_that_is_not_here_cannot_be_asked_for_its_selection(tmp_path: Path
     source = table(tmp_path / "t.csv", times, "MPICH 4.2.1")
     code, _, err = outcome("tune", source, "--for", "mpich-json", "-o", tmp_path / "rules")
     assert code == 3
-    assert "MPICH 4.2.1 is not on this machine" in " ".join(err.split())
+    assert "where MPICH 4.2.1 is, the times do not say" in " ".join(err.split())
 
 
 @pytest.mark.mpi

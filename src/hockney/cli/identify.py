@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,6 +37,9 @@ WATCH = "Watching"
 """Heading of options."""
 OF_WATCH = ("mpi", "hosts", "trust")
 NOT_OF_WATCH = ("by", "statistic", "system", "machine", "nodes")
+OF_TABLE = ("statistic", "system", "machine")
+OF_MACHINE = ("ranks", "nodes", "sizes_B")
+"""Of a table the ranks and sizes are answered that it has."""
 
 
 class IdentifyOptions(BaseModel):
@@ -154,8 +157,10 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
     elif options.source is None:
         raise RequestError("nothing to identify was given", "give a campaign, table or machine file, or --watch")
     elif is_machine_file(options.source):
+        _refuse(given, OF_TABLE, f"for the machine file {options.source}")
         found, warnings = _of_machine_file(options, options.source)
     else:
+        _refuse(given, OF_MACHINE, f"for {options.source}, which is answered on all ranks and sizes that it has")
         found, warnings = _of_table(options, options.source, as_json)
     if as_json:
         say.json({"answers": [_as_data(answer) for answer in found], "warnings": warnings})
@@ -164,6 +169,12 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
         say.warn(warning)
     for answer in found:
         _show(answer)
+
+
+def _refuse(given: Mapping[str, str], unfit: Sequence[str], why: str) -> None:
+    """RequestError where an option was given that would be ignored."""
+    if flags := [flag for name, flag in given.items() if name in unfit]:
+        raise RequestError(f"{', '.join(flags)} means nothing {why}", "leave it out")
 
 
 def _ways(by: str) -> Sequence[str]:
@@ -206,7 +217,7 @@ def _of_machine_file(options: IdentifyOptions, source: Path) -> tuple[list[Answe
 def _of_table(options: IdentifyOptions, source: Path, as_json: bool) -> tuple[list[Answer], list[str]]:
     frame = table.load(source, options.statistic)
     warnings = list(frame.attrs.get("warnings", []))
-    chosen = options.operations or [
+    chosen = known_collectives(options.operations) or [
         name for name in COLLECTIVES if ((frame["operation"] == name) & (frame["algorithm"] == DEFAULT)).any()
     ]
     if not chosen:

@@ -13,7 +13,7 @@ from hockney.cli._verify import Verifying, show, verify
 from hockney.errors import RequestError
 from hockney.options import Argument, Option, flags_written
 from hockney.records.keys import COLLECTIVES
-from hockney.registry import unit_files
+from hockney.registry import did_you_mean, unit_files
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.signals import interruptible
@@ -25,7 +25,6 @@ with later():
     from hockney.api.tuning import Tuning, of_machine, of_measurements
     from hockney.machine.file import is_machine_file, load
     from hockney.tune.rules import find
-    from hockney.tune.targets.base import targets
     from hockney.tune.tuned import Tuned
 
 TARGETS = [name.replace("_", "-") for name in unit_files("hockney.tune.targets")]
@@ -34,6 +33,21 @@ VERIFY = "Verification"
 OF_VERIFY = ("verify_in", "launches", "trust")
 MOST_ROWS = 40
 """Cells that are listed; `--json` has all."""
+
+
+def _target(word: str) -> str:
+    name = word.replace("_", "-")
+    if name not in TARGETS:
+        near = did_you_mean(name, TARGETS)
+        raise RequestError(f"unknown tuning target {word!r}", f"{near}known: {', '.join(TARGETS)}")
+    return name.replace("-", "_")
+
+
+def _ranks(text: str) -> list[int]:
+    found = sorted({whole(word) for word in words(text)})
+    if found and found[0] < 2:
+        raise RequestError(f"{found[0]} is no number of ranks to tune for", "name 2 or more, for example 4,8")
+    return found
 
 
 class TuneOptions(BaseModel):
@@ -50,7 +64,7 @@ class TuneOptions(BaseModel):
         Option(
             f"Form of the rules: {listed(TARGETS)}.",
             flags=("--for",),
-            read=lambda text: text.replace("-", "_"),
+            read=_target,
             known=lambda: TARGETS,
         ),
     ]
@@ -69,7 +83,7 @@ class TuneOptions(BaseModel):
         Option(
             "Several: with commas. On others than were measured the model chooses. [default: all that "
             "were measured]",
-            read=lambda text: sorted({whole(word) for word in words(text)}),
+            read=_ranks,
         ),
     ] = Field(default_factory=list)
     sizes_B: Annotated[
@@ -138,7 +152,6 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
     ):
         raise RequestError(f"{', '.join(unfit)} means nothing without --verify", "add it, or leave them out")
     writing.expect_writable(options.output)
-    targets.get(options.target)  # an unknown one is refused before anything is read
     asked = options.target, options.source, options.operations, options.ranks, options.where, options.mpi
     if is_machine_file(options.source):
         if options.verify:

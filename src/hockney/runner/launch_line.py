@@ -17,7 +17,7 @@ from hockney.runner.mpi import Mpi
 
 APART = ":"
 """The word between programs that are launched together, in every launcher's language."""
-_EXAMPLE = "for example `hockney apply --rules table.json -- mpirun -n 4 ./app`"
+_EXAMPLE = "the launch line stands after `--`, for example `-- mpirun -n 4 ./app`"
 
 
 @dataclass(frozen=True)

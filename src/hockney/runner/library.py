@@ -7,8 +7,10 @@ variables that it reads when it starts.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from hockney.errors import EnvironmentLack, RequestError
@@ -102,6 +104,30 @@ _RULES = "coll_tuned_dynamic_rules_filename"
 RULES = f"OMPI_MCA_{_RULES}"
 WITHOUT_RULES = {RULES: ""}
 """For a launch that heeds no file of rules."""
+
+
+_LEAVES_OUT = "Open MPI leaves rules that it cannot read out without a word"
+_ENDS = "MPICH ends with a segmentation fault where it cannot read them"
+_FILES_OF_RULES = {
+    RULES: _LEAVES_OUT,
+    "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": _ENDS,
+    "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE": _ENDS,
+    "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE": _ENDS,
+}
+"""Variables that name a file of rules, and what becomes of a launch that finds none there (4.1.4; 4.0.2)."""
+
+
+def expect_rules(argv: Sequence[str], environment: Mapping[str, str]) -> None:
+    """RequestError where a launch names a file of rules, by a variable or `--mca`, that is not there."""
+    for name, otherwise in _FILES_OF_RULES.items():
+        word = name.removeprefix("OMPI_MCA_")
+        named = [environment.get(name, ""), *(file for before, file in pairwise(argv) if before == word)]
+        for file in filter(None, named):
+            if not os.access(file, os.R_OK):
+                raise RequestError(
+                    f"{file}, which {word} names, cannot be read here: {otherwise}",
+                    "name a file that is there, or leave the setting out",
+                )
 
 
 def rules_first(mpi: str, settings: Mapping[str, str]) -> str:

@@ -117,7 +117,7 @@ def tuned(
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
     kept = Choice(
         [rule for rule in chosen.rules if rule not in refused],
-        [replace(one, algorithm=None) if _fitting(refused, one) else one for one in chosen.decisions],
+        [replace(one, algorithm=None, best=None) if _fitting(refused, one) else one for one in chosen.decisions],
     )
     rules = joined([target.complete(rule) for rule in kept.rules])
     told = [f"{rule}: {why}" for rule, why in refused.items()]

@@ -168,8 +168,8 @@ def _content(path: Path) -> bytes:
 def _libraries(library: Library) -> list[Path]:
     if library.wrapper is None:
         raise EnvironmentLack(
-            f"{library.name or 'MPICH'} is not on this machine, and its file is its own selection, changed",
-            "run this where it is, or name its wrapper with --mpi",
+            f"where {library.name or 'MPICH'} is, the times do not say; its file is its own selection, changed",
+            "name its wrapper with --mpi, on a machine that has it",
         )
     suffix = "".join(library.wrapper.suffixes)
     prefix = library.wrapper.resolve().parent.parent

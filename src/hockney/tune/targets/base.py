@@ -11,6 +11,7 @@ from hockney.errors import RequestError
 from hockney.predict.decisions.base import Version
 from hockney.registry import Registry
 from hockney.tune.rules import Rule
+from hockney.words import listed
 
 PROOF = "`hockney tune --verify`"
 """Of targets whose rules were seen in effect, on several versions of their library, by tests."""
@@ -59,21 +60,29 @@ class Target:
     names: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
     rivals: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
 
+    def reads(self, library: Library) -> bool:
+        """Whether this library reads this form."""
+        first, end = self.versions
+        is_of_it = library.name.lower().startswith(self.banner.lower())
+        return is_of_it and library.version >= first and not (end and library.version >= end)
+
     def expect(self, library: Library) -> None:
-        """RequestError where this library does not read this form."""
-        if self.banner and not library.name.lower().startswith(self.banner.lower()):
+        """RequestError, which names the forms that it reads, where this library does not read this one."""
+        if self.reads(library):
+            return
+        others = listed(name.replace("_", "-") for name, target in targets if target.reads(library))
+        if not library.name.lower().startswith(self.banner.lower()):
             raise RequestError(
                 f"{self.title}: read by {self.banner} alone, the times are of {library.name or 'no library'}",
-                "choose the target of that library (--for), or --for hockney",
+                f"for {library.name or 'any library'}: --for {others}",
             )
         first, end = self.versions
-        if library.version < first or (end and library.version >= end):
-            until = f" to before {'.'.join(map(str, end))}" if end else ""
-            raise RequestError(
-                f"{self.title}: read by {self.banner} from {'.'.join(map(str, first))} on{until}, not by "
-                f"{library.name}",
-                "choose another --for",
-            )
+        until = f" to before {'.'.join(map(str, end))}" if end else ""
+        raise RequestError(
+            f"{self.title}: read by {self.banner} from {'.'.join(map(str, first))} on{until}, not by "
+            f"{library.name}",
+            f"for {library.name}: --for {others}",
+        )
 
 
 targets: Registry[Target] = Registry("tuning target", "hockney.tune.targets", "reference/tuning-targets.md")
