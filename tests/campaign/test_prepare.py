@@ -67,22 +67,27 @@ def test_two_variants_of_one_name_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "setting",
+    ("kind", "setting"),
     [
-        "OMPI_MCA_coll_tuned_dynamic_rules_filename={}",
-        "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename {}",
-        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}",
-        "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE={}",
+        ("openmpi", "OMPI_MCA_coll_tuned_dynamic_rules_filename={}"),
+        ("openmpi", "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename {}"),
+        ("mpich", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}"),
+        ("mpich", "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE={}"),
     ],
 )
-def test_a_file_of_rules_must_be_there(setting: str, tmp_path: Path) -> None:
+def test_a_file_of_rules_must_be_there(
+    kind: str, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Open MPI would run on without it, and say nothing; MPICH would crash."""
+    launcher = "openmpi" if kind == "openmpi" else "hydra"
+    found = Mpi(kind, "5.0.2", "4.1", Path("/x/mpicc"), Path("/x/mpiexec"), launcher)
+    monkeypatch.setattr(prepare, "find", lambda *_: found)
     file = tmp_path / "rules"
     plan = Plan(ranks=2, variants=[f"with: {setting.format(file)}"])
     with pytest.raises(RequestError, match=f"{file}, which .*_(filename|FILE) names, cannot be read"):
         prepare.launches(plan)
     file.touch()
-    assert prepare.launches(plan)
+    assert [path for launch in prepare.launches(plan) for _, path in launch.rules] == [str(file)]
     # Empty it says that there are none.
     assert prepare.launches(Plan(ranks=2, variants=[f"without: {setting.format(chr(34) * 2)}"]))
 

@@ -39,6 +39,8 @@ class Launch:
     describe: Callable[[Hello], Described]
     only: tuple[str, str] | None = None
     """(operation, algorithm): the launch selects this one algorithm, which the library takes for its default."""
+    rules: tuple[tuple[str, str], ...] = ()
+    """The files of rules that the library loads, each after the name of its variable."""
 
 
 def check_same_machine(path: Path, launches: Iterable[Mapping[str, Any]], described: Described) -> None:

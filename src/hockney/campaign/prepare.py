@@ -30,7 +30,7 @@ from hockney.runner.find import find
 from hockney.runner.inventory import inventory, node
 from hockney.runner.launchers import smpi
 from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command, launchers
-from hockney.runner.library import Counting, counting, expect_rules, launch_environment, launch_variants
+from hockney.runner.library import Counting, counting, files_of_rules, launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
 from hockney.runner.transports import ALL, Tried, candidates, offered, trial_request, tried
@@ -201,7 +201,7 @@ def _launch(
         platform=Path(plan.platform) if plan.platform else None,
     )
     argv, added = command(mpi, request)
-    expect_rules(argv, {**os.environ, **added})
+    rules = files_of_rules(mpi, argv, {**os.environ, **added})
 
     def describe(hello: Hello) -> Described:
         return _describe(hello, mpi, variant)
@@ -225,6 +225,7 @@ def _launch(
         },
         describe=describe,
         only=only,
+        rules=rules,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -31,6 +32,7 @@ from hockney.writing import NotWritten
 with later():
     from hockney.batch.base import allocation
     from hockney.campaign.estimate import compile_s, estimate
+    from hockney.campaign.launch import Launch
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
     from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_many, with_transports
@@ -42,8 +44,10 @@ with later():
     from hockney.records.folder import JOBS, PLAN, Campaign
     from hockney.records.record import Record
     from hockney.records.visits import CHOICES
+    from hockney.runner.find import find
     from hockney.runner.transports import ALL
     from hockney.studies.crowding import ONLY_CHECKS
+    from hockney.tune.loading import traps
 
 NOT_OF_EFFECTS = ("pairs", "off_cache", "window", "visits", "root", "start", "adaptive")
 OF_EFFECTS = {
@@ -102,6 +106,8 @@ def measure(
         campaign = Campaign.create(output, plan.model_dump(), part)
         seal(output)
     ready_s = time.monotonic()
+    for text in _traps(plan, prepared):
+        say.warn(text)
     if not json:
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
         if given is not None:
@@ -159,6 +165,12 @@ def _tell(plan: Plan, output: Path, as_json: bool) -> None:
     say.line(f"takes {expected}" + (f"; compiling comes first, about {compiling_s:.0f} s" if compiling_s else ""))
     if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
         say.line(f"the ranks share cores: that they wait for them is not counted; {ONLY_CHECKS}")
+
+
+def _traps(plan: Plan, prepared: Sequence[Launch]) -> list[str]:
+    """What the library does not take of files of rules that launches name."""
+    rules = list(dict.fromkeys(one for launch in prepared for one in launch.rules))
+    return traps(find(plan.mpi, plan.launcher or None), rules) if rules else []
 
 
 def _close(

@@ -102,24 +102,34 @@ def launch_environment(mpi: Mpi) -> dict[str, str]:
 
 _RULES = "coll_tuned_dynamic_rules_filename"
 RULES = f"OMPI_MCA_{_RULES}"
+SELECTION = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+"""The variable that names MPICH's selection of algorithms."""
 WITHOUT_RULES = {RULES: ""}
 """For a launch that heeds no file of rules."""
 
 
-_LEAVES_OUT = "Open MPI leaves rules that it cannot read out without a word"
-_ENDS = "MPICH ends with a segmentation fault where it cannot read them"
-_FILES_OF_RULES = {
-    RULES: _LEAVES_OUT,
-    "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": _ENDS,
-    "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE": _ENDS,
-    "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE": _ENDS,
+_FILES_OF_RULES: dict[str, tuple[tuple[str, ...], str]] = {
+    "openmpi": ((RULES,), "Open MPI leaves rules that it cannot read out without a word"),
+    "mpich": (
+        (
+            SELECTION,
+            "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE",
+            "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE",
+        ),
+        "MPICH ends with a segmentation fault where it cannot read them",
+    ),
 }
-"""Variables that name a file of rules, and what becomes of a launch that finds none there (4.1.4; 4.0.2)."""
+"""Of each library the variables that name files of rules, and what it does where none is there (4.1.4; 4.0.2)."""
 
 
-def expect_rules(argv: Sequence[str], environment: Mapping[str, str]) -> None:
-    """RequestError where a launch names a file of rules, by a variable or `--mca`, that is not there."""
-    for name, otherwise in _FILES_OF_RULES.items():
+def files_of_rules(mpi: Mpi, argv: Sequence[str], environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The files of rules that a launch names, by a variable or `--mca`: the variable's name, and the file.
+
+    RequestError where one is not there.
+    """
+    names, otherwise = _FILES_OF_RULES.get(mpi.kind, ((), ""))
+    found = []
+    for name in names:
         word = name.removeprefix("OMPI_MCA_")
         named = [environment.get(name, ""), *(file for before, file in pairwise(argv) if before == word)]
         for file in filter(None, named):
@@ -128,6 +138,8 @@ def expect_rules(argv: Sequence[str], environment: Mapping[str, str]) -> None:
                     f"{file}, which {word} names, cannot be read here: {otherwise}",
                     "name a file that is there, or leave the setting out",
                 )
+            found.append((name, file))
+    return tuple(found)
 
 
 def rules_first(mpi: str, settings: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hockney import reading
 from hockney.campaign.plan import Plan
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.identify.forced import forced, in_doubt
@@ -16,10 +17,14 @@ from hockney.records.preload_table import PreloadTable
 from hockney.runner.applied import variables
 from hockney.runner.find import find
 from hockney.runner.launchers.base import launchers
+from hockney.runner.library import RULES, SELECTION
+from hockney.runner.mpi import Mpi
 from hockney.runner.preload_build import preload_library
 from hockney.runner.variants import Variant
 from hockney.tune.rules import Rule
-from hockney.tune.targets.base import Target
+from hockney.tune.targets._openmpi_numbers import FIRST_LINE
+from hockney.tune.targets.base import Library, Target, targets
+from hockney.words import version_in
 
 
 class Added(NamedTuple):
@@ -48,6 +53,23 @@ def loader(target: Target, plan: Plan, base: Variant) -> Loader:
     preloaded = ":".join(filter(None, (str(preload_library(mpi)), theirs)))
     arguments = tuple(preload({"LD_PRELOAD": preloaded}, ()))
     return lambda _, text, __: Added(arguments, variables(PreloadTable.model_validate_json(text)))
+
+
+def traps(mpi: Mpi, rules: Iterable[tuple[str, str]]) -> list[str]:
+    """What a library does not take as it stands of files of rules, each after its variable: a line for each."""
+    library = Library(mpi.describe(), version_in(mpi.version), mpi.wrapper)
+    forms = [one.trap for _, one in targets if one.trap is not None and one.reads(library)]
+    found = []
+    for name, file in rules:
+        if name not in (RULES, SELECTION):
+            continue
+        text = reading.text(Path(file))
+        faults = [trap(text, library) for trap in forms]
+        if faults and all(faults):
+            # Of two versions of a form the other one's first line is no fault.
+            fault = next((one for one in faults if not one.startswith(FIRST_LINE)), faults[0])
+            found.append(f"{library.name} does not take the rules of {file} as they stand: {fault}")
+    return found
 
 
 def expect_unset(names: Iterable[str], base: Variant) -> None:

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.decisions.mpich import BY_NODE
 from hockney.predict.decisions.openmpi import FANOUT, is_of_han
-from hockney.runner.library import rules_first
+from hockney.runner.library import SELECTION, rules_first
 from hockney.units import format_bytes
 
 _TUNED = "coll_tuned_use_dynamic_rules"
 _RADIX = {"chain": "chain_fanout", "knomial": "knomial_radix"}
 """The variable with the radix of an algorithm, after the algorithm's own."""
 _TUNED_FILE = "coll_tuned_dynamic_rules_filename"
-_MPICH_FILE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def in_doubt(operation: str, settings: Mapping[str, str], differing: Collection[
     goes_first = algorithm in settings and decisions_for(mpi).version and not rules_first(mpi, possible)
     # An algorithm that goes first in all launches leaves the file without a say.
     tuned = (algorithm,) if goes_first else (algorithm, _TUNED_FILE)
-    stems = (_TUNED, *tuned, _MPICH_FILE, *_mpich_names(operation))
+    stems = (_TUNED, *tuned, SELECTION, *_mpich_names(operation))
     return min((name for name in differing if name.startswith(stems)), default="")
 
 
@@ -101,7 +100,7 @@ def _mpich(operation: str, settings: Mapping[str, str], *, is_flat: bool) -> For
     reaches = settings.get(device) == "0" or is_flat or operation not in BY_NODE
     if value := settings.get(algorithm):
         return Forced(f"{algorithm}={value}", f"mpir:{value}" if reaches else "")
-    found = [f"{name}={settings[name]}" for name in (composition, _MPICH_FILE) if name in settings]
+    found = [f"{name}={settings[name]}" for name in (composition, SELECTION) if name in settings]
     return Forced(found[0]) if found else None
 
 

@@ -11,13 +11,12 @@ from typing import Any
 
 from hockney import reading
 from hockney.errors import EnvironmentLack
+from hockney.runner.library import SELECTION
 from hockney.tune.rules import Rule
 from hockney.tune.targets.base import Library
 
 BANNER = "MPICH"
 COMPONENT = "mpir:"
-SELECTION = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
-"""The variable that names a file of the selection."""
 _NAME = re.compile(r"mpir:([a-z][a-z0-9_]*)")
 _SELECTION = re.compile(rb'\{"collective=[^\0]*')
 _FEWER = re.compile(r"comm_size<(\d+)")

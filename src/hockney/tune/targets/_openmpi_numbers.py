@@ -16,9 +16,11 @@ from itertools import groupby
 from hockney.errors import RequestError
 from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
 from hockney.tune.targets import _openmpi as openmpi
-from hockney.tune.targets.base import PROOF, Library, Target
+from hockney.tune.targets.base import PROOF, Library, Target, Unread
 
 MARK = "rule-file-version-2"
+FIRST_LINE = "the first line is"
+"""How a fault begins where a text is of another version of the form."""
 MOST_RANKS = 2**31 - 1
 _FREE = (0, 0, 0)
 """Algorithm, fan-out and segment of the library's own choice."""
@@ -34,6 +36,7 @@ def target(version: int, versions: tuple[tuple[int, ...], tuple[int, ...]]) -> T
         refuses=openmpi.refuses,
         write=lambda rules, _, comment: write(rules, comment, version=version),
         read=partial(read, version=version),
+        trap=partial(_trap, version=version),
         settings=openmpi.settings,
         rivals=openmpi.rivals,
         complete=openmpi.complete,
@@ -113,19 +116,27 @@ def read(text: str, library: Library, *, version: int) -> list[Rule]:
     """The rules of a text; RequestError where the library would drop it or take it for something else."""
     first, _, rest = text.partition("\n")
     if (first.strip() == MARK) != (version == 2):
-        raise RequestError(
-            f"the first line is {first[:40]!r}", f"version 2 begins with {MARK}, version 1 does not"
-        )
+        raise RequestError(f"{FIRST_LINE} {first[:40]!r}", f"version 2 begins with {MARK}, version 1 does not")
     numbers = _Numbers(rest if version == 2 else text)
     by_id = {number: name for name, number in openmpi.COLLECTIVE_IDS.items()}
     rules: list[Rule] = []
     for _ in range(numbers.take("the number of collectives", 0, openmpi.IDS)):
         identity = numbers.take("the number of a collective", 0, openmpi.IDS - 1)
         if identity not in by_id:
-            raise RequestError(f"collective {identity} is none that is tuned here", "write the file anew")
+            raise Unread(f"collective {identity} is none that is tuned here", "write the file anew")
         rules += _read_collective(by_id[identity], numbers, library, version)
     numbers.end()
     return joined(rules)
+
+
+def _trap(text: str, library: Library, *, version: int) -> str:
+    try:
+        read(text, library, version=version)
+    except Unread:
+        return ""
+    except RequestError as error:
+        return error.message
+    return ""
 
 
 def _read_collective(operation: str, numbers: _Numbers, library: Library, version: int) -> list[Rule]:
@@ -147,7 +158,7 @@ def _read_collective(operation: str, numbers: _Numbers, library: Library, versio
 
 def _for_each(rule: Rule, most_ranks: int) -> list[Rule]:
     if openmpi.unit(rule.operation, 2) > 1 and most_ranks > rule.least_ranks:
-        raise RequestError(
+        raise Unread(
             f"an entry of {rule.operation} holds for {rule.least_ranks} to {most_ranks} ranks: bytes differ",
             "write an entry for each number of ranks",
         )

@@ -28,6 +28,10 @@ class Library(NamedTuple):
     wrapper: Path | None = None
 
 
+class Unread(RequestError):
+    """A text that the library takes, and that says more than rules here can."""
+
+
 @dataclass(frozen=True)
 class Target:
     """A form of rules.
@@ -41,7 +45,8 @@ class Target:
     algorithm for all calls of an operation. `is_preloaded`: the layer of `hockney apply` reads it. `caution`:
     what its user must know. `proof`: how to see that a library takes rules of this form; empty where none that
     does was at hand. `names`: what an operation's algorithms are called in tables, where the form has a list of
-    its own. `rivals`: the variables by which a user chooses an operation's algorithms beside the file.
+    its own. `rivals`: the variables by which a user chooses an operation's algorithms beside the file. `trap`:
+    what the library would drop, stumble over or take for something else in a text of anybody's; "" for nothing.
     """
 
     title: str
@@ -59,6 +64,7 @@ class Target:
     proof: str = ""
     names: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
     rivals: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
+    trap: Callable[[str, Library], str] | None = None
 
     def reads(self, library: Library) -> bool:
         """Whether this library reads this form."""

@@ -26,6 +26,7 @@ from typing import Any
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
+from hockney.runner.library import SELECTION
 from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
 from hockney.tune.targets import _mpich as mpich
 from hockney.tune.targets.base import PROOF, Library, Target, targets
@@ -140,14 +141,28 @@ def _parameters(rule: Rule) -> Tree:
     return {f"{name}={value}": {} for name, value in words.items()}
 
 
-def read(text: str, library: Library) -> list[Rule]:
+def _tree(text: str, built_in: Tree) -> Tree:
+    """RequestError where MPICH would abort."""
     tree = reading.parsed(text, "the selection", _HINT)
-    built_in = mpich.built_in(library)
     if not isinstance(tree, dict) or tree.keys() != built_in.keys():
         raise RequestError("the selection has not the collectives of this version: MPICH would abort", _HINT)
-    rules = []
-    for key, branch in mpich.unmoved(tree).items():
+    for key, branch in tree.items():
         expect_complete(branch, key)
+    return tree
+
+
+def _trap(text: str, library: Library) -> str:
+    try:
+        _tree(text, mpich.built_in(library))
+    except RequestError as error:
+        return error.message
+    return ""
+
+
+def read(text: str, library: Library) -> list[Rule]:
+    built_in = mpich.built_in(library)
+    rules = []
+    for key, branch in mpich.unmoved(_tree(text, built_in)).items():
         if branch == built_in[key]:
             continue
         if branch.keys() != built_in[key].keys():
@@ -231,7 +246,7 @@ def _with_algorithm(rule: Rule, branch: Mapping[str, Any]) -> Rule:
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:
     """The file, and for each operation with a rule the variable that takes it from the device."""
     return {
-        mpich.SELECTION: str(path.absolute()),
+        SELECTION: str(path.absolute()),
         **{mpich.device_off(rule.operation): "0" for rule in rules},
     }
 
@@ -245,6 +260,7 @@ targets.register("mpich_json")(
         refuses=refuses,
         write=write,
         read=read,
+        trap=_trap,
         settings=settings,
         rivals=mpich.rivals,
         complete=mpich.complete,
