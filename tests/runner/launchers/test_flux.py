@@ -38,6 +38,8 @@ def _line(kind: str, version: str, **request: Any) -> str:
             "--nodes=2 --ntasks=4 --cores-per-task=3",
             "--requires=hosts:a,b -o cpu-affinity=per-task",
         ),
+        # The last node is not full.
+        ("mpich", "4.2", {"ppn": 3}, "--nodes=2 --ntasks=4 --cores-per-task=1", "-o cpu-affinity=per-task"),
         # Tasks with a core each would never get so many.
         ("mpich", "4.2", {"oversubscribe": True}, "--nodes=1 --tasks-per-node=4", "-o cpu-affinity=off"),
         (
@@ -80,3 +82,11 @@ def test_flux_expands_names_in_what_it_is_told_to_set() -> None:
 def test_what_flux_cannot_be_asked_for(request_: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=message):
         _line("mpich", "4.2", **request_)
+
+
+@pytest.mark.parametrize(("kind", "pinned"), [("intel", {"I_MPI_PIN": "0"}), ("mpich", {})])
+def test_variables_reach_the_ranks(kind: str, pinned: dict[str, str]) -> None:
+    """Flux pins: Intel MPI must not pin again inside of it."""
+    mpi = Mpi(kind, "2021.18", "4.0", Path("/m/mpicc"), Path("/m/flux"), "flux", {"I_MPI_ROOT": "/i"})
+    _, variables = command(mpi, LaunchRequest(4, environment={"X": "1"}))
+    assert variables == {"I_MPI_ROOT": "/i", "X": "1", **pinned}

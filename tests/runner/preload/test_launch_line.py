@@ -98,7 +98,8 @@ def test_options_of_flux_run_follow_both_words(bin_folder: Path, install: Make, 
     script(bin_folder / "flux", "libflux-core: 0.50.0")
     run = f"flux run --env=LD_PRELOAD={LAYER} -n 4 -o other app"
     assert line("flux run -n 4 -o other app") == (run, "MPICH 4.3.1")
-    assert understand(["flux", "run", "-n", "4", "-o", "other", "app"]).programs == (bin_folder / "app",)
+    for option in ("-o", "-q", "-B", "--queue", "--requires", "--job-name", "--cwd", "--taskmap", "--env-file"):
+        assert understand(["flux", "run", "-n", "4", option, "other", "app"]).programs == (bin_folder / "app",)
 
 
 def test_a_linked_launcher_has_its_wrapper_beside_what_it_leads_to(bin_folder: Path, install: Make) -> None:
