@@ -175,11 +175,11 @@ def test_the_state_of_a_job(system: str, program: str, printed: str, state: str,
 @pytest.mark.parametrize(
     ("system", "program", "printed", "told"),
     [
-        # sinfo(1): * marks the default, + nodes that differ.
+        # sinfo(1): * marks the default, + nodes that differ, K a factor of 1024.
         (
             "slurm",
             "sinfo",
-            "fast*|up|1-00:00:00|4|128+\nold|down|infinite|1|24",
+            "fast*|up|1-00:00:00|4|128+\nold|down|infinite|2K|24",
             [
                 {
                     "name": "fast",
@@ -189,7 +189,7 @@ def test_the_state_of_a_job(system: str, program: str, printed: str, state: str,
                     "cpus": 128,
                     "limit_s": 86400,
                 },
-                {"name": "old", "takes_jobs": False, "nodes": 1, "cpus": 24},
+                {"name": "old", "takes_jobs": False, "nodes": 2048, "cpus": 24},
             ],
         ),
         # qstat(1B), pbs_queue_attributes(7B).
@@ -206,14 +206,19 @@ def test_the_state_of_a_job(system: str, program: str, printed: str, state: str,
             "bqueues",
             "QUEUE_NAME      PRIO STATUS          MAX JL/U JL/P JL/H NJOBS  PEND   RUN  SUSP  RSV PJOBS\n"
             "fast             30  Open:Active       -    -    -    -     0     0     0     0    0     0\n"
-            "old              20  Closed:Active     -    -    -    -     0     0     0     0    0     0",
-            [{"name": "fast", "takes_jobs": True}, {"name": "old", "takes_jobs": False}],
+            "old              20  Closed:Active     -    -    -    -     0     0     0     0    0     0\n"
+            "night            10  Open:Inact        -    -    -    -     0     0     0     0    0     0",
+            [
+                {"name": "fast", "takes_jobs": True},
+                {"name": "old", "takes_jobs": False},
+                {"name": "night", "takes_jobs": False},
+            ],
         ),
-        # flux-queue(1); a duration of RFC 23.
+        # flux-queue(1); a duration of RFC 23. A queue without a name is no choice.
         (
             "flux",
             "flux",
-            "fast*|enabled|started|1.5h\nold|enabled|stopped|inf",
+            "|enabled|started|inf\nfast*|enabled|started|1.5h\nold|enabled|stopped|inf",
             [
                 {"name": "fast", "is_default": True, "takes_jobs": True, "limit_s": 5400},
                 {"name": "old", "takes_jobs": False},

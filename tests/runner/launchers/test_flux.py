@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hockney.errors import RequestError
+from hockney.runner.find import with_launcher
 from hockney.runner.launchers.base import LaunchRequest, command, launchers
 from hockney.runner.mpi import Mpi
 
@@ -90,3 +91,13 @@ def test_variables_reach_the_ranks(kind: str, pinned: dict[str, str]) -> None:
     mpi = Mpi(kind, "2021.18", "4.0", Path("/m/mpicc"), Path("/m/flux"), "flux", {"I_MPI_ROOT": "/i"})
     _, variables = command(mpi, LaunchRequest(4, environment={"X": "1"}))
     assert variables == {"I_MPI_ROOT": "/i", "X": "1", **pinned}
+
+
+def test_it_starts_any_mpi_but_a_simulated_one() -> None:
+    for kind in ("openmpi", "mpich", "intel", "unknown", "smpi"):
+        mpi = Mpi(kind, "1.0", "4.0", Path("/m/mpicc"), Path("/m/flux"), "flux")
+        if kind != "smpi":
+            assert with_launcher(mpi, "flux") == mpi
+        else:
+            with pytest.raises(RequestError, match="does not start"):
+                with_launcher(mpi, "flux")
