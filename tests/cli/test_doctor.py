@@ -46,6 +46,23 @@ def test_json_where_nothing_works(tmp_path: Path, install: Callable[..., Path]) 
     assert any("C++ wrapper" in line for line in answer["advice"])
 
 
+def test_partitions_are_listed_with_their_batch_system(
+    tmp_path: Path, install: Callable[..., Path], script: Callable[..., Path]
+) -> None:
+    """Of a batch system that is a fake program: here LSF's."""
+    wrapper = str(install(tmp_path / "opt"))
+    script(tmp_path / "bqueues", "QUEUE_NAME PRIO STATUS\nfast 30 Open:Active\nold 20 Closed:Active")
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = _doctor("--mpi", wrapper, PATH=path)
+    assert "\nPartitions, for --submit with --partition\n" in done.stdout
+    assert "  lsf: fast\n  lsf: old: takes no jobs now\n" in done.stdout
+    answer = json.loads(_doctor("--mpi", wrapper, "--json", PATH=path).stdout)
+    told = [
+        (one["system"], one["name"], one["takes_jobs"]) for one in answer["partitions"] if one["system"] == "lsf"
+    ]
+    assert told == [("lsf", "fast", True), ("lsf", "old", False)]
+
+
 def test_request_that_names_nothing() -> None:
     done = _doctor("--mpi", "nope", "--json")
     assert done.returncode == 2
