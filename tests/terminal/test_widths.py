@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,16 @@ def test_every_algorithm_can_be_found_in_a_pipe_and_on_a_terminal(monkeypatch: p
         # A path can be copied: it is never broken.
         ("wrote /a/longer/path there", ["wrote", "/a/longer/path", "there"]),
         ("  of an indent", ["  of an", "indent"]),
+        ("    alongword", ["    alongword"]),
+        # Just as wide, one column more, and what follows a break.
+        ("one two t", ["one two t"]),
+        ("one two th", ["one two", "th"]),
+        ("one two three fo six", ["one two", "three fo", "six"]),
+        # Each of these signs takes two columns.
+        ("日本 日本 x", ["日本 日本", "x"]),
+        # Blanks between two words are no words, and lines stay lines.
+        ("one two    x", ["one two   ", "x"]),
+        ("one two\nthree", ["one two", "three"]),
         # So can a command, with its blanks.
         ("run `hockney fit one two`", ["run `hockney fit one two`"]),
     ],
@@ -124,4 +135,19 @@ def test_lines_of_a_terminal_end_between_words(
         stream = io.StringIO()
         monkeypatch.setattr(say, "out", Console(file=stream, force_terminal=terminal, width=9, no_color=True))
         say.line(said)
-        assert stream.getvalue().splitlines() == (shown if terminal else [said])
+        assert stream.getvalue().splitlines() == (shown if terminal else said.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("saying", "shown"),
+    [
+        (lambda: say.note("one two three"), ["one two", "three"]),
+        (lambda: say.warn("two"), ["warning:", "two"]),
+        (lambda: say.error("one two", "six"), ["error:", "one two", "hint: six"]),
+    ],
+)
+def test_so_do_remarks(saying: Callable[[], None], shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(say, "err", Console(file=stream, force_terminal=True, width=9, no_color=True))
+    saying()
+    assert Text.from_ansi(stream.getvalue()).plain.splitlines() == shown

@@ -60,7 +60,7 @@ def _folded(text: str, columns: int) -> str:
     parts, used = [first], cell_len(first)
     for word in words:
         needed = cell_len(word)
-        is_begun = any(parts)  # what is indented begins with blanks
+        is_begun = any(map(str.strip, parts))  # what is indented begins with blanks
         parts += ["\n" if is_begun and word and used + 1 + needed > columns else " ", word]
         used = needed if parts[-2] == "\n" else used + 1 + needed
     return "".join(parts)
