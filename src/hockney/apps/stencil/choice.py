@@ -95,14 +95,16 @@ def rank_grids(
 ) -> tuple[list[GridPrediction], dict[str, str]]:
     """Predictions, the fastest first, and why other grids are left out. RequestError where none is possible."""
     predictions, refused = [], {}
+    first: RequestError | None = None
     for grid in grids:
         try:
             predictions.append(predict_step(step_on(grid), source, iterations))
         except RequestError as error:
             refused[str(grid)] = error.message
-            last = error
-    if not predictions:
-        raise last
+            # Not the last one, which may not even fit the cells.
+            first = first or error
+    if not predictions and first is not None:
+        raise first
     return sorted(predictions, key=lambda prediction: prediction.time_s), refused
 
 
