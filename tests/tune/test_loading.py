@@ -64,7 +64,7 @@ def test_what_open_mpi_would_not_take_is_said(version: str, text: str, said: str
 def test_what_mpich_would_abort_at_is_said(
     change: dict[str, object] | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leaf = {"comm_size=any": {"algorithm=MPIR_Bcast_intra_binomial": {}}}
+    leaf: dict[str, object] = {"comm_size=any": {"algorithm=MPIR_Bcast_intra_binomial": {}}}
     whole = {"collective=bcast": leaf, "collective=reduce": leaf}
     monkeypatch.setattr(_mpich, "built_in", lambda _: whole)
     file = tmp_path / "selection.json"

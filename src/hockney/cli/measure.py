@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -32,7 +31,6 @@ from hockney.writing import NotWritten
 with later():
     from hockney.batch.base import allocation
     from hockney.campaign.estimate import compile_s, estimate
-    from hockney.campaign.launch import Launch
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
     from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_many, with_transports
@@ -44,10 +42,9 @@ with later():
     from hockney.records.folder import JOBS, PLAN, Campaign
     from hockney.records.record import Record
     from hockney.records.visits import CHOICES
-    from hockney.runner.find import find
     from hockney.runner.transports import ALL
     from hockney.studies.crowding import ONLY_CHECKS
-    from hockney.tune.loading import traps
+    from hockney.tune.loading import traps_of
 
 NOT_OF_EFFECTS = ("pairs", "off_cache", "window", "visits", "root", "start", "adaptive")
 OF_EFFECTS = {
@@ -106,7 +103,7 @@ def measure(
         campaign = Campaign.create(output, plan.model_dump(), part)
         seal(output)
     ready_s = time.monotonic()
-    for text in _traps(plan, prepared):
+    for text in traps_of(plan, prepared):
         say.warn(text)
     if not json:
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
@@ -148,14 +145,8 @@ def _tell(plan: Plan, output: Path, as_json: bool) -> None:
     refuse_far_too_many(plan)
     expected, compiling_s = estimate(plan), compile_s(plan.mpi)
     if as_json:
-        say.json(
-            {
-                "campaign": str(output),
-                **asdict(expected),
-                "compile_s": compiling_s,
-                "plan": plan.model_dump(),
-            }
-        )
+        told_of = {"campaign": str(output), **asdict(expected), "compile_s": compiling_s}
+        say.json({**told_of, "plan": plan.model_dump()})
         return
     launches = counted(expected.launches, "launch", plural="launches")
     say.line(
@@ -165,12 +156,6 @@ def _tell(plan: Plan, output: Path, as_json: bool) -> None:
     say.line(f"takes {expected}" + (f"; compiling comes first, about {compiling_s:.0f} s" if compiling_s else ""))
     if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
         say.line(f"the ranks share cores: that they wait for them is not counted; {ONLY_CHECKS}")
-
-
-def _traps(plan: Plan, prepared: Sequence[Launch]) -> list[str]:
-    """What the library does not take of files of rules that launches name."""
-    rules = list(dict.fromkeys(one for launch in prepared for one in launch.rules))
-    return traps(find(plan.mpi, plan.launcher or None), rules) if rules else []
 
 
 def _close(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hockney import reading
+from hockney.campaign.launch import Launch
 from hockney.campaign.plan import Plan
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.identify.forced import forced, in_doubt
@@ -70,6 +71,12 @@ def traps(mpi: Mpi, rules: Iterable[tuple[str, str]]) -> list[str]:
             fault = next((one for one in faults if not one.startswith(FIRST_LINE)), faults[0])
             found.append(f"{library.name} does not take the rules of {file} as they stand: {fault}")
     return found
+
+
+def traps_of(plan: Plan, launches: Iterable[Launch]) -> list[str]:
+    """The same of all files that the launches of a plan name."""
+    rules = list(dict.fromkeys(one for launch in launches for one in launch.rules))
+    return traps(find(plan.mpi, plan.launcher or None), rules) if rules else []
 
 
 def expect_unset(names: Iterable[str], base: Variant) -> None:

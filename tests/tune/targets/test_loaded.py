@@ -61,7 +61,7 @@ MPICH's gather and scatter have one pattern: `binomial`, also as `nb`.
 """
 UNSEEN = {"mpich": {"gather": "mpir:nb", "scatter": "mpir:nb"}}
 """Rules that change nothing that can be counted, and must be loaded all the same."""
-NOT_YET = {("mpich", (4, 0)): {"barrier"}}
+NOT_YET: dict[tuple[str, tuple[int, ...]], set[str]] = {("mpich", (4, 0)): {"barrier"}}
 """Operations with an absurd rule in later versions only: on one node all of its algorithms send the same."""
 
 
