@@ -132,6 +132,10 @@ def test_interval_needs_both_ends() -> None:
     assert interval(Parameter(value=2e-7, low=1.9e-7, unit="s")) == "—"
     # 1.87e-05 ns, which a reader takes for something.
     assert interval(Parameter(value=3.7e-10, low=1.87e-14, high=6.43e-10, unit="s")) == "0 to 0.643 ns"
+    # Small is what is small beside the other end, not what has an exponent.
+    assert interval(Parameter(value=2e-5, low=1e-5, high=3e-5, unit="1")) == "1e-05 to 3e-05"
+    assert interval(Parameter(value=2e-14, low=1e-14, high=3e-14, unit="s")) == "1e-05 to 3e-05 ns"
+    assert interval(Parameter(value=1e-6, low=5e-10, high=2e-6, unit="s")) == "0 to 2 µs"
 
 
 def test_a_regime_of_the_empty_message_alone_says_so() -> None:

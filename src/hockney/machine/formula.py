@@ -5,6 +5,9 @@ from __future__ import annotations
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.units import format_bytes, format_bytes_rounded, format_rate, format_time
 
+NOTHING_BESIDE = 1e-3
+"""An end of an interval below this share of the other would not change the three digits of that one: it is zero."""
+
 _LATEX_RELATION = {"<": "<", "≤": "\\le", "≥": "\\ge"}
 
 
@@ -70,8 +73,7 @@ def interval(parameter: Parameter) -> str:
         return "—"
     low, high = (quantity(end, parameter.unit) for end in (parameter.low, parameter.high))
     number, _, unit = low.partition(" ")
-    if "e−" in number or "e-" in number:
-        # Beyond the smallest unit: beside the other end it is nothing.
+    if abs(parameter.low) < NOTHING_BESIDE * abs(parameter.high):
         return f"0 to {high}"
     # Zero has no unit that would matter.
     return f"{number if parameter.low == 0 or unit == high.partition(' ')[2] else low} to {high}"
