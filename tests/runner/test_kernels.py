@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from hockney.errors import RequestError
+from hockney.records.keys import POINT_TO_POINT
 from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
@@ -44,6 +45,11 @@ def ask(
         "least_samples": 6,
     }
     return session.measure(limit_s, **(request | choices)).model_dump()
+
+
+def test_every_kernel_has_its_place_in_the_order_of_a_campaign_that_names_no_operation() -> None:
+    # `Offer` takes POINT_TO_POINT in its order: a kernel that is not in it would never be measured unasked.
+    assert sorted(POINT_TO_POINT) == KERNELS
 
 
 @pytest.fixture(scope="module")

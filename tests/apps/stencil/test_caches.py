@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hockney.apps.stencil.caches import Cache, caches_of, steps
-from hockney.apps.stencil.fitting import shrunk
+from hockney.apps.stencil.fitting import proposing, shrunk
 from hockney.apps.stencil.measured import Computation
+from hockney.runner.session import Refused
 from hockney.units import Extents
 
 MIB = 2.0**20
@@ -62,3 +63,8 @@ def test_what_needs_more_than_there_is_shrinks_to_what_fits() -> None:
     # A plane shrinks along two sides: four vectors of 8 GB, in all 32 GB, into 3.2 GB: √0.1 of 31623 is 10000.07.
     assert shrunk(Extents(31623, 31623, 1), 4 * 8 * 31623**2, 4e9) == Extents(10000, 10000, 1)
     assert shrunk(Extents(4, 4, 4), 1e9, 1.0) == Extents(1, 1, 1)
+
+
+def test_a_refusal_that_does_not_say_what_is_needed_proposes_nothing() -> None:
+    refused = Refused("memory is short", "choose a smaller problem", 0.0, 0.0)
+    assert proposing(refused, Extents(4, 4, 4), str) is refused

@@ -15,7 +15,10 @@ ROUND = 10
 
 
 def shrunk(cells: Extents, needed_B: float, free_B: float) -> Extents:
-    """The box of the same shape that takes `MEMORY_SHARE` of what is free at most; a plane stays one."""
+    """The box of the same shape that takes `MEMORY_SHARE` of what is free at most; a plane stays one.
+
+    `needed_B` is above zero.
+    """
     return scaled(cells, MEMORY_SHARE * free_B / needed_B)
 
 
@@ -34,7 +37,8 @@ def _rounded(side: float) -> int:
 
 def proposing(error: Refused, cells: Extents, option: Callable[[Extents], str]) -> Refused:
     """The same refusal, with the size that fits as its hint where memory is what lacks."""
-    if error.needed_B is None or error.available_B is None:
+    if not error.needed_B or error.available_B is None:
+        # An answer that does not say what is needed has zero.
         return error
     fits = shrunk(cells, error.needed_B, error.available_B)
     return Refused(error.message, f"{option(fits)} fits", error.needed_B, error.available_B)
