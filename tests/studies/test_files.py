@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.command_line import outcome
 
-from hockney.campaign.estimate import VISIT_SHARE, estimate, measure_s
+from hockney.campaign.estimate import LAUNCH_S, VISIT_SHARE, estimate, measure_s
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.studies.asked import Asked
@@ -99,8 +99,17 @@ def test_the_estimate_of_a_campaign_is_its_visits_at_their_budget_or_its_time() 
     shorter = plan.model_copy(update={"time_s": 0.1})
     longer = plan.model_copy(update={"budget_s": 1.0})
     # Three sizes in one locality: half a second each.
-    assert measure_s(plan) - measure_s(shorter) == pytest.approx(VISIT_SHARE * 3 * 0.5 - 0.1)
+    assert measure_s(plan) == pytest.approx(LAUNCH_S + VISIT_SHARE * 3 * 0.5)
+    assert measure_s(shorter) == 0.1
     assert measure_s(longer) - measure_s(plan) == pytest.approx(VISIT_SHARE * 3 * 0.5)
+
+
+def test_no_estimate_exceeds_the_time_that_bounds_it() -> None:
+    # Twenty starts of 1.5 s are 30 s: they are made within --time, not before it.
+    bounded = Plan(ranks=2, operations=["pingpong"], sizes_B=[8], launches=20, time_s=10.0)
+    told = estimate(bounded)
+    assert (told.estimate_s, told.bound_s) == (10.0, 10.0)
+    assert told.whole_s > 20 * LAUNCH_S
 
 
 def test_an_estimate_names_its_bound() -> None:

@@ -72,13 +72,12 @@ def estimate(plan: Plan, waiting: Waiting | None = None) -> Estimate:
     """What is known of a campaign before its first launch; effects count as a point each."""
     points = [(key, _points(key, plan)) for key in (_series(plan) if plan.points else ())]
     launched, effects = _launched(plan), len(plan.effects)
-    whole_s = launched * (launch_s(waiting) + visits_s(plan, waiting) + EFFECT_S * effects)
     return Estimate(
         launches=launched,
         points=round(sum(count for _, count in points)) + effects,
         visits=round(sum(count * visits_of(key, plan) for key, count in points)) + effects,
         estimate_s=measure_s(plan, waiting),
-        whole_s=whole_s,
+        whole_s=_whole_s(plan, waiting),
         bound_s=plan.time_s,
     )
 
@@ -92,10 +91,13 @@ def compile_s(mpi: str) -> float:
 
 
 def measure_s(plan: Plan, waiting: Waiting | None = None) -> float:
-    """What a campaign takes, in seconds: its visits and effects, or its time where that is shorter."""
-    launched = _launched(plan)
-    work_s = launched * (visits_s(plan, waiting) + EFFECT_S * len(plan.effects))
-    return launched * launch_s(waiting) + min(plan.time_s or math.inf, work_s)
+    """What a campaign takes, in seconds: launches, visits and effects, or its time where that is shorter."""
+    return min(math.inf if plan.time_s is None else plan.time_s, _whole_s(plan, waiting))
+
+
+def _whole_s(plan: Plan, waiting: Waiting | None) -> float:
+    """The same without its time."""
+    return _launched(plan) * (launch_s(waiting) + visits_s(plan, waiting) + EFFECT_S * len(plan.effects))
 
 
 def visits_s(plan: Plan, waiting: Waiting | None = None) -> float:
