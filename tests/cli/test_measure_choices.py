@@ -71,6 +71,31 @@ def test_a_dry_run_tells_points_estimate_and_bound_without_an_mpi(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_dry_run_refuses_what_the_campaign_would_refuse(tmp_path: Path) -> None:
+    words = ("measure", "-o", tmp_path / "c", "--ranks", "2", "--mpi", tmp_path, "--operation", "pingpong")
+    code, _, err = outcome(*words, "--submit", "slurm", "--jobs", "3", "--launches", "2", "--dry-run")
+    assert (code, "3 jobs cannot share 2 launch(es)" in err) == (2, True), err
+    Campaign.create(tmp_path / "c", {"ranks": 2}).append_launch({"id": "begun"})
+    before = sorted(path.name for path in (tmp_path / "c").iterdir())
+    code, _, err = outcome(*words, "--dry-run")
+    assert (code, "already holds a campaign" in err) == (2, True), err
+    # Its plan is kept: what --resume goes on with is no new campaign.
+    for more in ((), ("--trust",), ("--submit", "slurm")):
+        code, _, err = outcome("measure", "-o", tmp_path / "c", "--resume", "--dry-run", *more)
+        assert (code, "`hockney status FOLDER`" in err) == (2, True), err
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == before
+
+
+def test_a_dry_run_says_what_is_not_known_before(tmp_path: Path) -> None:
+    words = ("measure", "-o", tmp_path / "c", "--ranks", "2", "--mpi", tmp_path, "--operation", "pingpong")
+    code, out, err = outcome(*words, "--dry-run", "--json", "--variant", "all-transports")
+    assert code == 0, err
+    assert any("all-transports is counted as one variant" in text for text in json.loads(out)["warnings"])
+    code, out, err = outcome(*words, "--dry-run", "--submit", "slurm")
+    assert code == 0, err
+    assert "are those of this host" in " ".join(out.split())
+
+
 @pytest.mark.parametrize(
     "option",
     [

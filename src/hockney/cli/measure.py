@@ -82,7 +82,7 @@ def measure(
     """
     output, began_s = options.output, time.monotonic()
     if options.dry_run:
-        _tell(_asked(context, options, submission), output, json)
+        _tell(_asked(context, options, submission), output, json, is_for_jobs=bool(submission.submit))
         return
     if submission.submit:
         _submit(context, options, submission, json)
@@ -135,17 +135,40 @@ def measure(
 
 
 def _asked(context: typer.Context, options: MeasureOptions, submission: Submission) -> Plan:
-    """The plan of a campaign that is only told of."""
-    plan = _plan(options, context)
-    return planned(plan, submission.chosen(), given=set(written(context))) if submission.submit else plan
+    """The plan of a campaign that is only told of; what the campaign would refuse is refused."""
+    plan, output = _plan(options, context), options.output
+    if submission.submit:
+        return _expect_jobs(output, planned(plan, submission.chosen(), set(written(context))), context, submission)
+    given = allocation()
+    if given is None or not given.part or not (output / PLAN).is_file():
+        Campaign.expect_new(output)
+    return plan
 
 
-def _tell(plan: Plan, output: Path, as_json: bool) -> None:
+def _expect_jobs(output: Path, plan: Plan, context: typer.Context, submission: Submission) -> Plan:
+    """The plan of jobs; RequestError where they have no share of it, or the folder holds another campaign."""
+    _expect_shares(submission, plan)
+    if (output / JOBS).is_dir():
+        joined = Campaign.open(output)
+        joined.expect_plan(_of_system(joined, plan, context).model_dump())
+    else:
+        Campaign.expect_new(output)
+    return plan
+
+
+def _tell(plan: Plan, output: Path, as_json: bool, *, is_for_jobs: bool) -> None:
     """What would be launched, how many points that is, and what it takes."""
     refuse_far_too_many(plan)
     expected, compiling_s = estimate(plan), compile_s(plan.mpi)
+    unknown = []
+    if is_for_jobs:
+        unknown.append("localities and a compiled runner are those of this host: the jobs' nodes may have others")
+    if ALL in plan.variants:
+        unknown.append(f"{ALL} is counted as one variant: how many start is known when they are tried")
+    if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
+        unknown.append(f"the ranks share cores: that they wait for them is not counted; {ONLY_CHECKS}")
     if as_json:
-        told_of = {"campaign": str(output), **asdict(expected), "compile_s": compiling_s}
+        told_of = {"campaign": str(output), **asdict(expected), "compile_s": compiling_s, "warnings": unknown}
         say.json({**told_of, "plan": plan.model_dump()})
         return
     launches = counted(expected.launches, "launch", plural="launches")
@@ -154,8 +177,8 @@ def _tell(plan: Plan, output: Path, as_json: bool) -> None:
         f"in {counted(expected.visits, 'visit')} → {output}"
     )
     say.line(f"takes {expected}" + (f"; compiling comes first, about {compiling_s:.0f} s" if compiling_s else ""))
-    if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
-        say.line(f"the ranks share cores: that they wait for them is not counted; {ONLY_CHECKS}")
+    for text in unknown:
+        say.line(text)
 
 
 def _close(
@@ -330,11 +353,8 @@ def _submit(context: typer.Context, options: MeasureOptions, submission: Submiss
         _expect_shares(submission, plan)
     else:
         plan = planned(_plan(options, context), site, given=set(written(context)))
-        _expect_shares(submission, plan)
-        if (output / JOBS).is_dir():
-            joined = Campaign.open(output)
-            joined.expect_plan(_of_system(joined, plan, context).model_dump())
-        else:
+        _expect_jobs(output, plan, context, submission)
+        if not (output / JOBS).is_dir():
             Campaign.create(output, plan.model_dump())
             seal(output)
     command = ["measure", "-o", str(output.absolute()), "--resume"]
@@ -376,6 +396,11 @@ def _with_transports(plan: Plan, *, quiet: bool) -> Plan:
 def _refuse_other_choices(context: typer.Context) -> None:
     """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
     of_jobs = [flag(name, option) for name, _, option in options_of(Submission)]
+    if "--dry-run" in written(context):
+        raise RequestError(
+            "--dry-run tells of a new campaign, and --resume goes on with one",
+            "`hockney status FOLDER` says how far it is and what is missing",
+        )
     for called in written(context):
         if called.removeprefix("--") not in (*KEPT, "json") and called not in of_jobs:
             raise RequestError(

@@ -98,15 +98,22 @@ class Campaign:
         A plan without records or launches, left by a request that was refused, is replaced. With `part` a
         campaign of the same plan is joined; RequestError where the folder has another.
         """
-        _expect_finished(path)
-        if not part or not (path / PLAN).is_file():
-            _expect_none(path, (*JOURNALS, TABLE, PARTS, JOBS))
+        if part and (path / PLAN).is_file():
+            _expect_finished(path)
+        else:
+            cls.expect_new(path)
             writing.make_folder(path, "choose another folder")
             cls._begun(path, plan)
         campaign = cls(path, part)
         if part:
             campaign._begin_part(plan)
         return campaign
+
+    @staticmethod
+    def expect_new(path: Path) -> None:
+        """RequestError where a new campaign would be in the way of what is there."""
+        _expect_finished(path)
+        _expect_none(path, (*JOURNALS, TABLE, PARTS, JOBS))
 
     @classmethod
     def _begun(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:

@@ -60,7 +60,8 @@ class MeasureAnswer(TypedDict):
 class MeasurePlanned(TypedDict):
     """With --dry-run: what would be launched. `points` and `visits` are of a launch, and about so many.
 
-    `estimate_s`: at most `bound_s`, the campaign's time; `whole_s`: all of it, whatever its time.
+    `estimate_s`: at most `bound_s`, the campaign's time; `whole_s`: all of it, whatever its time. `warnings`: what
+    of it is not known before.
     """
 
     campaign: str
@@ -71,6 +72,7 @@ class MeasurePlanned(TypedDict):
     whole_s: float
     bound_s: float | None
     compile_s: float
+    warnings: list[str]
     plan: Plan
 
 
