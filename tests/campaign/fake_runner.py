@@ -119,10 +119,12 @@ def collective(request: dict[str, str]) -> dict[str, object]:
 
 
 def effect(request: dict[str, str]) -> dict[str, object]:
-    """1 µs a number; numbers from 100 misbehave in turn, those from 1000 all like 100; 99 is slow."""
+    """1 µs a number; numbers from 100 misbehave in turn, those from 1000 all like 100; 99 is slow, 98 hangs."""
     number = int(request["number"])
     if number == 100 or number >= 1000:
         os._exit(9)
+    if number == 98:
+        time.sleep(600)
     if number == 99:
         time.sleep(4)
     if number == 101:

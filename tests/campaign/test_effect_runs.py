@@ -211,6 +211,22 @@ def test_time_that_ends_within_an_effect_leaves_the_rest_out(
     assert outcome.effects_left_out == []
 
 
+def test_a_question_that_the_campaigns_time_ended_is_left_out_with_all_after_it(
+    tmp_path: Path, numbers: dict[str, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hockney.campaign.loop.LEAST_WAIT_S", 0.2)
+    numbers["probe"] = [1, 98, 3]
+    campaign, outcome, _ = run(tmp_path / "c", time_s=2.0)
+    assert answered(campaign) == [1]
+    # Not the 20 s of --time-limit, after which it would be a failure.
+    assert (outcome.failures, outcome.left_out) == ([], 2 + 2)
+    assert outcome.effects_left_out == ["probe", "second"]
+    (line,) = campaign.failures()
+    assert "as the campaign's time was over" in line["left_out"]
+    numbers["probe"] = [1, 2, 3]
+    assert run(tmp_path / "c")[1].is_whole
+
+
 def test_an_effect_that_was_measured_whole_before_the_time_ended_is_not_named(
     tmp_path: Path, numbers: dict[str, list[int]]
 ) -> None:

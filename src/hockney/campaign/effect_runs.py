@@ -16,7 +16,7 @@ from hockney.campaign.collectives import expect_heeded, keys
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch, utc_now
-from hockney.campaign.loop import Asking, Loop, Request, Running, Subject, require_same_mpi
+from hockney.campaign.loop import Asking, Loop, Request, Running, Subject, TimeOver, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
@@ -47,13 +47,13 @@ def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[L
         for launch in launches:
             if launch.only is not None:
                 continue
-            if loop.left_s() <= 0:
-                loop.outcome.left_out += len(plan.effects)
             same = (launch.variant, index)
             before = [record for record in records if (record.variant, record.repetition) == same]
             asker = _Effects(loop, plan, before)
             loop.run(launch, index, asker.asking)
             if loop.left_s() <= 0:
+                if not asker.was_asked:
+                    loop.outcome.left_out += len(plan.effects)
                 unfinished = [name for name in plan.effects if name not in asker.finished]
                 left_out = loop.outcome.effects_left_out
                 left_out += [name for name in unfinished if name not in left_out]
@@ -112,9 +112,12 @@ class _Effects:
         self._failed: set[QuestionKey] = set()
         self.finished: set[str] = set()
         """Effects of which every question has been asked."""
+        self.was_asked = False
+        """Whether a launch said hello, and what is left out is counted here."""
 
     def asking(self, running: Running) -> Asking[EffectRecord]:
         """The asker."""
+        self.was_asked = True
         here = replace(
             here_of(running.hello, running.described, self._plan),
             collectives=partial(_collectives, running.hello, running.launch.mpi_name, self._plan),
@@ -125,8 +128,15 @@ class _Effects:
                 f"the runner knows the effects {', '.join(running.hello.effects)}", "reinstall hockney"
             )
         begin_s = time.monotonic()
+        over: TimeOver | None = None
         for name in self._plan.effects:
-            yield from self._effect(name, running, here, begin_s)
+            try:
+                yield from self._effect(name, running, here, begin_s)
+            except TimeOver as error:
+                # The others ask nothing any more, and count what that leaves out.
+                over = error
+        if over is not None:
+            raise over
 
     def _effect(self, name: str, running: Running, here: Here, begin_s: float) -> Asking[EffectRecord]:
         """What is missing of one effect."""
@@ -155,7 +165,11 @@ class _Effects:
                 pace_s = (time.monotonic() - begin_s) / running.answered if running.answered else 0.0
                 expected = max(expected, done)
                 progress = Progress(done - 1, expected, pace_s * (expected - done + 1), name)
-                yield from self._ask(key, question, progress, running, here)
+                try:
+                    yield from self._ask(key, question, progress, running, here)
+                except TimeOver:
+                    self._loop.outcome.left_out += expected - done + 1
+                    raise
             answer = self._answers.get(key)
 
     def _ask(
@@ -172,14 +186,19 @@ class _Effects:
 
         def ask(session: Session) -> list[EffectRecord]:
             own_s = BUDGETS * float(str(question.parameters.get("budget_s", 0)))
-            answer = session.effect(
-                self._plan.time_limit_s + own_s, question.members, operation=name, **question.parameters
+            answer = self._loop.within(
+                self._plan.time_limit_s,
+                lambda limit_s: session.effect(
+                    limit_s + own_s, question.members, operation=name, **question.parameters
+                ),
             )
             return [record.model_copy(update={"answer": answer})]
 
         request = Request(ask, Subject({"effect": name, "asked": words}, name), progress)
         try:
             (answered,) = yield request
+        except TimeOver:
+            raise
         except LaunchFailed:
             self._failed.add(key)
             raise
