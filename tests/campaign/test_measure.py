@@ -13,8 +13,9 @@ from tests.campaign.fake_campaign import Silent, fake_launch, measured, plan, si
 from hockney.campaign.measure import run
 from hockney.campaign.work import Work
 from hockney.errors import RequestError
-from hockney.records.contents import unmeasured
+from hockney.records.contents import read, unmeasured
 from hockney.records.folder import Campaign
+from hockney.report.answers import of_results
 from hockney.runner.session import Session
 
 
@@ -134,6 +135,35 @@ def test_what_the_campaigns_time_ended_is_left_out_and_no_failure(tmp_path: Path
     assert outcome.is_whole
     assert set(sizes(campaign)) == {8, 64}
     assert unmeasured(campaign.records(), campaign.failures()) == []
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("operation", ["pingpong", "bcast"])
+def test_what_had_most_of_two_runs_and_did_not_answer_is_a_failure(tmp_path: Path, operation: str) -> None:
+    # With a --time below what a hang is given, every run would leave it out, and none would say that it hangs.
+    asked = plan(operations=[operation], sizes_B=[8], algorithms=["binomial"], time_s=3.0, budget_s=0.05)
+    _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "0"))
+    assert outcome.failures == []
+    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "0"))
+    (failure,) = outcome.failures
+    assert "as the campaign's time was over, not for the first time" in failure
+    assert outcome.why == failure
+    assert ["reason" in line for line in campaign.failures()] == [False, True]
+    (found,) = of_results(read(campaign.path), "results")
+    assert "1 came to no end" in found.text
+
+
+@pytest.mark.usefixtures("impatient")
+def test_another_point_that_the_time_ended_is_no_failure(tmp_path: Path) -> None:
+    asked = plan(sizes_B=[8, 64], time_s=3.0, budget_s=0.05)
+    campaign, _, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "1"))
+    hung = campaign.failures()[0]
+    campaign.append_failure({**hung, "bytes": 4096})
+    (tmp_path / "c" / "failures.jsonl").write_text(
+        "\n".join((tmp_path / "c" / "failures.jsonl").read_text().splitlines()[1:]) + "\n"
+    )
+    _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "0"))
+    assert (outcome.failures, outcome.why) == ([], "its time (--time) was over")
 
 
 @pytest.mark.usefixtures("impatient")

@@ -27,9 +27,14 @@ from hockney.runner.session import LaunchFailed, Limitation, NoAnswer, Refused, 
 MOST_FAILURES = 3
 """A variant is given up after so many failed launches in a row without an answer."""
 
+TIME_IS_OVER = "its time (--time) was over"
+
 LEAST_WAIT_S = 5.0
 LEAST_START_S = 30.0
 """Least time to wait for an answer, and for a start, even if the campaign's time is over."""
+
+NOT_OF_SUBJECT = {"time", "reason", "limitation", "left_out"}
+"""What a line of `failures.jsonl` says beside what it is about."""
 
 LONG = 1
 """A launch that has lasted so many times as long as its start may make way: starts take half the time at most."""
@@ -39,7 +44,12 @@ Answered = TypeVar("Answered")
 
 
 class TimeOver(NoAnswer):
-    """The campaign's time was over before the answer came, which a longer wait may have brought: no failure."""
+    """The campaign's time was over before the answer came, which a longer wait may have brought: no failure.
+
+    `had_most`: the answer was waited for during most of a run's time.
+    """
+
+    had_most = False
 
 
 @dataclass
@@ -71,9 +81,11 @@ class Outcome:
         """Why it is not whole; empty where it is."""
         if self.job_is_over:
             return "the job's time was over"
+        if self.failures:
+            return self.failures[0]
         if self.left_out or self.effects_left_out:
-            return "its time (--time) was over"
-        return next(iter(self.failures or self.vanished), "")
+            return TIME_IS_OVER
+        return next(iter(self.vanished), "")
 
 
 @dataclass(frozen=True)
@@ -159,6 +171,7 @@ class Loop:
         self.watcher = watcher
         self.outcome = Outcome()
         self._deadline = None if time_s is None else time.monotonic() + time_s
+        self._time_s = min(float("inf") if one is None else one for one in (time_s, job_s))
         self._job_end = float("inf") if job_s is None else time.monotonic() + job_s
         self._is_cut_by_job = job_s is not None and (time_s is None or job_s < time_s)
         self._interrupt: KeyboardInterrupt | None = None
@@ -196,9 +209,11 @@ class Loop:
             if limit_s <= most_s:
                 raise
             whose = "job" if self._is_cut_by_job else "campaign"
-            raise TimeOver(
+            over = TimeOver(
                 f"{error.message}, as the {whose}'s time was over", "left out, no failure: --resume asks again"
-            ) from error
+            )
+            over.had_most = most_s > self._time_s / 2
+            raise over from error
 
     def warn(self, text: str) -> None:
         """Report a warning, once."""
@@ -311,10 +326,27 @@ class Loop:
         self.watcher.warning(subject.say(error) + (f" ({error.hint})" if error.hint else ""))
 
     def _leave_out(self, error: TimeOver, launch: Launch, index: int, running: Running | None) -> None:
-        """Record and report the request, or the launch, that the campaign's time ended."""
+        """Record and report the request, or the launch, that the campaign's time ended.
+
+        What had most of a run's time, and was left out by an earlier run, is a failure: otherwise a --time below
+        --time-limit would leave out what hangs for ever.
+        """
         subject = _in_flight(running)
+        if error.had_most and self._was_left_out(launch, index, subject):
+            again = TimeOver(f"{error.message}, not for the first time", "does it hang? Give it more --time to tell")
+            self.fail(again, launch, index, subject)
+            return
         self._write_down("left_out", error, launch, index, subject)
         self.warn(f"{subject.say(error)} ({error.hint})")
+
+    def _was_left_out(self, launch: Launch, index: int, subject: Subject) -> bool:
+        """Whether an earlier run left out the same."""
+        about = {"variant": launch.variant, "index": index, **subject.words}
+        return self.campaign is not None and any(
+            line.get("left_out")
+            and about == {key: one for key, one in line.items() if key not in NOT_OF_SUBJECT and one is not None}
+            for line in self.campaign.failures()
+        )
 
     def _write_down(self, kind: str, error: HockneyError, launch: Launch, index: int, subject: Subject) -> None:
         if self.campaign is not None:
