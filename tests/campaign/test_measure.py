@@ -16,6 +16,7 @@ from hockney.errors import RequestError
 from hockney.records.contents import read, unmeasured
 from hockney.records.folder import Campaign
 from hockney.report.answers import of_results
+from hockney.runner.inventory import inventory
 from hockney.runner.session import Session
 
 
@@ -196,7 +197,9 @@ def test_a_launch_that_the_campaigns_time_did_not_let_start_is_left_out(
     monkeypatch.setattr("hockney.campaign.loop.LEAST_START_S", 0.5)
     campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 8], time_s=0.5), fake_launch("silent"))
     assert (outcome.measured, outcome.failures) == (0, [])
-    assert outcome.left_out >= 1
+    # A pair of ranks at two sizes: in each locality of this host, as no launch has said which it has.
+    localities = len(inventory().localities[:1]) or 1
+    assert outcome.left_out == 2 * localities
     assert "starting the launch" in campaign.failures()[0]["left_out"]
 
 
@@ -212,6 +215,26 @@ def test_launches_that_were_not_begun_are_left_out(tmp_path: Path, monkeypatch: 
     asked = plan(launches=3, sizes_B=[0, 8], time_s=2.0, budget_s=0.02)
     _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
     assert (outcome.measured, outcome.left_out, outcome.is_whole) == (2, 4, False)
+
+
+def test_of_launches_that_are_not_reached_again_only_what_is_missing_is_left_out(tmp_path: Path) -> None:
+    asked = plan(launches=3, sizes_B=[0, 8])
+    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert outcome.is_whole
+    # Of the last launch a point is missing, and nobody wrote down that the campaign was whole.
+    (campaign.path / "ended.json").unlink()
+    lines = (campaign.path / "records.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (campaign.path / "records.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
+    outcome = run(campaign, asked, [fake_launch("good")], Silent(), job_s=0.0)
+    assert (outcome.measured, outcome.left_out, outcome.is_whole) == (0, 1, False)
+
+
+def test_a_whole_campaign_stays_whole_without_time(tmp_path: Path) -> None:
+    asked = plan(launches=3)
+    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert outcome.is_whole
+    outcome = run(campaign, asked, [fake_launch("good")], Silent(), job_s=0.0)
+    assert (outcome.measured, outcome.left_out, outcome.is_whole) == (0, 0, True)
 
 
 def test_a_hang_ends_at_the_time_limit(tmp_path: Path) -> None:

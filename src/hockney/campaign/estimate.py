@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from hockney.campaign import collectives
-from hockney.campaign.measure import LEAST_BUDGET_S
 from hockney.campaign.plan import Plan
-from hockney.campaign.visits_so_far import VisitsSoFar, visits_of
+from hockney.campaign.visits_so_far import LEAST_BUDGET_S, VisitsSoFar, visits_of
 from hockney.campaign.work import Work
 from hockney.errors import HockneyError
 from hockney.records.answers import Candidate
@@ -70,7 +69,7 @@ class Estimate:
 
 def estimate(plan: Plan, waiting: Waiting | None = None) -> Estimate:
     """What is known of a campaign before its first launch; effects count as a point each."""
-    points = [(key, _points(key, plan)) for key in (_series(plan) if plan.points else ())]
+    points = [(key, _points(key, plan)) for key in (series(plan) if plan.points else ())]
     launched, effects = _launched(plan), len(plan.effects)
     return Estimate(
         launches=launched,
@@ -103,7 +102,7 @@ def _whole_s(plan: Plan, waiting: Waiting | None) -> float:
 def visits_s(plan: Plan, waiting: Waiting | None = None) -> float:
     """What the visits of a launch take, in seconds: their budget, or what ranks that share cores wait."""
     total_s = 0.0
-    for key in _series(plan) if plan.points else ():
+    for key in series(plan) if plan.points else ():
         visits = visits_of(key, plan)
         visit_s = max(VISIT_SHARE * plan.budget_s / visits, _waited_s(key, waiting))
         total_s += _points(key, plan) * visits * visit_s
@@ -113,7 +112,7 @@ def visits_s(plan: Plan, waiting: Waiting | None = None) -> float:
 def first_pass_s(plan: Plan, waiting: Waiting | None = None) -> float:
     """What one visit of each point in each launch takes, in seconds, at the least budget of a campaign."""
     least_s = VISIT_SHARE * LEAST_BUDGET_S
-    a_launch_s = sum(_points(key, plan) * max(least_s, _waited_s(key, waiting)) for key in _series(plan))
+    a_launch_s = sum(_points(key, plan) * max(least_s, _waited_s(key, waiting)) for key in series(plan))
     return _launched(plan) * a_launch_s
 
 
@@ -135,7 +134,7 @@ def launch_s(waiting: Waiting | None) -> float:
     return max(LAUNCH_S, waiting.start_s if waiting else 0.0)
 
 
-def _series(plan: Plan) -> list[Key]:
+def series(plan: Plan) -> list[Key]:
     """The series of a plan as far as they are known before a launch."""
     places: list[Locality] = list(inventory().localities[: max(1, plan.ranks - 1)]) or ["package"]
     places += ["network"] if len(plan.hosts) > 1 or (plan.nodes or 1) > 1 else []

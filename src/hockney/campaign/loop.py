@@ -188,6 +188,9 @@ class Loop:
         """The outcome, which the folder gets, too: `share` is what of the launches this was."""
         outcome = self.outcome
         outcome.job_is_over = self._is_cut_by_job and self.left_s() <= 0
+        if any(end.whole and end.share in ("", share) for end in campaign.ends().values()):
+            # An earlier run left nothing: that the time let nobody look again takes nothing away.
+            outcome.left_out, outcome.effects_left_out, outcome.job_is_over = 0, [], False
         whole, left_out = outcome.is_whole, outcome.left_out
         campaign.end(Ended(time=utc_now(), whole=whole, why=outcome.why, left_out=left_out, share=share))
         return outcome
@@ -250,9 +253,6 @@ class Loop:
                 self._interrupt = error
                 return kept
             except TimeOver as error:
-                if running is None:
-                    # The asker, which counts what is left, was not asked.
-                    self.outcome.left_out += 1
                 self._leave_out(error, launch, index, running)
                 return kept
             except LaunchFailed as error:
@@ -333,7 +333,9 @@ class Loop:
         """
         subject = _in_flight(running)
         if error.had_most and self._was_left_out(launch, index, subject):
-            again = TimeOver(f"{error.message}, not for the first time", "does it hang? Give it more --time to tell")
+            again = TimeOver(
+                f"{error.message}, not for the first time", "does it hang? Give it more --time to tell"
+            )
             self.fail(again, launch, index, subject)
             return
         self._write_down("left_out", error, launch, index, subject)

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain, takewhile
 
 from hockney.campaign.effect_runs import ask_effects
+from hockney.campaign.estimate import series
 from hockney.campaign.events import Watcher
 from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import (
@@ -25,7 +26,7 @@ from hockney.campaign.offer import VANISHES, Offer, Vanished
 from hockney.campaign.pace import Pace
 from hockney.campaign.plan import Plan
 from hockney.campaign.share import WHOLE, Share
-from hockney.campaign.visits_so_far import Lacking, are_shorter, lacking, settled_times, visits_of
+from hockney.campaign.visits_so_far import LEAST_BUDGET_S, Lacking, are_shorter, lacking, settled_times, visits_of
 from hockney.campaign.work import NextPoint, Work
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
@@ -35,9 +36,6 @@ from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused
 from hockney.units import format_bytes
-
-LEAST_BUDGET_S = 0.02
-"""Less time for a visit of a point yields no interval."""
 
 COARSE_SHARE = 0.8
 """Share of the campaign's time that the first pass may take where time is short."""
@@ -89,6 +87,7 @@ def _measure_points(
     if plan.adaptive and chooser is None:
         raise TypeError("an adaptive plan needs a chooser")
     # Those planned, as long as there is time; then, perhaps, further ones.
+    reached: dict[_Part, _Points] = {}
     planned = takewhile(lambda _: loop.left_s() > 0, share.of(plan.launches))
     for index in chain(planned, share.further(plan.launches)):
         due = _due(loop, plan, records, launches, index)
@@ -102,6 +101,10 @@ def _measure_points(
                 work.keep_to(only, [record for record in records if record.variant == launch.variant])
             points = _Points(loop, campaign, plan, work, pace, elsewhere)
             records += loop.run(launch, index, points.asking)
+            if points.series or loop.left_s() > 0:
+                reached[launch.variant, launch.only, index] = points
+            if points.series and not points.is_settled and loop.left_s() <= 0:
+                loop.outcome.left_out += max(1, work.left_points())
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
                 loop.fail(
@@ -115,8 +118,40 @@ def _measure_points(
             if has_time:
                 pace.finish_part(work)
     if loop.left_s() <= 0:
-        loop.outcome.left_out += pace.unbegun()
+        parts = [(launch.variant, launch.only, index) for index in share.of(plan.launches) for launch in launches]
+        loop.outcome.left_out += _unreached(
+            plan, records, [part for part in parts if part not in reached], reached
+        )
     _say_elsewhere(loop, plan, records)
+
+
+_Part = tuple[str, tuple[str, str] | None, int]
+"""A launch: its variant, what alone it is for, its index."""
+
+
+def _unreached(
+    plan: Plan, records: Sequence[Record], parts: Sequence[_Part], reached: Mapping[_Part, _Points]
+) -> int:
+    """About how many visits are left of launches that the time did not let say hello, at least one if any is.
+
+    Their series are those of launches that did; else those on disk; else those that the plan names.
+    """
+    begun = {(record.variant, record.repetition) for record in records}
+    count, of_unbegun = 0, dict[tuple[str, tuple[str, str] | None], int]()
+    for variant, only, index in parts:
+        if (left := None if (variant, index) in begun else of_unbegun.get((variant, only))) is None:
+            work = Work.resume(plan, records, variant, index)
+            known = (one.series for part, one in reached.items() if part[1] == only and one.series)
+            work.largest_B = dict(next(known, {})) or {
+                key: 0
+                for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
+                if only is None or (key.operation, getattr(key, "algorithm", "")) == only
+            }
+            left = work.left_points()
+        if (variant, index) not in begun:
+            of_unbegun[variant, only] = left
+        count += left
+    return max(count, min(1, len(parts)))
 
 
 def _due(
@@ -185,6 +220,10 @@ class _Points:
         self._elsewhere = elsewhere
         self._next: tuple[Key, int] | None = None
         """The point with which the next launch begins."""
+        self.series: Mapping[Key, int] = {}
+        """Those of the launch; none of one that never said hello."""
+        self.is_settled = False
+        """Whether nothing is left, or what is left has been counted."""
 
     def asking(self, running: Running) -> Asking[Record]:
         """The asker. Rounds of a collective's visits are spread over launches, which differ by up to a fifth."""
@@ -192,7 +231,8 @@ class _Points:
         offer = Offer(loop, self._plan, running, self._elsewhere)
         running.require_same_machine()
         # A relaunch may have placed the ranks differently.
-        work.largest_B = offer.series()
+        self.series = work.largest_B = offer.series()
+        self.is_settled = False
         running.recorded()
         for text in offer.ignored:
             self._limit(text, running)
@@ -246,9 +286,10 @@ class _Points:
                 told = f"{key.where}, {format_bytes(size_B)}: wrong data"
                 wrong = Refused(told, "do not use it; report it to the library")
                 loop.fail(wrong, running.launch, running.index, request.subject)
+        self.is_settled = True
 
     def _leave_out_rest(self) -> None:
-        work = self._work
+        work, self.is_settled = self._work, True
         self._loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
 
     def _budget_s(self, key: Key) -> float:

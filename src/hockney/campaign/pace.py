@@ -14,7 +14,6 @@ class Pace:
     def __init__(self, parts: int) -> None:
         self._parts = parts
         self._finished: list[int] = []
-        self._most_expected = 1
         self._start_s = time.monotonic()
         self._measured = 0
 
@@ -33,8 +32,3 @@ class Pace:
     def finish_part(self, work: Work) -> None:
         """One launch index of one variant is over."""
         self._finished.append(work.done_points())
-        self._most_expected = max(self._most_expected, work.expected_points())
-
-    def unbegun(self) -> int:
-        """Visits of the parts that were not begun, about."""
-        return max(0, self._parts - len(self._finished)) * self._most_expected

@@ -29,6 +29,9 @@ from hockney.records.visits import (
     visit_times,
 )
 
+LEAST_BUDGET_S = 0.02
+"""Less time for a visit of a point yields no interval."""
+
 MORE_REFERENCES = 1.05
 """Levels are looked for again when there are so many times the references."""
 MORE_VISITED = 1.2

@@ -138,7 +138,9 @@ def _asked(context: typer.Context, options: MeasureOptions, submission: Submissi
     """The plan of a campaign that is only told of; what the campaign would refuse is refused."""
     plan, output = _plan(options, context), options.output
     if submission.submit:
-        return _expect_jobs(output, planned(plan, submission.chosen(), set(written(context))), context, submission)
+        return _expect_jobs(
+            output, planned(plan, submission.chosen(), set(written(context))), context, submission
+        )
     given = allocation()
     if given is None or not given.part or not (output / PLAN).is_file():
         Campaign.expect_new(output)

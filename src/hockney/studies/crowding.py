@@ -14,10 +14,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.campaign import collectives
-from hockney.campaign.measure import LEAST_BUDGET_S
 from hockney.campaign.offer import HANG_S
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import by_threads, has_more_ranks_than_cores, launches, places
+from hockney.campaign.visits_so_far import LEAST_BUDGET_S
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.keys import CollectiveKey
 from hockney.runner.launchers.base import MapBy
