@@ -114,6 +114,46 @@ def test_an_interrupted_study_has_half_a_page_and_goes_on(
     assert "already holds a study" in err
 
 
+def test_a_step_whose_time_was_over_is_gone_on_with(
+    two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, asked = tmp_path / "s", []
+    measure = perform._measure
+
+    def cut(path: Path, *given: Any) -> Outcome:
+        outcome = measure(path, *given)
+        asked.append(path.name)
+        outcome.left_out = 3 if asked == ["1-measure-core"] else 0
+        return outcome
+
+    monkeypatch.setattr(perform, "_measure", cut)
+    code, out, err = outcome("study", two, "--ranks", "2", "-o", folder, "--json")
+    # As of a campaign whose --time is over: that is no failure, and the page says it.
+    assert code == 0, err
+    assert [step["state"] for step in json.loads(out)["steps"]] == ["partly", "done"]
+    assert json.loads(out)["steps"][0]["why"] == "its time (--time) was over"
+    (said,) = [text for text in json.loads(out)["warnings"] if "The time of 1-measure-core" in text]
+    assert "about 3 visits of points were left out; --resume goes on" in said
+    code, out, err = outcome("study", two, "-o", folder, "--resume", "--json")
+    assert code == 0, err
+    assert [step["state"] for step in json.loads(out)["steps"]] == ["done", "done"]
+    assert asked == ["1-measure-core", "2-measure-core", "1-measure-core"]
+
+
+def test_a_step_of_which_nothing_came_is_never_done(
+    two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(*_: Any) -> Outcome:
+        return Outcome(left_out=5)
+
+    monkeypatch.setattr(perform, "_measure", nothing)
+    code, _, err = outcome("study", two, "--ranks", "2", "-o", tmp_path / "s")
+    assert code == 4
+    assert "nothing could be measured: its time (--time) was over" in err
+    state = json.loads((tmp_path / "s" / "study.json").read_text(encoding="utf-8"))
+    assert {done["state"] for done in state["steps"].values()} == {"failed"}
+
+
 def test_a_study_of_somebody_else_is_trusted_first(two: Path, tmp_path: Path) -> None:
     folder, mpi = tmp_path / "s", tmp_path / "mpicc"
     mpi.write_text("#!/bin/sh\n", encoding="utf-8")

@@ -79,8 +79,8 @@ def leave(
     as_json: bool,
 ) -> None:
     """Say what a job did of a study that others have still to end; Incomplete where its own are not done."""
-    mine = sum(map(folder.is_done, made))
-    every = sum(map(folder.is_done, whole_study))
+    mine = sum(map(folder.is_over, made))
+    every = sum(map(folder.is_over, whole_study))
     if as_json:
         say.json(
             {

@@ -225,8 +225,8 @@ def study(
             raise Incomplete("interrupted before anything was measured", _resume(options, output)) from error
         ended = error
     folder.join()
-    is_whole = all(map(folder.is_done, whole_study))
-    if given is not None and not is_whole:
+    is_over = all(map(folder.is_over, whole_study))
+    if given is not None and not is_over:
         # The page is for the job that ends last: its time is not this one's, and its file is one for all.
         leave(folder, made, whole_study, given, json)
         return
@@ -251,7 +251,7 @@ def study(
         "steps": as_data(folder, made),
     }
     _finish(page, output, said, json)
-    if ended is not None or not all(map(folder.is_done, made)):
+    if ended is not None or not all(map(folder.is_over, made)):
         why = next((text for text in remarks if text.startswith("Half")), "interrupted")
         if json:
             raise typer.Exit(Incomplete.exit_code)

@@ -6,7 +6,7 @@ from hockney.models.base import Fit, Parameter, Regime
 from hockney.units import format_bytes, format_bytes_rounded, format_rate, format_time
 
 NOTHING_BESIDE = 1e-3
-"""An end of an interval below this share of the other would not change the three digits of that one: it is zero."""
+"""An end of an interval below this share of the other would change none of its three digits: it is zero."""
 
 _LATEX_RELATION = {"<": "<", "≤": "\\le", "≥": "\\ge"}
 

@@ -143,12 +143,13 @@ def unfinished(steps: Sequence[Step], done: dict[str, Done]) -> list[str]:
     said = []
     for name, one in done.items():
         if one.left_out:
-            said.append(f"The time of {name} was spent; about {one.left_out} visits of points were left out.")
+            visits = f"about {one.left_out} visits of points were left out"
+            said.append(f"The time of {name} was spent; {visits}; --resume goes on.")
     for step in steps:
         of_step = done.get(step.name)
         if of_step is None:
             said.append(f"Half a study: {step.name} is not done; --resume does it.")
-        elif of_step.state != "done":
+        elif of_step.state != "done" and not of_step.had_its_time:
             state = "failed" if of_step.state == "failed" else "is not whole"
             hint = f"; {of_step.hint}" if of_step.hint else ""
             said.append(f"Half a study: {step.name} {state}: {of_step.why}{hint}.")

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading, writing
 from hockney.campaign.events import Watcher
-from hockney.campaign.loop import Outcome
+from hockney.campaign.loop import TIME_IS_OVER, Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import launches
@@ -51,6 +51,11 @@ class Done(BaseModel):
     hint: str = ""
     left_out: int = 0
     """Visits of points that its time did not allow."""
+
+    @property
+    def had_its_time(self) -> bool:
+        """Whether its own time (--time) is all that ended it."""
+        return self.state == "partly" and self.why == TIME_IS_OVER
 
 
 class State(BaseModel):
@@ -164,9 +169,14 @@ class Folder:
         return f"{self.path} is no study that you began on this machine; --resume would run: {unusual[0]}"
 
     def is_done(self, step: Step) -> bool:
-        """Whether a step needs no more."""
+        """Whether going on with a step could measure no more."""
         done = self.state.steps.get(step.name)
         return done is not None and done.state == "done"
+
+    def is_over(self, step: Step) -> bool:
+        """Whether a step is done, or had all of its own time (--time): --resume alone goes on with it."""
+        done = self.state.steps.get(step.name)
+        return done is not None and (done.state == "done" or done.had_its_time)
 
     def campaigns(self, steps: Sequence[Step]) -> list[Path]:
         """The campaigns of these steps that hold anything."""
@@ -226,10 +236,11 @@ def perform(
                 outcome = _do(folder, step, watcher, job_end_s)
             if outcome is not None:
                 left_out = outcome.left_out
-            if outcome is not None and outcome.failures:
-                state, why = "partly", outcome.failures[0]
-            if outcome is not None and outcome.job_is_over:
-                state, why = "partly", JOB_IS_OVER
+                if outcome.failures or left_out or outcome.effects_left_out or outcome.job_is_over:
+                    state, why = "partly", outcome.why
+                if not outcome.job_is_over and not _holds_anything(folder.steps / step.name):
+                    lacks = next(iter(outcome.limitations), "no point was asked for")
+                    state, why = "failed", outcome.why or lacks
         except HockneyError as error:
             if isinstance(error.__context__, Interrupted):
                 raise  # An application's run was ended.

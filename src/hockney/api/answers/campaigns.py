@@ -60,8 +60,8 @@ class MeasureAnswer(TypedDict):
 class MeasurePlanned(TypedDict):
     """With --dry-run: what would be launched. `points` and `visits` are of a launch, and about so many.
 
-    `estimate_s`: at most `bound_s`, the campaign's time; `whole_s`: all of it, whatever its time. `warnings`: what
-    of it is not known before.
+    `estimate_s`: at most `bound_s`, the campaign's time; `whole_s`: all of it, whatever its time.
+    `warnings`: what of it is not known before.
     """
 
     campaign: str
