@@ -11,8 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.campaign.fake_campaign import Silent, fake_launch
+from tests.campaign.fake_campaign import Silent
 from tests.command_line import outcome
+from tests.studies.conftest import TWO
 
 from hockney.campaign.loop import Outcome
 from hockney.errors import EnvironmentLack
@@ -26,31 +27,7 @@ from hockney.studies.asked import Asked
 from hockney.studies.files import find
 from hockney.studies.perform import Done, Folder
 
-TWO = """
-question = "What does a message cost?"
-compares = "Models."
-shows = "Times."
-needs = ["pingpong", "bandwidth"]
-
-[[steps]]
-verb = "measure"
-options = { operation = "pingpong", bytes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
-
-[[steps]]
-verb = "measure"
-options = { operation = "bandwidth", bytes = "8,64,512,4KiB,32KiB", launches = 1, visits = 1, budget = "20ms" }
-"""
 IMPORTED = Path(__file__).parents[1] / "importers" / "data"
-
-
-@pytest.fixture
-def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A study of two campaigns, on a runner that needs no MPI."""
-    monkeypatch.setattr(perform, "launches", lambda _: [fake_launch("good")])
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    path = tmp_path / "two.toml"
-    path.write_text(TWO, encoding="utf-8")
-    return path
 
 
 def anchors(html: str) -> set[str]:

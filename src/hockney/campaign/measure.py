@@ -104,7 +104,7 @@ def _measure_points(
             if points.series or loop.left_s() > 0:
                 reached[launch.variant, launch.only, index] = points
             if points.series and not points.is_settled and loop.left_s() <= 0:
-                loop.outcome.left_out += max(1, work.left_points())
+                loop.outcome.left_out += max(1, _left(work))
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
                 loop.fail(
@@ -147,11 +147,17 @@ def _unreached(
                 for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
                 if only is None or (key.operation, getattr(key, "algorithm", "")) == only
             }
-            left = work.left_points()
+            left = _left(work)
         if (variant, index) not in begun:
             of_unbegun[variant, only] = left
         count += left
     return max(count, min(1, len(parts)))
+
+
+def _left(work: Work) -> int:
+    """About how many visits of its series are left."""
+    done = sum(count for (key, _), count in work.visits.items() if key in work.largest_B)
+    return max(0, work.expected_points() - done)
 
 
 def _due(

@@ -385,12 +385,6 @@ class Work:
         """Visits of points so far."""
         return self.visits.total()
 
-    def left_points(self) -> int:
-        """About how many visits of its series are left."""
-        return max(
-            0, self.expected_points() - sum(self.visits[one] for one in self.visits if one[0] in self.largest_B)
-        )
-
     def expected_points(self) -> int:
         """The approximate number of all visits of points."""
         if self.only is not None:

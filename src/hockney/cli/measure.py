@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from hockney.campaign.plan import Plan
 from hockney.campaign.share import WHOLE, Share
 from hockney.cli._jobs import job_of, planned, tell_jobs, told
 from hockney.cli._next import next_step
+from hockney.cli._planned import tell_planned
 from hockney.cli._watching import Terminal
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.options import flag
@@ -25,16 +25,14 @@ from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
 from hockney.terminal.signals import Interrupted, interruptible, undisturbed
-from hockney.units import counted
 from hockney.writing import NotWritten
 
 with later():
     from hockney.batch.base import allocation
-    from hockney.campaign.estimate import compile_s, estimate
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
-    from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_many, with_transports
     from hockney.campaign.prepare import launches as prepare
+    from hockney.campaign.prepare import with_transports
     from hockney.campaign.trust import doubt, seal
     from hockney.network.topologies.base import parse_spec
     from hockney.predict.adaptive import Adaptive
@@ -43,7 +41,6 @@ with later():
     from hockney.records.record import Record
     from hockney.records.visits import CHOICES
     from hockney.runner.transports import ALL
-    from hockney.studies.crowding import ONLY_CHECKS
     from hockney.tune.loading import traps_of
 
 NOT_OF_EFFECTS = ("pairs", "off_cache", "window", "visits", "root", "start", "adaptive")
@@ -82,7 +79,7 @@ def measure(
     """
     output, began_s = options.output, time.monotonic()
     if options.dry_run:
-        _tell(_asked(context, options, submission), output, json, is_for_jobs=bool(submission.submit))
+        tell_planned(_asked(context, options, submission), output, json, is_for_jobs=bool(submission.submit))
         return
     if submission.submit:
         _submit(context, options, submission, json)
@@ -156,31 +153,6 @@ def _expect_jobs(output: Path, plan: Plan, context: typer.Context, submission: S
     else:
         Campaign.expect_new(output)
     return plan
-
-
-def _tell(plan: Plan, output: Path, as_json: bool, *, is_for_jobs: bool) -> None:
-    """What would be launched, how many points that is, and what it takes."""
-    refuse_far_too_many(plan)
-    expected, compiling_s = estimate(plan), compile_s(plan.mpi)
-    unknown = []
-    if is_for_jobs:
-        unknown.append("localities and a compiled runner are those of this host: the jobs' nodes may have others")
-    if ALL in plan.variants:
-        unknown.append(f"{ALL} is counted as one variant: how many start is known when they are tried")
-    if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
-        unknown.append(f"the ranks share cores: that they wait for them is not counted; {ONLY_CHECKS}")
-    if as_json:
-        told_of = {"campaign": str(output), **asdict(expected), "compile_s": compiling_s, "warnings": unknown}
-        say.json({**told_of, "plan": plan.model_dump()})
-        return
-    launches = counted(expected.launches, "launch", plural="launches")
-    say.line(
-        f"{launches} of {plan.ranks} ranks, in each about {counted(expected.points, 'point')} "
-        f"in {counted(expected.visits, 'visit')} → {output}"
-    )
-    say.line(f"takes {expected}" + (f"; compiling comes first, about {compiling_s:.0f} s" if compiling_s else ""))
-    for text in unknown:
-        say.line(text)
 
 
 def _close(
