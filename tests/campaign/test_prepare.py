@@ -67,29 +67,47 @@ def test_two_variants_of_one_name_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "setting"),
+    ("launcher", "setting"),
     [
         ("openmpi", "OMPI_MCA_coll_tuned_dynamic_rules_filename={}"),
         ("openmpi", "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename {}"),
-        ("mpich", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}"),
-        ("mpich", "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE={}"),
+        ("openmpi", "-x OMPI_MCA_coll_tuned_dynamic_rules_filename={} -x HOME"),
+        ("openmpi", "--gmca coll_tuned_dynamic_rules_filename {}"),
+        ("srun", "--export=ALL,OMPI_MCA_coll_tuned_dynamic_rules_filename={},A=1"),
+        ("srun", "--export ALL,OMPI_MCA_coll_tuned_dynamic_rules_filename={}"),
+        ("flux", "--env=OMPI_MCA_coll_tuned_dynamic_rules_filename={}"),
+        ("hydra", "-genv MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE {}"),
+        ("hydra", "-genv MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}"),
+        ("hydra", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}"),
+        ("hydra", "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE={}"),
     ],
 )
 def test_a_file_of_rules_must_be_there(
-    kind: str, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    launcher: str, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Open MPI would run on without it, and say nothing; MPICH would crash."""
-    launcher = "openmpi" if kind == "openmpi" else "hydra"
-    found = Mpi(kind, "5.0.2", "4.1", Path("/x/mpicc"), Path("/x/mpiexec"), launcher)
+    library = "mpich" if launcher == "hydra" else "openmpi"
+    found = Mpi(library, "5.0.2", "4.1", Path("/x/mpicc"), Path("/x/mpiexec"), launcher)
     monkeypatch.setattr(prepare, "find", lambda *_: found)
     file = tmp_path / "rules"
     plan = Plan(ranks=2, variants=[f"with: {setting.format(file)}"])
     with pytest.raises(RequestError, match=f"{file}, which .*_(filename|FILE) names, cannot be read"):
         prepare.launches(plan)
+    file.mkdir()
+    with pytest.raises(RequestError, match="cannot be read"):
+        prepare.launches(plan)
+    file.rmdir()
     file.touch()
     assert [path for launch in prepare.launches(plan) for _, path in launch.rules] == [str(file)]
     # Empty it says that there are none.
     assert prepare.launches(Plan(ranks=2, variants=[f"without: {setting.format(chr(34) * 2)}"]))
+
+
+def test_words_that_pass_a_variable_on_name_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Mpi("openmpi", "5.0.2", "4.1", Path("/x/mpicc"), Path("/x/mpiexec"), "openmpi")
+    monkeypatch.setattr(prepare, "find", lambda *_: found)
+    plan = Plan(ranks=2, variants=["passed: -x OMPI_MCA_coll_tuned_dynamic_rules_filename --mca btl self"])
+    assert [launch.rules for launch in prepare.launches(plan)] == [()]
 
 
 def test_hosts_are_looked_at_before_anything_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,23 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 PING = ["measure", "-o", "c", "--ranks", "2", "--operation", "pingpong"]
 
 
+def test_rules_are_looked_at_before_there_is_a_folder(
+    runner: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner("good")
+    seen: list[bool] = []
+
+    def traps_of(*_: object) -> list[str]:
+        seen.append((tmp_path / "c").exists())
+        return ["the rules of r could not be checked"]
+
+    monkeypatch.setattr(measure, "traps_of", traps_of)
+    done = run_hockney(*PING, "--bytes", "8", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "the rules of r could not be checked" in done.stderr
+    assert seen == [False]
+
+
 def test_a_time_that_vanishes_is_told_and_is_no_failure(runner: Callable[..., None], tmp_path: Path) -> None:
     runner("vanishes", "8", "99")
     done = run_hockney(*PING, "--bytes", "0,8,64", cwd=tmp_path)

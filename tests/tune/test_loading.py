@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.library import RULES, SELECTION
 from hockney.runner.mpi import Mpi
-from hockney.tune.loading import traps
+from hockney.runner.variants import parse_variant
+from hockney.tune.loading import expect_unset, traps
 from hockney.tune.targets import _mpich
 
 
@@ -77,3 +79,42 @@ def test_what_mpich_would_abort_at_is_said(
     assert all(said in line for line in found)
     # The device's selection has other words.
     assert traps(mpi, [("MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", str(file))]) == []
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe1", None])
+def test_what_cannot_be_checked_is_said_and_ends_nothing(content: bytes | None, tmp_path: Path) -> None:
+    file = tmp_path / "rules"
+    file.mkdir() if content is None else file.write_bytes(content)
+    (said,) = traps(openmpi("5.0.11"), [(RULES, str(file))])
+    assert said.startswith(f"the rules of {file} could not be checked: ")
+
+
+def test_a_selection_is_used_though_the_one_built_in_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def built_in(_: object) -> dict[str, object]:
+        raise EnvironmentLack("not found in its library", "")
+
+    monkeypatch.setattr(_mpich, "built_in", built_in)
+    file = tmp_path / "selection.json"
+    file.write_text("{}", encoding="utf-8")
+    mpi = Mpi("mpich", "4.0.2", "4.0", Path("/x/mpicc"), Path("/x/mpiexec"), "hydra")
+    said = traps(mpi, [(SELECTION, str(file))])
+    assert said == [f"the rules of {file} could not be checked: not found in its library"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "OMPI_MCA_coll_tuned_dynamic_rules_filename=r",
+        "--mca coll_tuned_dynamic_rules_filename r",
+        "-x OMPI_MCA_coll_tuned_dynamic_rules_filename",
+        "-x OMPI_MCA_coll_tuned_dynamic_rules_filename=r",
+        "--export=ALL,OMPI_MCA_coll_tuned_dynamic_rules_filename,A=1",
+        "--env=OMPI_MCA_coll_tuned_dynamic_rules_filename=r",
+    ],
+)
+def test_a_variable_of_rules_that_the_user_sets_is_refused(words: str) -> None:
+    with pytest.raises(RequestError, match=f"the variant 'v' of the campaign sets {RULES}"):
+        expect_unset([RULES], parse_variant(f"v: {words}"))
+    expect_unset([RULES], parse_variant("v: --mca coll_tuned_dynamic_rules 1 -x A=B"))

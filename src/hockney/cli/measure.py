@@ -91,17 +91,17 @@ def measure(
         _refuse_other_choices(context)
         plan = Plan.stored(campaign.plan(), output)
         _expect_trusted(output, plan, trust=options.trust, ask=sys.stdin.isatty() and not json)
-        prepared = prepare(plan)
     else:
         plan = _with_transports(_plan(options, context), quiet=json)
         if part and (output / PLAN).is_file():
             plan = _of_system(Campaign.open(output), plan, context)
-        prepared = prepare(plan)
+    prepared = prepare(plan)
+    for text in traps_of(plan, prepared):
+        say.warn(text)
+    if not options.resume:
         campaign = Campaign.create(output, plan.model_dump(), part)
         seal(output)
     ready_s = time.monotonic()
-    for text in traps_of(plan, prepared):
-        say.warn(text)
     if not json:
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
         if given is not None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from hockney.errors import EnvironmentLack, RequestError
@@ -122,24 +122,44 @@ _FILES_OF_RULES: dict[str, tuple[tuple[str, ...], str]] = {
 """Of each library the variables that name files of rules, and what it does where none is there (4.1.4; 4.0.2)."""
 
 
+def said_of(name: str, words: Sequence[str]) -> Iterator[str]:
+    """The values that words of a launch give a variable or Open MPI's parameter, "" where one only names it.
+
+    Launchers take settings in many forms: `--mca NAME VALUE`, `-genv NAME VALUE`, `-x NAME=VALUE`,
+    `--export=ALL,NAME=VALUE`, `--env=NAME=VALUE`. Files of parameters (`--tune`, `--am`) are not looked at.
+    """
+    spelled = (name, name.removeprefix("OMPI_MCA_"))
+    mention = re.compile(rf"(?:^|[=,;])(?:{'|'.join(map(re.escape, spelled))})(?:=(.*)|[,;].*)?$", re.DOTALL)
+    for word, after in zip(words, (*words[1:], ""), strict=False):
+        if word in spelled:
+            # Behind `-x NAME` and the like an option follows.
+            yield "" if after.startswith("-") else after
+        elif match := mention.search(word):
+            yield match[1] or ""
+
+
 def files_of_rules(mpi: Mpi, argv: Sequence[str], environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The files of rules that a launch names, by a variable or `--mca`: the variable's name, and the file.
+    """The files of rules that a launch names, by a variable or words: the variable's name, and the file.
 
     RequestError where one is not there.
     """
     names, otherwise = _FILES_OF_RULES.get(mpi.kind, ((), ""))
     found = []
     for name in names:
-        word = name.removeprefix("OMPI_MCA_")
-        named = [environment.get(name, ""), *(file for before, file in pairwise(argv) if before == word)]
-        for file in filter(None, named):
-            if not os.access(file, os.R_OK):
+        said = (environment.get(name, ""), *said_of(name, argv))
+        # More settings may follow in the same word.
+        for file in filter(None, (one if _is_readable(one) else re.split("[,;]", one)[0] for one in said)):
+            if not _is_readable(file):
                 raise RequestError(
-                    f"{file}, which {word} names, cannot be read here: {otherwise}",
+                    f"{file}, which {name.removeprefix('OMPI_MCA_')} names, cannot be read here: {otherwise}",
                     "name a file that is there, or leave the setting out",
                 )
             found.append((name, file))
     return tuple(found)
+
+
+def _is_readable(file: str) -> bool:
+    return os.access(file, os.R_OK) and not Path(file).is_dir()
 
 
 def rules_first(mpi: str, settings: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,14 +10,14 @@ from typing import NamedTuple
 from hockney import reading
 from hockney.campaign.launch import Launch
 from hockney.campaign.plan import Plan
-from hockney.errors import EnvironmentLack, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.predict.identify.forced import forced, in_doubt
 from hockney.records.defaults import Defaults
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.applied import variables
 from hockney.runner.find import find
 from hockney.runner.launchers.base import launchers
-from hockney.runner.library import RULES, SELECTION
+from hockney.runner.library import RULES, SELECTION, said_of
 from hockney.runner.mpi import Mpi
 from hockney.runner.preload_build import preload_library
 from hockney.runner.variants import Variant
@@ -57,15 +56,23 @@ def loader(target: Target, plan: Plan, base: Variant) -> Loader:
 
 
 def traps(mpi: Mpi, rules: Iterable[tuple[str, str]]) -> list[str]:
-    """What a library does not take as it stands of files of rules, each after its variable: a line for each."""
+    """What a library does not take as it stands of files of rules, each after its variable: a line for each.
+
+    Also of one that could not be checked.
+    """
     library = Library(mpi.describe(), version_in(mpi.version), mpi.wrapper)
     forms = [one.trap for _, one in targets if one.trap is not None and one.reads(library)]
     found = []
     for name, file in rules:
         if name not in (RULES, SELECTION):
             continue
-        text = reading.text(Path(file))
-        faults = [trap(text, library) for trap in forms]
+        try:
+            text = reading.text(Path(file))
+            faults = [trap(text, library) for trap in forms]
+        except HockneyError as error:
+            # It decides nothing: the library may take them.
+            found.append(f"the rules of {file} could not be checked: {error.message}")
+            continue
         if faults and all(faults):
             # Of two versions of a form the other one's first line is no fault.
             fault = next((one for one in faults if not one.startswith(FIRST_LINE)), faults[0])
@@ -80,14 +87,9 @@ def traps_of(plan: Plan, launches: Iterable[Launch]) -> list[str]:
 
 
 def expect_unset(names: Iterable[str], base: Variant) -> None:
-    """RequestError where the user sets one of these variables: launches by default would have it as well.
-
-    Launchers take settings in many forms (`--mca NAME VALUE`, `-x NAME=VALUE`): any word that is the name counts.
-    """
-    words = {part for word in base.arguments for part in re.split("[=,]", word)}
+    """RequestError where the user sets one of these variables: launches by default would have it as well."""
     for name in sorted(names):
-        spelled = {name, name.removeprefix("OMPI_MCA_")}
-        if name in base.environment or words & spelled:
+        if name in base.environment or any(True for _ in said_of(name, base.arguments)):
             where = f"the variant {base.name!r} of the campaign"
         elif name in os.environ:
             where = "the environment"

@@ -39,8 +39,15 @@ def _line(kind: str, version: str, **request: Any) -> str:
             "--nodes=2 --ntasks=4 --cores-per-task=3",
             "--requires=hosts:a,b -o cpu-affinity=per-task",
         ),
-        # The last node is not full.
-        ("mpich", "4.2", {"ppn": 3}, "--nodes=2 --ntasks=4 --cores-per-task=1", "-o cpu-affinity=per-task"),
+        # Fewer ranks than one node takes.
+        ("mpich", "4.2", {"ppn": 8}, "--nodes=1 --ntasks=4 --cores-per-task=1", "-o cpu-affinity=per-task"),
+        (
+            "mpich",
+            "4.2",
+            {"oversubscribe": True, "ppn": 8},
+            "--nodes=1 --tasks-per-node=4",
+            "-o cpu-affinity=off",
+        ),
         # Tasks with a core each would never get so many.
         ("mpich", "4.2", {"oversubscribe": True}, "--nodes=1 --tasks-per-node=4", "-o cpu-affinity=off"),
         (
@@ -75,6 +82,9 @@ def test_flux_expands_names_in_what_it_is_told_to_set() -> None:
     [
         ({"hosts": ("a:2", "b:1")}, "same number of ranks"),
         ({"oversubscribe": True, "ppn": 3}, "4 are not 3 each"),
+        # flux-run(1): tasks are distributed evenly, 2 and 2 here.
+        ({"ppn": 3}, "4 are not 3 each"),
+        ({"hosts": ("a:3", "b:3")}, "4 are not 3 each"),
         ({"hostfile": Path("/h")}, "reads no host file"),
         ({"map_by": "socket"}, "flux run cannot deal ranks to each socket"),
         ({"bind_to": "numa"}, "flux run cannot bind ranks to a numa"),

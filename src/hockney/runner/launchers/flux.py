@@ -11,24 +11,28 @@ from hockney.runner.mpi import Mpi
 
 
 def _size(request: LaunchRequest) -> list[str]:
-    """RequestError for what Flux cannot be asked for: it deals cores, so that tasks share those of nodes only."""
+    """Flux deals cores, so that tasks share those of nodes only.
+
+    RequestError for hosts with differing slots, and ranks that are not as many on each node.
+    """
     slots = {int(s) for _, _, s in (host.partition(":") for host in request.hosts) if s}
     if len(slots) > 1:
         raise RequestError(
             "flux run puts the same number of ranks on each node", "give each host the same slots, or none"
         )
     ppn = request.ppn if request.ppn is not None else next(iter(slots), None)
+    each = min(ppn or request.ranks, request.ranks)
+    if request.ranks % each:
+        # It would deal them evenly, and keep neither number.
+        raise RequestError(
+            f"flux run puts as many ranks on each node, and {request.ranks} are not {each} each",
+            f"choose a multiple of {each} ranks, or another number on each node",
+        )
+    nodes = f"--nodes={request.ranks // each}"
     if request.oversubscribe:
-        each = ppn or request.ranks
-        if request.ranks % each:
-            raise RequestError(
-                f"flux run puts as many ranks on each node where they share cores, and {request.ranks} are not "
-                f"{each} each",
-                "choose a multiple, or no more ranks than cores",
-            )
-        return [f"--nodes={request.ranks // each}", f"--tasks-per-node={each}"]
-    nodes = [] if ppn is None else [f"--nodes={-(-request.ranks // ppn)}"]
-    return [*nodes, f"--ntasks={request.ranks}", f"--cores-per-task={request.threads or 1}"]
+        return [nodes, f"--tasks-per-node={each}"]
+    dealt = [f"--ntasks={request.ranks}", f"--cores-per-task={request.threads or 1}"]
+    return dealt if ppn is None else [nodes, *dealt]
 
 
 def _pinning(request: LaunchRequest) -> list[str]:
