@@ -13,6 +13,8 @@ import numpy as np
 from bench.exercises.rows import (
     DRAWS,
     FORMULA,
+    NOT_COMPARED,
+    OTHER,
     PLACES,
     PREDICTION,
     RECOVERY,
@@ -127,14 +129,15 @@ def broadcast(inputs: Inputs) -> Section:
     pieces = given["segments"]
     for ranks in sorted({row["ranks"] for row in given["rows"]}):
         segment_B = given["size_B"] // pieces
-        for ours, note in (
-            ("pipeline", "n/b + P − 2"),
-            ("blocking_pipeline", "n/b + P − 2; as its code is printed"),
+        # The second as the code is printed: no number of that is in print.
+        for ours, printed, kind, note in (
+            ("pipeline", pieces + ranks - 2, FORMULA, "n/b + P − 2"),
+            ("blocking_pipeline", NOT_COMPARED, OTHER, "2 (n/b − 1) + P − 1; as its code is printed"),
         ):
             problem = ask("bcast", ours, ranks=ranks, size_B=given["size_B"], segment_B=segment_B)
             made = counts(problem.generate())
             what = f"buffer (`{ours}`) of {pieces} packets, {ranks} ranks"
-            rows.append(Row(what, pieces + ranks - 2, made["critical_path"]["messages"], FORMULA, note=note))
+            rows.append(Row(what, printed, made["critical_path"]["messages"], kind, note=note))
     return Section(rows)
 
 

@@ -14,7 +14,7 @@ from hockney.machine.file import Machine, load
 from hockney.records.record import Locality
 
 NOT_COMPARED = "–"
-FORMULA, RECOVERY, PREDICTION = "formula", "recovery", "prediction"
+FORMULA, RECOVERY, PREDICTION, OTHER = "formula", "recovery", "prediction", "another algorithm"
 """Kinds of rows, as the head of the page explains them."""
 Inputs = Mapping[str, Any]
 

@@ -205,7 +205,8 @@ void register_schedule(nb::module_& module) {
         .def_ro("is_ordered", &Algorithm::is_ordered)
         .def_ro("is_one_block", &Algorithm::is_one_block)
         .def_ro("is_divided", &Algorithm::is_divided)
-        .def_ro("growth", &Algorithm::growth);
+        .def_ro("growth", &Algorithm::growth)
+        .def_ro("is_offered", &Algorithm::is_offered);
     nb::enum_<Direction>(module, "Direction")
         .value("outward", Direction::outward)
         .value("inward", Direction::inward)

@@ -242,6 +242,7 @@ struct Algorithm {
     Growth growth = Growth::irregular;
     Likeness likeness = Likeness::none;
     bool has_like_copies = true;  // else ranks that are alike differ in what they copy
+    bool is_offered = true;       // as a choice; else it is there to teach, and runs where it is named
     Constraint constraint = nullptr;
 
     Algorithm() = default;
@@ -255,6 +256,7 @@ struct Algorithm {
     Algorithm& one_block() { return is_one_block = true, *this; }
     Algorithm& alike(Likeness how) { return likeness = how, *this; }
     Algorithm& but_for_copies() { return has_like_copies = false, *this; }
+    Algorithm& to_teach() { return is_offered = false, *this; }
     Algorithm& only(Constraint refuses) { return constraint = refuses, *this; }
 };
 

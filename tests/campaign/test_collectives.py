@@ -211,6 +211,16 @@ def test_words_for_many_algorithms(word: str, names: set[str]) -> None:
     assert {one.algorithm for one in collectives.choose(known, plan(algorithms=[word]))} == names
 
 
+@pytest.mark.parametrize(("word", "count"), [("all", 2), ("ours", 1), ("blocking_pipeline", 1)])
+def test_what_is_there_to_teach_is_measured_where_it_is_named(word: str, count: int) -> None:
+    kinds = {"default": "default", "pipeline": "schedule", "blocking_pipeline": "schedule"}
+    about = {"operation": "bcast", "segmented": True, "radix": 0}
+    known = [Candidate.model_validate({**about, "algorithm": name, "kind": kinds[name]}) for name in kinds]
+    found = [one.algorithm for one in collectives.choose(known, plan(algorithms=[word]))]
+    assert len(found) == count
+    assert ("blocking_pipeline" in found) == (word == "blocking_pipeline")
+
+
 def test_rank_counts_grow_by_halves_and_refine_at_a_jump(tmp_path: Path) -> None:
     asked = plan(ranks=64, algorithms=["stepped"], sizes_B=[8])
     assert collectives.rank_counts(asked) == [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]

@@ -244,3 +244,51 @@ def test_another_machine_or_library_is_refused(tmp_path: Path) -> None:
     other = dataclasses.replace(launch(cpu_model="EPYC"), mpi_name="Other MPI 2")
     with pytest.raises(RequestError, match="begun with Fake MPI 1; found now: Other MPI 2"):
         run(tmp_path / "c", other)
+
+
+def asked_of_collectives(
+    path: Path, monkeypatch: pytest.MonkeyPatch, *launches: Launch, **asked: Any
+) -> tuple[set[str], Outcome, Campaign]:
+    """What `Here.collectives` says of `barrier` to the effect `probe` of a plan."""
+    found: set[str] = set()
+
+    def ask(here: Here) -> Questions:
+        found.update(f"{key.operation} {key.algorithm}" for key in here.collectives("barrier"))
+        yield NotMeasurable("seen", "cache")
+
+    monkeypatch.setitem(effects._units, "probe", ask)
+    words = {"ranks": 2, "effects": ["probe"], "sizes_B": [8], "visits": 1, "budget_s": 0.05, **asked}
+    plan = Plan.model_validate(words)
+    campaign = Campaign.create(path, plan.model_dump())
+    outcome = measure(campaign, plan, launches or [launch()], Silent())
+    return found, outcome, campaign
+
+
+def test_what_is_asked_of_no_collective_does_not_end_a_campaign_of_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = {"operations": ["pingpong"], "algorithms": ["bynomial"]}
+    found, outcome, campaign = asked_of_collectives(tmp_path / "c", monkeypatch, **words)
+    assert found == {"barrier default"}
+    assert [text for text in outcome.warnings if "'bynomial'" in text and "the default is measured" in text]
+    assert campaign.records()
+    # One that it knows is heeded, and without points a wrong name is a wrong request.
+    words["algorithms"] = ["binomial"]
+    assert asked_of_collectives(tmp_path / "d", monkeypatch, **words)[0] == {"barrier binomial"}
+    with pytest.raises(RequestError, match="'bynomial' of barrier"):
+        asked_of_collectives(tmp_path / "e", monkeypatch, algorithms=["bynomial"])
+
+
+def test_what_another_launch_measures_is_no_unknown_algorithm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = dataclasses.replace(launch(), only=("bcast", "adjust:3"))
+    words = {"operations": ["bcast"], "algorithms": ["adjust:3"], "rank_counts": [2]}
+    found, outcome, campaign = asked_of_collectives(tmp_path / "c", monkeypatch, launch(), alone, **words)
+    assert (found, outcome.failures) == (set(), [])
+    assert {record.algorithm for record in campaign.records()} == {"adjust:3"}
+
+
+def test_why_an_effect_is_not_measurable_is_a_warning(tmp_path: Path) -> None:
+    _, outcome, _ = run(tmp_path / "c")
+    assert "probe is not measurable: not here" in outcome.warnings

@@ -237,6 +237,13 @@ def test_algorithms_that_take_the_same_are_not_ranked() -> None:
     assert "by 0%" not in done.stdout
 
 
+def test_what_only_ties_is_predicted_where_it_is_named() -> None:
+    """orfeo_thin has no rendezvous size, so that calls that block would take as long as the pipeline."""
+    words = ["predict", "bcast", "--ranks", "8", "--bytes", "1MiB", "--machine", "orfeo_thin"]
+    assert "blocking_pipeline" not in run_hockney(*words).stdout
+    assert "blocking_pipeline" in run_hockney(*words, "--algorithm", "blocking_pipeline").stdout
+
+
 def test_one_rank_is_no_ranks() -> None:
     done = run_hockney(*["predict", "bcast", "--ranks", "1", "--bytes", "8", "--machine", "bluegene_p"])
     assert "bcast of 8 B on 1 rank, from" in done.stdout

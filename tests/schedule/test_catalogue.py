@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hockney.schedule.catalogue import signature
+from hockney.schedule.catalogue import by_name_alone, find, offered, signature
 
 
 def bcast(name: str, ranks: int, size_B: int = 64, segment_B: int = 0, radix: int = 0) -> int | None:
@@ -28,3 +28,11 @@ def test_what_is_not_known_is_like_nothing() -> None:
     assert bcast("tuned:chain", 2) is None
     assert bcast("linear", 0) is None
     assert bcast("linear", 2**20) is None
+
+
+def test_what_never_wins_is_known_but_no_choice() -> None:
+    assert by_name_alone() == {("bcast", "blocking_pipeline")}
+    names = {algorithm.name for algorithm in offered("bcast")}
+    assert "pipeline" in names
+    assert "blocking_pipeline" not in names
+    assert find("bcast", "blocking_pipeline").name == "blocking_pipeline"

@@ -40,7 +40,9 @@ const Register pipeline(bcast("pipeline", down<path_tree>).segmented().grows(Gro
 
 // The same with MPI_Recv and MPI_Send in turn. A send that waits for its receive keeps a rank from receiving:
 // 2 (S − 1) + P − 1 rounds (MPICH bcast_intra_pipelined_tree, chain, with MPIR_CVAR_BCAST_IS_NON_BLOCKING=0).
-const Register blocking(bcast("blocking_pipeline", one_at_a_time).segmented().grows(Growth::per_rank));
+// It never beats the pipeline, and ties with it where sends are eager: no choice.
+const Register blocking(
+    bcast("blocking_pipeline", one_at_a_time).segmented().grows(Growth::per_rank).to_teach());
 
 // `radix` chains of consecutive ranks hang on the root; segments follow one another along them (Open MPI
 // coll/base bcast_intra_chain).

@@ -12,6 +12,7 @@ from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.records.record import Record, Selection, Statistic
 from hockney.registry import did_you_mean
 from hockney.runner.library import RULES, rules_first
+from hockney.schedule.catalogue import by_name_alone
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
 """What the words of --algorithm stand for; `all` is everything."""
@@ -34,12 +35,13 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
     operations = [name for name in plan.operations if name in COLLECTIVES]
     offered = [candidate for candidate in known if candidate.operation in operations]
     names = sorted({candidate.algorithm for candidate in offered} | set(elsewhere))
+    choices = [one for one in offered if (one.operation, one.algorithm) not in by_name_alone()]
     selected: set[str] = set()
     for word in plan.algorithms if operations else ():
         if word == "all":
-            selected |= set(names)
+            selected |= {candidate.algorithm for candidate in choices}
         elif word in KINDS:
-            selected |= {candidate.algorithm for candidate in offered if candidate.kind in KINDS[word]}
+            selected |= {candidate.algorithm for candidate in choices if candidate.kind in KINDS[word]}
         elif word in names:
             selected.add(word)
         else:
@@ -50,6 +52,12 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
             )
     offered.sort(key=lambda candidate: operations.index(candidate.operation))
     return [candidate for candidate in offered if candidate.algorithm in selected]
+
+
+def of_subsets(plan: Plan, default: str) -> Plan:
+    """What a plan asks on subsets: `default` where it names no collective, 0 ranks where it names no number."""
+    named = [name for name in plan.operations if name in COLLECTIVES]
+    return plan.model_copy(update={"operations": named or [default], "rank_counts": plan.rank_counts or [0]})
 
 
 def expect_heeded(chosen: Iterable[Candidate], mpi: str, settings: Mapping[str, str]) -> None:

@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from socket import gethostname
 from typing import Any
 
 from hockney.campaign.collectives import choose as choose_algorithms
-from hockney.campaign.collectives import expect_heeded, keys
+from hockney.campaign.collectives import expect_heeded, keys, of_subsets
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
+from hockney.campaign.effects.subsets import TRANSPOSITION, subset_sizes
 from hockney.campaign.events import Progress
-from hockney.campaign.launch import Described, Launch, utc_now
+from hockney.campaign.launch import Described, Launch, measured_alone, utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running, Subject, TimeOver, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Answer, Hello, RankPlace
+from hockney.records.answers import Answer, Candidate, Hello, RankPlace
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
-from hockney.records.keys import COLLECTIVES, CollectiveKey
+from hockney.records.keys import CollectiveKey
+from hockney.records.record import LOCALITIES
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 LEAST_SAMPLES = 6
@@ -43,13 +45,14 @@ def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[L
     for text in campaign.warnings:
         loop.warn(text)
     require_same_mpi(campaign, (record.mpi for record in records), launches)
+    elsewhere = measured_alone(launches)
     for index in range(plan.launches):
         for launch in launches:
             if launch.only is not None:
                 continue
             same = (launch.variant, index)
             before = [record for record in records if (record.variant, record.repetition) == same]
-            asker = _Effects(loop, plan, before)
+            asker = _Effects(loop, plan, before, elsewhere)
             loop.run(launch, index, asker.asking)
             if loop.left_s() <= 0:
                 if not asker.was_asked:
@@ -82,13 +85,50 @@ def here_of(hello: Hello, described: Described, plan: Plan) -> Here:
     )
 
 
-def _collectives(hello: Hello, mpi: str, plan: Plan, default: str) -> list[CollectiveKey]:
-    """As `Here.collectives`."""
-    named = [name for name in plan.operations if name in COLLECTIVES] or [default]
-    asked = plan.model_copy(update={"operations": named, "rank_counts": plan.rank_counts or [0]})
-    chosen = choose_algorithms(hello.algorithms, asked)
-    expect_heeded(chosen, mpi, hello.settings)
+def _collectives(
+    running: Running, plan: Plan, elsewhere: Collection[str], warn: Callable[[str], None], default: str
+) -> list[CollectiveKey]:
+    """As `Here.collectives`. `warn` tells of words that no collective of a plan with points can heed."""
+    hello, asked = running.hello, of_subsets(plan, default)
+    try:
+        chosen = choose_algorithms(hello.algorithms, asked, elsewhere)
+        expect_heeded(chosen, running.launch.mpi_name, hello.settings)
+    except RequestError as error:
+        # With a collective among the points this was said before the first of them.
+        if plan.has_collectives or not plan.points:
+            raise
+        warn(f"{error.message}: of {default}, which no --operation names, the default is measured")
+        chosen = choose_algorithms(hello.algorithms, asked.model_copy(update={"algorithms": ["default"]}))
     return keys(chosen, asked)
+
+
+def expect_subsets(plan: Plan) -> None:
+    """RequestError where nothing else heeds --rank-counts, or is asked for, and no such subsets exist."""
+    if "subsets" not in plan.effects or plan.has_collectives:
+        return
+    sizes, whys = subset_sizes(plan.ranks, plan.rank_counts)
+    if not sizes and (plan.rank_counts or [*plan.operations, *plan.effects] == ["subsets"]):
+        raise RequestError(
+            f"subsets: {'; '.join(whys)}",
+            "they are equal: give --rank-counts that divide --ranks, and are less",
+        )
+
+
+def questions_of_subsets(plan: Plan, candidates: Callable[[Plan], Sequence[Candidate]]) -> int:
+    """How many a plan asks, at most `MOST_EXPECTED`: the one effect of which that depends on the plan alone."""
+    if "subsets" not in plan.effects:
+        return 0
+    asked = of_subsets(plan, TRANSPOSITION)
+    here = Here(
+        pairs=[(LOCALITIES[0], 0, 1)],
+        localities={},
+        ranks=[RankPlace(rank=rank, host="") for rank in range(plan.ranks)],
+        simulated=plan.mpi == "smpi",
+        sizes_B=plan.sizes_B,
+        largest_B=plan.largest_B,
+        collectives=lambda _: keys(candidates(asked), asked),
+    )
+    return _expected(effects.get("subsets")(here))
 
 
 QuestionKey = tuple[str, str]
@@ -98,9 +138,12 @@ QuestionKey = tuple[str, str]
 class _Effects:
     """Asks all effects of one variant and launch index; remembers what is on disk and what failed."""
 
-    def __init__(self, loop: Loop, plan: Plan, records: Sequence[EffectRecord]) -> None:
+    def __init__(
+        self, loop: Loop, plan: Plan, records: Sequence[EffectRecord], elsewhere: Collection[str]
+    ) -> None:
         self._loop = loop
         self._plan = plan
+        self._elsewhere = elsewhere
         self._answers: dict[QuestionKey, Answer | None] = {
             (record.effect, _words(record.members, record.parameters)): record.answer
             for record in records
@@ -120,7 +163,7 @@ class _Effects:
         self.was_asked = True
         here = replace(
             here_of(running.hello, running.described, self._plan),
-            collectives=partial(_collectives, running.hello, running.launch.mpi_name, self._plan),
+            collectives=partial(_collectives, running, self._plan, self._elsewhere, self._loop.warn),
         )
         running.require_same_machine()
         if any(name not in running.hello.effects for name in self._plan.effects):
@@ -224,6 +267,7 @@ class _Effects:
             self._not_measurable.add(key)
             said = {"not_measurable": why.why, "locality": why.locality}
             self._loop.keep([self._record(name, running, here).model_copy(update=said)])
+            self._loop.warn(f"{name} is not measurable: {why.why}")
 
     def _record(self, name: str, running: Running, here: Here) -> EffectRecord:
         """A record without its question."""

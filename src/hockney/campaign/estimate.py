@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from hockney.campaign import collectives
+from hockney.campaign.effect_runs import questions_of_subsets
+from hockney.campaign.effects.subsets import SHARE
 from hockney.campaign.plan import Plan
 from hockney.campaign.visits_so_far import LEAST_BUDGET_S, VisitsSoFar, visits_of
 from hockney.campaign.work import Work
@@ -17,7 +19,7 @@ from hockney.records.record import Locality
 from hockney.runner.build import is_built
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory
-from hockney.schedule.catalogue import algorithms
+from hockney.schedule.catalogue import algorithms, offered
 from hockney.units import format_duration
 
 COMPILE_S = 60.0
@@ -68,9 +70,9 @@ class Estimate:
 
 
 def estimate(plan: Plan, waiting: Waiting | None = None) -> Estimate:
-    """What is known of a campaign before its first launch; effects count as a point each."""
+    """What is known of a campaign before its first launch; effects count as a point, subsets by questions."""
     points = [(key, _points(key, plan)) for key in (series(plan) if plan.points else ())]
-    launched, effects = _launched(plan), len(plan.effects)
+    launched, (effects, _) = _launched(plan), _effects(plan)
     return Estimate(
         launches=launched,
         points=round(sum(count for _, count in points)) + effects,
@@ -96,7 +98,7 @@ def measure_s(plan: Plan, waiting: Waiting | None = None) -> float:
 
 def _whole_s(plan: Plan, waiting: Waiting | None) -> float:
     """The same without its time."""
-    return _launched(plan) * (launch_s(waiting) + visits_s(plan, waiting) + EFFECT_S * len(plan.effects))
+    return _launched(plan) * (launch_s(waiting) + visits_s(plan, waiting) + _effects(plan)[1])
 
 
 def visits_s(plan: Plan, waiting: Waiting | None = None) -> float:
@@ -114,6 +116,13 @@ def first_pass_s(plan: Plan, waiting: Waiting | None = None) -> float:
     least_s = VISIT_SHARE * LEAST_BUDGET_S
     a_launch_s = sum(_points(key, plan) * max(least_s, _waited_s(key, waiting)) for key in series(plan))
     return _launched(plan) * a_launch_s
+
+
+def _effects(plan: Plan) -> tuple[int, float]:
+    """What is asked of effects in a launch, and the seconds that it takes."""
+    of_subsets = questions_of_subsets(plan, _candidates)
+    others = len(plan.effects) - (of_subsets > 0)
+    return others + of_subsets, EFFECT_S * others + SHARE * plan.budget_s * of_subsets
 
 
 def _launched(plan: Plan) -> int:
@@ -155,12 +164,15 @@ def _candidates(plan: Plan) -> list[Candidate]:
     """The algorithms that a plan asks for; of the library's, which only a launch knows, a usual number."""
     found = []
     for operation in (name for name in plan.operations if name in COLLECTIVES):
-        ours = [one for one in algorithms() if one.collective == operation]
+        ours = algorithms(operation)
         for word in plan.algorithms:
             if word in ("default", "all"):
                 found.append(_candidate(operation, "default"))
             if word in ("ours", "all"):
-                found += [_candidate(operation, one.name, one.is_segmented, one.default_radix) for one in ours]
+                found += [
+                    _candidate(operation, one.name, one.is_segmented, one.default_radix)
+                    for one in offered(operation)
+                ]
             if word in ("library", "all"):
                 found += [_candidate(operation, f"library:{number}") for number in range(LIBRARY_ALGORITHMS)]
             if word not in ("default", "ours", "library", "all"):

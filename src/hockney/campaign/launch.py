@@ -43,6 +43,11 @@ class Launch:
     """The files of rules that the library loads, each after the name of its variable."""
 
 
+def measured_alone(launches: Iterable[Launch]) -> set[str]:
+    """Names of the algorithms that launches of their own measure."""
+    return {launch.only[1] for launch in launches if launch.only is not None}
+
+
 def check_same_machine(path: Path, launches: Iterable[Mapping[str, Any]], described: Described) -> None:
     """RequestError where earlier launches ran on other processors, or oversubscribed where this is not.
 

@@ -11,7 +11,7 @@ from itertools import chain, takewhile
 from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.estimate import series
 from hockney.campaign.events import Watcher
-from hockney.campaign.launch import Launch, utc_now
+from hockney.campaign.launch import Launch, measured_alone, utc_now
 from hockney.campaign.loop import (
     Asking,
     Loop,
@@ -83,7 +83,7 @@ def _measure_points(
     for text in campaign.warnings:
         loop.warn(text)
     pace = Pace(len(launches) * len(share.of(plan.launches)))
-    elsewhere = {launch.only[1] for launch in launches if launch.only is not None}
+    elsewhere = measured_alone(launches)
     if plan.adaptive and chooser is None:
         raise TypeError("an adaptive plan needs a chooser")
     # Those planned, as long as there is time; then, perhaps, further ones.

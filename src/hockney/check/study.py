@@ -16,7 +16,7 @@ from hockney.check.judge import Comparisons, Judged, comparisons, judge
 from hockney.check.power import Power, power
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
-from hockney.schedule.catalogue import algorithms
+from hockney.schedule.catalogue import offered
 from hockney.statistics import steady_median
 from hockney.units import format_bytes
 
@@ -270,7 +270,7 @@ def _mend(
     if dict(zip(SETTING, slow.call.setting, strict=False)).get("source") != "hockney":
         # Another program's names are a library's.
         return None, 0.0
-    ours = {algorithm.name for algorithm in algorithms() if algorithm.collective == slow.call.operation}
+    ours = {algorithm.name for algorithm in offered(slow.call.operation)}
     found = {
         call: middle_s[rows[slow.size_B]]
         for call, rows in times.curves.items()

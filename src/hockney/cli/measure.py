@@ -29,6 +29,7 @@ from hockney.writing import NotWritten
 
 with later():
     from hockney.batch.base import allocation
+    from hockney.campaign.effect_runs import expect_subsets
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
     from hockney.campaign.prepare import launches as prepare
@@ -171,7 +172,8 @@ def _close(
     except NotWritten as error:
         # Where a record had no room, it says enough that the table has none either.
         records, lost = campaign.records(), lost or error.message
-    answers = sum(1 for record in campaign.effects() if record.answer or record.not_measurable)
+    effects = campaign.effects()
+    answers = sum(1 for record in effects if record.answer)
     kept = f"kept in {campaign.path}: {len(records)} records and {answers} answers about effects"
     resume = f"`hockney measure -o {campaign.path} --resume`"
     if lost and outcome is not None and outcome.is_whole:
@@ -181,6 +183,8 @@ def _close(
         raise Incomplete(said, f"make room; {resume} goes on, and writes it")
     if outcome is None:
         raise Incomplete(said, f"{resume} goes on")
+    if not records and not answers and not any(record.not_measurable for record in effects):
+        raise _nothing(plan, outcome)
     _finish(campaign.path, plan, outcome, records, answers, took, as_json)
 
 
@@ -201,8 +205,6 @@ class Took(NamedTuple):
 def _finish(
     output: Path, plan: Plan, outcome: Outcome, records: list[Record], answers: int, took: Took, as_json: bool
 ) -> None:
-    if not records and not answers:
-        raise _nothing(plan, outcome)
     core_seconds = sum(record.core_seconds or 0.0 for record in records)
     elapsed_s = sum(record.elapsed_s or 0.0 for record in records if record.samples)
     share = sum(record.references_took_s for record in records) / elapsed_s if elapsed_s else 0.0
@@ -229,10 +231,10 @@ def _finish(
     else:
         parts = [f"{len(records)} records ({core_seconds:.3g} core-seconds, {share:.1%} for references)"]
         parts = parts if records else []
-        parts += [f"{answers} answers about effects"] if answers else []
+        parts += [f"{answers} answers about effects"] if answers or not records else []
         say.line(
             f"{outcome.measured} measurements made now; {' and '.join(parts)} in {output}; "
-            + next_step(output, plan.operations, has_effects=answers > 0)
+            + next_step(output, plan.operations, has_effects=bool(plan.effects))
         )
         say.line(f"preparing the runner took {took.prepare_s:.0f} s, measuring {took.measure_s:.0f} s")
         if outcome.limitations:
@@ -304,6 +306,7 @@ def _plan(options: MeasureOptions, context: typer.Context) -> Plan:
     )
     if plan.topology and "congestion" not in plan.effects:
         raise RequestError("--topology applies to the effect congestion alone", "add it: --operation congestion")
+    expect_subsets(plan)
     if not plan.points:
         unheeded = [name for name, effects in OF_EFFECTS.items() if not set(plan.effects) & set(effects)]
         ignored = [*NOT_OF_EFFECTS, *unheeded]

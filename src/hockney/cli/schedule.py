@@ -93,12 +93,13 @@ def list_(options: ListOptions, json: JsonOption = False) -> None:
                 "least_radix": algorithm.least_radix or None,
                 "ordered": algorithm.is_ordered,
                 "ranks": rank_counts(algorithm),
+                "offered": algorithm.is_offered,
             }
             for algorithm in listed
         ]
         say.json({"algorithms": data})
         return
-    table = Table("collective", "algorithm", "segments", "radix", "keeps rank order", "ranks", box=None)
+    table = Table("collective", "algorithm", "segments", "radix", "keeps rank order", "ranks", "choice", box=None)
     for algorithm in listed:
         radix = f"{algorithm.default_radix} (≥ {algorithm.least_radix})" if algorithm.default_radix else ""
         order = "yes" if algorithm.is_ordered else "no"
@@ -109,6 +110,7 @@ def list_(options: ListOptions, json: JsonOption = False) -> None:
             radix,
             order if COLLECTIVES[algorithm.collective].reduces else "",
             rank_counts(algorithm),
+            "" if algorithm.is_offered else "by name alone",
         )
     say.table(table)
 

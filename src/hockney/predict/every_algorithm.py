@@ -34,7 +34,7 @@ from hockney.predict.scenario import MOST_STEPS, Place
 from hockney.predict.segments import best_segment
 from hockney.records import table
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
-from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
+from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, offered
 from hockney.units import format_bytes, format_time
 from hockney.words import written
 
@@ -140,7 +140,7 @@ def _from_costs(case: CollectiveCase, size_B: int, radix: int = 0) -> dict[str, 
             raise
         warnings = [f"{error.message}: only what was measured is predicted", *beyond_models]
         return _answer(case, size_B, rows, str(case.machine), warnings, {}, {})
-    names = _names(case, [algorithm.name for algorithm in algorithms(case.operation)])
+    names = _names(case, [algorithm.name for algorithm in offered(case.operation)])
     names = [name for name in names if name not in stated]
     refused: dict[str, str] = {}
     bound: dict[str, float] = {}

@@ -35,6 +35,17 @@ def algorithms(collective: str | None = None) -> list[Algorithm]:
     return [algorithm for algorithm in _core.algorithms() if collective in (None, algorithm.collective)]
 
 
+def offered(collective: str) -> list[Algorithm]:
+    """Those of a collective that are a choice; others are there to teach, and run where they are named."""
+    return [algorithm for algorithm in algorithms(collective) if algorithm.is_offered]
+
+
+@lru_cache(maxsize=1)
+def by_name_alone() -> frozenset[tuple[str, str]]:
+    """Collective and name of the algorithms that are no choice."""
+    return frozenset((one.collective, one.name) for one in _core.algorithms() if not one.is_offered)
+
+
 def algorithm_names() -> list[str]:
     """Names of the algorithms of all collectives, each once."""
     return list(dict.fromkeys(algorithm.name for algorithm in _core.algorithms()))

@@ -18,7 +18,7 @@ from hockney.predict.identify.told import known_defaults
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
-from hockney.schedule.catalogue import algorithms, ask
+from hockney.schedule.catalogue import ask, offered
 from hockney.tune.between import between
 from hockney.tune.cells import Cell, Time
 from hockney.tune.rules import Algorithm
@@ -176,7 +176,7 @@ Scheduled = Callable[[int, int], ScheduleChoice | None]
 
 def _schedules(target: Target, library: Library, decisions: Decisions, operation: str) -> dict[str, Scheduled]:
     """For each name of the target what it is as a schedule of ours."""
-    names = [one.name for one in algorithms(operation)]
+    names = [one.name for one in offered(operation)]
     if target.knows(operation, names[0], library):
         return {name: partial(_itself, name) for name in names}
     found: dict[str, Scheduled] = {}

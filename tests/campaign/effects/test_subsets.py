@@ -23,8 +23,7 @@ def ask(ranks: int, *keys: CollectiveKey, **more: Any) -> list[Question | NotMea
         pairs=[("cache", 0, 1)],
         localities=dict.fromkeys(combinations(range(ranks), 2), "cache"),
         ranks=[RankPlace(rank=rank, host="a") for rank in range(ranks)],
-        collectives=lambda _: keys or [key()],
-        **{"sizes_B": [64], **more},
+        **{"sizes_B": [64], "collectives": lambda _: keys or [key()], **more},
     )
     return list(effects.get("subsets")(here))
 
@@ -83,3 +82,9 @@ def test_visits_of_a_point_lie_apart() -> None:
     visits = [int(str(one.parameters["visit"])) for one in questions(4)]
     assert visits == sorted(visits)
     assert set(visits) == {0, 1}
+
+
+def test_where_each_algorithm_has_a_launch_of_its_own_it_is_said() -> None:
+    (one,) = ask(8, collectives=lambda _: ())
+    assert isinstance(one, NotMeasurable)
+    assert "launch of their own" in one.why

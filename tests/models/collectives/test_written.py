@@ -39,4 +39,5 @@ def test_where_a_form_holds_and_what_its_letters_mean() -> None:
     assert of("bcast", "scatter_allgather") == "P a power of two, else near it"
     assert of("alltoall", "bruck") == "P a power of two, else at most"
     assert of("allgather", "neighbor_exchange") == "P even"
+    assert of("bcast", "blocking_pipeline").endswith("(rendezvous), else at most")
     assert of("bcast", "binary") == "S segments; P = 2^h − 1, else at most"

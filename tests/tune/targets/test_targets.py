@@ -66,6 +66,12 @@ def test_rules_come_back_from_their_form(name: str) -> None:
     assert target.read(target.write(rules, LIBRARY, "a comment"), LIBRARY) == rules
 
 
+def test_our_rules_are_of_algorithms_that_are_a_choice() -> None:
+    knows = targets.get("hockney").knows
+    assert knows("bcast", "pipeline", LIBRARY)
+    assert not knows("bcast", "blocking_pipeline", LIBRARY)
+
+
 def test_variables_of_mpich_come_back() -> None:
     target, rules = targets.get("mpich_cvars"), [Rule("bcast", 1, None, 0, None, Algorithm("mpir:binomial"))]
     assert target.read(target.write(rules, LIBRARY, ""), LIBRARY) == rules

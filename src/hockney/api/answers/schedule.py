@@ -19,6 +19,7 @@ class KnownAlgorithm(TypedDict):
     least_radix: int | None
     ordered: bool
     ranks: str
+    offered: bool
 
 
 @answer("schedule list")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hockney.campaign.effects.base import ONCE, Here, NotMeasurable, Question, Questions, effects
@@ -33,16 +33,16 @@ def ask(here: Here) -> Questions:
             "a collective without bytes is not measured: measure with a larger --largest", locality
         )
         return
+    asked = here.collectives(TRANSPOSITION)
+    if not asked:
+        yield NotMeasurable("the algorithms asked for are each selected at a launch of their own", locality)
     keys: dict[CollectiveKey, None] = {}
-    for key in here.collectives(TRANSPOSITION):
-        counts = [key.ranks] if key.ranks else near_square(ranks)
-        if not counts:
-            yield NotMeasurable(f"{ranks} ranks have no equal subsets of two ranks and more", locality)
-        for count in counts:
-            if ranks % count or ranks == count:
-                yield NotMeasurable(f"{ranks} ranks are not two subsets or more of {count}", locality)
-            elif key.cache == "warm":
-                keys[replace(key, ranks=count)] = None
+    for key in asked:
+        counts, whys = subset_sizes(ranks, [key.ranks] if key.ranks else [])
+        for why in whys:
+            yield NotMeasurable(why, locality)
+        if key.cache == "warm":
+            keys |= {replace(key, ranks=count): None for count in counts}
     for visit in range(1 if here.simulated else VISITS):
         for key in keys:
             for size_B in key.sizes(list(sizes_B)):
@@ -65,6 +65,15 @@ def ask(here: Here) -> Questions:
                         yield Question(subsets[number], {**words, **alone}, locality)
                     everyone = [rank for subset in subsets for rank in subset]
                     yield Question(everyone, {**words, "part": "together"}, locality)
+
+
+def subset_sizes(ranks: int, counts: Sequence[int]) -> tuple[list[int], list[str]]:
+    """How many ranks a subset has, of `counts` (empty: those of `near_square`), and why the others are none."""
+    if not counts:
+        sides = near_square(ranks)
+        return sides, [] if sides else [f"{ranks} ranks have no equal subsets of two ranks and more"]
+    whys = {n: f"{ranks} ranks are not two subsets or more of {n}" for n in counts if ranks % n or ranks == n}
+    return [n for n in counts if n not in whys], list(whys.values())
 
 
 def near_square(ranks: int) -> list[int]:

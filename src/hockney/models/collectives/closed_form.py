@@ -81,7 +81,9 @@ class Condition(NamedTuple):
 
 
 EVERY_P = Condition("every P", "", lambda _ranks, _radix: True)
-FROM_THREE = Condition("P ≥ 3", "P ≥ 3", lambda ranks, _: ranks >= 3)
+IN_TURNS = Condition(
+    "P ≥ 3, rendezvous", "P ≥ 3 and each send waits for its receive (rendezvous)", lambda ranks, _: ranks >= 3
+)
 EVEN_P = Condition("even P", "P even", lambda ranks, _: ranks % 2 == 0)
 POWER_OF_TWO = Condition("P = 2^q", "P a power of two", lambda ranks, _: ranks & (ranks - 1) == 0)
 FULL_TREE = Condition("P = 2^h − 1", "P = 2^h − 1", lambda ranks, _: ranks & (ranks + 1) == 0)

@@ -6,8 +6,8 @@ from hockney.models.collectives.base import Collective, collective_models
 from hockney.models.collectives.closed_form import (
     EQUAL_CHAINS,
     EVEN_P,
-    FROM_THREE,
     FULL_TREE,
+    IN_TURNS,
     POWER_OF_RADIX,
     POWER_OF_TWO,
     ClosedForm,
@@ -62,7 +62,7 @@ _register(
     chain=ClosedForm(chain * sent, PJESIVAC, EQUAL_CHAINS),
     pipeline=ClosedForm((P - 2 + S) * sent, PJESIVAC),
     # Only a rank between two others takes turns.
-    blocking_pipeline=ClosedForm((2 * (S - 1) + P - 1) * sent, SCHEDULE, FROM_THREE),
+    blocking_pipeline=ClosedForm((2 * (S - 1) + P - 1) * sent, SCHEDULE, IN_TURNS),
     binary=ClosedForm(2 * (d + S - 1) * sent, PJESIVAC, FULL_TREE),
     split_binary=ClosedForm(
         (2 * (d + half - 1) + 1) * alpha + (2 * (d + half - 1) * n / (2 * half) + n / 2) * beta,

@@ -11,14 +11,14 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadRule, PreloadTable
-from hockney.schedule.catalogue import algorithms
+from hockney.schedule.catalogue import offered
 from hockney.tune.rules import Algorithm, Rule, joined
 from hockney.tune.targets.base import PROOF, Library, Target, targets
 
 
 def knows(operation: str, name: str, library: Library) -> bool:  # noqa: ARG001 - our schedules run under any MPI
-    """Whether the name is that of a schedule."""
-    return name in {algorithm.name for algorithm in algorithms(operation)}
+    """Whether the name is that of a schedule that is a choice."""
+    return name in {algorithm.name for algorithm in offered(operation)}
 
 
 def refuses(rule: Rule, library: Library) -> str:  # noqa: ARG001 - our schedules run under any MPI
