@@ -146,11 +146,11 @@ def test_intervals_of_parameters_and_points_hold_the_spread_between_launches() -
     """Three launches whose own factors differ by ± 10 %, and whose visits hardly differ."""
     truth = [1.8, 2.0, 2.2]
     records = []
-    for launch, factor in enumerate(truth):
+    for launch, planted_factor in enumerate(truth):
         for visit in range(VISITS):
             records += [
                 record("alone", range(4), [1e-5], launch, visit=visit),
-                record("together", range(8), [factor * 1e-5, 3e-5], launch, visit=visit),
+                record("together", range(8), [planted_factor * 1e-5, 3e-5], launch, visit=visit),
             ]
     found = fit(records)
     (point,) = found.points
