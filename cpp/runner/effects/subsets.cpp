@@ -52,13 +52,14 @@ Request call_of(const Request& request) {
     return Request(line);
 }
 
-// Completion times of one repetition: of this rank's subset, their mean over the subsets, the longest.
+// Completion times of one repetition: of this rank's subset, their mean over the subsets, the longest;
+// whether some rank came too late for its start.
 struct Completion {
     double own_s, mean_s, slowest_s;
-    bool preempted;
+    bool preempted, late;
 };
 
-// Repeats until all ranks were in time; `late` counts the other repetitions.
+// Repeats until all ranks were in time, or were asked often enough; `late` counts the repetitions done again.
 Completion complete(RepetitionLoop& loop, const Group& subset, const Group& whole, long& late) {
     for (int agreement = 1;; ++agreement) {
         const EntryExit times = loop.once();
@@ -71,7 +72,7 @@ Completion complete(RepetitionLoop& loop, const Group& subset, const Group& whol
         MPI_Allreduce(greatest, over_all, 2, MPI_DOUBLE, MPI_MAX, whole.control);
         MPI_Allreduce(&own_s, &sum_s, 1, MPI_DOUBLE, MPI_SUM, whole.control);
         if (over_all[1] == 0 || agreement == most_agreements)
-            return {own_s, sum_s / whole.ranks, over_all[0], times.preempted};
+            return {own_s, sum_s / whole.ranks, over_all[0], times.preempted, over_all[1] != 0};
         ++late;
         loop.set_slack(2 * loop.slack_s());
     }
@@ -117,19 +118,21 @@ std::string run(const Request& request, MPI_Comm comm) {
     RepetitionLoop loop(*ready.call, *ready.selection, input, output, root, whole, true);
     loop.gauge();
     std::vector<double> own_s, slowest_s;
-    std::vector<int> preempted;
+    std::vector<int> preempted, came_late;
     long late = 0;
     Repeated repeated = repeat(repetitions, comm, [&] {
         const Completion done = complete(loop, subset, whole, late);
         own_s.push_back(done.own_s);
         slowest_s.push_back(done.slowest_s);
         preempted.push_back(done.preempted ? 1 : 0);
+        came_late.push_back(done.late ? 1 : 0);
         return done.mean_s;
     });
     // The repetition that warms up.
     own_s.erase(own_s.begin());
     slowest_s.erase(slowest_s.begin());
     preempted.erase(preempted.begin());
+    came_late.erase(came_late.begin());
     const std::vector<std::size_t> kept = quiet_samples(preempted, comm);
     const auto set_aside = static_cast<long>(preempted.size() - kept.size());
     own_s = only(kept, own_s);
@@ -139,6 +142,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const std::vector<double> medians_s = gather(quantile(own_s, 0.5), comm);
     const double clock_error_s = whole.clock->residual_s();
     const bool is_right = all_agree(before.right && verdict(2).right, comm);
+    const bool is_proved = all_agree(ready.selection->proved(), comm);
     JsonObject record;
     record.add("type", "record");
     add_times(record, repeated);
@@ -146,8 +150,11 @@ std::string run(const Request& request, MPI_Comm comm) {
     for (std::size_t first = 0; first < medians_s.size(); first += static_cast<std::size_t>(ranks))
         subset_s.push_back(medians_s[first]);
     record.add("slowest_s", only(kept, slowest_s)).add("subset_s", subset_s);
-    record.add("preempted", set_aside).add("late", late).add("clock_error_s", clock_error_s);
-    return record.add("proved", ready.selection->proved()).add("verified", is_right).str();
+    long late_kept = 0;
+    for (const std::size_t sample : kept) late_kept += came_late[sample];
+    record.add("preempted", set_aside).add("late", late).add("late_kept", late_kept);
+    record.add("clock_error_s", clock_error_s);
+    return record.add("proved", is_proved).add("verified", is_right).str();
 }
 
 const RegisterEffect registered("subsets", {run, any_number});

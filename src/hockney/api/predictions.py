@@ -249,7 +249,7 @@ def _of_datatype(machine: Machine, path: Path, operation: str, given: Mapping[st
 
 def fft_together(case: FftCase) -> list[Together]:
     """What was measured of groups that transpose at once; nothing where costs are a system's alone."""
-    return measured_together(machine_of(case).effects) if case.is_there else []
+    return measured_together(machine_of(case).effects, parse_where(case.where)) if case.is_there else []
 
 
 def fft_decisions(case: FftCase) -> tuple[list[FftDecision], str, list[str]]:

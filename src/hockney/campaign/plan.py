@@ -182,7 +182,8 @@ class Plan(Launching):
     rank_counts: Annotated[
         list[int],
         Option(
-            "Numbers of ranks that collectives use, comma-separated; default several, up to all ranks.",
+            "Numbers of ranks that collectives use, comma-separated; default several, up to all ranks, "
+            "and for subsets the sides of the squarest grid of all.",
             read=lambda text: sorted({whole(word) for word in words(text)}),
             panel=WHAT,
         ),

@@ -9,9 +9,10 @@ Hoefler et al. 2010, section 2. Arithmetic is the same in both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from hockney.units import counted
 ELEMENT_B = 16
 """A complex number of double precision."""
 SLABS, PENCILS = "1-D", "2-D"
+IDENTIFYING = ("mpi", "mapping", "variant", "system")
+"""Words of `--where` that an effect has as well."""
 MOST_SIDE = 2**17
 """Numbers along a side of the cube: 36 petabytes of them."""
 
@@ -90,6 +93,8 @@ class Division:
 class Together:
     """Measured: by how much an all-to-all is slower while `groups` − 1 others run; the interval where known."""
 
+    mpi: str
+    mapping: str
     groups: int
     ranks: int
     arrangement: str
@@ -184,10 +189,18 @@ def decide(
     return decisions
 
 
-def measured_together(effects: Sequence[Effect]) -> list[Together]:
-    """What a machine's campaigns found of all-to-alls on several groups at once, with its default settings."""
+def measured_together(effects: Sequence[Effect], where: Mapping[str, str]) -> list[Together]:
+    """What a machine's campaigns found of all-to-alls on several groups at once.
+
+    `where`: words that the effect must have (mpi, mapping, variant, system); without a variant the default one.
+    Others, of what identifies entries alone, say nothing of it.
+    """
+    wanted = {name: {word} for name, word in where.items() if name in IDENTIFYING}
+    wanted.setdefault("variant", {"", "default"})
     return [
         Together(
+            effect.mpi,
+            effect.mapping,
             int(point["subsets"] or 0),
             int(point["ranks"] or 0),
             str(point["arrangement"]),
@@ -199,10 +212,37 @@ def measured_together(effects: Sequence[Effect]) -> list[Together]:
             bool(effect.oversubscribed),
         )
         for effect in effects
-        if effect.effect == "subsets" and effect.variant in ("", "default")
+        if effect.effect == "subsets" and all(getattr(effect, name) in words for name, words in wanted.items())
         for point in effect.points
         if point["operation"] == "alltoall"
     ]
+
+
+def nearest_together(
+    measured: Sequence[Together], decisions: Sequence[FftDecision]
+) -> list[tuple[Together, Transposition]]:
+    """Of each library, mapping and arrangement the point nearest to a transposition in pencils, with that one.
+
+    Near is what has nearly as many groups, of as many ranks, with blocks as long, by their logarithms; of points
+    as near, the one of the same algorithm.
+    """
+    asked = [
+        part
+        for decision in decisions
+        for way in decision.divisions
+        if way.name == PENCILS
+        for part in way.transpositions
+    ]
+
+    def apart(pair: tuple[Together, Transposition]) -> tuple[float, bool]:
+        point, part = pair
+        ratios = (point.groups / part.groups, point.ranks / part.ranks, point.block_B / part.block_B)
+        return round(sum(abs(math.log(ratio)) for ratio in ratios), 9), point.algorithm != part.algorithm
+
+    of_kind: dict[tuple[str, ...], list[Together]] = {}
+    for point in measured:
+        of_kind.setdefault((point.mpi, point.mapping, point.arrangement), []).append(point)
+    return [min(product(points, asked), key=apart) for points in of_kind.values()] if asked else []
 
 
 def _or_none(value: Cell) -> float | None:

@@ -42,6 +42,7 @@ def test_every_collective_is_right_on_all_subsets_at_once(session: Session, oper
         assert answer["verified"] is True
         assert len(answer["subset_s"]) == len(members) // ranks
         assert len(answer["samples_s"]) + answer["preempted"] == 3
+        assert 0 <= answer["late_kept"] <= len(answer["samples_s"])
 
 
 def test_a_schedule_runs_on_subsets_and_the_mean_lies_below_the_slowest(session: Session) -> None:

@@ -299,6 +299,8 @@ class FftDecision(TypedDict):
 class FftTogether(TypedDict):
     """Measured: an all-to-all among `groups` at once takes `factor` times as long as alone."""
 
+    mpi: str
+    mapping: str
     groups: int
     ranks: int
     arrangement: str

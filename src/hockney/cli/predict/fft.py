@@ -14,7 +14,16 @@ from hockney.units import counted, format_bytes, format_bytes_rounded, format_ti
 
 with later():
     from hockney.api.predictions import fft_decisions, fft_row, fft_together
-    from hockney.predict.fft import PENCILS, SLABS, Division, FftDecision, Together, crossover
+    from hockney.predict.fft import (
+        PENCILS,
+        SLABS,
+        Division,
+        FftDecision,
+        Together,
+        Transposition,
+        crossover,
+        nearest_together,
+    )
 
 
 @verb(
@@ -49,8 +58,8 @@ def fft(case: FftCase, as_json: JsonOption = False) -> None:
         return
     _show(case.size, decisions, origin)
     say.line(_why(decisions, begins))
-    if together:
-        say.line(_together(together))
+    if near := nearest_together(together, decisions):
+        say.line(_together(near, case.topology))
     for warning in dict.fromkeys(warnings):
         say.warn(warning)
 
@@ -111,20 +120,23 @@ def _show(size: int, decisions: list[FftDecision], origin: str) -> None:
     say.table(table)
 
 
-def _together(measured: list[Together]) -> str:
-    """The least and the greatest slow-down by other groups, which the times of pencils leave out."""
-    least, most = (end(measured, key=lambda each: each.factor) for end in (min, max))
+def _together(near: list[tuple[Together, Transposition]], topology: str) -> str:
+    """The slow-down by other groups as measured nearest to what is asked, and what times above hold of it."""
     told = [
-        f"× {each.factor:.3g}"
+        "".join(f"{word}, " for word in (each.mpi, each.mapping and f"mapped by {each.mapping}") if word)
+        + f"{each.groups} × {counted(each.ranks, 'rank')}, {each.arrangement}, {each.algorithm} of "
+        + f"{format_bytes(each.block_B)}, × {each.factor:.3g}"
         + ("" if each.low is None or each.high is None else f" ({each.low:.3g} to {each.high:.3g})")
-        + f" as long as one alone ({each.groups} × {counted(each.ranks, 'rank')}, {each.arrangement}, blocks of "
-        + f"{format_bytes(each.block_B)})"
-        for each in ([least] if least is most else [least, most])
+        + (", on shared cores" if each.shares_cores else "")
+        + f", nearest to {part.groups:,} × {counted(part.ranks, 'rank', ',')}, {format_bytes(part.block_B)}"
+        for each, part in near
     ]
-    shared = ", on shared cores" if any(each.shares_cores for each in measured) else ""
-    return (
-        f"measured{shared}: all-to-alls of groups at once took {' to '.join(told)}; the times above leave it out"
+    left_out = (
+        f"of it the times above hold what the links of {topology} take at least"
+        if topology
+        else "the times above leave it out"
     )
+    return "measured, all-to-alls of groups at once beside one alone: " + "; ".join(told) + f"; {left_out}"
 
 
 def _why(decisions: list[FftDecision], begins: int | None) -> str:

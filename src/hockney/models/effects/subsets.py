@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,17 +11,15 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.effects._launches import over_launches
-from hockney.models.effects._streams import REPLICATES, bootstrapped, levels_of, verified, windows
+from hockney.models.effects._streams import verified
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.records.effect_answers.subsets import SubsetsAnswer
 from hockney.records.effect_record import EffectRecord, answered
-from hockney.records.visits import Levels
-from hockney.statistics import Array
-from hockney.units import format_bytes, format_time
+from hockney.statistics import MOST_REACH, Array, mean_reach
+from hockney.units import counted, format_bytes, format_time
 
-SOURCE = "the same calls alone and together, of one launch"
+SOURCE = "the same subsets alone and together, visit by visit"
 
 
 class Call(NamedTuple):
@@ -50,64 +49,69 @@ class Call(NamedTuple):
         return "_".join([*parts, str(self.ranks), self.arrangement])
 
 
-@dataclass(frozen=True)
-class _Ratio:
-    """A time together over a time alone, with replicates of it; None of simulations, which have no spread."""
+class _Visit(NamedTuple):
+    """Medians in seconds of the subsets that were measured alone, shape (n,): each alone, and with all others."""
 
-    value: float
-    replicates: Array | None
-
-    def parameter(self) -> Parameter:
-        return bootstrapped(self.value, self.replicates, "1")
+    launch: int
+    alone_s: Array
+    together_s: Array
+    late: int
 
 
 @dataclass(frozen=True)
 class _Point:
-    """One call of one size: seconds alone (mean over the subsets measured), together, and of the slowest."""
+    """One call of one size: of the subsets measured alone their mean and their slowest, alone and together.
+
+    Times in seconds are geometric means over visits. `late`: samples that a rank came too late for.
+    """
 
     call: Call
     size_B: int
     subsets: int
     measured_alone: int
+    launches: int
+    visits: int
     alone_s: float
     together_s: float
+    slowest_alone_s: float
     slowest_s: float
-    factor: _Ratio
-    slowest: _Ratio
+    factor: Parameter
+    slowest: Parameter
+    late: int
 
 
 @effect_models.register(
     "subsets", "How much slower a collective is on a subset of the ranks while the other subsets do the same."
 )
-@over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
-    """A factor for each call at its largest size, the greatest of all, and that of the slowest subset.
+    """A factor for each call at one size, the greatest of all points, and that of the slowest subset.
 
-    Intervals: 95 %, by bootstrap of stretches of samples. RequestError where no call was measured both alone and
-    together.
+    Alone and together are the same subsets, within a visit: each visit gives a factor. Intervals: 95 %, Student's
+    t of the logarithms of visits, and of launches where there are several. The size of a call is the largest that
+    most launches have. RequestError where no visit measured a call both alone and together.
     """
     good, notes = verified(records)
-    levels = levels_of(good)
-    lot = np.random.default_rng(0)
-    visits: dict[tuple[Call, int], list[EffectRecord]] = {}
+    asked: dict[tuple[Call, int], list[EffectRecord]] = {}
     for record in good:
-        visits.setdefault((_call(record), int(record.parameters["bytes"])), []).append(record)
+        asked.setdefault((_call(record), int(record.parameters["bytes"])), []).append(record)
     points = [
         point
-        for (call, size_B), of_point in sorted(visits.items())
-        if (point := _point(call, size_B, of_point, levels, lot)) is not None
+        for (call, size_B), of_point in sorted(asked.items())
+        if (point := _point(call, size_B, of_point)) is not None
     ]
     if not points:
         raise RequestError("no subset was measured alone and together", "measure again, with --resume")
-    largest = {point.call: point for point in points}  # the last of a call, as sizes ascend
-    parameters = {f"factor_{call.name}": point.factor.parameter() for call, point in largest.items()}
-    parameters |= {f"slowest_{call.name}": point.slowest.parameter() for call, point in largest.items()}
-    worst = max(points, key=lambda point: point.factor.value)
-    parameters["greatest_factor"] = worst.factor.parameter()
+    # The last of a call: the largest size of those that most launches measured.
+    chosen = {point.call: point for point in sorted(points, key=lambda point: (point.launches, point.size_B))}
+    parameters = {f"factor_{call.name}": point.factor for call, point in chosen.items()}
+    parameters |= {f"slowest_{call.name}": point.slowest for call, point in chosen.items()}
+    most = max(point.launches for point in points)
+    worst = max((point for point in points if point.launches == most), key=lambda point: point.factor.value)
+    parameters["greatest_factor"] = worst.factor
     return Effect(
         effect="subsets",
         parameters=parameters,
-        views=_views(points, list(largest.values()), worst),
+        views=_views(points, list(chosen.values())),
         points=[_row(point) for point in points],
         plots=[
             Plot(
@@ -136,41 +140,71 @@ def _call(record: EffectRecord) -> Call:
     )
 
 
-def _point(
-    call: Call, size_B: int, records: Sequence[EffectRecord], levels: Levels, lot: np.random.Generator
-) -> _Point | None:
-    """None where it was not measured both alone and together."""
-    alone: dict[tuple[int, ...], list[EffectRecord]] = {}
-    together: list[EffectRecord] = []
+def _point(call: Call, size_B: int, records: Sequence[EffectRecord]) -> _Point | None:
+    """None where no visit measured it both alone and together."""
+    alone: dict[tuple[int, int], dict[tuple[int, ...], SubsetsAnswer]] = {}
+    together: dict[tuple[int, int], EffectRecord] = {}
     for record in records:
+        visit = (record.repetition, int(record.parameters.get("visit", 0)))
         if record.parameters["part"] == "together":
-            together.append(record)
+            together[visit] = record
         else:
-            alone.setdefault(tuple(record.members), []).append(record)
-    if not alone or not together:
+            alone.setdefault(visit, {})[tuple(record.members)] = answered(record, SubsetsAnswer)
+    # A visit that was cut off lacks some of them, and its mean would be of others.
+    places = sorted({place for of_visit in alone.values() for place in of_visit})
+    visits = []
+    for visit, record in together.items():
+        answer, members = answered(record, SubsetsAnswer), record.members
+        firsts = range(0, len(members), call.ranks)
+        among = {
+            tuple(members[first : first + call.ranks]): time_s
+            for first, time_s in zip(firsts, answer.subset_s, strict=False)
+        }
+        lone = alone.get(visit, {})
+        if places and all(place in lone and place in among for place in places):
+            alone_s = np.array([lone[place].subset_s[0] for place in places])
+            together_s = np.array([among[place] for place in places])
+            late = answer.late_kept + sum(lone[place].late_kept for place in places)
+            visits.append(_Visit(visit[0], alone_s, together_s, late))
+    if not visits:
         return None
-    lone = [windows(visits, levels) for visits in alone.values()]
-    every, slowest = windows(together, levels), windows([_slowest(record) for record in together], levels)
-    alone_s = float(np.mean([np.median(one.time_s) for one in lone]))
-    together_s, slowest_s = float(np.median(every.time_s)), float(np.median(slowest.time_s))
-    is_spread = any(one.time_s.size > 1 for one in (*lone, every))
-    alones_s = np.mean([one.medians(lot) for one in lone], axis=0) if is_spread else np.full(REPLICATES, alone_s)
-    factor, last = (
-        _Ratio(time_s / alone_s, one.medians(lot) / alones_s if is_spread else None)
-        for time_s, one in ((together_s, every), (slowest_s, slowest))
+    launch = [visit.launch for visit in visits]
+    mean_alone_s = np.array([visit.alone_s.mean() for visit in visits])
+    mean_s = np.array([visit.together_s.mean() for visit in visits])
+    last_alone_s = np.array([visit.alone_s.max() for visit in visits])
+    last_s = np.array([visit.together_s.max() for visit in visits])
+    return _Point(
+        call,
+        size_B,
+        subsets=max(len(record.members) for record in together.values()) // call.ranks,
+        measured_alone=len(places),
+        launches=len(set(launch)),
+        visits=len(visits),
+        alone_s=_typical(mean_alone_s, launch, "s").value,
+        together_s=_typical(mean_s, launch, "s").value,
+        slowest_alone_s=_typical(last_alone_s, launch, "s").value,
+        slowest_s=_typical(last_s, launch, "s").value,
+        factor=_typical(mean_s / mean_alone_s, launch, "1"),
+        slowest=_typical(last_s / last_alone_s, launch, "1"),
+        late=sum(visit.late for visit in visits),
     )
-    subsets = len(together[0].members) // call.ranks
-    return _Point(call, size_B, subsets, len(lone), alone_s, together_s, slowest_s, factor, last)
 
 
-def _slowest(record: EffectRecord) -> EffectRecord:
-    """The record with the slowest subset's samples in place of the means."""
-    answer = answered(record, SubsetsAnswer)
-    return record.model_copy(update={"answer": answer.model_copy(update={"samples_s": answer.slowest_s})})
+def _typical(of_visits: Array, launch: Sequence[int], unit: str) -> Parameter:
+    """The geometric mean over launches of that over their visits, shape (n,); one visit has no interval."""
+    logarithms, numbers = np.log(of_visits), np.array(launch)
+    of_launches = np.array([logarithms[numbers == number].mean() for number in dict.fromkeys(launch)])
+    value = math.exp(of_launches.mean())
+    if logarithms.size < 2:
+        return Parameter(value=value, unit=unit)
+    # Visits of one launch share what that launch has drawn.
+    reach = max(mean_reach(each) for each in (logarithms, of_launches) if each.size > 1)
+    factor = math.exp(min(reach, MOST_REACH))
+    return Parameter(value=value, low=value / factor, high=value * factor, unit=unit)
 
 
 def _row(point: _Point) -> dict[str, Cell]:
-    call, factor, slowest = point.call, point.factor.parameter(), point.slowest.parameter()
+    call, factor, slowest = point.call, point.factor, point.slowest
     return {
         "call": call.words,
         "subsets_of": f"{point.subsets} × {call.ranks} {call.arrangement}",
@@ -187,30 +221,52 @@ def _row(point: _Point) -> dict[str, Cell]:
         "factor": factor.value,
         "low": factor.low,
         "high": factor.high,
+        "slowest_alone_s": point.slowest_alone_s,
         "slowest_s": point.slowest_s,
         "slowest_factor": slowest.value,
         "slowest_low": slowest.low,
         "slowest_high": slowest.high,
+        "measured_alone": point.measured_alone,
+        "launches": point.launches,
+        "visits": point.visits,
+        "late": point.late,
     }
 
 
 def _notes(records: Sequence[EffectRecord], points: Sequence[_Point]) -> list[str]:
     notes = [
-        "a sample is the mean over the subsets of each one's completion, last exit minus first entry; `slowest`"
-        " is the last of them, which is also the one that was disturbed most"
+        "the time of a subset is its last exit minus its first entry; `factor` is of the mean, `slowest` of the"
+        " slowest of the same subsets alone and together"
     ]
     if any(point.measured_alone < point.subsets for point in points):
-        notes.append("of many subsets some were measured alone, evenly spread over all")
+        notes.append(
+            "of many subsets some were measured alone, evenly spread over all; the others' times do not count"
+        )
+    launches = max(point.launches for point in points)
+    if launches > 1:
+        notes.append(f"{launches} launches: intervals hold the spread between them (Student's t)")
+    fewer = sum(point.launches < launches for point in points)
+    if fewer:
+        notes.append(
+            f"{counted(fewer, 'point')} of fewer launches: their intervals hold the spread between those"
+        )
+    if len(points) > 1:
+        notes.append(
+            "the interval of `greatest_factor` is that point's; the greatest of many is great by chance, too"
+        )
     late = sum(answered(record, SubsetsAnswer).late for record in records)
     if late:
         notes.append(f"{late} repetitions that a rank came too late for were done again")
+    kept = sum(answered(record, SubsetsAnswer).late_kept for record in records)
+    if kept:
+        notes.append(f"{counted(kept, 'sample')} that a rank came too late for at every try count nevertheless")
     if any(record.oversubscribed for record in records):
         notes.append("ranks share cores: together the subsets share these as well, and the factor is of both")
     return notes
 
 
-def _views(points: Sequence[_Point], largest: Sequence[_Point], worst: _Point) -> Views:
-    least = min(points, key=lambda point: point.factor.value)
+def _views(points: Sequence[_Point], chosen: Sequence[_Point]) -> Views:
+    factors = [point.factor.value for point in points]
     return Views(
         asymptotic=[
             Statement(
@@ -226,13 +282,13 @@ def _views(points: Sequence[_Point], largest: Sequence[_Point], worst: _Point) -
                 where=_where(point),
                 source=SOURCE,
             )
-            for point in largest
+            for point in chosen
         ],
         bounded=[
             Statement(
-                text=f"{least.factor.value:.3g} · T_1 ≤ T_k ≤ {worst.factor.value:.3g} · T_1",
-                latex=rf"{least.factor.value:.3g}\,T_1 \le T_k \le {worst.factor.value:.3g}\,T_1",
-                where="the calls measured, medians",
+                text=f"{min(factors):.3g} · T_1 ≤ T_k ≤ {max(factors):.3g} · T_1",
+                latex=rf"{min(factors):.3g}\,T_1 \le T_k \le {max(factors):.3g}\,T_1",
+                where="the calls measured",
                 source=SOURCE,
             )
         ],

@@ -28,17 +28,18 @@ class SubsetsAnswer(Timed):
     """Completion times, last exit minus first entry of a subset. A sample is their mean over the subsets.
 
     `slowest_s`: of each sample the longest; `subset_s`: each subset's median. `late`: repetitions that a rank
-    came too late for, which were done again. `preempted`: samples left out because the system took a processor
-    away.
+    came too late for, which were done again; `late_kept`: samples that it was too late for at the last try as
+    well, which count. `preempted`: samples left out because the system took a processor away.
     """
 
     ASKED = SubsetsAsked
 
     verified: bool
     slowest_s: list[Real] = Field(default_factory=list)
-    subset_s: list[Positive] = Field(default_factory=list)
+    subset_s: list[Positive] = Field(min_length=1)
     preempted: Whole = 0
     late: Whole = 0
+    late_kept: Whole = 0
 
     @model_validator(mode="after")
     def _samples_fit(self) -> Self:
