@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.command_line import run_hockney
 
+from hockney.campaign.effects.subsets import VISITS
 from hockney.machine.file import load
 from hockney.records import table
 
@@ -75,8 +76,8 @@ def test_a_dry_run_counts_the_questions(tmp_path: Path) -> None:
     asked = ["--operation", "overlap,subsets", "--algorithm", "pairwise,linear", *words]
     done = run_hockney("measure", *asked, "-o", str(tmp_path / "c"), "--dry-run", "--json")
     told = json.loads(done.stdout)
-    # Two algorithms of two sizes in two arrangements, two subsets alone and both together, twice; and overlap.
-    questions = 2 * 2 * 2 * 3 * 2
+    # Two algorithms of two sizes in two arrangements, two subsets alone and both together, in each visit.
+    questions = 2 * 2 * 2 * 3 * VISITS
     assert told["points"] == told["visits"] == questions + 1
     # A tenth of a point's time each, beside the launch (1.5 s) and overlap (5 s).
     assert told["whole_s"] == pytest.approx(0.1 * questions + 6.5)
