@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.command_line import run_hockney
 
-from hockney.campaign.effects.subsets import VISITS
+from hockney.campaign.effects.subsets import SHARE, VISITS
 from hockney.machine.file import load
 from hockney.records import table
 
@@ -79,8 +79,8 @@ def test_a_dry_run_counts_the_questions(tmp_path: Path) -> None:
     # Two algorithms of two sizes in two arrangements, two subsets alone and both together, in each visit.
     questions = 2 * 2 * 2 * 3 * VISITS
     assert told["points"] == told["visits"] == questions + 1
-    # A tenth of a point's time each, beside the launch (1.5 s) and overlap (5 s).
-    assert told["whole_s"] == pytest.approx(0.1 * questions + 6.5)
+    # Each its share of a point's time, beside the launch (1.5 s) and overlap (5 s).
+    assert told["whole_s"] == pytest.approx(SHARE * questions + 6.5)
 
 
 def test_subsets_come_last_of_all_effects(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def expect_subsets(plan: Plan) -> None:
 
 
 def questions_of_subsets(plan: Plan, candidates: Callable[[Plan], Sequence[Candidate]]) -> int:
-    """How many a plan asks, at most `MOST_EXPECTED`: the one effect of which that depends on the plan alone."""
+    """How many a plan asks: it is the one effect of which that depends on the plan alone."""
     if "subsets" not in plan.effects:
         return 0
     asked = of_subsets(plan, TRANSPOSITION)
@@ -128,7 +128,7 @@ def questions_of_subsets(plan: Plan, candidates: Callable[[Plan], Sequence[Candi
         largest_B=plan.largest_B,
         collectives=lambda _: keys(candidates(asked), asked),
     )
-    return _expected(effects.get("subsets")(here))
+    return sum(isinstance(question, Question) for question in effects.get("subsets")(here))
 
 
 QuestionKey = tuple[str, str]
