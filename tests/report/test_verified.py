@@ -33,10 +33,9 @@ def said(*cells: VerifiedCell, proofs: tuple[Proof, ...] = ()) -> list[str]:
 def test_the_gain_is_the_geometric_mean_of_what_keeps_a_rule() -> None:
     texts = said(cell(64, 2.0, is_kept=True), cell(1024, 8.0, is_kept=True), cell(8, 0.5, is_kept=False))
     assert texts == [
-        "With the rules, 2 of 3 cells are 4.00 times as fast as by default (geometric mean); most gains bcast of "
-        "1 KiB on 8 ranks: 8.00 times as fast (7.75 to 8.25).",
-        "A cell goes back to the default; least gains bcast of 8 B on 8 ranks: 0.50 times as fast "
-        "(0.25 to 0.75).",
+        "With the rules, 2 of 3 cells are 4.00 times as fast as by default (geometric mean), the most at bcast "
+        "of 1 KiB on 8 ranks, 8.00 times as fast (7.75 to 8.25).",
+        "A cell goes back to the default: bcast of 8 B on 8 ranks, 0.50 times as fast (0.25 to 0.75).",
     ]
 
 
@@ -44,10 +43,12 @@ def test_what_was_not_timed_gains_nothing() -> None:
     first, second = said(cell(64, None, is_kept=False), cell(8, 0.5, is_kept=False))
     assert first.startswith("No cell keeps a rule")
     assert second == (
-        "2 cells go back to the default; least gains bcast of 8 B on 8 ranks: 0.50 times as fast (0.25 to 0.75). "
-        "1 of them had no time."
+        "2 cells go back to the default (1 not timed): bcast of 8 B on 8 ranks, 0.50 times as fast "
+        "(0.25 to 0.75)."
     )
-    assert said(cell(64, None, is_kept=False))[1] == "A cell goes back to the default. 1 of them had no time."
+    slow = said(cell(64, 0.75, is_kept=False), cell(8, 0.5, is_kept=False))[1]
+    assert slow.startswith("2 cells go back to the default, the slowest bcast of 8 B on 8 ranks, 0.50 times")
+    assert said(cell(64, None, is_kept=False))[1] == "A cell goes back to the default (1 not timed)."
 
 
 def test_rules_whose_effect_was_not_shown_are_named() -> None:

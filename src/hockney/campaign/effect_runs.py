@@ -110,7 +110,7 @@ def expect_subsets(plan: Plan) -> None:
     if not sizes and (plan.rank_counts or [*plan.operations, *plan.effects] == ["subsets"]):
         raise RequestError(
             f"subsets: {'; '.join(whys)}",
-            "they are equal: give --rank-counts that divide --ranks, and are less",
+            "all have as many ranks: give --rank-counts below --ranks that divide it",
         )
 
 

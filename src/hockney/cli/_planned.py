@@ -25,9 +25,9 @@ def tell_planned(plan: Plan, output: Path, as_json: bool, *, is_for_jobs: bool) 
     if is_for_jobs:
         unknown.append("localities and a compiled runner are those of this host: the jobs' nodes may have others")
     if ALL in plan.variants:
-        unknown.append(f"{ALL} is counted as one variant: how many start is known when they are tried")
+        unknown.append(f"{ALL} is counted as one variant: how many of them work, only a launch tells")
     if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
-        unknown.append(f"the ranks share cores: that they wait for them is not counted; {ONLY_CHECKS}")
+        unknown.append(f"the ranks share cores, and how long they wait for these is not counted; {ONLY_CHECKS}")
     if as_json:
         say.json(
             {

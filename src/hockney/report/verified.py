@@ -58,7 +58,7 @@ def _findings(verification: Verification) -> list[Finding]:
     if mean := verification.mean_gain:
         said = (
             f"With the rules, {len(kept)} of {counted(len(verification.cells), 'cell')} are {mean:.2f} times as "
-            "fast as by default (geometric mean); most gains "
+            "fast as by default (geometric mean), the most at "
             f"{_in_words(max(kept, key=lambda cell: cell.gain or 0))}."
         )
     else:
@@ -67,9 +67,10 @@ def _findings(verification: Verification) -> list[Finding]:
     if back := verification.gone_back:
         many = f"{len(back)} cells go" if len(back) > 1 else "A cell goes"
         timed = [cell for cell in back if cell.gain is not None]
-        untimed = f" {len(back) - len(timed)} of them had no time." if len(timed) < len(back) else ""
-        least = f"; least gains {_in_words(min(timed, key=lambda cell: cell.gain or 0))}" if timed else ""
-        found.append(Finding(f"{many} back to the default{least}.{untimed}", ID, 0.96))
+        untimed = f" ({len(back) - len(timed)} not timed)" if len(timed) < len(back) else ""
+        joint = ", the slowest " if len(timed) > 1 else ": "
+        slowest = joint + _in_words(min(timed, key=lambda cell: cell.gain or 0)) if timed else ""
+        found.append(Finding(f"{many} back to the default{untimed}{slowest}.", ID, 0.96))
     effects: dict[Effect, str] = {"none": "take no effect", "not proven": "are not proven to take effect"}
     for effect, words in effects.items():
         left = verification.ruled(effect)
@@ -80,7 +81,7 @@ def _findings(verification: Verification) -> list[Finding]:
 
 def _in_words(cell: VerifiedCell) -> str:
     where = f"{cell.operation} of {format_bytes(cell.bytes)} on {counted(cell.ranks, 'rank')}"
-    return f"{where}: {cell.gain:.2f} times as fast ({_between(cell.gain_low, cell.gain_high)})"
+    return f"{where}, {cell.gain:.2f} times as fast ({_between(cell.gain_low, cell.gain_high)})"
 
 
 def _row(cell: VerifiedCell) -> Sequence[str]:
