@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from hockney.errors import RequestError
+from hockney.fields import flag, flags_written, options
 from hockney.machine.file import Machine
 from hockney.machine.select import parse_where, select_effect
 from hockney.models.effects._shapes import Shape, level_of
 from hockney.models.effects.base import Effect
-from hockney.options import flag, flags_written, options
 from hockney.predict.datatype import DatatypePrediction, DatatypeVerdict, decide, predict_way
 from hockney.predict.datatype_costs import ways_of
 from hockney.predict.datatype_options import BlockFace, BlockLayout, EffectOptions

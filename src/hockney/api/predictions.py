@@ -13,12 +13,12 @@ from pydantic import BaseModel
 
 from hockney.api.datatypes import datatypes, way_data
 from hockney.errors import RequestError
+from hockney.fields import keywords, named, of_keywords, refuse_unknown
 from hockney.machine.file import Entry, EntryLevel, Machine
 from hockney.machine.levels import at_any_level, at_reference
 from hockney.machine.select import parse_where, select_entry
 from hockney.machine.select import words as words_of
 from hockney.models.base import PREFERRED
-from hockney.options import keywords, named, of_keywords, refuse_unknown
 from hockney.predict.added import AddedTime, added
 from hockney.predict.added_options import AddedEffects
 from hockney.predict.collective_options import CollectiveCase

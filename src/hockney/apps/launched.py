@@ -16,7 +16,7 @@ from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running, Subject
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, Incomplete, RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.records.answers import RankPlace, Timed
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from hockney.batch.site import Site, find, names
 from hockney.errors import RequestError
-from hockney.options import Option, flags_written
+from hockney.fields import Option, flags_written
 from hockney.registry import did_you_mean, unit_files
 from hockney.units import parse_time
 from hockney.vocabulary import BATCH

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.options import Seconds
+from hockney.fields import Seconds
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.mpi import KINDS
 

@@ -12,7 +12,7 @@ from hockney.campaign.effects.base import effects
 from hockney.campaign.plan import HOW, LAUNCH, WHAT, Plan
 from hockney.campaign.share import WHOLE, Share, parse_share
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 from hockney.terminal.loading import later

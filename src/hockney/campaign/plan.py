@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from hockney import vocabulary
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.records.record import LOCALITIES, Cache, Start, Wanted
 from hockney.registry import unit_files

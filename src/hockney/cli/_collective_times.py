@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.units import parse_bytes
 from hockney.words import words
 

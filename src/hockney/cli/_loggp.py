@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.terminal.loading import later
 from hockney.units import parse_per_byte, parse_time
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel
 
-from hockney.options import Argument
+from hockney.fields import Argument
 
 
 class MeasuredData(BaseModel):

@@ -9,7 +9,7 @@ import typer
 from pydantic import BaseModel
 from rich.table import Table
 
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from hockney.check.advised import MANY_LAUNCHES
 from hockney.cli._further import measure_into
 from hockney.errors import RequestError
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.registry import unit_files
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
+from hockney.fields import Argument, Option
 from hockney.machine.level_option import AnyLevel
-from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 

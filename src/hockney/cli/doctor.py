@@ -10,7 +10,7 @@ import typer
 from pydantic import BaseModel, Field
 
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
-from hockney.options import Option, flags_written
+from hockney.fields import Option, flags_written
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import unit_files
 from hockney.terminal import JsonOption, say, verb

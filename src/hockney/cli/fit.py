@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from hockney.cli._measured import MeasuredData
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.records.keys import TRANSFERS
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from hockney.cli._watched import Watching, known_collectives, watched
 from hockney.errors import RequestError
-from hockney.options import Argument, Option, flags_written
+from hockney.fields import Argument, Option, flags_written
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.mpi import KINDS
 from hockney.terminal import JsonOption, say, verb

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel
 
 from hockney.cli._next import next_step
+from hockney.fields import Argument, Option
 from hockney.importers.base import Given
-from hockney.options import Argument, Option
 from hockney.registry import unit_files
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

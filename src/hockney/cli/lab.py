@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from hockney.errors import EnvironmentLack
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.terminal import JsonOption, group, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.signals import interruptible

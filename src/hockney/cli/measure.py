@@ -19,8 +19,8 @@ from hockney.cli._next import next_step
 from hockney.cli._planned import tell_planned
 from hockney.cli._watching import Terminal
 from hockney.errors import HockneyError, Incomplete, RequestError
-from hockney.options import flag
-from hockney.options import options as options_of
+from hockney.fields import flag
+from hockney.fields import options as options_of
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from hockney.cli._next import next_step
 from hockney.errors import RequestError
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.signals import interruptible, undisturbed

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from rich.table import Table
 
 from hockney import writing
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.errors import RequestError
+from hockney.fields import Argument, Option
 from hockney.models.scaling.laws import exact, laws, whole_processes
-from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, group, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_time

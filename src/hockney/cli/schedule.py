@@ -12,7 +12,7 @@ from rich.table import Table
 from hockney import writing
 from hockney.cli._loggp import LogGpOptions, loggp
 from hockney.errors import RequestError
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithm_names
 from hockney.schedule.formats import formats

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
-from hockney.options import Argument
+from hockney.fields import Argument
 from hockney.registry import did_you_mean
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.fields import Argument, Option
 from hockney.machine.level_option import AnyLevel
-from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from hockney import writing
 from hockney.cli.schedule import ScheduleOptions
 from hockney.errors import RequestError
-from hockney.options import Argument, Option, flags_written
+from hockney.fields import Argument, Option, flags_written
 from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
 from hockney.predict.verb import NetworkOptions
 from hockney.records.keys import COLLECTIVES

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
-from hockney.options import Argument
+from hockney.fields import Argument
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from hockney import writing
 from hockney.cli._verify import Verifying, show, verify
 from hockney.errors import RequestError
-from hockney.options import Argument, Option, flags_written
+from hockney.fields import Argument, Option, flags_written
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean, unit_files
 from hockney.terminal import JsonOption, answer_no, say, verb

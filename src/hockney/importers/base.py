@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.records.app_record import AppRecord
 from hockney.records.record import Locality, Record
 from hockney.registry import Registry

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hockney.options import Option
+from hockney.fields import Option
 
 AnyLevel = Annotated[bool, Option(flags=("--any-level",))]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
-from hockney.options import Option, named
+from hockney.fields import Option, named
 from hockney.words import wholes
 
 if TYPE_CHECKING:

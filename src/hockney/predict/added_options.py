@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.predict.verb import Strided
 from hockney.units import parse_time
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.predict.verb import MessageCosts, Sizes
 from hockney.schedule.catalogue import algorithm_names
 from hockney.words import segment, written

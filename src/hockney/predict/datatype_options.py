@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.predict.verb import MachineFile, Strided
 from hockney.units import parse_bytes, parse_extents
 

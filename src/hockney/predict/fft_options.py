@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.predict.verb import MachineFile, MessageCosts, NetworkOptions, OnTopology
 from hockney.schedule.catalogue import algorithm_names
 from hockney.words import wholes

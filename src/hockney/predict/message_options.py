@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hockney.fields import Option
 from hockney.machine.level_option import AnyLevel
-from hockney.options import Option
 from hockney.predict.verb import MachineFile, Sizes
 from hockney.units import parse_time
 

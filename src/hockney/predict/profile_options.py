@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.predict.verb import MessageCosts
 
 

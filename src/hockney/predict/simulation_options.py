@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.units import parse_bytes, parse_extents, parse_per_byte, parse_time
 from hockney.vocabulary import MACHINE, RESULT
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field, PrivateAttr
 
 from hockney import vocabulary
 from hockney.errors import RequestError
+from hockney.fields import Option
 from hockney.network.allocation import Allocation
-from hockney.options import Option
 from hockney.terminal import group
 from hockney.units import parse_bytes, parse_positive_rate, parse_time
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hockney import reading, writing
 from hockney.errors import RequestError
-from hockney.options import named
+from hockney.fields import named
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

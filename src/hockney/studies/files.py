@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from hockney import reading
 from hockney.campaign.plan import GROUPS, operation_words
 from hockney.errors import RequestError
-from hockney.options import Seconds
+from hockney.fields import Seconds
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.launchers.base import MapBy
 

@@ -20,7 +20,7 @@ from hockney.campaign.options import MeasureOptions
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import expect_room
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.options import Argument, named, options
+from hockney.fields import Argument, named, options
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.runner.launchers.base import MapBy
 from hockney.runner.transports import ALL

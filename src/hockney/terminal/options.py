@@ -21,7 +21,7 @@ from rich.markup import escape
 from typer.models import OptionInfo
 
 from hockney.errors import RequestError
-from hockney.options import Argument, Option, checked, flag, options
+from hockney.fields import Argument, Option, checked, flag, options
 from hockney.registry import did_you_mean
 from hockney.terminal import say
 from hockney.terminal.completion import completer

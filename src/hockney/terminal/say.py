@@ -13,28 +13,25 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from copy import copy
-from dataclasses import replace
+from dataclasses import is_dataclass
 from pathlib import Path
 from threading import Lock, Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
+
+from hockney.terminal.tables import parts_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
-
-ANY_WIDTH = 10**9
-"""Columns in a pipe or a file, where no terminal says how many there are."""
 
 Part = str | tuple[str, str]
 """A text, or a text and its style."""
@@ -89,6 +86,34 @@ def program() -> str:
     return from_here if "/" in from_here and len(from_here) < len(called) else called
 
 
+class Column(NamedTuple):
+    """A column of a table of answers: what stands above it, what it takes of a row, and how that is written."""
+
+    heading: str
+    value: str | Callable[[Any], object]
+    """The name of an attribute, or a function of the row."""
+    format: Callable[[Any], str] = str
+    """Writes a value that is not None; None is written `–`."""
+    is_number: bool = False
+    """Numbers stand to the right."""
+
+
+def rows(title: str, answers: Iterable[object], columns: Iterable[Column], *, keys: int = 1) -> None:
+    """A table with a row for each answer, laid out as `table` does."""
+    shown_columns = tuple(columns)
+    shown = Table(title=title or None, box=None)
+    for column in shown_columns:
+        shown.add_column(column.heading, justify="right" if column.is_number else "left")
+    for answer in answers:
+        shown.add_row(*(_cell(answer, column) for column in shown_columns))
+    table(shown, keys=keys)
+
+
+def _cell(answer: object, column: Column) -> str:
+    value = getattr(answer, column.value) if isinstance(column.value, str) else column.value(answer)
+    return "–" if value is None else column.format(value)
+
+
 def table(shown: Table, *, keys: int = 1) -> None:
     """A table of a result, its title a line above it: nothing in it is cut, and no word is broken.
 
@@ -98,79 +123,21 @@ def table(shown: Table, *, keys: int = 1) -> None:
     if shown.title:
         line((str(shown.title), "bold"))
     _said()
-    room = out.width if out.is_terminal else ANY_WIDTH
-    whole = [_widths(column) for column in shown.columns]
-    for number, chosen in enumerate(_parts(shown, [least for least, _ in whole], keys, room)):
-        part = _part(shown, chosen)
-        frame = _frame(part)
-        widths = _shared(room - frame, [whole[index] for index in chosen])
-        for column, width in zip(part.columns, widths, strict=True):
-            column.width, column.overflow = width, "fold"
-        part.width = frame + sum(widths)
-        if number:
-            out.print()
+    for part in parts_of(shown, keys, out):
         out.print(part, crop=False)
 
 
-COMFORTABLE = 20
-"""Columns that a text may fold into on a terminal, where it needs more."""
-
-
-def _widths(column: Column) -> tuple[int, int]:
-    """The least width of a column in which no word is broken and a text can be read, and that of its longest."""
-    wide = out.options.update(width=ANY_WIDTH)
-    found = [Measurement.get(out, wide, cell) for cell in (column.header, *column.cells)]
-    word, text = max(one.minimum for one in found), max(one.maximum for one in found)
-    return (text if column.no_wrap else max(word, min(text, COMFORTABLE))), text
-
-
-def _parts(shown: Table, least: list[int], keys: int, room: int) -> Iterator[list[int]]:
-    """The columns of each table: as many as fit beside the first ones, and one at least."""
-    first = list(range(min(keys, len(least))))
-    chosen = [*first]
-    for index in range(len(first), len(least)):
-        beside = [*chosen, index]
-        if len(chosen) > len(first) and _frame(_part(shown, beside)) + sum(least[i] for i in beside) > room:
-            yield chosen
-            beside = [*first, index]
-        chosen = beside
-    yield chosen
-
-
-def _part(shown: Table, chosen: list[int]) -> Table:
-    """The table of these columns alone."""
-    part = copy(shown)
-    part.title = None
-    part.columns = [replace(shown.columns[index], _index=number) for number, index in enumerate(chosen)]
-    return part
-
-
-def _frame(part: Table) -> int:
-    """What a table is wider than its columns together."""
-    bare = _part(part, list(range(len(part.columns))))
-    for column in bare.columns:
-        column.width = 1
-    return Measurement.get(out, out.options.update(width=ANY_WIDTH), bare).maximum - len(bare.columns)
-
-
-def _shared(room: int, widths: list[tuple[int, int]]) -> list[int]:
-    """The least widths, and what is left of the room for those that need more, the least needy first."""
-    given = [least for least, _ in widths]
-    left = max(0, room - sum(given))
-    needs = sorted(range(len(widths)), key=lambda index: widths[index][1] - given[index])
-    for number, index in enumerate(needs):
-        more = min(widths[index][1] - given[index], left // (len(needs) - number))
-        given[index] += more
-        left -= more
-    return given
-
-
-def json(data: object) -> None:
-    """One JSON object as the result. NaN and infinity are refused: they are not JSON."""
+def json(answer: object) -> None:
+    """One JSON object as the result, a mapping or a dataclass. NaN and infinity are refused."""
     _said()
+    if is_dataclass(answer) and not isinstance(answer, type):
+        # It is slow to import, and only answers need it.
+        from pydantic import TypeAdapter
+
+        answer = TypeAdapter(type(answer)).dump_python(answer, mode="json")
     # Escaped where the output could not hold it: a name stays the same name.
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    sys.stdout.write(json_.dumps(data, indent=2, allow_nan=False, ensure_ascii=not is_unicode) + "\n")
+    sys.stdout.write(json_.dumps(answer, indent=2, allow_nan=False, ensure_ascii=not is_unicode) + "\n")
 
 
 def warn(text: str) -> None:

@@ -13,7 +13,7 @@ from hockney.apps.cg.study import cache_line, speedups, table, unconverged, vect
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import parse_unknowns
 from hockney.errors import RequestError
-from hockney.options import checked
+from hockney.fields import checked
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents

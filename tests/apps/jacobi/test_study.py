@@ -11,7 +11,7 @@ from hockney.apps.jacobi.study import fastest_grid
 from hockney.apps.stencil.grids import Grid, factorisations, smallest_surface
 from hockney.apps.stencil.options import parse_cells, parse_ranks
 from hockney.errors import RequestError
-from hockney.options import checked
+from hockney.fields import checked
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.units import Extents

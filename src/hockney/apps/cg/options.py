@@ -18,7 +18,7 @@ from hockney.apps.stencil.options import StencilStudy, parse_unknowns
 from hockney.apps.stencil.ways import VARIANTS, Variant
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.records.app_record import AppRecord
 from hockney.runner.session import Refused
 from hockney.units import Extents

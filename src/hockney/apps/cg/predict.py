@@ -10,7 +10,7 @@ from hockney.apps.stencil.options import parse_unknowns
 from hockney.apps.stencil.verb import StencilCase, predict_stencil
 from hockney.apps.stencil.ways import VARIANTS
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

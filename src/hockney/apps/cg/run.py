@@ -12,7 +12,7 @@ from hockney.apps.cg.options import CgStudy
 from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import Without

@@ -14,7 +14,7 @@ from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import MOST_CELLS, StencilStudy, parse_cells
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.records.app_record import AppRecord
 from hockney.runner.session import Refused
 from hockney.units import Extents

@@ -12,7 +12,7 @@ from hockney.apps.stencil.grids import parse_grids
 from hockney.apps.stencil.options import parse_cells
 from hockney.apps.stencil.verb import StencilCase, predict_stencil
 from hockney.errors import RequestError
-from hockney.options import Option, flag, options
+from hockney.fields import Option, flag, options
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

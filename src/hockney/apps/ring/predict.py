@@ -11,7 +11,7 @@ from rich.table import Table
 
 from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, RENAMED
 from hockney.errors import RequestError
-from hockney.options import Option, flag, options
+from hockney.fields import Option, flag, options
 from hockney.predict.verb import MachineFile, NetworkOptions, Placing, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

@@ -15,7 +15,7 @@ from hockney.apps.launched import Repetitions
 from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, RENAMED, TOPOLOGIES
 from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
 from hockney.terminal import JsonOption, say, verb

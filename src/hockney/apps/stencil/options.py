@@ -11,7 +11,7 @@ from hockney.apps.launched import Repetitions, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
 from hockney.apps.stencil.ways import EXCHANGES, Exchange
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.runner.inventory import inventory
 from hockney.units import Extents, parse_extents, parse_time
 from hockney.words import listed

@@ -14,7 +14,7 @@ from rich.table import Table
 from hockney.apps.stencil.options import parse_ranks
 from hockney.apps.stencil.ways import EXCHANGES
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.predict.verb import MessageCosts
 from hockney.terminal import say
 from hockney.terminal.loading import later

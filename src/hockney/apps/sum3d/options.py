@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
-from hockney.options import Argument, Option, flags_written
+from hockney.fields import Argument, Option, flags_written
 from hockney.units import Extents, parse_extents
 
 MOST = 2**31 - 1

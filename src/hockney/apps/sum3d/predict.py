@@ -12,7 +12,7 @@ from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.stencil.loads import SPLITS
 from hockney.apps.sum3d.options import Size, Sum3dCosts, refuse_beside_table
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.predict.verb import MachineFile, NetworkOptions, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

@@ -15,7 +15,7 @@ from hockney.apps.stencil.grids import Grid, parse_grids
 from hockney.apps.sum3d.options import Sum3dCosts, parse_sizes, refuse_beside_table
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.runner.inventory import inventory
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later

@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.fields import Option
 from hockney.network.allocation import Allocation as Allocation
 from hockney.network.allocation import allocated as allocated
-from hockney.options import Option
 from hockney.registry import unit_files
 from hockney.terminal import group
 from hockney.terminal.loading import later

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from hockney.cli.network import Routed, network
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import counted

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from rich.table import Table
 
 from hockney.cli.network import OnTopology, network
-from hockney.options import Argument, Option
+from hockney.fields import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import counted, format_bytes, format_time, parse_bytes

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.cli.network import Allocation, Routed, allocated, message_size, network
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import counted

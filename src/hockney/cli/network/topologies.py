@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.cli.network import Allocation, allocated, network
+from hockney.fields import Option, flag, options
 from hockney.network.topologies.base import Topology, topologies
-from hockney.options import Option, flag, options
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
-from hockney.options import Option, options
+from hockney.fields import Option, options
 from hockney.registry import Registry
 from hockney.units import parse_rate
 

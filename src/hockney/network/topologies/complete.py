@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel
 
+from hockney.fields import Option
 from hockney.network.topologies.base import Link, Network, Topology, check_size, direct_network, topologies
 from hockney.network.topologies.base import whole as whole_number
-from hockney.options import Option
 
 
 def complete(nodes: int, link: float = math.nan) -> Network:

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.fields import Option
 from hockney.network.topologies.base import (
     Link,
     Network,
@@ -18,7 +19,6 @@ from hockney.network.topologies.base import (
     link_rate,
     topologies,
 )
-from hockney.options import Option
 
 ARRANGEMENTS = ("absolute", "relative")
 """Which router holds which global link, as Hastings et al. (Cluster 2015) name them."""

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from hockney import reading
 from hockney.errors import RequestError
+from hockney.fields import Argument
 from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, link_rate, topologies, whole
-from hockney.options import Argument
 
 _HINT = "a line is `A B [xN] [RATE]`, `node NAME …`, `switch NAME …` or a comment behind #"
 _PARALLEL_HINT = "write xN for parallel links of one rate; those of another rate have a line of their own"

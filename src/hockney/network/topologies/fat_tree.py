@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.fields import Option
 from hockney.network.topologies.base import (
     Link,
     Network,
@@ -24,7 +25,6 @@ from hockney.network.topologies.base import (
     link_rate,
     topologies,
 )
-from hockney.options import Option
 
 
 def ports(text: str) -> tuple[int, int]:

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.fields import Option
 from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, direct_network, topologies
-from hockney.options import Option
 
 
 def hypercube(dimension: int, link: float = math.nan) -> Network:

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.fields import Option
 from hockney.network.topologies.base import (
     Link,
     Network,
@@ -17,7 +18,6 @@ from hockney.network.topologies.base import (
     check_size,
     topologies,
 )
-from hockney.options import Option
 
 
 def single_switch(

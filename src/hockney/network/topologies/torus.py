@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel
 
+from hockney.fields import Option
 from hockney.network.topologies.base import (
     LARGEST,
     Link,
@@ -17,7 +18,6 @@ from hockney.network.topologies.base import (
     direct_network,
     topologies,
 )
-from hockney.options import Option
 from hockney.units import parse_extents
 
 MOST_EXTENTS = 20

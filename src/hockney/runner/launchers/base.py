@@ -11,7 +11,7 @@ from typing import Literal
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.options import named
+from hockney.fields import named
 from hockney.registry import Registry
 from hockney.runner.mpi import Mpi
 

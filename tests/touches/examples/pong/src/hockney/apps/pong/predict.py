@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.fields import Option
 from hockney.predict.verb import MachineFile, Sizes, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
