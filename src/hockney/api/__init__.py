@@ -1,4 +1,4 @@
-"""The one door: what notebooks and verbs call. A name is loaded when it is first used; `__init__.pyi` lists all."""
+"""The one door: what notebooks and verbs call. `__init__.pyi` lists its names; each is loaded when first used."""
 
 from __future__ import annotations
 
