@@ -48,8 +48,8 @@ def visits(
             if memory is not None:
                 large_s = (1e-6 * np.exp(large + large_noise * random.standard_normal(7))).tolist()
             bracket = references(short_s, 6, 3) | {"large_reference_s": large_s}
-            visit = {"operation": operation, "ranks": 2, "pair": "0-1", "samples": [time_s] * 20, "within": 0.0}
-            records.append(record(size_B, time_s, **visit | bracket))
+            visit = {"operation": operation, "ranks": 2, "pair": "0-1", "samples": [time_s] * 20}
+            records.append(record(size_B, time_s, within=0.0, **visit, **bracket))
     return records
 
 
