@@ -13,9 +13,6 @@ from hockney.report.networks import draw
 from hockney.report.page import Section
 from hockney.report.tables import Table
 
-TIME_LIMIT_S = 5.0
-"""Time limit for the proof of a bisection; without a proof the table shows two bounds."""
-
 
 def section(spec: str, warnings: list[str]) -> Section | None:
     """The section on a topology; None without one. A topology that cannot be read adds a warning."""
@@ -26,7 +23,7 @@ def section(spec: str, warnings: list[str]) -> Section | None:
     except RequestError as error:
         warnings.append(f"The topology {spec} is not drawn: {error.message}.")
         return None
-    measured = measure(network, np.arange(network.nodes), time_limit_s=TIME_LIMIT_S, seed=0)
+    measured = measure(network, np.arange(network.nodes))
     return Section(
         "topology",
         "Network",
