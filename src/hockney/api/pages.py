@@ -19,8 +19,10 @@ from hockney.report.card.content import content
 from hockney.report.card.page import render
 from hockney.report.card.page import write as write_card
 from hockney.report.compare import compare
-from hockney.report.make import Report, make, write_html
+from hockney.report.make import make, write_html
 from hockney.report.marks import Peak
+from hockney.report.page import Report
+from hockney.report.reading import Wish
 from hockney.words import several
 
 
@@ -59,7 +61,9 @@ class Page:
         return f"report with {len(self.figures)} figures"
 
     def _repr_html_(self) -> str:
-        return as_html(repr(self), None, [*self.headlines, self.made.omitted, self.made.verdict, *self.warnings])
+        return as_html(
+            repr(self), None, [*self.headlines, self.made.content.omitted, self.made.verdict, *self.warnings]
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,21 +105,17 @@ def report(
 
     The fits are those of `machine`, or made here. `peaks` are lines to draw, NAME=RATE or NAME@LOCALITY=RATE;
     `systems` are descriptions that say where ranks are, by name or file. `statistic` is that of collectives,
-    `sizes_B` those at which they are drawn against ranks. RequestError as `report.make.make`.
+    `sizes_B` those at which they are drawn against ranks. RequestError as `report.reading.Reading.of`.
     """
-    parsed = [Peak.parse(text) for text in several(peaks)]
-    described = [find_system(name) for name in dict.fromkeys(several(systems))]
-    made = make(
-        path,
-        parsed,
+    wish = Wish(
         machine,
-        progress=progress,
-        systems=described,
-        any_level=any_level,
-        statistic=statistic,
-        sizes_B=sizes_B,
+        [Peak.parse(text) for text in several(peaks)],
+        [find_system(name) for name in dict.fromkeys(several(systems))],
+        statistic,
+        sizes_B,
+        any_level,
     )
-    return Page(made)
+    return Page(make(path, wish, progress))
 
 
 def compared(

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from hockney import reading
 from hockney.cli._collective_times import CollectiveTimes
@@ -21,6 +21,7 @@ with later():
     from hockney.api.functions import report as report_of
     from hockney.api.machine import Machine
     from hockney.report.app_sections import spoken
+    from hockney.report.curves import Headline
     from hockney.report.make import write_csv, write_figures
 
 
@@ -157,11 +158,13 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
                 "report": str(output),
                 "figures": [str(path) for path in drawn],
                 "csv": [str(path) for path in tables],
-                "headline": [head.as_json() for head in page.headlines],
-                "left_out": page.omitted,
-                "evaluations": page.evaluations,
+                "headline": [TypeAdapter(Headline).dump_python(head, mode="json") for head in page.headlines],
+                "left_out": page.content.omitted,
+                "evaluations": {
+                    section.id: section.evaluation for section in page.sections if section.evaluation
+                },
                 "collectives": {section.id: section.rows for section in page.sections if section.rows},
-                "applications": page.applications,
+                "applications": page.content.runs,
                 "findings": [asdict(finding) for finding in page.findings],
                 "warnings": page.warnings,
             }
@@ -174,11 +177,11 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
         say.line(head.text)
     for finding in page.findings if others else ():
         say.line(finding.text)
-    if page.omitted:
-        say.line(page.omitted)
+    if page.content.omitted:
+        say.line(page.content.omitted)
     if page.verdict:
         say.line(page.verdict)
-    for line in spoken(page.applications):
+    for line in spoken(page.content.runs):
         say.line(line)
     for path in [*drawn, *tables]:
         say.line(f"wrote {path}")

@@ -40,7 +40,7 @@ with later():
     from hockney.campaign.prepare import default_ranks
     from hockney.importers.base import Given
     from hockney.records.contents import read
-    from hockney.report.make import Report
+    from hockney.report.page import Report
     from hockney.studies.asked import Asked, check_nodes, check_ranks
     from hockney.studies.crowding import BEFORE, crowded, probed
     from hockney.studies.files import Study, find, names
