@@ -12,5 +12,7 @@ from .functions import predict as predict
 from .functions import report as report
 from .functions import tune as tune
 from .machine import Machine as Machine
+from .pages import CardAnswer as CardAnswer
 from .pages import Page as Page
+from .pages import write_report as write_report
 from .tuning import Tuning as Tuning

@@ -15,12 +15,12 @@ from pydantic import BaseModel, Field
 
 from hockney.batch.options import Submission
 from hockney.campaign.plan import LAUNCH, AppLaunching
-from hockney.cli._collective_times import CollectiveTimes
 from hockney.cli._jobs import of_site, with_options
 from hockney.cli._study_jobs import leave, of_nodes, ranks_of, submit
 from hockney.cli._watching import Terminal
 from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.fields import Argument, Option, flags_written
+from hockney.options.report import CollectiveTimes
 from hockney.runner.launchers.base import MapBy
 from hockney.studies.files import FOLDER
 from hockney.terminal import JsonOption, say, verb

@@ -76,6 +76,10 @@ _WITH_FORMULAS = 8
 """Most headlines with formula lines; the lines stand below in any case."""
 
 
+Row = dict[str, Any]
+"""Plain values by name: a row of a CSV file, and an object of the JSON."""
+
+
 @dataclass
 class SectionPart:
     """One curve or one model of an effect in detail."""
@@ -107,10 +111,10 @@ class Section:
     is_application: bool = False
     findings: list[Finding] = field(default_factory=list)
     """The section's answers; a page begins with the weightiest of all sections."""
-    rows: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     """What the section found, as rows of plain values by name, for JSON and a CSV file each."""
-    evaluation: Mapping[str, Any] = field(default_factory=dict)
-    """Predictions of points left out, as `hockney evaluate --json` prints them; empty where there are none."""
+    evaluation: Any = None
+    """Predictions of points left out, as `hockney evaluate --json` prints them; None where there are none."""
 
     @property
     def drawings(self) -> list[Drawing]:
@@ -129,7 +133,7 @@ class Contribution:
 
     sections: list[Section] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    runs: list[dict[str, Any]] = field(default_factory=list)
+    runs: list[Row] = field(default_factory=list)
     timed: list[AppRecord] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     headlines: list[Headline] = field(default_factory=list)
@@ -194,12 +198,12 @@ class Report:
         return self.content.omitted
 
     @property
-    def evaluations(self) -> dict[str, Mapping[str, Any]]:
+    def evaluations(self) -> dict[str, Any]:
         """Predictions of points left out, by collective."""
         return {section.id: section.evaluation for section in self.sections if section.evaluation}
 
     @property
-    def applications(self) -> list[dict[str, Any]]:
+    def applications(self) -> list[Row]:
         """The values that a section shows, for each run of an application."""
         return self.content.runs
 
@@ -307,7 +311,7 @@ def _numbers(head: Headline) -> list[tuple[str, str]]:
     rate, n_half = head.bandwidth_B_per_s, head.n_half_B
     return [
         value_and_interval(head.latency_s.parameter),
-        value_and_interval(rate and rate.parameter),
-        value_and_interval(n_half and n_half.parameter, size=True),
+        value_and_interval(rate.parameter if rate else None),
+        value_and_interval(n_half.parameter if n_half else None, size=True),
         (format_rate(head.highest_throughput_B_per_s), f"at {format_bytes(head.fastest_at_B)}"),
     ]
