@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.machine.collectives import collectives_of
 from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, penalty
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
@@ -22,7 +21,7 @@ from hockney.models.over_ranks.points import (
     telling_placed,
 )
 from hockney.models.over_ranks.regression import Regression, regressions
-from hockney.report import bandwidths, collective_models
+from hockney.report import bandwidths
 from hockney.report.collective_analysis import analyse
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_findings import of_choices
@@ -40,14 +39,12 @@ from hockney.report.drawing import Drawing
 from hockney.report.explorer import maps
 from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.explored import Source
-from hockney.report.judged import judged
-from hockney.report.page import Contribution, Section, SectionPart
+from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
-from hockney.report.reading import Reading
 from hockney.report.statistic_words import STATISTIC_WORDS, TIME_WORDS
 from hockney.report.style import Looks
 from hockney.report.tables import NONE, Table, headings
-from hockney.report.views.collective_costs import CollectiveCosts, costs_of
+from hockney.report.views.collective_costs import CollectiveCosts
 from hockney.units import format_bytes, format_time
 
 MOST_ROWS = 400
@@ -146,36 +143,6 @@ def section(
     title = f"Measured points ({len(listed)} of {len(measured)})"
     points_part = SectionPart(f"{operation}-points", title, _points_table(listed, telling_placed(measured)))
     result.parts = [*(part for part in folded if part.points.rows), points_part]
-    return result
-
-
-def contribution(reading: Reading) -> Contribution:
-    """A section for each collective: what is fastest and how times grow, its models, and how far they are off."""
-    machine, chosen = reading.machine, reading.statistics
-    models = [
-        model
-        for model in (machine.collectives if machine is not None else [])
-        if model.is_fitted and model.statistic == chosen.get(model.operation)
-    ]
-    fitted = {model.operation for model in models}
-    lacking = {name: statistic for name, statistic in chosen.items() if name not in fitted}
-    models += collectives_of(reading.contents, statistics=lacking)
-    costs = None if machine is None else costs_of(machine)
-    result = Contribution()
-    for operation, statistic in chosen.items():
-        reading.progress(f"drawing {operation}")
-        looks, sizes_B = reading.looks, reading.wish.sizes_B
-        of_it = [model for model in models if model.operation == operation]
-        part = section(reading.source, operation, reading.places, sizes_B, looks, costs, reading.explored)
-        part.figures += collective_models.drawings(of_it, machine)
-        part.tables = [*collective_models.model_table(of_it), *part.tables]
-        reading.progress(f"judging predictions of {operation}")
-        judgement = judged(reading.frame, operation, reading.places.system, looks, statistic=statistic)
-        part.findings += judgement.findings
-        part.figures += [judgement.drawing] if judgement.drawing else []
-        part.note = " ".join(filter(None, [part.note, judgement.note]))
-        part.evaluation = judgement.result
-        result.sections.append(part)
     return result
 
 

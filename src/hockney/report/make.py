@@ -113,11 +113,42 @@ def _messages(reading: Reading) -> Contribution | None:
 
 
 def _collectives(reading: Reading) -> Contribution | None:
+    """A section for each collective: what is fastest and how times grow, its models, and how far they are off."""
     if not reading.statistics:
         return None
-    from hockney.report import collectives
+    from hockney.machine.collectives import collectives_of
+    from hockney.report import collective_models, collectives
+    from hockney.report.judged import judged
+    from hockney.report.views.collective_costs import costs_of
 
-    return collectives.contribution(reading)
+    machine, chosen = reading.machine, reading.statistics
+    models = [
+        model
+        for model in (machine.collectives if machine is not None else [])
+        if model.is_fitted and model.statistic == chosen.get(model.operation)
+    ]
+    fitted = {model.operation for model in models}
+    lacking = {name: statistic for name, statistic in chosen.items() if name not in fitted}
+    models += collectives_of(reading.contents, statistics=lacking)
+    costs = None if machine is None else costs_of(machine)
+    result = Contribution()
+    for operation, statistic in chosen.items():
+        reading.progress(f"drawing {operation}")
+        looks, sizes_B = reading.looks, reading.wish.sizes_B
+        of_it = [model for model in models if model.operation == operation]
+        part = collectives.section(
+            reading.source, operation, reading.places, sizes_B, looks, costs, reading.explored
+        )
+        part.figures += collective_models.drawings(of_it, machine)
+        part.tables = [*collective_models.model_table(of_it), *part.tables]
+        reading.progress(f"judging predictions of {operation}")
+        judgement = judged(reading.frame, operation, reading.places.system, looks, statistic=statistic)
+        part.findings += judgement.findings
+        part.figures += [judgement.drawing] if judgement.drawing else []
+        part.note = " ".join(filter(None, [part.note, judgement.note]))
+        part.evaluation = judgement.result
+        result.sections.append(part)
+    return result
 
 
 def _has_effects(reading: Reading) -> bool:
