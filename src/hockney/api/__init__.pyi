@@ -3,6 +3,7 @@
 from .campaign import Campaign as Campaign
 from .comparison import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
+from .fitted import fit_to_file as fit_to_file
 from .functions import compare as compare
 from .functions import evaluate as evaluate
 from .functions import fit as fit

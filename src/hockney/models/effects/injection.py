@@ -9,7 +9,7 @@ from operator import attrgetter
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models._linear import nonnegative_line
+from hockney.models._lines import nonnegative_line
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
 from hockney.models.effects._streams import (
