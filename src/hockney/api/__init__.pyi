@@ -1,6 +1,8 @@
 """What `hockney.api` offers, and where each name stands: lazy_loader reads this list."""
 
 from .campaign import Campaign as Campaign
+from .checks import CheckAnswer as CheckAnswer
+from .checks import check as check
 from .comparison import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
 from .fitted import fit_to_file as fit_to_file
