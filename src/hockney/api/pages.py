@@ -12,15 +12,16 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from hockney import reading
-from hockney.api.answers.evaluate import CollectiveEvaluation
-from hockney.api.campaign import Campaign
+from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
 from hockney.errors import RequestError
 from hockney.fields import flags_written
+from hockney.machine.build import fitted
 from hockney.machine.file import Machine, expect_measurements, load
 from hockney.machine.levels import at_any_level
 from hockney.machine.system import find_system
 from hockney.options.report import ReportOptions
+from hockney.records.contents import read
 from hockney.report.app_sections import spoken
 from hockney.report.card.content import Card as CardContent
 from hockney.report.card.content import content
@@ -163,7 +164,7 @@ class ReportAnswer:
     csv: list[str]
     headline: list[Headline]
     left_out: str
-    evaluations: dict[str, CollectiveEvaluation]
+    evaluations: Row
     collectives: Mapping[str, Mapping[str, Sequence[Row]]]
     applications: Sequence[Row]
     findings: list[Finding]
@@ -214,11 +215,7 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
     in_place = _in_place(output, is_named=options.output is not None)
     if options.card:
         is_measured = first.is_dir() or first.name.endswith((".csv", ".csv.gz", ".parquet"))
-        if is_measured:
-            machine = Campaign(first).fit(progress=lambda name: progress(f"fitting {name}")).content
-        else:
-            machine = load(first)
-        made = card(machine, any_level=options.any_level)
+        made = card(_fitted(first, progress) if is_measured else load(first), any_level=options.any_level)
         made.write(output)
         return CardAnswer(**vars(made.content), card=str(output), in_place=in_place)
     if others:
@@ -257,6 +254,13 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
         unmeasured=whole.unmeasured,
         in_place=in_place,
     )
+
+
+def _fitted(path: Path, progress: Progress) -> Machine:
+    contents = read(path)
+    if contents.apps and contents.frame.empty and not contents.effects:
+        raise runs_alone(path, contents.apps)
+    return fitted(contents, lambda name: progress(f"fitting {name}"))
 
 
 def _in_place(output: Path, *, is_named: bool) -> str:
