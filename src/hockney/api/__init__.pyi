@@ -13,4 +13,9 @@ from .functions import report as report
 from .functions import tune as tune
 from .machine import Machine as Machine
 from .pages import Page as Page
+from .predictions import predict_collective as predict_collective
+from .predictions import predict_datatype as predict_datatype
+from .predictions import predict_fft as predict_fft
+from .predictions import predict_messages as predict_messages
+from .predictions import predict_profile as predict_profile
 from .tuning import Tuning as Tuning

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from pydantic import computed_field
 
 from hockney import _core
 from hockney._core import Growth, Network, Problem, Simulated
@@ -20,9 +20,9 @@ from hockney.models.collectives.base import CollectiveModel, closed_form
 from hockney.models.collectives.expression import Call
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
-from hockney.predict.scenario import LOCALITIES, Place
+from hockney.predict.place import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
-from hockney.records.keys import sizes_are_blocks
+from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 
 MOST_MESSAGES = 6e6
@@ -50,7 +50,7 @@ _LOG_LINE = 1024
 
 
 @dataclass(frozen=True)
-class Row:
+class AlgorithmTime:
     """One algorithm: `time_s` is the last rank's finish after a common start; `note` is why it is None.
 
     `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path. A time that
@@ -78,6 +78,7 @@ class Row:
     segment_B: int | None = None
     flat_B: tuple[int, int] | None = None
 
+    @computed_field
     @property
     def dominant(self) -> str:
         """The largest term with its share; empty where the terms are not known."""
@@ -87,7 +88,7 @@ class Row:
         return f"{name} {seconds / self.time_s:.0%}"
 
 
-def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | None) -> Row:
+def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | None) -> AlgorithmTime:
     """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured.
 
     RequestError where messages go between nodes and their costs are not known.
@@ -110,11 +111,11 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
     if messages > MOST_MESSAGES or steps > MOST_STEPS:
         what = f"{messages:.2g} messages" if messages > MOST_MESSAGES else f"{steps:.2g} dependencies of a rank"
         note = f"about {what} are too many to simulate, and no closed form is known"
-        return Row(name, "none", None, asymptotic=asymptotic, note=note)
+        return AlgorithmTime(name, "none", None, asymptotic=asymptotic, note=note)
     return _simulated(request, costs, place, asymptotic, by_class=False)
 
 
-def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
+def published(model: CollectiveModel, ranks: int, size_B: int) -> AlgorithmTime:
     """The answer of a machine file's own model of the collective; no time outside its ranks and sizes.
 
     Where the model is a lower bound it is `low_s`, and there is no time.
@@ -122,14 +123,14 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
     name = model.algorithm or PUBLISHED
     time_s, regime = model.time_s(ranks, size_B), model.regime(ranks, size_B)
     if time_s is None or regime is None:
-        return Row(name, "none", None, note="the machine file's model is of other ranks or sizes")
+        return AlgorithmTime(name, "none", None, note="the machine file's model is of other ranks or sizes")
     if not 0 <= time_s < math.inf:
-        return Row(
+        return AlgorithmTime(
             name, "none", None, note="the machine file's model gives no time here: it is negative or unbounded"
         )
     if regime.lower_bound:
-        return Row(name, BOUND, None, low_s=time_s, note=model.source)
-    return Row(name, "published", time_s, note=model.source)
+        return AlgorithmTime(name, BOUND, None, low_s=time_s, note=model.source)
+    return AlgorithmTime(name, "published", time_s, note=model.source)
 
 
 def _steps_of_one(request: ScheduleRequest) -> float:
@@ -149,7 +150,7 @@ def _steps_of_one(request: ScheduleRequest) -> float:
 
 def _simulated(
     request: ScheduleRequest, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool
-) -> Row:
+) -> AlgorithmTime:
     localities = [max(costs.messages)] if place is None else list(range(len(LOCALITIES)))
     shares = place is not None and (costs.node_s_per_B or costs.link_s_per_B)
     result = _core.simulate(
@@ -169,7 +170,7 @@ def _simulated(
     return _row(request.algorithm.name, method, time_s, terms_s, counts, asymptotic)
 
 
-def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
+def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> AlgorithmTime:
     """Extrapolate the line through two small numbers of ranks with blocks of the same size."""
     few, more = (_fewer(request, ranks) for ranks in _LINE)
     share = (request.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
@@ -179,7 +180,7 @@ def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row
     return _along(few, more, share, costs, asymptotic, note)
 
 
-def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
+def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> AlgorithmTime:
     """Extrapolate, along the logarithm, the line through two numbers of ranks that are smaller by powers of two.
 
     Either both or neither of the two have more ranks than the vector has elements.
@@ -202,12 +203,14 @@ def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) ->
 
 def _along(
     few: ScheduleRequest, more: ScheduleRequest, share: float, costs: MachineCosts, asymptotic: str, note: str
-) -> Row:
+) -> AlgorithmTime:
     first, second = (_simulated(smaller, costs, None, asymptotic, by_class=False) for smaller in (few, more))
     return extrapolated(first, second, share, asymptotic, note)
 
 
-def extrapolated(first: Row, second: Row, share: float, asymptotic: str, note: str = "") -> Row:
+def extrapolated(
+    first: AlgorithmTime, second: AlgorithmTime, share: float, asymptotic: str, note: str = ""
+) -> AlgorithmTime:
     """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1.
 
     Where a count would fall below zero, the two have critical paths of different kinds: the time alone is given.
@@ -224,7 +227,7 @@ def extrapolated(first: Row, second: Row, share: float, asymptotic: str, note: s
     if not counts or min(counts.values()) < 0:
         why = "the critical path changes on the way: its counts are not known"
         told = "; ".join(filter(None, [note, why]))
-        return Row(first.algorithm, "extrapolated", time_s, asymptotic=asymptotic, note=told)
+        return AlgorithmTime(first.algorithm, "extrapolated", time_s, asymptotic=asymptotic, note=told)
     terms_s = {name: along(one[name], other[name]) for name in one}
     return _row(first.algorithm, "closed_form", time_s, terms_s, counts, asymptotic, note)
 
@@ -237,8 +240,8 @@ def _row(
     counts: dict[str, int],
     asymptotic: str,
     note: str = "",
-) -> Row:
-    return Row(
+) -> AlgorithmTime:
+    return AlgorithmTime(
         algorithm,
         method,
         time_s,
@@ -328,11 +331,9 @@ def growth(request: ScheduleRequest) -> str:
         counts = form.counts(Call(ranks, 2.0**40, radix=p.radix or request.algorithm.default_radix))
         return float(counts.alpha), float(counts.bytes) / 2.0**40
 
-    once, twice = order(2**20), order(2**21)
-    per_rank = sizes_are_blocks(request.algorithm.collective)
-    words = [_order(a, b) for a, b in zip(once, twice, strict=True)]
-    what = "m per rank" if per_rank else "m"
-    return f"O({words[0]}) α + O({words[1]}) {what}·β"
+    starts, moved = (_order(*both) for both in zip(order(2**20), order(2**21), strict=True))
+    size = "m per rank" if COLLECTIVES[request.algorithm.collective].sizes_are_blocks else "m"
+    return f"O({starts}) α + O({moved}) {size}·β"
 
 
 def _order(once: float, twice: float) -> str:
@@ -344,34 +345,47 @@ def _order(once: float, twice: float) -> str:
     return "log P" if ratio > 1.005 else "1"
 
 
-def verdict(rows: Sequence[Row]) -> dict[str, Any]:
-    """The best row, its margin over the next, and whether that is significant; None where all are bounds.
+@dataclass(frozen=True)
+class Verdict:
+    """The best of several, its margin over the next, and whether that is significant; None where all are bounds.
+
+    `not_told_apart_from` are those that may be as quick.
+    """
+
+    best: str | None = None
+    margin: float | None = None
+    told_apart: bool | None = None
+    not_told_apart_from: Sequence[str] = ()
+
+
+def verdict(rows: Sequence[AlgorithmTime]) -> Verdict:
+    """Compare times. RequestError, with the reasons, where there is neither a time nor a bound.
 
     Algorithms of which only a bound is known are rivals where that does not lie clearly above the best time.
     """
-    known = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
-    if not known and any(row.method in (BOUND, UNSHARED) for row in rows):
-        return {"best": None, "margin": None, "told_apart": None, "not_told_apart_from": []}
-    if not known:
+    timed = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
+    if not timed:
+        if any(row.method in (BOUND, UNSHARED) for row in rows):
+            return Verdict()
         notes = dict.fromkeys(row.note for row in rows if row.note)
         reasons = "; ".join(
             f"{', '.join(row.algorithm for row in rows if row.note == note)}: {note}" for note in notes
         )
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
-    best = known[0]
+    best = timed[0]
     # What takes at least so long, itself or in other segments, may take no longer.
     others = [
         row if row.high_s or not row.low_s else replace(row, time_s=row.low_s, low_s=None)
-        for row in [*known[1:], *(row for row in rows if row.method == UNSHARED)]
+        for row in [*timed[1:], *(row for row in rows if row.method == UNSHARED)]
     ]
     if not others:
-        return {"best": best.algorithm, "margin": None, "told_apart": None, "not_told_apart_from": []}
+        return Verdict(best.algorithm)
     rivals = [row.algorithm for row in others if not _apart(best, row)]
-    margin = (known[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(known) > 1 else None
-    return {"best": best.algorithm, "margin": margin, "told_apart": not rivals, "not_told_apart_from": rivals}
+    margin = (timed[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(timed) > 1 else None
+    return Verdict(best.algorithm, margin, not rivals, rivals)
 
 
-def _apart(best: Row, other: Row) -> bool:
+def _apart(best: AlgorithmTime, other: AlgorithmTime) -> bool:
     """Whether the ratio is beyond what both intervals leave open (their widths in ln, added as squares)."""
     if not best.time_s or not other.time_s:
         return False

@@ -16,7 +16,7 @@ from hockney import _core, reading
 from hockney._core import Kind, Network, Problem, Schedule, Simulated
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, loggp_costs, per_byte, value
-from hockney.predict.scenario import LOCALITIES, NETWORK, Place
+from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.schedule.goal import Graph
 
