@@ -10,7 +10,7 @@ import pytest
 
 from hockney._core import Algorithm, Growth
 from hockney.machine.file import load
-from hockney.models.collectives.base import collective_models
+from hockney.models.collectives.closed_form import collective_models
 from hockney.predict import collective
 from hockney.predict.collective import AlgorithmTime, Verdict, predict_one, verdict
 from hockney.predict.every_algorithm import lower_bound

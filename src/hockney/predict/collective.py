@@ -14,14 +14,14 @@ import numpy as np
 from pydantic import computed_field
 
 from hockney import _core
-from hockney._core import Growth, Network, Problem, Simulated
+from hockney._core import Growth, Network, Simulated
 from hockney.errors import RequestError
-from hockney.models.collectives.base import CollectiveModel, closed_form
+from hockney.models.collectives.base import CollectiveModel
+from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import Call
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.place import LOCALITIES, Place
-from hockney.predict.simulation import expected_messages
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 
@@ -97,7 +97,7 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
     costs.check_network(place, p.ranks)
     costs = costs.alike(p.ranks) if place is None else costs
     asymptotic = growth(request)
-    messages, steps = expected_messages(request), _steps_of_one(request)
+    messages, steps = request.expected_messages(), request.expected_steps_of_root()
     if place is None:
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
@@ -131,21 +131,6 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> AlgorithmTime:
     if regime.lower_bound:
         return AlgorithmTime(name, BOUND, None, low_s=time_s, note=model.source)
     return AlgorithmTime(name, "published", time_s, note=model.source)
-
-
-def _steps_of_one(request: ScheduleRequest) -> float:
-    """The approximate number of the root's steps and dependencies, from their growth between 64 and 128 ranks."""
-    name = request.algorithm.collective, request.algorithm.name
-    ranks = request.problem.ranks
-
-    def weight(scaled: ScheduleRequest) -> int:
-        steps = _core.generate_rank(*name, scaled.problem, scaled.problem.root).steps
-        return sum(1 + len(step.after) for step in steps)
-
-    if ranks <= 128:
-        return weight(request)
-    few, more = weight(_fewer(request, 64, same_blocks=False)), weight(_fewer(request, 128, same_blocks=False))
-    return more * (more / few) ** math.log2(ranks / 128) if few else 0.0
 
 
 def _simulated(
@@ -264,10 +249,7 @@ def _fewer(request: ScheduleRequest, ranks: int, *, same_blocks: bool = True) ->
     if same_blocks and request.algorithm.is_divided:
         elements = -(-p.bytes // (p.element_B * p.ranks))
         size_B = elements * p.element_B * ranks
-    problem = Problem(
-        ranks=ranks, bytes=size_B, element_B=p.element_B, segment_B=p.segment_B, radix=p.radix, root=0
-    )
-    return ScheduleRequest(request.algorithm, problem, size_B, p.segment_B)
+    return request.on_ranks(ranks, size_B)
 
 
 def _terms(

@@ -27,8 +27,7 @@ from hockney.models.effects._layouts import (
     LayoutCosts,
     block_term,
 )
-from hockney.models.effects._shapes import MEMORY, Shape, level_of
-from hockney.models.effects.datatypes import LIBRARY, LOOP, UNTOLD
+from hockney.models.effects._shapes import LIBRARY, LOOP, MEMORY, UNTOLD, Shape, level_of
 from hockney.predict.datatype_costs import PointRow, Way, bound, number, rows_of, ways_of
 from hockney.predict.layout import face as face_layout
 from hockney.predict.layout import strided

@@ -14,7 +14,8 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.select import collective_title, collective_words, parse_where
-from hockney.models.collectives.base import CollectiveModel, collective_models
+from hockney.models.collectives.base import CollectiveModel
+from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import Call
 from hockney.predict.collective import BOUND, AlgorithmTime, Verdict, predict_one, published, verdict
 from hockney.predict.decisions.base import ScheduleChoice, libraries

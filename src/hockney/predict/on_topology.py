@@ -24,7 +24,6 @@ from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import has_machine, machine_of
 from hockney.predict.options import MessageCosts
 from hockney.predict.place import LOCALITIES, Place
-from hockney.predict.simulation import expected_messages
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes_rounded, format_rate
 
@@ -141,7 +140,7 @@ class RanksOnTopology:
 
     def is_simulated(self, request: ScheduleRequest) -> bool:
         """Whether each message of the algorithm goes over its links."""
-        return self.is_torus and expected_messages(request) <= MOST_LINKED
+        return self.is_torus and request.expected_messages() <= MOST_LINKED
 
     @property
     def words(self) -> str:

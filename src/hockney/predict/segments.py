@@ -10,7 +10,7 @@ import numpy as np
 
 from hockney._core import Growth
 from hockney.errors import RequestError
-from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import Call
 from hockney.predict.collective import UNSHARED, AlgorithmTime, extrapolated, growth
 from hockney.predict.machine_costs import MachineCosts

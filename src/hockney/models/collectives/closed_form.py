@@ -6,7 +6,7 @@ Every message costs α + nβ, every reduced byte γ. A closed form knows nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from hockney.models.collectives.expression import (
     order_text,
     symbol,
 )
+from hockney.registry import Registry
 
 RADIX = 4
 """Open MPI's fan-out of `chain` and radix of `knomial` unless the table says otherwise."""
@@ -173,3 +174,35 @@ class ClosedForm(CostFormula):
     def order(self) -> str:
         """The argument of Θ(…) for T."""
         return " + ".join(order for order in self.orders if order != "1") or "1"
+
+
+@dataclass(frozen=True)
+class Collective:
+    """An operation: the optimum and the closed form of each algorithm that has one, by name."""
+
+    optimum: Optimum
+    forms: Mapping[str, ClosedForm]
+
+
+collective_models: Registry[Collective] = Registry(
+    "model of a collective", "hockney.models.collectives.forms", "reference/collective-models.md"
+)
+"""Operations by name."""
+
+_ALIASES = {
+    "basic_linear": "linear",
+    "binary_tree": "binary",
+    "split_binary_tree": "split_binary",
+    "in_order_binary": "binary",
+    "modified_bruck": "bruck",
+    "neighbor": "neighbor_exchange",
+    "nonoverlapping": "reduce_bcast",
+    "linear_nb": "linear_nonblocking",
+}
+"""Open MPI's names of algorithms, with those of their closed forms."""
+
+
+def closed_form(operation: str, algorithm: str) -> ClosedForm | None:
+    """The closed form of an algorithm; None where there is none, as for a library's own choice."""
+    forms = collective_models.get(operation).forms if operation in collective_models.names() else {}
+    return forms.get(algorithm) or forms.get(_ALIASES.get(algorithm, ""))

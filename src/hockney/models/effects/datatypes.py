@@ -31,7 +31,7 @@ from hockney.models.effects._layouts import (
     fit_way,
 )
 from hockney.models.effects._least_squares import is_disturbed, times_s
-from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of
+from hockney.models.effects._shapes import LIBRARY, LOOP, MEMORY, UNTOLD, Shape, level_of, levels_of
 from hockney.models.effects._wording import time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Views
@@ -42,7 +42,6 @@ from hockney.units import format_bytes
 WAYS = ("send", "hand", "receive", "pack", "unpack")
 LEAST_SCATTERED = 6
 SEED = 0
-LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
 
 
 @effect_models.register(
