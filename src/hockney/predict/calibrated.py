@@ -12,9 +12,8 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
-from hockney.predict.collective import AlgorithmTime
+from hockney.predict.collective import AlgorithmTime, PredictedSize, chosen_names
 from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
-from hockney.predict.every_algorithm import PredictedSize, chosen_names
 from hockney.predict.held_to_points import held
 from hockney.predict.identify.told import known_defaults
 from hockney.predict.network_figures import figures_of

@@ -7,8 +7,8 @@ or, where each further rank adds the same round, two small numbers of ranks give
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from pydantic import computed_field
@@ -16,11 +16,10 @@ from pydantic import computed_field
 from hockney import _core
 from hockney._core import Growth, Network, Simulated
 from hockney.errors import RequestError
-from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import Call
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.options import CollectiveCase
 from hockney.predict.place import LOCALITIES, Place
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
@@ -36,8 +35,6 @@ MOST_STEPS = 8e6
 UNCALIBRATED = 1.5
 """Times of smaller ratio cannot be ordered without measured collectives: nothing says how far off they are."""
 
-PUBLISHED = "library"
-"""Name of a model in the machine file that names no algorithm."""
 BOUND = "lower bound"
 """Method of a row that has no time, only a lower bound of it: a published one."""
 UNSHARED = "unshared"
@@ -113,24 +110,6 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
         note = f"about {what} are too many to simulate, and no closed form is known"
         return AlgorithmTime(name, "none", None, asymptotic=asymptotic, note=note)
     return _simulated(request, costs, place, asymptotic, by_class=False)
-
-
-def published(model: CollectiveModel, ranks: int, size_B: int) -> AlgorithmTime:
-    """The answer of a machine file's own model of the collective; no time outside its ranks and sizes.
-
-    Where the model is a lower bound it is `low_s`, and there is no time.
-    """
-    name = model.algorithm or PUBLISHED
-    time_s, regime = model.time_s(ranks, size_B), model.regime(ranks, size_B)
-    if time_s is None or regime is None:
-        return AlgorithmTime(name, "none", None, note="the machine file's model is of other ranks or sizes")
-    if not 0 <= time_s < math.inf:
-        return AlgorithmTime(
-            name, "none", None, note="the machine file's model gives no time here: it is negative or unbounded"
-        )
-    if regime.lower_bound:
-        return AlgorithmTime(name, BOUND, None, low_s=time_s, note=model.source)
-    return AlgorithmTime(name, "published", time_s, note=model.source)
 
 
 def _simulated(
@@ -297,34 +276,13 @@ def formula(counts: dict[str, int]) -> str:
 
 
 def growth(request: ScheduleRequest) -> str:
-    """How α and β count as ranks grow, from the textbook's closed form; empty where there is none.
-
-    In segments, also how they count as the number of segments S grows.
-    """
-    form = closed_form(request.algorithm.collective, request.algorithm.name)
+    """How α and β count as ranks grow, from the textbook's closed form; empty where there is none."""
+    algorithm, p = request.algorithm, request.problem
+    form = closed_form(algorithm.collective, algorithm.name)
     if form is None:
         return ""
-    p = request.problem
-    if p.segment_B:
-        starts, moved = form.orders
-        return f"O({starts}) α + O({moved}) β"
-
-    def order(ranks: int) -> tuple[float, float]:
-        counts = form.counts(Call(ranks, 2.0**40, radix=p.radix or request.algorithm.default_radix))
-        return float(counts.alpha), float(counts.bytes) / 2.0**40
-
-    starts, moved = (_order(*both) for both in zip(order(2**20), order(2**21), strict=True))
-    size = "m per rank" if COLLECTIVES[request.algorithm.collective].sizes_are_blocks else "m"
-    return f"O({starts}) α + O({moved}) {size}·β"
-
-
-def _order(once: float, twice: float) -> str:
-    ratio = twice / once if once else 1.0
-    if ratio > 3:
-        return "P²"
-    if ratio > 1.9:
-        return "P log P" if ratio > 2.02 else "P"
-    return "log P" if ratio > 1.005 else "1"
+    unit = "m per rank" if COLLECTIVES[algorithm.collective].sizes_are_blocks else "m"
+    return form.growth(p.radix or algorithm.default_radix, unit, in_segments=bool(p.segment_B))
 
 
 @dataclass(frozen=True)
@@ -376,3 +334,46 @@ def _apart(best: AlgorithmTime, other: AlgorithmTime) -> bool:
         for row in (best, other)
     ]
     return math.log(other.time_s / best.time_s) > (math.hypot(*widths) if best.high_s else math.log(UNCALIBRATED))
+
+
+@dataclass(frozen=True)
+class PredictedSize(Verdict):
+    """One size, the fastest algorithm first; `bounds` (seconds) are those that no algorithm beats."""
+
+    bytes: int = 0
+    origin: str = ""
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    algorithms: Sequence[AlgorithmTime] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Algorithms that cannot run here, with the reason."""
+    warnings: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls,
+        case: CollectiveCase,
+        size_B: int,
+        origin: str,
+        rows: Sequence[AlgorithmTime],
+        warnings: Sequence[str],
+        refused: Mapping[str, str] | None = None,
+        bounds: Mapping[str, float] | None = None,
+    ) -> PredictedSize:
+        """The rows compared and sorted; with `--algorithm best` only the first."""
+        ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
+        return cls(
+            **vars(verdict(rows)),
+            bytes=size_B,
+            origin=origin,
+            bounds=bounds or {},
+            algorithms=ordered[:1] if case.algorithm == "best" else ordered,
+            refused=refused or {},
+            warnings=list(dict.fromkeys(warnings)),
+        )
+
+
+def chosen_names(case: CollectiveCase, offered_names: Sequence[str]) -> list[str]:
+    """The algorithms that the case names; all that are offered where it names none."""
+    if case.algorithm in ("all", "best"):
+        return list(offered_names)
+    return list(dict.fromkeys(name.strip() for name in case.algorithm.split(",")))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -17,10 +17,10 @@ from hockney.machine.select import collective_title, collective_words, parse_whe
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import Call
-from hockney.predict.collective import BOUND, AlgorithmTime, Verdict, predict_one, published, verdict
+from hockney.predict.collective import BOUND, AlgorithmTime, PredictedSize, chosen_names, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, libraries
 from hockney.predict.estimators.base import Progress, silent
-from hockney.predict.from_model import measured_there
+from hockney.predict.from_model import measured_there, published
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.message_costs import SIZES_B
 from hockney.predict.network_figures import costs_of, has_machine, machine_of
@@ -38,42 +38,6 @@ NEWEST = (5, 0)
 """The version of Open MPI whose algorithms a name means where no table says which; MPICH has one meaning each."""
 USUAL_B = 1024
 """Size of a message where none is named."""
-
-
-@dataclass(frozen=True)
-class PredictedSize(Verdict):
-    """One size, the fastest algorithm first; `bounds` (seconds) are those that no algorithm beats."""
-
-    bytes: int = 0
-    origin: str = ""
-    bounds: Mapping[str, float] = field(default_factory=dict)
-    algorithms: Sequence[AlgorithmTime] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
-    """Algorithms that cannot run here, with the reason."""
-    warnings: Sequence[str] = ()
-
-    @classmethod
-    def of(
-        cls,
-        case: CollectiveCase,
-        size_B: int,
-        origin: str,
-        rows: Sequence[AlgorithmTime],
-        warnings: Sequence[str],
-        refused: Mapping[str, str] | None = None,
-        bounds: Mapping[str, float] | None = None,
-    ) -> PredictedSize:
-        """The rows compared and sorted; with `--algorithm best` only the first."""
-        ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
-        return cls(
-            **vars(verdict(rows)),
-            bytes=size_B,
-            origin=origin,
-            bounds=bounds or {},
-            algorithms=ordered[:1] if case.algorithm == "best" else ordered,
-            refused=refused or {},
-            warnings=list(dict.fromkeys(warnings)),
-        )
 
 
 @dataclass(frozen=True)
@@ -144,13 +108,6 @@ def nodes_of(case: CollectiveCase, ranks: int) -> int | None:
     if place is not None:
         return len(set(place.node))
     return None if costs.crosses_network(None, ranks) else 1
-
-
-def chosen_names(case: CollectiveCase, offered_names: Sequence[str]) -> list[str]:
-    """The algorithms that the case names; all that are offered where it names none."""
-    if case.algorithm in ("all", "best"):
-        return list(offered_names)
-    return list(dict.fromkeys(name.strip() for name in case.algorithm.split(",")))
 
 
 def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -> PredictedSize:

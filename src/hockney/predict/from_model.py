@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from hockney.models.collectives.base import CollectiveModel, Term
 from hockney.models.collectives.statements import formula_text
-from hockney.predict.collective import AlgorithmTime
+from hockney.predict.collective import BOUND, AlgorithmTime
 from hockney.units import format_bytes
 
+PUBLISHED = "library"
+"""Name of a model in the machine file that names no algorithm."""
 MEASURED, FITTED = "measured", "fitted"
 """Methods of a row: at a measured point, and between the points."""
+
+
+def published(model: CollectiveModel, ranks: int, size_B: int) -> AlgorithmTime:
+    """The answer of a machine file's own model of the collective; no time outside its ranks and sizes.
+
+    Where the model is a lower bound it is `low_s`, and there is no time.
+    """
+    name = model.algorithm or PUBLISHED
+    time_s, regime = model.time_s(ranks, size_B), model.regime(ranks, size_B)
+    if time_s is None or regime is None:
+        return AlgorithmTime(name, "none", None, note="the machine file's model is of other ranks or sizes")
+    if not 0 <= time_s < math.inf:
+        return AlgorithmTime(
+            name, "none", None, note="the machine file's model gives no time here: it is negative or unbounded"
+        )
+    if regime.lower_bound:
+        return AlgorithmTime(name, BOUND, None, low_s=time_s, note=model.source)
+    return AlgorithmTime(name, "published", time_s, note=model.source)
 
 
 def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -> AlgorithmTime:

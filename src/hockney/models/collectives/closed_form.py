@@ -170,10 +170,34 @@ class ClosedForm(CostFormula):
         """How the counts of α and of β grow: `("S + log P", "n + n log P/S")`."""
         return order_text(self.alpha.order), order_text(self.bytes.order)
 
+    def growth(self, radix: int, unit: str, *, in_segments: bool) -> str:
+        """How the counts of α and of β grow with the ranks: `O(log P) α + O(1) m·β` with the `unit` m of bytes.
+
+        In segments, also how they grow with the number of segments S.
+        """
+        if in_segments:
+            starts, moved = self.orders
+            return f"O({starts}) α + O({moved}) β"
+        (few_alpha, few_bytes), (many_alpha, many_bytes) = (
+            self.counts(Call(ranks, 2.0**40, radix=radix))[:2] for ranks in (2**20, 2**21)
+        )
+        starts, moved = _doubled(few_alpha, many_alpha), _doubled(few_bytes, many_bytes)
+        return f"O({starts}) α + O({moved}) {unit}·β"
+
     @property
     def order(self) -> str:
         """The argument of Θ(…) for T."""
         return " + ".join(order for order in self.orders if order != "1") or "1"
+
+
+def _doubled(few: Number, many: Number) -> str:
+    """How a count grows that is `many` at twice as many ranks."""
+    ratio = float(many) / float(few) if few else 1.0
+    if ratio > 3:
+        return "P²"
+    if ratio > 1.9:
+        return "P log P" if ratio > 2.02 else "P"
+    return "log P" if ratio > 1.005 else "1"
 
 
 @dataclass(frozen=True)
