@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from threading import Lock, Timer
@@ -160,14 +160,6 @@ def note(text: str) -> None:
     """A remark beside the result."""
     _said()
     _print(err, Text(_as_called(text)))
-
-
-def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
-    """The present name of a word; an old one is accepted for one release more, with a warning."""
-    if word not in renamed:
-        return word
-    warn(f"{option} {word} is called {renamed[word]} now; the next release refuses the old word")
-    return renamed[word]
 
 
 def _aside(word: str, style: str, text: str) -> None:

@@ -23,7 +23,6 @@ with later():
     from hockney.apps.jacobi.compared import compare, prediction_data
     from hockney.apps.jacobi.links import Links, MachineLinks
     from hockney.apps.jacobi.printed import (
-        RENAMED,
         PrintedPrediction,
         WeakScalingCase,
         exceeds,
@@ -122,7 +121,7 @@ def jacobi(case: JacobiCase, formula: FormulaOptions, as_json: JsonOption = Fals
             raise RequestError(f"{flag(name, option)} means nothing for the formulas of --model", "leave it out")
     if formula.model is None:
         raise RequestError("jacobi needs --model", f"known: {', '.join(jacobi_models.names())}")
-    name = say.current(formula.model, "--model", RENAMED)
+    name = formula.model
     if case.runs is not None:
         _compare(case, formula, name, as_json=as_json)
     else:

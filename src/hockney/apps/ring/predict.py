@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, RENAMED
+from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS
 from hockney.errors import RequestError
 from hockney.fields import Option, flag, options
 from hockney.predict.options import MachineFile, NetworkOptions, Placing
@@ -155,7 +155,7 @@ def predicted_rings(case: RingCase, numbers: Numbers) -> RingPredictions:
             f"--ranks: {sum(case.ranks)} processes in all, more than {MOST_PROCESSES}",
             "name fewer numbers of processes: 16,256,4096",
         )
-    model = say.current(case.model, "--model", RENAMED)
+    model = case.model
     model_of(model)
     if numbers.model_fields_set:
         for name, _, option in options(RingCase):
