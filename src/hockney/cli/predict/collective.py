@@ -14,8 +14,8 @@ from hockney.terminal.say import Column
 from hockney.units import counted, format_bytes, format_interval, format_time
 
 if TYPE_CHECKING:
-    from hockney.predict.collective import AlgorithmTime
-    from hockney.predict.every_algorithm import PredictedCollective, PredictedSize
+    from hockney.predict.collective import AlgorithmTime, PredictedSize
+    from hockney.predict.every_algorithm import PredictedCollective
 
 LEAST_MARGIN = 0.005
 """By less than this, which rounds to 0 %, nothing is called fastest."""
