@@ -1,8 +1,11 @@
 """What `hockney.api` offers, and where each name stands: lazy_loader reads this list."""
 
 from .campaign import Campaign as Campaign
+from .checks import CheckAnswer as CheckAnswer
+from .checks import check as check
 from .comparison import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
+from .fitted import fit_to_file as fit_to_file
 from .functions import compare as compare
 from .functions import evaluate as evaluate
 from .functions import fit as fit

@@ -8,7 +8,7 @@ import pytest
 from tests.check.planted import BLOCKS, SIZES, WHOLE, consistent, frame, times
 
 from hockney.check.cells import Times, times_in
-from hockney.check.guidelines.base import Bound, guidelines
+from hockney.check.guidelines import Bound, guidelines
 from hockney.check.study import bounds, study
 
 RANKS, SIZE_B = 4, 4096

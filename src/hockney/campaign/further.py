@@ -1,28 +1,24 @@
-"""A further campaign that a verb measures for its answer: `hockney check --confirm`, `tune --verify`."""
+"""A further campaign that is measured for an answer: `hockney check --confirm`, `tune --verify`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from hockney.cli._watching import Terminal
+from hockney.campaign.events import Watching
+from hockney.campaign.loop import Outcome
+from hockney.campaign.measure import run
+from hockney.campaign.plan import Plan
+from hockney.campaign.prepare import launches as prepare
+from hockney.campaign.trust import seal
 from hockney.errors import Incomplete, RequestError
-from hockney.terminal import say
-from hockney.terminal.loading import later
+from hockney.records import table
+from hockney.records.folder import JOURNALS, Campaign
+from hockney.records.visits import CHOICES
 from hockney.terminal.signals import Interrupted
-
-with later():
-    from hockney.campaign.loop import Outcome
-    from hockney.campaign.measure import run
-    from hockney.campaign.plan import Plan
-    from hockney.campaign.prepare import launches as prepare
-    from hockney.campaign.trust import seal
-    from hockney.records import table
-    from hockney.records.folder import JOURNALS, Campaign
-    from hockney.records.visits import CHOICES
 
 
 def measure_into(
-    plan: Plan, folder: Path, what: str, *, quiet: bool, goes_on: bool = False, mpi: str = ""
+    plan: Plan, folder: Path, what: str, watching: Watching, *, goes_on: bool = False, mpi: str = ""
 ) -> Outcome:
     """Measure the plan into the folder, whose table is written, whatever ends it.
 
@@ -45,10 +41,9 @@ def measure_into(
     else:
         campaign = Campaign.create(folder, plan.model_dump())
         seal(folder)
-    bar = say.PointsBar(quiet=quiet)
     try:
-        with bar.bar:
-            outcome = run(campaign, plan, prepared, Terminal(bar))
+        with watching() as watcher:
+            outcome = run(campaign, plan, prepared, watcher)
     except Interrupted as error:
         _write_table(campaign, plan)
         raise Incomplete(
@@ -57,7 +52,10 @@ def measure_into(
             if goes_on
             else f"`hockney measure -o {folder} --resume` goes on; then give the same command",
         ) from error
-    return outcome if _write_table(campaign, plan) else _nothing(folder, outcome)
+    if not _write_table(campaign, plan):
+        why = f": {outcome.why}" if outcome.why else ""
+        raise Incomplete(f"nothing could be measured into {folder}{why}", "run `hockney doctor --run`")
+    return outcome
 
 
 def _write_table(campaign: Campaign, plan: Plan) -> bool:
@@ -66,8 +64,3 @@ def _write_table(campaign: Campaign, plan: Plan) -> bool:
     if records:
         table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     return bool(records)
-
-
-def _nothing(folder: Path, outcome: Outcome) -> Outcome:
-    why = f": {outcome.why}" if outcome.why else ""
-    raise Incomplete(f"nothing could be measured into {folder}{why}", "run `hockney doctor --run`")
