@@ -18,4 +18,9 @@ from .machine import Machine as Machine
 from .pages import CardAnswer as CardAnswer
 from .pages import Page as Page
 from .pages import write_report as write_report
+from .predictions import predict_collective as predict_collective
+from .predictions import predict_datatype as predict_datatype
+from .predictions import predict_fft as predict_fft
+from .predictions import predict_messages as predict_messages
+from .predictions import predict_profile as predict_profile
 from .tuning import Tuning as Tuning
