@@ -14,6 +14,7 @@ from .functions import load_machine as load_machine
 from .functions import predict as predict
 from .functions import report as report
 from .functions import tune as tune
+from .identification import identify as identify
 from .machine import Machine as Machine
 from .pages import Page as Page
 from .predictions import predict_collective as predict_collective
