@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry
-from hockney.machine.formula import formula, regime_of
+from hockney.machine.formula import MESSAGES, formula, regime_of
 from hockney.machine.select import title
-from hockney.machine.summary import MESSAGES
 from hockney.models.base import Regime, corrected, interval, predict
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.machine import summary
+from hockney.machine import formula
 from hockney.machine.formula import formulas
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.over_ranks.points import collectives_in
@@ -90,7 +90,7 @@ def format_size(size_B: float) -> str:
 
 def bandwidth(curve: MessageCurve, fit: Fit) -> Parameter | None:
     """The asymptotic bandwidth in B/s, all pairs and both directions; None if the time does not grow."""
-    rate = summary.bandwidth(curve.entry, fit)
+    rate = formula.bandwidth(curve.entry, fit)
     if rate is None or curve.pairs == 1:
         return rate
     low, high = (None if bound is None else curve.pairs * bound for bound in (rate.low, rate.high))
@@ -108,9 +108,9 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
     return Headline(
         curve=curve,
         model=model,
-        latency_s=summary.latency(fit),
+        latency_s=formula.latency(fit),
         bandwidth_B_per_s=bandwidth(curve, fit),
-        n_half_B=summary.half_bandwidth_size(curve.entry, fit),
+        n_half_B=formula.half_bandwidth_size(curve.entry, fit),
         formulas=formulas(fit),
         fastest_B_per_s=float(rate[fastest]),
         fastest_at_B=float(curve.size_B[fastest]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -13,12 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hockney.models.base import Parameter
 from hockney.models.collectives._torus import alltoall_factor
 from hockney.models.collectives.around import Around, Times
-from hockney.models.collectives.closed_form import ClosedForm, Optimum
-from hockney.models.collectives.expression import Call
 from hockney.models.effects.base import Cell
 from hockney.models.views import Statement, Views
 from hockney.registry import Registry
 from hockney.statistics import Array
+
+if TYPE_CHECKING:
+    from hockney.models.collectives.closed_form import ClosedForm, Optimum
+    from hockney.models.collectives.expression import Call
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,9 @@ class CollectiveModel(_ModelPart):
         return time_s
 
     def _counted(self, count: Count, ranks: Array, size_B: Array) -> Array:
+        # A machine file without such models is read without formulas.
+        from hockney.models.collectives.expression import Call
+
         form = closed_form(self.operation, self.algorithm)
         assert form is not None, "checked as the model was made"
         return counted(form, count, Call(ranks, size_B, float(self.segment_B), float(self.radix)))

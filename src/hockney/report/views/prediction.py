@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from hockney.machine.file import Entry
+from hockney.machine.formula import OVERSUBSCRIBED, published
 from hockney.machine.levels import level_remark
 from hockney.machine.marks import MARKS, of_point
 from hockney.machine.select import words
-from hockney.machine.summary import OVERSUBSCRIBED, published
 from hockney.predict.added import AddedTime
 from hockney.predict.message import MessagePrediction
 from hockney.units import format_bytes, format_rate, format_time
