@@ -11,8 +11,10 @@ These names are `hockney.api`'s; they are imported when they are first used, so 
 
 from __future__ import annotations
 
-import lazy_loader
+import lazy_loader  # type: ignore[import-untyped]
+
+__version__ = "0.1.0"
 
 # Others have `hockney.api` alone: predict, tune and report are rooms of this package.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__version__ = "0.1.0"
+_OF_API = ["Campaign", "Machine", "compare", "evaluate", "fit", "load", "load_machine"]
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submod_attrs={"api": _OF_API})
