@@ -14,8 +14,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.levels import at_any_level
 from hockney.machine.system import find_system
-from hockney.report.card.content import Card as CardContent
-from hockney.report.card.content import content
+from hockney.report.card.content import CardAnswer, content
 from hockney.report.card.page import render
 from hockney.report.card.page import write as write_card
 from hockney.report.compare import compare
@@ -64,10 +63,10 @@ class Page:
 
 @dataclass(frozen=True, repr=False)
 class Card:
-    """A machine on two printed pages."""
+    """A machine on a few printed pages."""
 
     machine: Machine
-    content: CardContent
+    content: CardAnswer
 
     def write(self, path: str | Path) -> Path:
         """Write the page and return its path; NotWritten where that fails."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -206,7 +206,7 @@ def _card(path: Path, output: Path, in_place: str, *, any_level: bool, as_json: 
         machine = Machine.open(path)
     card = machine.card(output, any_level=any_level).content
     if as_json:
-        say.json({"card": str(output), **card.as_json()})
+        say.json(replace(card, card=str(output)))
         return
     for figure in card.key:
         say.line(f"{figure.name}: {figure.value}{f' ({figure.interval})' if figure.interval else ''}")

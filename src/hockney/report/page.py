@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -144,12 +144,14 @@ def render(
     of_messages: bool,
     explored: Explored | None = None,
     looks: Looks | None = None,
+    css: str = "",
+    calm: str | None = None,
 ) -> str:
     """The page as one HTML document that refers to nothing outside itself.
 
     It begins with the `findings`. `omitted` says what the headlines leave out. `of_messages` is False for a page
     about applications alone. `explored`: what a reader may look at in figures of an own choice, with the styles
-    `looks`.
+    `looks`. `css` is added to the page's own; `calm` is said where there are no warnings.
     """
     sections = list(sections)
     with_apps = any(section.is_application for section in sections)
@@ -157,7 +159,8 @@ def render(
     rendered = [_section(section, inliner) for section in sections]
     node_picture = _picture(nodes, inliner) if nodes else None
     model = ", ".join(dict.fromkeys(head.model for head in headlines))
-    page, css = template("hockney.report", "page")
+    page, own_css = template("hockney.report", "page")
+    css = own_css + css
     script, data, thinned = "", "", ""
     if explored is not None:
         carried, thinned = embed.thinned(explored)
@@ -180,7 +183,7 @@ def render(
         headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. "
         + " ".join(filter(None, [omitted, "All models stand side by side below."])),
         warnings=warnings,
-        calm=CALM if of_messages else CALM_APPLICATIONS,
+        calm=calm if calm is not None else CALM if of_messages else CALM_APPLICATIONS,
         sections=rendered,
         provenance=provenance,
         nodes=node_picture,
@@ -258,5 +261,12 @@ def _picture(drawing: Drawing, inliner: Inliner) -> dict[str, str]:
         "svg": inliner.inline(drawing.figure, drawing.alt),
         "title": drawing.title,
         "caption": drawing.caption,
-        "choice": json.dumps(drawing.choice, ensure_ascii=False) if drawing.choice else "",
+        "choice": _chosen(drawing),
     }
+
+
+def _chosen(drawing: Drawing) -> str:
+    """What of the explorer shows the same, as JSON; empty where nothing does."""
+    fields = {} if drawing.choice is None else asdict(drawing.choice)
+    known = {name: value for name, value in fields.items() if value is not None}
+    return json.dumps(known, ensure_ascii=False) if known else ""

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from hockney.api.answers.base import answer
 from hockney.api.answers.campaigns import Jobs, SkippedFile
 from hockney.api.answers.evaluate import CollectiveEvaluation
-from hockney.report.card.content import CardModel, Number
+from hockney.report.card.content import CardAnswer
 from hockney.report.findings import Finding
 from hockney.studies.files import StudyFile
 
@@ -52,21 +52,6 @@ class ReportAnswer(TypedDict):
     applications: list[dict[str, Any]]
     findings: list[Finding]
     warnings: list[str]
-
-
-class CardAnswer(TypedDict):
-    """The card that was written, and what stands on it (`Card` of hockney.report.card.content)."""
-
-    card: str
-    title: str
-    lead: list[str]
-    key: list[Number]
-    messages: list[CardModel]
-    effects: list[CardModel]
-    collectives: list[CardModel]
-    closed_forms: list[CardModel]
-    limits: list[str]
-    provenance: list[str]
 
 
 answer("report")(ReportAnswer | CardAnswer)

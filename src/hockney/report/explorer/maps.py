@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.report.drawing import WIDTH_IN, Drawing
-from hockney.report.explorer.chart import FASTEST, PENALTIES, PENALTY, Cell, Chart, Choice, Explored, chart
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import (
+    FASTEST,
+    PENALTIES,
+    PENALTY,
+    Axis,
+    Chart,
+    Explored,
+    MapCell,
+    Panel,
+    Selection,
+    Tiles,
+    panel,
+)
 from hockney.report.style import PENALTIES as SHADES
 from hockney.report.style import Looks
 from hockney.units import format_bytes
@@ -23,9 +32,7 @@ MOST_NAMED = 7
 """Algorithms with a colour of their own, as many as there are colours."""
 MOST_WRITTEN = 130
 """Cells of a panel whose penalty is written into them."""
-_Colour = tuple[float, float, float]
-_BLANK: _Colour = (1.0, 1.0, 1.0)
-_GREY: _Colour = (0.72, 0.72, 0.72)
+_BLANK, _GREY = "#ffffff", "#b8b8b8"
 
 
 def drawing(operation: str, explored: Explored, looks: Looks) -> Drawing | None:
@@ -33,38 +40,45 @@ def drawing(operation: str, explored: Explored, looks: Looks) -> Drawing | None:
     first = explored.first[operation]
     every = _choices(explored, first)
     choices = every[:MOST_PANELS]
-    fastest, costs = ([chart(view, choice, explored) for choice in choices] for view in (FASTEST, PENALTY))
-    cells = [cell for one in fastest for cell in one.cells]
+    of_choices = [panel(FASTEST, choice, explored).cells for choice in choices]
+    cells = [cell for own in of_choices for cell in own]
     if not cells:
         return None
     penalties = [(cell.penalty, cell) for cell in cells if cell.penalty is not None]
     named = _named(cells)
     # Where the default is the fastest there is nothing to do.
-    colours = {
-        name: to_rgb(SHADES[0] if name == DEFAULT else look.colour) for name, look in looks.of(named).items()
-    }
-    figure = Figure(figsize=(WIDTH_IN, 3.35 if not penalties else 6.1), layout="constrained")
-    panels = figure.subplots(2 if penalties else 1, len(choices), squeeze=False)
-    for axes, choice, one in zip(panels[0], choices, fastest, strict=True):
-        _map(axes, one, [colours.get(cell.best, _GREY) for cell in one.cells])
-        axes.set_title(_telling(choice, every))
-    is_more = any(cell.best not in colours for cell in cells)
-    _key(panels[0][-1], "fastest", colours | ({"others": _GREY} if is_more else {}))
-    if penalties:
-        for axes, one in zip(panels[1], costs, strict=True):
-            _map(
-                axes, one, [_BLANK if c.penalty is None else to_rgb(SHADES[shade(c.penalty)]) for c in one.cells]
+    colours = {name: SHADES[0] if name == DEFAULT else look.colour for name, look in looks.of(named).items()}
+    others = {"others": _GREY} if any(cell.best not in colours for cell in cells) else {}
+    rows = [
+        [
+            Panel(
+                title=_telling(choice, every),
+                tiles=_tiles(own, lambda cell: colours.get(cell.best, _GREY)),
+                key=colours | others if choice is choices[-1] else {},
+                key_title="fastest",
+                x=Axis("" if penalties else "message size", "names"),
+                y=Axis("" if place else "ranks", "names"),
             )
-            _write(axes, one)
+            for place, (choice, own) in enumerate(zip(choices, of_choices, strict=True))
+        ]
+    ]
+    if penalties:
         words = ["not told apart", *(f"to × {end:g}" for end in PENALTIES[1:]), f"over × {PENALTIES[-1]:g}"]
-        _key(panels[1][-1], "default / fastest", dict(zip(words, map(to_rgb, SHADES), strict=True)))
-    for axes in panels[-1]:
-        axes.set_xlabel("message size")
-    for row in panels:
-        row[0].set_ylabel("ranks")
+        rows.append(
+            [
+                Panel(
+                    tiles=_tiles(own, _shaded, is_written=len(own) <= MOST_WRITTEN),
+                    key=dict(zip(words, SHADES, strict=True)) if place == len(choices) - 1 else {},
+                    key_title="default / fastest",
+                    x=Axis("message size", "names"),
+                    y=Axis("" if place else "ranks", "names"),
+                )
+                for place, own in enumerate(panel(PENALTY, choice, explored).cells for choice in choices)
+            ]
+        )
     alt = f"{operation}: a map of size and ranks with the fastest algorithm, {', '.join(named)}"
     if penalties:
-        worst, at = max(penalties, key=lambda one: one[0])
+        worst, at = max(penalties, key=lambda pair: pair[0])
         alt += f"; at worst the default takes × {worst:.2f}, at {format_bytes(at.bytes)} on {at.ranks} ranks"
     left = len(every) - len(choices)
     return Drawing(
@@ -73,9 +87,13 @@ def drawing(operation: str, explored: Explored, looks: Looks) -> Drawing | None:
         alt,
         "A cell for each size and number of ranks that was measured, in equal steps."
         + (f" {left} more configurations are in the tables." if left else ""),
-        figure,
-        choice=first.as_json(),
+        Chart(rows, 6.1 if penalties else 3.35),
+        choice=first,
     )
+
+
+def _shaded(cell: MapCell) -> str:
+    return _BLANK if cell.penalty is None else SHADES[shade(cell.penalty)]
 
 
 def shade(penalty: float) -> int:
@@ -83,7 +101,7 @@ def shade(penalty: float) -> int:
     return sum(penalty > end + 1e-9 for end in PENALTIES)
 
 
-def _choices(explored: Explored, first: Choice) -> list[Choice]:
+def _choices(explored: Explored, first: Selection) -> list[Selection]:
     """The first choice, then those of other placements, libraries and variants, the fullest before others."""
     cells = explored.cells[explored.cells["operation"] == first.operation]
     names = [name for name in first.held if name in cells.columns]
@@ -93,18 +111,13 @@ def _choices(explored: Explored, first: Choice) -> list[Choice]:
     return [first, *(choice for choice in made if choice.held != first.held)] if made else [first]
 
 
-def _telling(choice: Choice, every: Sequence[Choice]) -> str:
+def _telling(choice: Selection, every: Sequence[Selection]) -> str:
     """What tells a choice from the others."""
     several = [name for name in choice.held if len({other.held[name] for other in every}) > 1]
     return ", ".join(filter(None, (choice.held[name] for name in several)))
 
 
-def _key(axes: Axes, title: str, colours: Mapping[str, _Colour]) -> None:
-    patches = [Patch(facecolor=colour, edgecolor=_GREY, label=name) for name, colour in colours.items()]
-    axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.0, 1.0), title=title)
-
-
-def _named(cells: Sequence[Cell]) -> list[str]:
+def _named(cells: Sequence[MapCell]) -> list[str]:
     counts: dict[str, int] = {}
     for cell in cells:
         counts[cell.best] = counts.get(cell.best, 0) + 1
@@ -113,29 +126,14 @@ def _named(cells: Sequence[Cell]) -> list[str]:
     return [*chosen, *([DEFAULT] if DEFAULT in order[MOST_NAMED:] else [])]
 
 
-def _map(axes: Axes, of: Chart, colours: Sequence[_Colour]) -> None:
-    """One pixel for each cell, in equal steps."""
-    sizes, ranks = _steps(of, "bytes"), _steps(of, "ranks")
-    pixels = np.ones((max(len(ranks), 1), max(len(sizes), 1), 3))
-    for cell, colour in zip(of.cells, colours, strict=True):
-        pixels[ranks[cell.ranks], sizes[cell.bytes]] = colour
-    axes.imshow(pixels, origin="lower", aspect="auto", interpolation="nearest")
-    axes.grid(visible=False)
-    every = max(1, -(-len(sizes) // 6))
-    axes.set_xticks([*range(0, len(sizes), every)], [format_bytes(size) for size in [*sizes][::every]])
-    every = max(1, -(-len(ranks) // 9))
-    axes.set_yticks([*range(0, len(ranks), every)], [str(count) for count in [*ranks][::every]])
-
-
-def _write(axes: Axes, of: Chart) -> None:
-    """The penalties in numbers, where they have room."""
-    sizes, ranks = _steps(of, "bytes"), _steps(of, "ranks")
-    for cell in of.cells if len(of.cells) <= MOST_WRITTEN else ():
-        if cell.penalty is not None:
-            colour = "white" if shade(cell.penalty) >= len(PENALTIES) - 1 else "black"
-            at = sizes[cell.bytes], ranks[cell.ranks]
-            axes.text(*at, f"{cell.penalty:.2g}", ha="center", va="center", fontsize=6.5, color=colour)
-
-
-def _steps(of: Chart, name: str) -> dict[int, int]:
-    return {value: i for i, value in enumerate(sorted({getattr(cell, name) for cell in of.cells}))}
+def _tiles(cells: Sequence[MapCell], colour: Callable[[MapCell], str], *, is_written: bool = False) -> Tiles:
+    """A colour for each cell, white where there is none, and its penalty in numbers."""
+    sizes, ranks = (sorted({getattr(cell, name) for cell in cells}) for name in ("bytes", "ranks"))
+    colours = np.ones((max(len(ranks), 1), max(len(sizes), 1), 3))
+    words = {}
+    for cell in cells:
+        at = ranks.index(cell.ranks), sizes.index(cell.bytes)
+        colours[at] = to_rgb(colour(cell))
+        if is_written and cell.penalty is not None:
+            words[at] = f"{cell.penalty:.2g}"
+    return Tiles(colours, [format_bytes(size) for size in sizes], [str(count) for count in ranks], words)
