@@ -51,17 +51,6 @@ def test_a_printed_row(run: Run) -> None:
     assert made["tied"] == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("document-000", "weak_scaling_jacobi"), ("document-001", "weak_scaling_jacobi_per_message")],
-)
-def test_an_old_word_is_answered_with_the_new_one(run: Run, old: str, new: str) -> None:
-    now, before = (run("--grid", "24x1x1", "--json", model=word) for word in (new, old))
-    assert before[:2] == now[:2]
-    assert json.loads(before[1])["model"] == new
-    assert before[2].startswith(f"warning: --model {old} is called {new} now")
-
-
 def test_all_grids_are_ranked_and_ties_said(run: Run) -> None:
     code, out, _ = run("--grid", "all", "--ranks", "48", "--json")
     assert code == 0

@@ -7,7 +7,6 @@ import math
 import pytest
 
 from hockney.apps.jacobi.printed import (
-    RENAMED,
     Halo,
     HaloModel,
     WeakScalingCase,
@@ -260,7 +259,3 @@ def test_a_latency_of_each_message_is_two_more_for_each_direction(grid: Grid) ->
     per_face, per_message = predict(PER_FACE, case, grid), predict(PER_MESSAGE, case, grid)
     assert per_message.halo_B == per_face.halo_B
     assert per_message.communication_s - per_face.communication_s == pytest.approx(2e-3 * grid.directions)
-
-
-def test_words_that_were_renamed_lead_to_models() -> None:
-    assert set(RENAMED.values()) <= set(jacobi_models.names())

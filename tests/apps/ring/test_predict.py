@@ -52,14 +52,6 @@ def test_the_forms_of_two_links(run: Run) -> None:
     assert (made["message_B"], made["machine"], made["model"]) == (4, None, "two-links")
 
 
-def test_the_old_word_of_two_links_is_answered_with_the_new_one(run: Run) -> None:
-    now, before = (
-        run("--ranks", "14", *SOCKETS, "--model", word, "--json") for word in ("two-links", "document-001")
-    )
-    assert before[:2] == now[:2]
-    assert before[2].startswith("warning: --model document-001 is called two-links now")
-
-
 def test_the_slowest_link_rules_by_itself(run: Run) -> None:
     made = asked(run, "--ranks", "12,14", *SOCKETS)
     assert made["model"] == "slowest-link"

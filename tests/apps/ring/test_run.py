@@ -85,14 +85,6 @@ def test_the_lines_of_processes(mpi: Mpi) -> None:
     ]
 
 
-@pytest.mark.parametrize(("old", "new"), [("document-000", "messages"), ("document-001", "hops")])
-def test_an_old_form_is_called_by_its_new_name(old: str, new: str) -> None:
-    # Refused for its file, before anything is launched.
-    done = run("--ranks", "2", "--format", old, "--csv", "/nowhere/ring.csv")
-    assert done.stderr.startswith(f"warning: --format {old} is called {new} now")
-    assert "cannot write /nowhere/ring.csv" in done.stderr
-
-
 @pytest.mark.simulated
 def test_a_simulated_ring_breaks_where_a_further_switch_begins(tmp_path: Path) -> None:
     smpi = ("--mpi", "smpi", "--platform", str(PLATFORM), "--figure", str(tmp_path / "ring.png"))

@@ -23,7 +23,6 @@ with later():
     from hockney.apps.jacobi.compared import compare, prediction_data
     from hockney.apps.jacobi.links import Links, MachineLinks
     from hockney.apps.jacobi.printed import (
-        RENAMED,
         PrintedPrediction,
         WeakScalingCase,
         exceeds,
@@ -40,6 +39,7 @@ with later():
     from hockney.machine.placement_of_launch import placement_of_launch
     from hockney.machine.select import parse_where
     from hockney.machine.system import find_system
+    from hockney.predict.network_figures import has_machine, refuse_places
     from hockney.records.folder import Campaign
 
 
@@ -121,7 +121,7 @@ def jacobi(case: JacobiCase, formula: FormulaOptions, as_json: JsonOption = Fals
             raise RequestError(f"{flag(name, option)} means nothing for the formulas of --model", "leave it out")
     if formula.model is None:
         raise RequestError("jacobi needs --model", f"known: {', '.join(jacobi_models.names())}")
-    name = say.current(formula.model, "--model", RENAMED)
+    name = formula.model
     if case.runs is not None:
         _compare(case, formula, name, as_json=as_json)
     else:
@@ -147,8 +147,8 @@ def _source(case: JacobiCase, formula: FormulaOptions) -> Callable[[Grid, Any], 
         raise RequestError(f"jacobi by {formula.model} needs {missing}", f"for example {EXAMPLE}")
     system = find_system(case.system) if case.system else None
     if system is None:
-        case.refuse_places()
-    if not case.is_there:
+        refuse_places(case)
+    if not has_machine(case):
         return None
     links = MachineLinks(load(case.machine), formula.locality, parse_where(case.where))
 

@@ -66,8 +66,6 @@ class HaloModel:
 jacobi_models: Registry[HaloModel] = Registry(
     "model of jacobi", "hockney.apps.jacobi.printed", "reference/jacobi.md"
 )
-RENAMED = {"document-000": "weak_scaling_jacobi", "document-001": "weak_scaling_jacobi_per_message"}
-"""Words that the command line accepts for one release more."""
 
 
 @dataclass(frozen=True)

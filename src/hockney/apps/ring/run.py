@@ -12,7 +12,7 @@ from rich.table import Table
 
 from hockney import writing
 from hockney.apps.launched import Repetitions
-from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, RENAMED, TOPOLOGIES
+from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, TOPOLOGIES
 from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
 from hockney.fields import Option
@@ -31,7 +31,6 @@ with later():
     from hockney.apps.ring.predicted import RingComparison, compared, in_words
     from hockney.apps.ring.study import (
         FORMATS,
-        RENAMED_FORMATS,
         RingSeries,
         Sweep,
         chosen,
@@ -99,8 +98,7 @@ def ring(
     Over several numbers of processes, lines are fitted between the places where the placement fills a cache, a
     package or a node; half the slope is the latency of a message.
     """
-    form = say.current(study.form, "--format", RENAMED_FORMATS)
-    model = say.current(study.model, "--model", RENAMED)
+    form, model = study.form, study.model
     chosen([form], FORMATS, "--format")
     model_of(model)
     sweep = Sweep(study.ranks, study.exchange, study.topology, study.iterations, study.repetitions)

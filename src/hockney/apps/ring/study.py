@@ -28,8 +28,6 @@ from hockney.report.places import domains
 from hockney.runner.session import Refused
 
 FORMATS = ("table", "messages", "hops")
-RENAMED_FORMATS = {"document-000": "messages", "document-001": "hops"}
-"""Words that the command line accepts for one release more."""
 MOST_ITERATIONS = 100_000_000
 STATISTICS = ("rank", "P", "t_mean", "t_xmsg", "var", "s2", "N", "dev", "s")
 """Columns of the statistics of a process; µs and µs²."""

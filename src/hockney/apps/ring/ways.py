@@ -8,5 +8,3 @@ TOPOLOGIES = ("world", "cartesian", "cartesian-reorder")
 OURS = "slowest-link"
 TWO_LINKS = "two-links"
 MODEL_NAMES = (OURS, TWO_LINKS)
-RENAMED = {"document-001": TWO_LINKS}
-"""Words that the command line accepts for one release more."""
