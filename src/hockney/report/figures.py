@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hockney.models._evaluate import HeldOut
 from hockney.report.axes import SizeAxis, rate_unit
 from hockney.report.curves import MessageCurve, labels
 from hockney.report.drawing import Drawing
@@ -145,22 +146,6 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
 def _places(panels: Sequence[Panel | None]) -> list[Panel | None]:
     """The panels of a row, with empty places for those that are fewer than `FEWEST_PANELS`."""
     return [*panels, *[None] * (FEWEST_PANELS - len(panels))]
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Measured and predicted times of points that the fit has not seen, and quantiles of the error.
-
-    `between` is the median error of lines between the neighbouring sizes. `remark` says what simpler model
-    predicts them better; empty where none does.
-    """
-
-    measured_s: NDArray[np.float64]
-    predicted_s: NDArray[np.float64]
-    median: float
-    p95: float
-    between: float
-    remark: str = ""
 
 
 def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Context) -> Drawing:

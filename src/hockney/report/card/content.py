@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
 
 from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Entry, Machine, MpiLibrary
@@ -88,14 +91,16 @@ class CardAnswer:
     closed_forms: list[CardModel]
     limits: list[str]
     provenance: list[str]
+    in_place: Annotated[str, Field(exclude=True)] = ""
+    """Words for the page that was replaced."""
 
 
-def content(machine: Machine, output: str = "") -> CardAnswer:
+def content(machine: Machine) -> CardAnswer:
     """Everything in the file, the most important first."""
     entries = sorted(machine.point_to_point, key=_importance)
     congestions = Congestions(machine)
     return CardAnswer(
-        card=output,
+        card="",
         title=machine.system.name or "A machine",
         lead=_lead(machine),
         key=_key_numbers(entries),

@@ -12,8 +12,8 @@ from hockney.models.views import View
 from hockney.report.card.content import CardAnswer, CardModel, Number, content, principal
 from hockney.report.card.figures import collectives, known, messages
 from hockney.report.drawing import Drawing
-from hockney.report.page import Section
-from hockney.report.page import render as render_page
+from hockney.report.page import Contribution, Report, Section
+from hockney.report.style import Looks
 from hockney.report.tables import NONE, Table
 
 VIEW_WORDS: dict[View, str] = {"asymptotic": "Θ", "dominant": "leading", "bounded": "bounds", "exact": "exact"}
@@ -46,20 +46,19 @@ def render(machine: Machine, card: CardAnswer | None = None) -> str:
         _section("intervals", "How well the parameters are known", [], known(machine)),
         _section("limits", "Limits", [_lines("what must not be concluded from these numbers", card.limits)]),
     ]
-    return render_page(
+    return Report(
         title=card.title,
         lead=card.lead,
-        headlines=[],
-        omitted="",
+        content=Contribution([section for section in sections if section.tables or section.figures]),
+        findings=[],
         warnings=[],
-        sections=[section for section in sections if section.tables or section.figures],
         provenance=[_lines("what the numbers come from", card.provenance)],
-        nodes=None,
         origin=ORIGIN,
-        of_messages=True,
-        calm="",
+        explored=None,
+        looks=Looks(),
         css=reading.text(Path(str(files("hockney.report.card"))) / "card.css"),
-    )
+        calm="",
+    ).html
 
 
 def _section(name: str, title: str, tables: Sequence[Table], *figures: Drawing | None) -> Section:
