@@ -19,8 +19,8 @@ from hockney.records import table
 from hockney.report.compare import compare
 from hockney.report.explorer.chart import MISSED, MODELS, VIEWS, Explored, Selection, View, panel
 from hockney.report.explorer.explored import Source, explored
-from hockney.report.explorer.maps import shade
 from hockney.report.make import make, write_html
+from hockney.report.maps import shade
 from hockney.units import format_bytes, format_time
 
 pytestmark = [pytest.mark.thorough, *needs_browser]

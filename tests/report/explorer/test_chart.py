@@ -19,10 +19,10 @@ from hockney.models.base import models, predict
 from hockney.models.over_ranks.points import groups, points
 from hockney.records import table
 from hockney.records.contents import read
-from hockney.report import bandwidths, collectives
+from hockney.report import bandwidths, collectives, maps
 from hockney.report.collective_figures import against_size
 from hockney.report.curves import curves
-from hockney.report.explorer import embed, maps
+from hockney.report.explorer import embed
 from hockney.report.explorer.chart import (
     AGAINST_RANKS,
     AGAINST_SIZE,
