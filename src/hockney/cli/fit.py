@@ -15,7 +15,7 @@ from hockney.terminal.loading import later
 
 with later():
     from hockney.api.campaign import Campaign
-    from hockney.apps.ring.predicted import RingComparison, in_words
+    from hockney.apps.ring.lines import RingComparison, in_words
     from hockney.machine.file import check_writable
     from hockney.models.views import VIEWS
     from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
@@ -61,7 +61,7 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     if as_json:
         effects = sections_data(of_effects(machine), VIEWS)
         collectives = sections_data(of_collectives(machine, None), VIEWS)
-        more = {"rings": [one.as_data() for one in rings]} if rings else {}
+        more = {"rings": rings} if rings else {}
         found = {"effects": effects, "collectives": collectives, **more}
         say.json({"machine": str(output), **overview(machine), **found})
         return
@@ -82,7 +82,7 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
 def _say_rings(rings: list[RingComparison], *, as_json: bool) -> None:
     """Of rings alone there are lines, and no machine file: that is made from messages between two ranks."""
     if as_json:
-        say.json({"machine": None, "rings": [one.as_data() for one in rings]})
+        say.json({"machine": None, "rings": rings})
         return
     for one in rings:
         say.line(one.curve.title_among([other.curve for other in rings]))

@@ -130,14 +130,20 @@ def table(shown: Table, *, keys: int = 1) -> None:
 def json(answer: object) -> None:
     """One JSON object as the result, a mapping or a dataclass. NaN and infinity are refused."""
     _said()
-    if is_dataclass(answer) and not isinstance(answer, type):
-        # It is slow to import, and only answers need it.
-        from pydantic import TypeAdapter
-
-        answer = TypeAdapter(type(answer)).dump_python(answer, mode="json")
     # Escaped where the output could not hold it: a name stays the same name.
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    sys.stdout.write(json_.dumps(answer, indent=2, allow_nan=False, ensure_ascii=not is_unicode) + "\n")
+    text = json_.dumps(answer, indent=2, allow_nan=False, ensure_ascii=not is_unicode, default=_plain)
+    sys.stdout.write(text + "\n")
+
+
+def _plain(answer: object) -> object:
+    """What a dataclass is in JSON."""
+    if not is_dataclass(answer) or isinstance(answer, type):
+        raise TypeError(f"{type(answer).__name__} is no JSON")
+    # It is slow to import, and only answers need it.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(type(answer)).dump_python(answer, mode="json")
 
 
 def warn(text: str) -> None:
