@@ -51,17 +51,6 @@ def test_a_printed_row(run: Run) -> None:
     assert made["tied"] == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("document-000", "weak_scaling_jacobi"), ("document-001", "weak_scaling_jacobi_per_message")],
-)
-def test_an_old_word_is_answered_with_the_new_one(run: Run, old: str, new: str) -> None:
-    now, before = (run("--grid", "24x1x1", "--json", model=word) for word in (new, old))
-    assert before[:2] == now[:2]
-    assert json.loads(before[1])["model"] == new
-    assert before[2].startswith(f"warning: --model {old} is called {new} now")
-
-
 def test_all_grids_are_ranked_and_ties_said(run: Run) -> None:
     code, out, _ = run("--grid", "all", "--ranks", "48", "--json")
     assert code == 0
@@ -136,7 +125,7 @@ def test_what_is_missing_is_named(run: Run, name: str) -> None:
         (["--grid", "24x1x1", "--latency", "-1us"], "'-1us' is not a time"),
         (["--grid", "24x1x1", "--bandwidth", "0GB/s"], "bandwidth must be positive"),
         (["--grid", "24x1x1", "--bandwidth", "1e-320B/s"], "out of range"),
-        (["--grid", "24x1x1", "--model", "weak_scaling"], "unknown model of jacobi 'weak_scaling'"),
+        (["--grid", "24x1x1", "--model", "weak_scaling"], "unknown --model 'weak_scaling'"),
         (["--grid", "24x1x1", "--bytes", "8"], "No such option: --bytes"),
         (["--grid", "24x1x1", "--machine", "m.json"], "stand in place of --machine"),
         (["--grid", "24x1x1", "--locality", "node"], "stand in place of --machine"),

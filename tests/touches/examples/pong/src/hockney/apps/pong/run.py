@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hockney.apps.launched import Repetitions
 from hockney.apps.run import run, run_app
+
+from hockney.apps.launched import Repetitions
 from hockney.campaign.plan import AppLaunching
 from hockney.predict.verb import Sizes
 from hockney.terminal import JsonOption, answer_no, say, verb
