@@ -7,7 +7,6 @@ is special in one verb stands at the option there (`Option.help`) and follows th
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass
 
 LAUNCH = "Launch"
@@ -94,37 +93,3 @@ MEANINGS = {
     "--where": Meaning("Only what has NAME=VALUE, such as mapping=core; several: write it again.", MACHINE),
 }
 """By the options' names. `tests/terminal/test_vocabulary.py` refuses a name of several verbs that is not here."""
-
-RENAMED = {
-    "--algorithms": ("--algorithm",),
-    "--block": ("--block-rows",),
-    "--by": ("--evidence",),
-    "--cells": ("--size", "--subdomain"),
-    "--figures": ("--figure",),
-    "--gap-per-byte": ("--bandwidth",),
-    "--hosts": ("--nodes", "--host-map"),
-    "--link-bandwidth": ("--link",),
-    "--loads-only": ("--dry-run",),
-    "--localities": ("--locality",),
-    "--operations": ("--operation",),
-    "--out": ("--files",),
-    "--plan": ("--dry-run",),
-    "--plot": ("--figure",),
-    "--processes": ("--ranks",),
-    "--radices": ("--radix",),
-    "--roots": ("--root",),
-    "--segments": ("--segment",),
-    "--shape": ("--size",),
-    "--sizes": ("--bytes",),
-    "--table": ("--rules",),
-    "--topology": ("--communicator", "--node"),
-    "--variants": ("--transports",),
-}
-"""What options were called, and are called now: the first that a verb has, where it has none of the old name."""
-
-
-def current(flag: str, known: Container[str]) -> str:
-    """The present name of an option among those that a verb knows; the word itself where it has no other."""
-    if flag in known:
-        return flag
-    return next((now for now in RENAMED.get(flag, ()) if now in known), flag)

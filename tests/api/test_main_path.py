@@ -86,7 +86,7 @@ def test_numbers_of_ranks_are_read_as_on_the_command_line(ranks: Any) -> None:
 
 def test_grids_of_an_application() -> None:
     words = (
-        "--cells",
+        "--size",
         "200",
         "--ranks",
         "8,64",

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from hockney.check.cells import Times, times_in
-from hockney.check.claims import ClaimFinding, claims_text, judge_claims, parse_claim
+from hockney.check.claims import ClaimFinding, judge_claims, parse_claim
+from hockney.check.shown import claims_lines
 from hockney.errors import RequestError
 
 RANKS = (2, 4, 8, 16, 32, 64, 128)
@@ -50,7 +51,7 @@ def judged(law: Law, text: str, seed: int = 1) -> list[ClaimFinding]:
 
 
 def violated(findings: Sequence[ClaimFinding]) -> dict[int, int | None]:
-    return {finding.size_B: finding.ranks for finding in findings if finding.verdict == "violated"}
+    return {finding.bytes: finding.fails_from_ranks for finding in findings if finding.verdict == "violated"}
 
 
 def circulant(ranks: int, size_B: int) -> float:
@@ -101,11 +102,11 @@ def test_the_ranks_from_which_a_claim_fails_are_named() -> None:
     # At 16 ranks every time is as claimed, at 32 it is twice that.
     assert set(violated(findings).values()) == {32}
     assert set(violated(findings)) == set(SIZES)
-    at = next(finding for finding in findings if finding.size_B == SIZES[-1])
-    assert at.low is not None
-    assert at.high is not None
-    assert at.low <= 2 <= at.high
-    assert any("fails from P = 32 on" in line for line in claims_text(findings))
+    at = next(finding for finding in findings if finding.bytes == SIZES[-1])
+    assert at.factor_low is not None
+    assert at.factor_high is not None
+    assert at.factor_low <= 2 <= at.factor_high
+    assert any("fails from P = 32 on" in line for line in claims_lines(findings))
 
 
 def test_too_few_ranks_tell_nothing() -> None:

@@ -9,7 +9,7 @@ from tests.check.planted import MPIS, Made, Measured, equal, times, true_ratios,
 
 from hockney.check.judge import LEAST_LAUNCHES, Judged, comparisons, judge
 from hockney.check.power import FACTOR, FOUND, Power, power
-from hockney.check.shown import study_text
+from hockney.check.shown import checked_lines
 from hockney.check.study import study
 
 FAMILY_ERROR, LEAST_FACTOR = 0.02, 1.05
@@ -96,7 +96,7 @@ def test_where_nothing_can_be_found_that_is_said() -> None:
     made = study(times(equal, launches=LEAST_LAUNCHES, noise=Made(own=3.0)))
     assert made.power is not None
     assert made.power.median_factor is None
-    assert "from more than 100 on in the median comparison" in study_text(made, None)[1]
+    assert "from more than 100 on in the median comparison" in "\n".join(checked_lines(made, []))
 
 
 @pytest.mark.parametrize("least_factor", [FACTOR, 1.5])
@@ -107,20 +107,22 @@ def test_nothing_is_said_of_a_factor_that_is_no_violation(least_factor: float) -
     assert made.power.launches is None
     assert made.power.median_factor is not None
     assert made.power.median_factor > least_factor
-    assert f"a factor of {FACTOR:g}" not in study_text(made, None)[1]
+    assert f"a factor of {FACTOR:g}" not in "\n".join(checked_lines(made, []))
     few = study(times(equal, launches=LEAST_LAUNCHES - 1), least_factor=least_factor)
-    assert f"most factors of {FACTOR:g}" not in study_text(few, None)[1]
+    assert f"most factors of {FACTOR:g}" not in "\n".join(checked_lines(few, []))
 
 
 def test_from_how_many_launches_on_each_finds_the_factor() -> None:
     made = study(times(equal, launches=12))
     assert made.power is not None
     assert made.power.found_share is not None
-    assert f"each finds it with 95% from about {made.power.launches} launches on" in study_text(made, None)[1]
+    assert f"each finds it with 95% from about {made.power.launches} launches on" in "\n".join(
+        checked_lines(made, [])
+    )
     wide = study(times(equal, launches=LEAST_LAUNCHES, noise=Made(own=3.0)))
-    assert "each finds it with 95% from more than 10,000 launches on" in study_text(wide, None)[1]
+    assert "each finds it with 95% from more than 10,000 launches on" in "\n".join(checked_lines(wide, []))
     few = study(times(equal, launches=LEAST_LAUNCHES - 1))
-    assert "; 10 find most factors of 1.3: `hockney measure --launches 10 …`" in study_text(few, None)[1]
+    assert "; 10 find most factors of 1.3: `hockney measure --launches 10 …`" in "\n".join(checked_lines(few, []))
 
 
 @pytest.mark.thorough

@@ -8,7 +8,7 @@ import pytest
 from tests.check.planted import MPIS, RANKS, SIZES, Measured, frame, times, true_ratios, violating
 
 from hockney.check.cells import times_in
-from hockney.check.shown import study_text
+from hockney.check.shown import checked_lines
 from hockney.check.study import bounds, study
 from hockney.errors import RequestError
 
@@ -38,15 +38,19 @@ def test_a_violation_says_how_much_and_what_mends_it() -> None:
     of_binomial = [f for f in result.violations if f.bound.fast[0].call.algorithm == "binomial"]
     assert len(of_binomial) == len(RANKS) * len(SIZES)
     for finding in of_binomial:
-        assert finding.low is not None
-        assert finding.high is not None
+        assert finding.factor_low is not None
+        assert finding.factor_high is not None
         assert finding.factor is not None
-        assert finding.low < finding.factor < finding.high
+        assert finding.factor_low < finding.factor < finding.factor_high
         # The fastest of ours, not the first, and not the library's own.
-        assert finding.mend is not None
-        assert finding.mend.algorithm == "pipeline"
-        assert finding.mend_s < finding.fast_s < finding.slow_s
-    within = [finding.low < 2 < finding.high for finding in of_binomial if finding.low and finding.high]
+        assert finding.schedule is not None
+        assert finding.schedule.algorithm == "pipeline"
+        assert finding.schedule.time_s < finding.replacement_time_s < finding.time_s
+    within = [
+        finding.factor_low < 2 < finding.factor_high
+        for finding in of_binomial
+        if finding.factor_low and finding.factor_high
+    ]
     # 30 intervals of 95 %, of which those of one number of ranks share what launches do to all sizes.
     assert sum(within) >= 20
 
@@ -66,7 +70,7 @@ def test_a_factor_that_another_campaign_may_not_show_is_no_violation() -> None:
 def test_names_of_another_programs_table_are_no_schedules_of_ours() -> None:
     table = frame(named={("bcast", "binomial"): 0.5})
     table["source"] = "osu"
-    assert {finding.mend for finding in study(times_in(table)).violations} == {None}
+    assert {finding.schedule for finding in study(times_in(table)).violations} == {None}
 
 
 def test_one_launch_tells_nothing_and_alarms_nobody() -> None:
@@ -111,7 +115,7 @@ def test_the_statistic_of_most_operations_counts_and_others_are_named() -> None:
     assert {cell.call.statistic for cell in times_in(most).cells} == {"completion"}
     checked = study(times_in(most))
     assert checked.of_other_statistics == ("bcast",)
-    assert "another statistic than the rest: bcast" in study_text(checked, None)[1]
+    assert "another statistic than the rest: bcast" in "\n".join(checked_lines(checked, []))
     # In part, too.
     some = pd.concat([table[table["ranks"] == RANKS[0]], mean[mean["ranks"] != RANKS[0]]], ignore_index=True)
     assert "bcast" in times_in(some).of_other_statistics

@@ -167,7 +167,7 @@ def test_apply_runs_a_program_by_the_table(mpi: Mpi, tmp_path: Path) -> None:
     file = tmp_path / "table.json"
     told(table(tmp_path / "t.csv", mpi=mpi.describe(), ranks=[2]), "--for", "hockney", "-o", file)
     line = launch_line(mpi, 2, compiled(mpi, tmp_path, PROGRAM))
-    done = hockney("apply", "--table", str(file), "--json", "--", *line)
+    done = hockney("apply", "--rules", str(file), "--json", "--", *line)
     assert done.returncode == 0, done.stderr
     ran = {row["bytes"]: row["algorithm"] for row in answer(done.stdout)["calls"] if row["operation"] == "bcast"}
     # Bytes of both ranks' calls together.

@@ -73,11 +73,6 @@ def test_quick_takes_less(name: str, tmp_path: Path) -> None:
     assert takes_s(True) < takes_s(False)
 
 
-def test_an_option_by_its_old_name_is_the_present_one(tmp_path: Path) -> None:
-    made = planned(OWN.replace("communicator", "topology"), tmp_path)
-    assert [step.options["communicator"] for step in made] == ["world", "cartesian"]
-
-
 def test_a_list_makes_a_command_of_each_value_and_words_are_filled(tmp_path: Path) -> None:
     made = planned(OWN, tmp_path)
     assert [step.options["communicator"] for step in made] == ["world", "cartesian"]

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from hockney.terminal import application
 from hockney.terminal.options import FEW
-from hockney.vocabulary import MEANINGS, RENAMED, current
+from hockney.vocabulary import MEANINGS
 
 OF_TYPER = {"--help", "--install-completion", "--show-completion", "--version"}
 NUMBERS = {"--blocks", "--faces", "--global-links", "--links", "--nodes", "--ranks", "--runs"}
@@ -107,20 +107,6 @@ def test_no_word_of_a_help_page_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
         if (found := re.findall(r"\S*[a-z:-]\S*…(?=\s)", outcome(*words.split(), "--help")[1]))
     }
     assert cut == {}
-
-
-def test_an_old_name_leads_to_one_that_a_verb_has() -> None:
-    for old, new in RENAMED.items():
-        for now in new:
-            users = [
-                words
-                for words, command in verbs().items()
-                if now in {name for one in options(command) for name in one.opts}
-            ]
-            assert users, f"{old} → {now}, which no verb has"
-    assert current("--sizes", {"--bytes"}) == "--bytes"
-    assert current("--by", {"--by", "--evidence"}) == "--by", "where a verb has that name it keeps it"
-    assert current("--sizes", {"--ranks"}) == "--sizes"
 
 
 def test_what_takes_several_may_be_written_again() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,3 +31,7 @@ class Watcher(Protocol):
 
     def warning(self, text: str) -> None:
         """Something the user should know; also kept in the campaign."""
+
+
+Watching = Callable[[], AbstractContextManager[Watcher]]
+"""Begins to watch a campaign; what is drawn of it ends with the block."""

@@ -1,6 +1,8 @@
-"""How many launches to measure for a check."""
+"""How many launches to measure for a check, and how much of its result a person looks at."""
 
 from __future__ import annotations
 
 MANY_LAUNCHES = 10
 """What to measure where nothing is known of how launches differ (docs/reference/check.md says what it finds)."""
+MOST_ROWS = 40
+"""Rows of a table; `--json` has all."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import stats
 
-from hockney.check.cells import SETTING, Call, Times, counterparts, times_of
+from hockney.check.cells import Call, Times, counterparts, times_of
 from hockney.check.judge import LEAST_LAUNCHES, holm, steady
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
@@ -41,7 +41,7 @@ ANOTHER_LEVEL = "the machine was at another level"
 
 
 @dataclass(frozen=True)
-class Change:
+class QuantityChange:
     """A quantity before and after; `factor`: how many times as slow it is now, within `low` and `high` (95 %).
 
     Factor, interval and `p` are None where they are not known; `why` it could not be judged.
@@ -60,19 +60,15 @@ class Change:
     verdict: Verdict = "cannot be told"
     why: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
 
 @dataclass(frozen=True)
 class Changes:
     """All that both sides have, and what only the older one has."""
 
-    changes: list[Change] = field(default_factory=list)
+    changes: list[QuantityChange] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
-    def of(self, verdict: Verdict) -> list[Change]:
+    def of(self, verdict: Verdict) -> list[QuantityChange]:
         """The changes with that verdict."""
         return [change for change in self.changes if change.verdict == verdict]
 
@@ -120,7 +116,9 @@ def against(
     )
 
 
-def _with_verdict(change: Change, p_corrected: float, family_error: float, least_factor: float) -> Change:
+def _with_verdict(
+    change: QuantityChange, p_corrected: float, family_error: float, least_factor: float
+) -> QuantityChange:
     if np.isnan(p_corrected):
         return change
     verdict: Verdict = "cannot be told"
@@ -131,7 +129,7 @@ def _with_verdict(change: Change, p_corrected: float, family_error: float, least
     return replace(change, p_corrected=float(p_corrected), verdict=verdict)
 
 
-def _of_quantity(comparison: QuantityComparison) -> Iterator[Change]:
+def _of_quantity(comparison: QuantityComparison) -> Iterator[QuantityChange]:
     """A quantity of two machine files, if it is known which way is worse."""
     unit = comparison.a.unit
     if unit not in SLOWER_IF_LARGER:
@@ -143,7 +141,7 @@ def _of_quantity(comparison: QuantityComparison) -> Iterator[Change]:
     if p is not None and factor is not None:
         p = p / 2 if factor > 1 else 1 - p / 2
     few = "" if p is not None else "launches are too few, or at another level of the machine"
-    yield Change(
+    yield QuantityChange(
         comparison.where,
         comparison.name,
         unit,
@@ -157,11 +155,11 @@ def _of_quantity(comparison: QuantityComparison) -> Iterator[Change]:
     )
 
 
-def _of_times(newer: Contents, older: Contents) -> tuple[list[Change], list[str]]:
+def _of_times(newer: Contents, older: Contents) -> tuple[list[QuantityChange], list[str]]:
     after, before = times_of(newer), times_of(older)
     # A library may have another name after an update, a machine one for each of its hosts.
     there_of = counterparts(before.curves, after.curves, (("system", "mpi"), ("system",), ()))
-    found: list[Change] = []
+    found: list[QuantityChange] = []
     missing: list[str] = []
     caches = caches_of(system_of(newer.launches, []))
     for call in before.curves:
@@ -171,7 +169,11 @@ def _of_times(newer: Contents, older: Contents) -> tuple[list[Change], list[str]
             continue
         levels = _level(older, call), _level(newer, there)
         # Another library may have another reference by nature.
-        is_apart = _library(call) == _library(there) and None not in levels and not _are_same(*levels)
+        is_apart = (
+            call.known_setting.get("mpi") == there.known_setting.get("mpi")
+            and None not in levels
+            and not _are_same(*levels)
+        )
         sides = _measured(before, call, caches), _measured(after, there, caches)
         missing += [
             f"{_called(call)}, {format_bytes(size)}" for size in before.curves[call] if size not in sides[1]
@@ -189,17 +191,13 @@ def _called(call: Call) -> str:
     return ", ".join(filter(None, [call.named(), call.where()]))
 
 
-def _library(call: Call) -> str:
-    return dict(zip(SETTING, call.setting, strict=True))["mpi"]
-
-
 def _level(contents: Contents, call: Call) -> Level | None:
     """The level at which the times of a call are, None where nobody says."""
-    known = dict(zip(SETTING, call.setting, strict=True))
+    known = call.known_setting
     ranks = (
-        *(known[name] for name in ("system", "mpi", "variant", "mapping")),
+        *(known.get(name, "") for name in ("system", "mpi", "variant", "mapping")),
         *(call.nodes, call.ppn, call.ranks),
-        known["pair"],
+        known.get("pair", ""),
     )
     levels = contents.levels.get(ranks)
     return contents.choice(levels) if levels else None
@@ -234,10 +232,10 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _of_time(call: Call, size_B: int, before: Measured, after: Measured, is_apart: bool) -> Change:
+def _of_time(call: Call, size_B: int, before: Measured, after: Measured, is_apart: bool) -> QuantityChange:
     a, b = before.parameter, after.parameter
     size = format_bytes(size_B)
-    change = Change(_called(call), f"time of {size}", "s", a.value, b.value, b.value / a.value)
+    change = QuantityChange(_called(call), f"time of {size}", "s", a.value, b.value, b.value / a.value)
     if a.low is None or a.high is None or b.low is None or b.high is None or a.low <= 0:
         return replace(change, why=f"fewer than {LEAST_LAUNCHES} launches")
     change = replace(change, low=b.low / a.high, high=b.high / a.low)

@@ -58,15 +58,16 @@ class Call:
         parts += [f"radix {self.radix}"] if self.radix else []
         return " ".join(filter(None, parts))
 
-    def algorithm_words(self) -> str:
-        """The algorithm with its parameters."""
-        return self.named().removeprefix(f"{self.operation} ")
+    @property
+    def known_setting(self) -> dict[str, str]:
+        """What is known of its setting, by the names of `SETTING`."""
+        return {name: word for name, word in zip(SETTING, self.setting, strict=False) if word}
 
     def where(self) -> str:
         """On how many ranks and nodes, and in which setting, in words."""
         ranks = "" if self.ranks is None else f"{self.ranks} ranks"
         spread = "" if self.nodes in (None, 1) else f"{self.nodes} nodes"
-        known = dict(zip(SETTING, self.setting, strict=False))
+        known = self.known_setting
         other = [known.get(name, "") for name in ("mpi", "mapping", "locality")]
         variant, cache = known.get("variant", ""), known.get("cache", "")
         other += [variant if variant != DEFAULT else "", "off cache" if cache == "off" else ""]

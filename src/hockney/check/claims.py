@@ -20,14 +20,15 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 from scipy import stats
 from scipy.optimize import nnls
 
-from hockney.check.cells import DEFAULT, SETTING, Call, Times
+from hockney.check.cells import DEFAULT, Call, Times
 from hockney.check.judge import holm
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
@@ -35,7 +36,6 @@ from hockney.models.collectives.expression import Order, Powers, grows
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 from hockney.statistics import MOST_REACH, Array, LeastSquares, least_squares, steady_median, t_reach
-from hockney.units import format_bytes
 
 LEAST_NOISE = 0.005
 """Relative residuals below this are no less noise: medians of launches move by more from day to day."""
@@ -98,46 +98,27 @@ def _product(text: str) -> Powers:
 
 @dataclass(frozen=True)
 class ClaimFinding:
-    """One size of one call. `ranks` is where times begin to be above the claim to the last, or the last judged.
+    """One size of one call: what the times on `judged_at_ranks` ranks say, None where nothing could be judged.
 
-    `factor` there is measured over what the claim allows, with its 95 % interval.
+    Where the claim is violated, times on `fails_from_ranks` ranks and on all larger numbers are above it.
+    `factor`: measured over what the claim allows there, with its 95 % interval.
     """
 
-    claim: Claim
-    call: Call
-    size_B: int
-    ranks: int | None
+    call: Annotated[Call, Field(exclude=True)]
+    claim: str
+    operation: str
+    algorithm: str
+    setting: dict[str, str]
+    bytes: int
     most_ranks: int
-    factor: float | None
-    low: float | None
-    high: float | None
-    p_corrected: float | None
     verdict: Verdict
+    judged_at_ranks: int | None = None
+    fails_from_ranks: int | None = None
+    factor: float | None = None
+    factor_low: float | None = None
+    factor_high: float | None = None
+    p_corrected: float | None = None
     why: str = ""
-
-    @property
-    def where(self) -> str:
-        """The setting in words."""
-        return self.call.where()
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data; what is not known is None."""
-        return {
-            "claim": self.claim.text,
-            "operation": self.claim.operation,
-            "algorithm": self.claim.algorithm,
-            "setting": {name: word for name, word in zip(SETTING, self.call.setting, strict=False) if word},
-            "bytes": self.size_B,
-            "verdict": self.verdict,
-            "fails_from_ranks": self.ranks if self.verdict == "violated" else None,
-            "judged_at_ranks": self.ranks,
-            "most_ranks": self.most_ranks,
-            "factor": self.factor,
-            "factor_low": self.low,
-            "factor_high": self.high,
-            "p_corrected": self.p_corrected,
-            "why": self.why,
-        }
 
 
 @dataclass(frozen=True)
@@ -177,28 +158,32 @@ def judge_claims(
         first += len(several)
         most = max(ranks for ranks, _ in curve)
         for size_B in sorted({size_B for _, size_B in curve}):
-            of_size = sorted((one for one in several if one.size_B == size_B), key=lambda one: one.ranks)
-            if not of_size:
-                few = "fewer numbers of ranks than the claim has terms: measure more, each double the last"
-                findings.append(
-                    ClaimFinding(claim, call, size_B, None, most, None, None, None, None, "cannot be told", few)
-                )
-                continue
-            above = [p_of[id(one)] <= family_error and one.factor > least_factor for one in of_size]
-            begins = len(above) - next(
-                (k for k, is_above in enumerate(reversed(above)) if not is_above), len(above)
-            )
-            at = of_size[min(begins, len(of_size) - 1)]
             verdict: Verdict = "cannot be told"
-            if begins < len(above):
-                verdict = "violated"
-            elif at.high <= least_factor:
-                verdict = "kept"
-            findings.append(
-                ClaimFinding(
-                    claim, call, size_B, at.ranks, most, at.factor, at.low, at.high, p_of[id(at)], verdict
-                )
+            finding = ClaimFinding(
+                *(call, claim.text, claim.operation, claim.algorithm, call.known_setting, size_B, most, verdict),
+                why="fewer numbers of ranks than the claim has terms: measure more, each double the last",
             )
+            if of_size := sorted((one for one in several if one.size_B == size_B), key=lambda one: one.ranks):
+                above = [p_of[id(one)] <= family_error and one.factor > least_factor for one in of_size]
+                # From the first on behind which all are above.
+                begins = next((k for k in range(len(above)) if all(above[k:])), len(above))
+                at = of_size[min(begins, len(of_size) - 1)]
+                if begins < len(above):
+                    verdict = "violated"
+                elif at.high <= least_factor:
+                    verdict = "kept"
+                finding = replace(
+                    finding,
+                    verdict=verdict,
+                    judged_at_ranks=at.ranks,
+                    fails_from_ranks=at.ranks if verdict == "violated" else None,
+                    factor=at.factor,
+                    factor_low=at.low,
+                    factor_high=at.high,
+                    p_corrected=p_of[id(at)],
+                    why="",
+                )
+            findings.append(finding)
     return findings
 
 
@@ -366,33 +351,3 @@ def _alike(ranks: Array, residual: Array, time_s: Array, noise: float) -> tuple[
     # The variance of a median is π/2 times that of a mean.
     explained = noise**2 * math.pi / 2 * counts.size / ranks.size
     return math.sqrt(max(min(squares) - explained, 0.0)), 0.37 * (counts.size - 2)
-
-
-def claims_text(findings: Sequence[ClaimFinding]) -> list[str]:
-    """What the claims come to, a line for each call and for each size at which one fails."""
-    lines = []
-    for claim, call in dict.fromkeys((finding.claim, finding.call) for finding in findings):
-        of_call = [finding for finding in findings if (finding.claim, finding.call) == (claim, call)]
-        counted = {
-            verdict: sum(finding.verdict == verdict for finding in of_call)
-            for verdict in ("violated", "kept", "cannot be told")
-        }
-        said = ", ".join(f"{count} {verdict}" for verdict, count in counted.items() if count)
-        where = f" ({call.where()})" if call.where() else ""
-        lines.append(f"{claim.text}{where}: {len(of_call)} sizes, {said}")
-        for finding in of_call:
-            if finding.verdict == "violated":
-                lines.append(f"  {failure_text(finding)}")
-        lines += [
-            f"  not told: {why}" for why in dict.fromkeys(finding.why for finding in of_call if finding.why)
-        ]
-    return lines
-
-
-def failure_text(finding: ClaimFinding) -> str:
-    """From where a violated claim fails, and by which factor."""
-    size = f"{format_bytes(finding.size_B)}: " if COLLECTIVES[finding.claim.operation].has_size else ""
-    return (
-        f"{size}fails from P = {finding.ranks} on (to {finding.most_ranks}): {finding.factor:.2f} times "
-        f"({finding.low:.2f} to {finding.high:.2f}) what fewer ranks and the claim allow"
-    )

@@ -3,74 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Final
 
 from hockney.campaign.plan import Plan
 from hockney.check.cells import DEFAULT, Times, counterparts
-from hockney.check.guidelines.base import Bound, Part
+from hockney.check.guidelines import Bound, Part
 from hockney.check.judge import LEAST_LAUNCHES
-from hockney.check.study import FAMILY_ERROR, Finding, Study, study
-from hockney.errors import RequestError
+from hockney.check.study import FAMILY_ERROR, Again, GuidelineFinding, study
 
-Verdict = Literal["confirmed", "not confirmed", "not told by the second campaign"]
+NOT_TOLD: Final = "not told by the second campaign"
 
 MORE_LAUNCHES = 2
 """As many as before would find what lies just at its threshold but every second time: what was found looked
 larger than it is, or its launches more alike, by luck."""
 
 
-@dataclass(frozen=True)
-class Confirmation:
-    """Violations beside what another campaign says of the same comparisons, `again`, tested among themselves.
+def confirm(
+    findings: Sequence[GuidelineFinding], times: Times, family_error: float = FAMILY_ERROR
+) -> list[GuidelineFinding]:
+    """Findings, the violations among them with what another campaign, maybe of other hosts, says of the same.
 
-    There any factor above 1 counts: one just above the least factor that is searched for would be found but every
-    second time.
+    These are tested among themselves, and any factor above 1 counts: one just above the least factor that is
+    searched for would be found but every second time.
     """
-
-    violations: list[Finding] = field(default_factory=list)
-    again: dict[Any, Finding] = field(default_factory=dict)
-
-    def verdict(self, finding: Finding) -> Verdict:
-        """What the second campaign says of a violation."""
-        found = self.again.get(finding.identity)
-        if found is None or found.p_corrected is None:
-            return "not told by the second campaign"
-        return "confirmed" if found.verdict == "violated" else "not confirmed"
-
-    def why(self, finding: Finding) -> str:
-        """Why the second campaign tells nothing of a violation; empty where it does."""
-        if self.verdict(finding) != "not told by the second campaign":
-            return ""
-        if finding.identity not in self.again:
-            return "it did not time all of these calls, with the same library and placement"
-        return "its launches are too few"
-
-    def of(self, verdict: Verdict) -> list[Finding]:
-        """The violations with that verdict."""
-        return [finding for finding in self.violations if self.verdict(finding) == verdict]
-
-
-def confirm(violations: Sequence[Finding], times: Times, family_error: float = FAMILY_ERROR) -> Confirmation:
-    """Put violations to the times of another campaign, maybe of other hosts; one that lacks them says nothing."""
+    violations = [finding for finding in findings if finding.verdict == "violated"]
     calls = dict.fromkeys(part.call for one in violations for part in (one.bound.slow, *one.bound.fast))
-    there = counterparts(calls, times.curves, (("system",), ()))
+    others = counterparts(calls, times.curves, (("system",), ()))
 
-    def of(part: Part) -> Part:
-        return part._replace(call=there.get(part.call, part.call))
+    def counterpart(part: Part) -> Part:
+        return part._replace(call=others.get(part.call, part.call))
 
     wanted = {
-        (one.guideline, Bound(of(one.bound.slow), tuple(map(of, one.bound.fast)))): one.identity
+        (one.guideline, Bound(counterpart(one.bound.slow), tuple(map(counterpart, one.bound.fast)))): one.identity
         for one in violations
     }
-    try:
-        found: Study = study(times, family_error=family_error, least_factor=1.0, only=wanted)
-    except RequestError:
-        return Confirmation(list(violations))
-    return Confirmation(list(violations), {wanted[one.identity]: one for one in found.findings})
+    again = study(times, family_error=family_error, least_factor=1.0, only=wanted, expected=False)
+    by_identity = {wanted[finding.identity]: finding for finding in again.findings}
+    return [
+        replace(finding, again=_again(by_identity.get(finding.identity)))
+        if finding.verdict == "violated"
+        else finding
+        for finding in findings
+    ]
 
 
-def plan_of(plan: Plan, violations: Iterable[Finding], launches: int) -> Plan:
+def _again(second: GuidelineFinding | None) -> Again:
+    """The verdict of the second campaign's comparison; None where it has none."""
+    if second is None:
+        return Again(NOT_TOLD, "it did not time all of these calls, with the same library and placement")
+    numbers = (second.factor, second.factor_low, second.factor_high, second.p_corrected, second.launches)
+    if second.p_corrected is None:
+        return Again(NOT_TOLD, "its launches are too few", *numbers)
+    return Again("confirmed" if second.verdict == "violated" else "not confirmed", "", *numbers)
+
+
+def plan_of(plan: Plan, violations: Iterable[GuidelineFinding], launches: int) -> Plan:
     """The plan that times the calls of violations again, as the campaign's own plan timed them.
 
     One plan asks for every size, number of ranks and algorithm that any of them has, in `MORE_LAUNCHES` times the

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
@@ -47,10 +46,8 @@ class Power:
     worst_factor: float | None
     found_share: float | None
     launches: int | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, with the factor and the probability that they are of."""
-        return {"probability": FOUND, "factor": FACTOR, **asdict(self)}
+    probability: float = FOUND
+    factor: float = FACTOR
 
 
 def power(judged: Judged, violated: int, family_error: float, least_factor: float) -> Power | None:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from hockney.check.advised import MANY_LAUNCHES
-from hockney.check.cells import SETTING, Call, Times
-from hockney.check.guidelines.base import Bound, Part, guidelines
+from hockney.check.cells import Call, Times
+from hockney.check.guidelines import Bound, Part, guidelines
 from hockney.check.judge import Comparisons, Judged, comparisons, judge
 from hockney.check.power import Power, power
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import offered
 from hockney.statistics import steady_median
-from hockney.units import format_bytes
+from hockney.units import format_bytes, format_time
 
 FAMILY_ERROR = 0.05
 LEAST_FACTOR = 1.05
@@ -28,27 +29,84 @@ Verdict = Literal["violated", "kept", "cannot be told"]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One comparison: `bound.slow` takes `factor` (within `low` and `high`, 95 %) times as long as `bound.fast`.
+class CalledPart:
+    """A call that is compared with, `count` times one after another."""
 
-    Factor, interval and probabilities are None where no launch, or too few, timed both sides. `mend`: of our
-    schedules the one that took least time in the same place, `mend_s` seconds; None where none was faster by the
-    least factor.
+    count: int
+    operation: str
+    algorithm: str
+    segment_bytes: int | None
+    radix: int | None
+    ranks: int | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Mend:
+    """A schedule of ours that took less time in the same place, as a rule of `hockney apply` says it."""
+
+    algorithm: str
+    segment_bytes: int
+    radix: int
+    time_s: float
+
+    def __str__(self) -> str:
+        """`pipeline segment 4096 B, 12 µs`."""
+        segment = f" segment {self.segment_bytes} B" if self.segment_bytes else ""
+        radix = f" radix {self.radix}" if self.radix else ""
+        return f"{self.algorithm}{segment}{radix}, {format_time(self.time_s)}"
+
+
+@dataclass(frozen=True)
+class Again:
+    """What a second campaign says of a violation; `why` it tells nothing, empty where it does.
+
+    Numbers are None where it did not time all of these calls.
     """
 
+    verdict: Literal["confirmed", "not confirmed", "not told by the second campaign"]
+    why: str = ""
+    factor: float | None = None
+    factor_low: float | None = None
+    factor_high: float | None = None
+    p_corrected: float | None = None
+    launches: int | None = None
+
+
+@dataclass(frozen=True)
+class GuidelineFinding:
+    """One comparison: `bound.slow` takes `factor` (95 % interval) times as long as `bound.fast`, its `parts`.
+
+    Factor, interval and probabilities are None where no launch, or too few, timed both sides. `schedule`: of ours
+    the one that took least time in the same place; None where none was faster by the least factor. `again` is
+    None where no second campaign was asked.
+    """
+
+    bound: Annotated[Bound, Field(exclude=True)]
     guideline: str
-    bound: Bound
+    says: str
+    operation: str
+    ranks: int | None
+    nodes: int | None
+    ppn: int | None
+    root: int | None
+    bytes: int
+    setting: dict[str, str]
+    statistic: str
+    verdict: Verdict
     factor: float | None
-    low: float | None
-    high: float | None
+    factor_low: float | None
+    factor_high: float | None
     p: float | None
     p_corrected: float | None
     launches: int
-    slow_s: float
-    fast_s: float
-    verdict: Verdict
-    mend: Call | None = None
-    mend_s: float = 0.0
+    time_s: float
+    replacement_time_s: float
+    replacement: str
+    parts: list[CalledPart]
+    schedule: Mend | None
+    schedules_known: tuple[str, ...]
+    again: Again | None = None
 
     @property
     def call(self) -> Call:
@@ -60,71 +118,21 @@ class Finding:
         """What the same comparison has in common in two campaigns."""
         return self.guideline, self.bound
 
-    def replacement(self) -> str:
-        """What does the same in less time, in words."""
-        return in_words(self.bound)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data; what is not known is None."""
-        call = self.call
-        return {
-            "guideline": self.guideline,
-            "says": guidelines.get(self.guideline).says,
-            "operation": call.operation,
-            "ranks": call.ranks,
-            "nodes": call.nodes,
-            "ppn": call.ppn,
-            "root": call.root,
-            "bytes": self.bound.slow.size_B,
-            "setting": {name: word for name, word in zip(SETTING, call.setting, strict=False) if word},
-            "statistic": call.statistic,
-            "verdict": self.verdict,
-            "factor": self.factor,
-            "factor_low": self.low,
-            "factor_high": self.high,
-            "p": self.p,
-            "p_corrected": self.p_corrected,
-            "launches": self.launches,
-            "time_s": self.slow_s,
-            "replacement_time_s": self.fast_s,
-            "replacement": self.replacement(),
-            "parts": [
-                {
-                    "count": part.times,
-                    "operation": part.call.operation,
-                    "algorithm": part.call.algorithm,
-                    "segment_bytes": part.call.segment_B,
-                    "radix": part.call.radix,
-                    "ranks": part.call.ranks,
-                    "bytes": part.size_B,
-                }
-                for part in self.bound.fast
-            ],
-            "schedule": self._mend(),
-            "schedules_known": list(guidelines.get(self.guideline).schedules),
-        }
-
-    def _mend(self) -> dict[str, Any] | None:
-        """What a rule of `hockney apply` says of it."""
-        if self.mend is None:
-            return None
-        return {
-            "algorithm": self.mend.algorithm,
-            "segment_bytes": self.mend.segment_B or 0,
-            "radix": self.mend.radix or 0,
-            "time_s": self.mend_s,
-        }
+    @property
+    def stands(self) -> bool:
+        """Whether it is a violation that no second campaign refutes."""
+        return self.verdict == "violated" and (self.again is None or self.again.verdict != "not confirmed")
 
 
 @dataclass(frozen=True)
-class Study:
+class Checked:
     """What all comparisons of a campaign or a table say, in the order of guidelines, and how they were judged.
 
-    `left_out` and `of_other_statistics`: what `Times` says of them. `power`: what would have been found; None
+    `left_out` and `of_other_statistics`: what the times say of them. `power`: what would have been found; None
     where launches tell nothing.
     """
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[GuidelineFinding] = field(default_factory=list)
     launches: int = 0
     left_out: int = 0
     of_other_statistics: tuple[str, ...] = ()
@@ -132,22 +140,22 @@ class Study:
     least_factor: float = LEAST_FACTOR
     power: Power | None = None
 
-    def of(self, verdict: Verdict) -> list[Finding]:
+    def of(self, verdict: Verdict) -> list[GuidelineFinding]:
         """The findings with that verdict."""
         return [finding for finding in self.findings if finding.verdict == verdict]
 
     @property
-    def violations(self) -> list[Finding]:
+    def violations(self) -> list[GuidelineFinding]:
         """What is violated, the largest factor first."""
         return sorted(self.of("violated"), key=lambda finding: -(finding.factor or 0.0))
 
     @property
-    def counts(self) -> dict[str, Counter[str]]:
+    def counts(self) -> dict[str, dict[str, int]]:
         """How many comparisons of each guideline have each verdict."""
         counted: dict[str, Counter[str]] = {}
         for finding in self.findings:
             counted.setdefault(finding.guideline, Counter())[finding.verdict] += 1
-        return counted
+        return {name: dict(verdicts) for name, verdicts in counted.items()}
 
 
 def in_words(bound: Bound) -> str:
@@ -197,7 +205,7 @@ def study(
     least_factor: float = LEAST_FACTOR,
     only: Iterable[tuple[str, Bound]] | None = None,
     expected: bool = True,
-) -> Study:
+) -> Checked:
     """Put the guidelines, or those named, to the times; `only`: these comparisons and no others.
 
     RequestError where there is nothing to compare and something was `expected`.
@@ -205,7 +213,7 @@ def study(
     found = list(bounds(times, names) if only is None else _known(times, only))
     left = times.left_out, times.of_other_statistics
     if not found and not expected:
-        return Study([], times.launches, *left, family_error, least_factor)
+        return Checked([], times.launches, *left, family_error, least_factor)
     if not found:
         raise RequestError(
             "no guideline compares anything here: it needs an operation of the library's own choice at two "
@@ -214,31 +222,69 @@ def study(
         )
     pairs = compared(times, found)
     judged = judge(pairs, times.time_s, times.low_s, times.high_s)
-    middle_s = _medians(times)
-    findings = []
-    for index, (name, bound) in enumerate(found):
-        slow_s = middle_s[_row(times, bound.slow)]
-        fast_s = sum(part.times * middle_s[_row(times, part)] for part in bound.fast)
-        verdict = _verdict(judged, index, family_error, least_factor)
-        findings.append(
-            Finding(
-                name,
-                bound,
-                _known_number(judged.ratio[index]),
-                _known_number(judged.low[index]),
-                _known_number(judged.high[index]),
-                _known_number(judged.p[index]),
-                _known_number(judged.p_corrected[index]),
-                int(judged.launches[index]),
-                float(slow_s),
-                float(fast_s),
-                verdict,
-                *(_mend(times, middle_s, bound, least_factor) if verdict == "violated" else (None, 0.0)),
-            )
-        )
+    middle_s = list(map(float, steady_median(times.time_s)))
+    findings = [
+        _finding(times, judged, middle_s, index, name, bound, (family_error, least_factor))
+        for index, (name, bound) in enumerate(found)
+    ]
     violated = sum(finding.verdict == "violated" for finding in findings)
     would_find = power(judged, violated, family_error, least_factor)
-    return Study(findings, times.launches, *left, family_error, least_factor, would_find)
+    return Checked(findings, times.launches, *left, family_error, least_factor, would_find)
+
+
+def _finding(
+    times: Times,
+    judged: Judged,
+    middle_s: Sequence[float],
+    index: int,
+    name: str,
+    bound: Bound,
+    limits: tuple[float, float],
+) -> GuidelineFinding:
+    """What became of the comparison of that `index`; `limits`: the family-wise error and the least factor."""
+    slow, call, guideline = bound.slow, bound.slow.call, guidelines.get(name)
+    verdict = _verdict(judged, index, *limits)
+    ratio, low, high, p, p_corrected = (
+        float(values[index]) if np.isfinite(values[index]) else None
+        for values in (judged.ratio, judged.low, judged.high, judged.p, judged.p_corrected)
+    )
+    return GuidelineFinding(
+        bound=bound,
+        guideline=name,
+        says=guideline.says,
+        operation=call.operation,
+        ranks=call.ranks,
+        nodes=call.nodes,
+        ppn=call.ppn,
+        root=call.root,
+        bytes=slow.size_B,
+        setting=call.known_setting,
+        statistic=call.statistic,
+        verdict=verdict,
+        factor=ratio,
+        factor_low=low,
+        factor_high=high,
+        p=p,
+        p_corrected=p_corrected,
+        launches=int(judged.launches[index]),
+        time_s=middle_s[_row(times, slow)],
+        replacement_time_s=sum(part.times * middle_s[_row(times, part)] for part in bound.fast),
+        replacement=in_words(bound),
+        parts=[
+            CalledPart(
+                part.times,
+                part.call.operation,
+                part.call.algorithm,
+                part.call.segment_B,
+                part.call.radix,
+                part.call.ranks,
+                part.size_B,
+            )
+            for part in bound.fast
+        ],
+        schedule=_mend(times, middle_s, bound, limits[1]) if verdict == "violated" else None,
+        schedules_known=guideline.schedules,
+    )
 
 
 def _known(times: Times, only: Iterable[tuple[str, Bound]]) -> Iterator[tuple[str, Bound]]:
@@ -253,30 +299,19 @@ def _verdict(judged: Judged, index: int, family_error: float, least_factor: floa
     return "kept" if judged.high[index] <= least_factor else "cannot be told"
 
 
-def _known_number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _medians(times: Times) -> list[float]:
-    """The steady median over launches of each cell, in seconds; each has one launch at least."""
-    return list(map(float, steady_median(times.time_s)))
-
-
-def _mend(
-    times: Times, middle_s: Sequence[float], bound: Bound, least_factor: float
-) -> tuple[Call | None, float]:
-    """The schedule of ours that took least in the same place, and its time; None where it gains too little."""
+def _mend(times: Times, middle_s: Sequence[float], bound: Bound, least_factor: float) -> Mend | None:
+    """The schedule of ours that took least in the same place; None where it gains too little."""
     slow = bound.slow
-    if dict(zip(SETTING, slow.call.setting, strict=False)).get("source") != "hockney":
+    if slow.call.known_setting.get("source") != "hockney":
         # Another program's names are a library's.
-        return None, 0.0
+        return None
     ours = {algorithm.name for algorithm in offered(slow.call.operation)}
-    found = {
+    time_of = {
         call: middle_s[rows[slow.size_B]]
         for call, rows in times.curves.items()
         if call.algorithm in ours and slow.size_B in rows and call.of(call.operation, call.root) == slow.call
     }
-    best = min(found, key=lambda call: found[call], default=None)
-    if best is None or found[best] * least_factor > middle_s[_row(times, slow)]:
-        return None, 0.0
-    return best, found[best]
+    best = min(time_of, key=lambda call: time_of[call], default=None)
+    if best is None or time_of[best] * least_factor > middle_s[_row(times, slow)]:
+        return None
+    return Mend(best.algorithm, best.segment_B or 0, best.radix or 0, time_of[best])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rich.table import Table
 
 from hockney import reading, writing
-from hockney.cli._further import measure_into
 from hockney.errors import Incomplete, NegativeAnswer, RequestError
 from hockney.terminal import say
 from hockney.terminal.loading import later
@@ -17,6 +17,7 @@ from hockney.units import format_bytes, format_time
 from hockney.words import listed
 
 with later():
+    from hockney.campaign.further import measure_into
     from hockney.campaign.launch import utc_now
     from hockney.campaign.plan import Plan
     from hockney.campaign.trust import doubt
@@ -148,7 +149,8 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
                 f"timing {len(cells)} cells in {launches} launches each of {', '.join(names)} in turn, "
                 f"in about {format_time(least_s)} → {folder}"
             )
-        measure_into(tried.plan, folder, "the verification", quiet=asked.quiet, goes_on=True, mpi=asked.library)
+        watching = partial(say.PointsBar, quiet=asked.quiet)
+        measure_into(tried.plan, folder, "the verification", watching, goes_on=True, mpi=asked.library)
     campaign, times = Campaign.open(folder), _there(tried, asked)
     for name in names:
         if name not in times.variants:

@@ -17,7 +17,6 @@ from hockney.campaign.share import WHOLE, Share
 from hockney.cli._jobs import job_of, planned, tell_jobs, told
 from hockney.cli._next import next_step
 from hockney.cli._planned import tell_planned
-from hockney.cli._watching import Terminal
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.fields import flag
 from hockney.fields import options as options_of
@@ -107,13 +106,11 @@ def measure(
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
         if given is not None:
             say.line(told(given))
-    bar = say.PointsBar(quiet=json)
-    watcher = Terminal(bar)
     ended: Interrupted | NotWritten | None = None
     outcome: Outcome | None = None
     with ExitStack() as closing:
         try:
-            with bar.bar:
+            with say.PointsBar(quiet=json) as watcher:
                 # Preparing took some of it.
                 left = None if given is None else given.work_s
                 job_s = None if left is None else left - (ready_s - began_s)

@@ -18,7 +18,6 @@ from hockney.campaign.plan import LAUNCH, AppLaunching
 from hockney.cli._collective_times import CollectiveTimes
 from hockney.cli._jobs import of_site, with_options
 from hockney.cli._study_jobs import leave, of_nodes, ranks_of, submit
-from hockney.cli._watching import Terminal
 from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.fields import Argument, Option, Without, flags_written
 from hockney.runner.launchers.base import MapBy
@@ -258,14 +257,14 @@ def study(
 
 
 @contextmanager
-def _watching(step: Step, quiet: bool) -> Iterator[Terminal]:
+def _watching(step: Step, quiet: bool) -> Iterator[say.PointsBar]:
     """Says what a step is, and draws how far a campaign has come."""
     if not quiet:
         say.note(f"{step.name}: {step.command}, about {format_duration(step.estimate_s)}")
-    # An application draws its own.
     bar = say.PointsBar(quiet=quiet or step.plan is None)
-    with nullcontext() if step.plan is None else bar.bar:
-        yield Terminal(bar)
+    # An application draws its own.
+    with nullcontext() if step.plan is None else bar:
+        yield bar
 
 
 def _resume(options: StudyOptions, output: Path) -> str:

@@ -27,7 +27,7 @@ from hockney.runner.transports import ALL
 from hockney.studies.asked import Asked
 from hockney.studies.crowding import Crowding, narrower
 from hockney.studies.files import MEASURE, RUN, StepFile, Study
-from hockney.terminal.options import from_table, is_repeated, with_present_names, words_of
+from hockney.terminal.options import from_table, is_repeated, words_of
 
 RUN_SHARE = 1 / 3
 """A run of an application waits for about so many times the calls of the shortest measurement of a broadcast."""
@@ -128,7 +128,7 @@ def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
     for number, of_file in enumerate(study.file.steps, 1):
         given: dict[str, Any] = {}
         for table in (of_file.options, of_file.quick if asked.quick else {}):
-            given |= with_present_names(function_of(of_file.verb), table)
+            given |= table
         for placement in asked.placements:
             for nodes, ranks in asked.on():
                 with named(f"{study.name}, step {number}"):

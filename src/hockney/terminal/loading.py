@@ -23,8 +23,6 @@ from typer.main import get_group
 
 from hockney import reading
 from hockney.registry import unit_files
-from hockney.terminal import say
-from hockney.vocabulary import current
 
 VERBS = "hockney.cli"
 """Where the verbs are that are no group's."""
@@ -44,23 +42,7 @@ class _Helped:
 
 
 class Verb(_Helped, TyperCommand):
-    """A verb, which takes for one release more what its options were called before."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """What is left of the words; options have their present names."""
-        return super().parse_args(ctx, [*self._current(args, quiet=ctx.resilient_parsing)])
-
-    def _current(self, words: Sequence[str], *, quiet: bool) -> Iterator[str]:
-        known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
-        for number, word in enumerate(words):
-            if word == "--":
-                yield from words[number:]
-                return
-            name, equals, value = word.partition("=")
-            now = current(name, known)
-            if now != name and not quiet:
-                say.warn(f"{name} is called {now} now; the next release refuses the old name")
-            yield now + equals + value
+    """A verb, whose --help takes no word."""
 
 
 class Verbs(_Helped, TyperGroup):

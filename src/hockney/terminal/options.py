@@ -25,7 +25,7 @@ from hockney.registry import did_you_mean
 from hockney.terminal import say
 from hockney.terminal.completion import completer
 from hockney.terminal.loading import load
-from hockney.vocabulary import MEANINGS, Meaning, current
+from hockney.vocabulary import MEANINGS, Meaning
 
 
 def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callable[..., Any]:
@@ -130,12 +130,6 @@ def from_table(
         }
         made[name] = checked(model, written[name], verb, further)
     return made
-
-
-def with_present_names(function: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a verb that stand in a table, called as they are now."""
-    known = [f"--{word}" for word in words_of(function)]
-    return {current(f"--{word}", known).removeprefix("--"): value for word, value in table.items()}
 
 
 def is_repeated(info: FieldInfo, option: Option) -> bool:

@@ -15,10 +15,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import is_dataclass
 from pathlib import Path
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -128,22 +127,16 @@ def table(shown: Table, *, keys: int = 1) -> None:
 
 
 def json(answer: object) -> None:
-    """One JSON object as the result, a mapping or a dataclass. NaN and infinity are refused."""
+    """One JSON object as the result, a mapping, a dataclass or a model. NaN and infinity are refused."""
     _said()
+    if not isinstance(answer, Mapping):
+        # It is slow to import, and only answers need it.
+        from pydantic import TypeAdapter
+
+        answer = TypeAdapter(type(answer)).dump_python(answer, mode="json")
     # Escaped where the output could not hold it: a name stays the same name.
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    text = json_.dumps(answer, indent=2, allow_nan=False, ensure_ascii=not is_unicode, default=_plain)
-    sys.stdout.write(text + "\n")
-
-
-def _plain(answer: object) -> object:
-    """What a dataclass is in JSON."""
-    if not is_dataclass(answer) or isinstance(answer, type):
-        raise TypeError(f"{type(answer).__name__} is no JSON")
-    # It is slow to import, and only answers need it.
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(type(answer)).dump_python(answer, mode="json")
+    sys.stdout.write(json_.dumps(answer, indent=2, allow_nan=False, ensure_ascii=not is_unicode) + "\n")
 
 
 def warn(text: str) -> None:
@@ -167,14 +160,6 @@ def note(text: str) -> None:
     """A remark beside the result."""
     _said()
     _print(err, Text(_as_called(text)))
-
-
-def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
-    """The present name of a word; an old one is accepted for one release more, with a warning."""
-    if word not in renamed:
-        return word
-    warn(f"{option} {word} is called {renamed[word]} now; the next release refuses the old word")
-    return renamed[word]
 
 
 def _aside(word: str, style: str, text: str) -> None:
@@ -311,15 +296,38 @@ def patience(verb: str) -> Iterator[None]:
         _said()
 
 
+class CampaignProgress(Protocol):
+    """What a campaign says of itself before each point; the rest takes about `remaining_s` seconds."""
+
+    @property
+    def done(self) -> int:
+        """Points that are done."""
+
+    @property
+    def expected(self) -> int:
+        """About how many there will be."""
+
+    @property
+    def remaining_s(self) -> float:
+        """What the rest takes at the pace so far, in seconds."""
+
+    @property
+    def doing(self) -> str:
+        """What is measured now."""
+
+
 class PointsBar:
-    """The bar of a campaign: what is measured, how many points are done, and how long the rest takes."""
+    """Watches a campaign within its block: the bar says what is measured and how long the rest takes.
+
+    Warnings go above the bar and are never erased; `quiet` draws no bar.
+    """
 
     def __init__(self, *, quiet: bool) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as Bar
 
         _said()
-        self.bar = Bar(
+        self._bar = Bar(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
@@ -328,11 +336,29 @@ class PointsBar:
             transient=True,
             disable=quiet,
         )
-        self._task = self.bar.add_task("starting", total=None, left="?")
+        self._task = self._bar.add_task("starting", total=None, left="?")
 
-    def update(self, doing: str, done: int, expected: int, remaining_s: float) -> None:
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def progress(self, progress: CampaignProgress) -> None:
         """Move the bar."""
-        minutes, seconds = divmod(round(remaining_s), 60)
-        self.bar.update(
-            self._task, description=doing, completed=done, total=expected, left=f"{minutes}:{seconds:02d}"
+        minutes, seconds = divmod(round(progress.remaining_s), 60)
+        self._bar.update(
+            self._task,
+            description=progress.doing,
+            completed=progress.done,
+            total=progress.expected,
+            left=f"{minutes}:{seconds:02d}",
         )
+
+    def measured(self, record: object) -> None:
+        """Nothing to say for each point: the bar moves."""
+
+    def warning(self, text: str) -> None:
+        """Print it above the bar."""
+        warn(text)

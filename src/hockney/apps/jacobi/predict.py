@@ -32,6 +32,7 @@ from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.estimators.base import Progress
+from hockney.predict.network_figures import has_machine, refuse_places
 from hockney.records.folder import Campaign
 from hockney.report.application import AppAnswer
 from hockney.report.run_tables import Column, table
@@ -217,8 +218,8 @@ def _source(case: JacobiCase, formula: FormulaOptions) -> SourceOfLinks | None:
         raise RequestError(f"jacobi by {formula.model} needs {missing}", f"for example {EXAMPLE}")
     system = find_system(case.system) if case.system else None
     if system is None:
-        case.refuse_places()
-    if not case.is_there:
+        refuse_places(case)
+    if not has_machine(case):
         return None
     links = MachineLinks(load(case.machine), formula.locality, parse_where(case.where))
     launches = {}

@@ -111,7 +111,7 @@ class PrintedPrediction:
     links: Links | None = None
     place: int | None = None
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def ratio(self) -> float:
         """What N ranks lose: 1 is nothing."""

@@ -97,7 +97,7 @@ class PinningPlan:
     places: Annotated[tuple[Block, ...], Field(exclude=True)]
     in_words: Annotated[bool, Field(exclude=True)]
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def ranks(self) -> list[PlannedRank]:
         """The node and the places of each rank."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from hockney.apps.repetitions import Repetitions
 from hockney.campaign.plan import AppLaunching
 from hockney.fields import Option, Without
-from hockney.predict.verb import MachineFile, NetworkOptions, Placing
+from hockney.predict.options import MachineFile, NetworkOptions, Placing
 from hockney.report.application import App, Question, apps
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy

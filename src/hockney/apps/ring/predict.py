@@ -30,7 +30,7 @@ from hockney.machine.placement import placement
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.estimators.base import Progress
-from hockney.predict.network_figures import figures_of, machine_of
+from hockney.predict.network_figures import figures_of, machine_of, refuse_places
 from hockney.records.record import Locality
 from hockney.report.application import AppAnswer
 from hockney.report.run_tables import Column, interval, table
@@ -120,7 +120,7 @@ def predict(_: Progress, case: RingCase, numbers: Numbers | None = None) -> Ring
             return around(placement(system, case.mapping, count, case.nodes, case.ppn))
 
         return _answer(case, case.machine, neighbours, links, links.notes)
-    case.refuse_places()
+    refuse_places(case)
     named = locality_of(case.locality) if case.locality else None
 
     def alike(count: int) -> list[Locality]:

@@ -42,31 +42,31 @@ class GridPrediction:
     alone_per_s: Annotated[float | None, Field(exclude=True)] = None
     solution_s: Parameter | None = None
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def communication_s(self) -> float:
         """What an iteration takes beyond the computation of the rank with the most cells."""
         return max(self.time_s - self.compute_s, 0.0)
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def communication_share(self) -> float:
         """Of the time."""
         return self.communication_s / self.time_s
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def mlups(self) -> float:
         """10⁶ updates per second."""
         return self.updates_per_s / 1e6
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def speedup(self) -> float | None:
         """Updates per second over those of one rank: P/P₁."""
         return None if self.alone_per_s is None else self.updates_per_s / self.alone_per_s
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def efficiency(self) -> float | None:
         """The speed-up over the ranks."""

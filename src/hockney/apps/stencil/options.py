@@ -13,7 +13,7 @@ from hockney.apps.repetitions import Repetitions, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
 from hockney.errors import RequestError
 from hockney.fields import Option
-from hockney.predict.verb import MessageCosts
+from hockney.predict.options import MessageCosts
 from hockney.runner.inventory import inventory
 from hockney.units import Extents, parse_extents, parse_time
 from hockney.words import listed

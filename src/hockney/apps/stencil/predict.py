@@ -37,7 +37,7 @@ from hockney.machine.placement import placement
 from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import costs_of
 from hockney.predict.on_topology import on_topology
-from hockney.predict.scenario import Place, place_of
+from hockney.predict.place import Place, place_of
 from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer
 from hockney.report.run_tables import Column, interval, table

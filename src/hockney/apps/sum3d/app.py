@@ -13,7 +13,7 @@ from hockney.apps.stencil.loads import SPLITS, Split
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option, Without, flags_written
-from hockney.predict.verb import MachineFile, NetworkOptions
+from hockney.predict.options import MachineFile, NetworkOptions
 from hockney.report.application import App, Question, apps
 from hockney.units import Extents, parse_extents, parse_rate, parse_time
 from hockney.words import listed, names

@@ -114,7 +114,7 @@ class GridTest:
     slower: float
     significant: bool = False
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def words(self) -> str:
         """The answer in a sentence."""

@@ -14,7 +14,7 @@ from hockney.machine.file import Machine
 from hockney.predict.collective import predict_one
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.network_figures import NetworkFigures, with_network
-from hockney.predict.scenario import LOCALITIES, Place
+from hockney.predict.place import LOCALITIES, Place
 from hockney.schedule.catalogue import algorithms, ask
 from hockney.units import Extents
 
@@ -46,7 +46,7 @@ class Sum3dPrediction:
     low_s: float | None = None
     high_s: float | None = None
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def time_s(self) -> float:
         """The parts follow each other."""

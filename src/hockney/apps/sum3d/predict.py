@@ -14,7 +14,7 @@ from hockney.apps.sum3d.model import PARTS, Sum3dPrediction, costs_of, predict_s
 from hockney.errors import RequestError
 from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import figures_of, machine_of
-from hockney.predict.verb import NetworkOptions
+from hockney.predict.options import NetworkOptions
 from hockney.report.application import AppAnswer
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table

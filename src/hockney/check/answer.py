@@ -1,0 +1,80 @@
+"""The answer of a check: guidelines, what became slower, and claims, each where it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from hockney.check.against import Changes, QuantityChange
+from hockney.check.claims import ClaimFinding
+from hockney.check.power import Power
+from hockney.check.shown import changes_lines, checked_lines, claims_lines
+from hockney.check.study import Checked, GuidelineFinding
+
+
+@dataclass(frozen=True)
+class Against:
+    """What became slower than it was in `older`, of so many quantities that were `compared`."""
+
+    older: str
+    compared: int
+    slower: list[QuantityChange]
+    not_slower: int
+    cannot_be_told: int
+    missing: list[str]
+
+
+@dataclass(frozen=True)
+class CheckAnswer:
+    """What was checked, how sure an alarm is, and what was found; None where it was not asked for."""
+
+    guidelines_checked: Annotated[Checked | None, Field(exclude=True)]
+    changes: Annotated[Changes | None, Field(exclude=True)]
+    checked: str
+    family_error: float
+    least_factor: float
+    correction: str = "Holm"
+    launches: int | None = None
+    compared: int | None = None
+    violated: int | None = None
+    kept: int | None = None
+    cannot_be_told: int | None = None
+    points_of_another_level: int | None = None
+    operations_of_other_statistics: tuple[str, ...] | None = None
+    power: Power | None = None
+    guidelines: dict[str, dict[str, int]] | None = None
+    violations: Sequence[GuidelineFinding] | None = None
+    against: Against | None = None
+    claims: Sequence[ClaimFinding] | None = None
+
+    @property
+    def passes(self) -> bool:
+        """Whether no violation stands, nothing became slower, and no claim fails."""
+        stands = any(finding.stands for finding in self.violations or ())
+        is_slower = self.against is not None and bool(self.against.slower)
+        return not (stands or is_slower or any(finding.verdict == "violated" for finding in self.claims or ()))
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether guidelines were compared, and launches tell nothing of any."""
+        return bool(self.compared) and not self.violated and not self.kept
+
+    @property
+    def guideline_lines(self) -> list[str]:
+        """What there is to say of guidelines beside a table of violations."""
+        if self.guidelines_checked is None:
+            return []
+        return list(checked_lines(self.guidelines_checked, self.violations or ()))
+
+    @property
+    def change_lines(self) -> list[str]:
+        """What there is to say beside a table of what became slower."""
+        return [] if self.changes is None else list(changes_lines(self.changes))
+
+    @property
+    def claim_lines(self) -> list[str]:
+        """What claims of growth come to."""
+        return list(claims_lines(self.claims or ()))

@@ -1,1 +1,0 @@
-"""The guidelines, one file each."""

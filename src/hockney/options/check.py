@@ -1,0 +1,78 @@
+"""Options of `hockney check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, Field
+
+from hockney.check.advised import MANY_LAUNCHES as MANY_LAUNCHES
+from hockney.check.advised import MOST_ROWS as MOST_ROWS
+from hockney.errors import RequestError
+from hockney.fields import Argument, Option
+from hockney.words import names
+
+
+def _guidelines() -> list[str]:
+    # Only a shell that completes asks for them, and only then it waits for numpy.
+    from hockney.check.guidelines import guidelines
+
+    return guidelines.names()
+
+
+def _share(text: str) -> float:
+    """`2%` or `0.02`."""
+    word = text.strip()
+    try:
+        return float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+    except ValueError as error:
+        raise RequestError(f"{text!r} is no share", "for example 2%") from error
+
+
+class CheckOptions(BaseModel):
+    """What is checked, how sure an alarm must be, and where it is written."""
+
+    empty_means_default: ClassVar[bool] = True
+
+    campaign: Annotated[
+        Path, Argument("Campaign folder, tidy table (.csv, .csv.gz, .parquet), or, with --against, machine file.")
+    ]
+    guidelines: Annotated[
+        list[str],
+        Option(
+            "Only these guidelines, comma-separated; default all.",
+            read=names,
+            known=_guidelines,
+        ),
+    ] = Field(default_factory=list)
+    against: Annotated[
+        Path | None,
+        Option("Say as well what became slower than in this older campaign, table or machine file."),
+    ] = None
+    confirm: Annotated[
+        Path | None,
+        Option(
+            "Measure violations again, in fresh launches, into this folder, and say which stand; a campaign that "
+            "is there already is judged as it is."
+        ),
+    ] = None
+    claims: Annotated[
+        list[str],
+        Option(
+            "Judge how times grow: 'bcast: S + log P' says Θ(S + log P), from S bytes and P ranks; repeat for "
+            "several. Guidelines are then checked only where --guidelines names some.",
+            flags=("--claim",),
+            repeat=True,
+        ),
+    ] = Field(default_factory=list)
+    family_error: Annotated[
+        float,
+        Option("Most probability of any false alarm.", read=_share, show="{:.0%}".format),
+        Field(gt=0, le=0.5),
+    ] = 0.05
+    least_factor: Annotated[
+        float, Option("A factor up to this one is no violation, and not slower."), Field(ge=1, le=100)
+    ] = 1.05
+    junit: Annotated[Path | None, Option("Write the result as JUnit XML, too.")] = None
+    trust: Annotated[bool, Option("With --confirm.", flags=("--trust",))] = False
