@@ -160,7 +160,7 @@ def test_an_effect_is_measured_asked_about_and_modelled() -> None:
 
 def test_every_application_is_run_and_has_a_section_of_the_report() -> None:
     by_name = {kind.name: kind.units for kind in PYTHON + RUNNER}
-    assert by_name["section on an application"] == by_name["app"]
+    assert by_name["application"] == by_name["app"]
     assert sorted(by_name["app"]) == sorted(words.split()[1] for words in commands() if words.startswith("run "))
 
 
