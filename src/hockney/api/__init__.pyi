@@ -17,8 +17,11 @@ from .functions import load_machine as load_machine
 from .functions import predict as predict
 from .functions import report as report
 from .functions import tune as tune
+from .identification import identify as identify
 from .machine import Machine as Machine
+from .pages import CardAnswer as CardAnswer
 from .pages import Page as Page
+from .pages import write_report as write_report
 from .predictions import predict_collective as predict_collective
 from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft

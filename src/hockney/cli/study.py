@@ -15,11 +15,11 @@ from pydantic import BaseModel, Field
 
 from hockney.batch.options import Submission
 from hockney.campaign.plan import LAUNCH, AppLaunching
-from hockney.cli._collective_times import CollectiveTimes
 from hockney.cli._jobs import of_site, with_options
 from hockney.cli._study_jobs import leave, of_nodes, ranks_of, submit
 from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.fields import Argument, Option, Without, flags_written
+from hockney.options.report import CollectiveTimes
 from hockney.runner.launchers.base import MapBy
 from hockney.studies.files import FOLDER
 from hockney.terminal import JsonOption, say, verb
@@ -38,7 +38,7 @@ with later():
     from hockney.campaign.prepare import default_ranks
     from hockney.importers.base import Given
     from hockney.records.contents import read
-    from hockney.report.make import Report
+    from hockney.report.page import Report
     from hockney.studies.asked import Asked, check_nodes, check_ranks
     from hockney.studies.crowding import BEFORE, crowded, probed
     from hockney.studies.files import Study, find, names
