@@ -9,9 +9,9 @@ from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.stencil import Stencil
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
+from hockney.machine.formula import bandwidth, latency
 from hockney.machine.placement import Placement
 from hockney.machine.select import select_entry, title
-from hockney.machine.summary import bandwidth, latency
 from hockney.models.base import preferred_model
 from hockney.records.record import LOCALITIES, Locality
 
