@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from hockney.api.campaign import Campaign, Doing, unsaid
 from hockney.machine.file import Machine, check_writable, save
 from hockney.models.views import VIEWS
@@ -15,7 +17,7 @@ from hockney.records.keys import TRANSFERS
 from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
 
 if TYPE_CHECKING:
-    from hockney.apps.ring.predicted import RingComparison
+    from hockney.apps.ring.lines import RingComparison
     from hockney.report.views.sections import ModelSection
 
 MOST_PARAMETERS = 6
@@ -43,7 +45,8 @@ class FittedFile:
     @property
     def data(self) -> dict[str, Any]:
         """The answer for `--json`."""
-        rings = {"rings": [ring.as_data() for ring in self.rings]} if self.rings else {}
+        curves = [TypeAdapter(type(ring)).dump_python(ring, mode="json") for ring in self.rings]
+        rings = {"rings": curves} if curves else {}
         if self.machine is None:
             return {"machine": None, **rings}
         from hockney.report.views.render_views import sections_data
@@ -116,6 +119,6 @@ def shortened(section: ModelSection) -> ModelSection:
 def _ring_lines(rings: Sequence[RingComparison], titles: Sequence[str]) -> list[str]:
     if not rings:
         return []
-    from hockney.apps.ring.predicted import in_words
+    from hockney.apps.ring.lines import in_words
 
     return [line for ring, title in zip(rings, titles, strict=True) for line in (title, *in_words(ring))]
