@@ -172,7 +172,7 @@ def _bisection(what: str, network: Network, case: Mapping[str, Any]) -> list[Row
     made = measure(network, np.arange(case["nodes"])).answer()
     rate = (made.bisection_bandwidth_bit_per_s or math.nan) / 1e9
     return [
-        Row(f"{what}: links of the bisection", case["links"], made.bisection_links, FORMULA),
+        Row(f"{what}: links of the bisection", case["links"], made.bisection_links or math.nan, FORMULA),
         Row(f"{what}: its rate", case["Gbit_per_s"], rate, FORMULA, "Gbit/s", "slip of the exercise: ten times"),
     ]
 
