@@ -64,10 +64,12 @@ def predicted(
                 )
             _points(axes, measured_us[mask], prediction.time_s[mask] * 1e6, style)
         numbers = errors(prediction, test["time_s"].to_numpy(np.float64))
-        median, p95 = (percent(float(numbers[f"{part}_relative_error"] or 0)) for part in ("median", "p95"))
-        covered = numbers["coverage_95"]
+        median, p95 = (
+            percent(part or 0.0) for part in (numbers.median_relative_error, numbers.p95_relative_error)
+        )
+        covered = numbers.coverage_95
         coverage = "no intervals" if covered is None else f"{percent(covered)} in their 95 % interval"
-        failed = f", {numbers['failed']} not predicted" if numbers["failed"] else ""
+        failed = f", {numbers.failed} not predicted" if numbers.failed else ""
         axes.set_xlabel("measured (µs)")
         axes.set_title(f"{name}\nerror: median {median}, P95 {p95}\n{coverage}{failed}", fontsize=8.5)
         words.append(f"{name} median {median} and P95 {p95}, {coverage}{failed}")
