@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import outcome
+from tests.factories import Run, verb
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 FILE = ("--machine", str(MACHINE))
@@ -19,18 +18,7 @@ SOCKETS = (
 """Latencies and bandwidths of a node with two sockets of 12 cores."""
 CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the verb in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        return outcome("predict", "ring", *words)
-
-    return call
+run = verb("predict", "ring")
 
 
 def asked(run: Run, *words: str) -> Any:
@@ -106,7 +94,7 @@ def test_text_has_the_formula_and_a_row_for_each_number(run: Run) -> None:
     assert (code, err) == (0, "")
     assert "ring, sendrecv — slowest-link: t(P) = 2P (λ + n/b)" in out
     rows = [line.split() for line in out.splitlines()]
-    assert ["1", *["–"] * 4] in rows
+    assert ["1", *["—"] * 4] in rows
     assert "PingPing was not measured" in out
 
 
@@ -118,8 +106,8 @@ def test_text_has_the_formula_and_a_row_for_each_number(run: Run) -> None:
         (["--ranks", "four", *SOCKETS], "is not understood"),
         (["--ranks", "1-65537", *SOCKETS], "65537 is none of 1 to 65536"),
         (["--ranks", "1-60000", *SOCKETS], "processes in all, more than"),
-        (["--ranks", "4", *SOCKETS, "--exchange", "smoke"], "unknown exchange 'smoke'"),
-        (["--ranks", "4", *SOCKETS, "--model", "guess"], "unknown model of the ring 'guess'"),
+        (["--ranks", "4", *SOCKETS, "--exchange", "smoke"], "unknown --exchange 'smoke'"),
+        (["--ranks", "4", *SOCKETS, "--model", "guess"], "unknown --model 'guess'"),
         (["--ranks", "4", "--latency", "fast"], "fast"),
         (["--ranks", "4", "--latency", "-1us"], "-1us"),
         (["--ranks", "4", "--latency", "1us", "--bandwidth", "0MB/s"], "'0MB/s' moves nothing"),

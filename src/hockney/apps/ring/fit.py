@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hockney.apps.ring.lines import predicted_s
-from hockney.apps.ring.predicted import RingComparison, compared
-from hockney.apps.ring.study import of_records
-from hockney.apps.ring.ways import OURS
+from hockney.apps.ring.app import OURS
+from hockney.apps.ring.lines import RingComparison, compared, predicted_s
+from hockney.apps.ring.rings import of_records
 from hockney.errors import RequestError
 from hockney.models._evaluate import BETWEEN, BestBaseline, RelativeErrors, best_baseline, held_out, quantiles
 from hockney.models.over_ranks.segments import segments
@@ -57,7 +56,7 @@ def evaluate_rings(path: Path) -> RingsEvaluation:
     As `hockney.models._evaluate` does with sizes: the first and the last stay. RequestError without a curve of
     `LEAST_COUNTS`.
     """
-    curves = [one.curve for one in fitted_rings(read(path))]
+    curves = [comparison.curve for comparison in fitted_rings(read(path))]
     pooled: dict[str, list[Array]] = {LINES: [], ONE_LINE: [], BETWEEN: []}
     trained = tested = used = 0
     for curve in curves:
