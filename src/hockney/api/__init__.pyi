@@ -8,6 +8,7 @@ from .checks import CheckAnswer as CheckAnswer
 from .checks import check as check
 from .comparison import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
+from .evaluation import evaluate_options as evaluate_options
 from .fitted import fit_to_file as fit_to_file
 from .functions import compare as compare
 from .functions import evaluate as evaluate
