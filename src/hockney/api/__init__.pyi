@@ -38,4 +38,15 @@ from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
+from .schedules import ScheduleRequest as ScheduleRequest
+from .schedules import draw_schedule as draw_schedule
+from .schedules import export_schedule as export_schedule
+from .schedules import schedule_counts as schedule_counts
+from .schedules import schedule_list as schedule_list
+from .schedules import schedule_steps as schedule_steps
+from .schedules import schedule_steps_in_words as schedule_steps_in_words
+from .schedules import schedule_verify as schedule_verify
+from .schedules import write_schedule as write_schedule
+from .schemas import schema_of as schema_of
+from .schemas import schemas as schemas
 from .tuning import Tuning as Tuning

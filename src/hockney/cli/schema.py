@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import BaseModel, Field
-
-from hockney.errors import RequestError
-from hockney.fields import Argument
-from hockney.registry import did_you_mean
+from hockney import api
+from hockney.options.schema import SchemaOptions
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
-
-with later():
-    from hockney.api.answers.base import VERSION, answers, schema
-
-
-class SchemaOptions(BaseModel):
-    """Which verb."""
-
-    words: Annotated[
-        list[str], Argument("A verb, such as `fit` or `predict bcast`. [default: name all]", metavar="VERB")
-    ] = Field(default_factory=list)
 
 
 @verb("schema", examples="hockney schema\nhockney schema fit\nhockney schema predict bcast > bcast.schema.json")
@@ -30,16 +13,12 @@ def schema_(options: SchemaOptions, as_json: JsonOption = False) -> None:
 
     A schema's version grows where a key goes or changes what it means; keys may be added within a version.
     """
-    known, wanted = answers(), " ".join(options.words)
-    if not wanted:
-        if as_json:
-            say.json({"version": VERSION, "verbs": list(known)})
-        else:
-            for name in known:
-                say.line(name)
+    if options.words:
+        say.json(api.schema_of(" ".join(options.words)))
         return
-    if wanted not in known:
-        raise RequestError(
-            f"there is no verb {wanted!r}", f"{did_you_mean(wanted, known)}`hockney schema` names all"
-        )
-    say.json(schema(wanted))
+    answer = api.schemas()
+    if as_json:
+        say.json(answer)
+    else:
+        for name in answer.verbs:
+            say.line(name)

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from rich.table import Table
 
 from hockney import writing
-from hockney.cli.schedule import ScheduleOptions
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option, flags_written
+from hockney.options.schedule import ScheduleOptions
 from hockney.predict.options import NetworkOptions
 from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
 from hockney.records.keys import COLLECTIVES

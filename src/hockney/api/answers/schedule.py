@@ -7,26 +7,10 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
+from hockney.api.schedules import ListAnswer, VerifyAnswer
 
-
-class KnownAlgorithm(TypedDict):
-    """What an algorithm is."""
-
-    collective: str
-    algorithm: str
-    segmented: bool
-    radix: int | None
-    least_radix: int | None
-    ordered: bool
-    ranks: str
-    offered: bool
-
-
-@answer("schedule list")
-class ListAnswer(TypedDict):
-    """Every algorithm."""
-
-    algorithms: list[KnownAlgorithm]
+answer("schedule list")(ListAnswer)
+answer("schedule verify")(VerifyAnswer)
 
 
 class AskedSizes(TypedDict):
@@ -80,24 +64,6 @@ class ShowScheduleAnswer(Problem):
     collective: str
     algorithm: str
     ranks: dict[str, RankSteps]
-
-
-class ProvedAlgorithm(TypedDict):
-    """How many cases were proved."""
-
-    collective: str
-    algorithm: str
-    proved: int
-    refused: int
-    complaints: list[str]
-
-
-@answer("schedule verify")
-class VerifyAnswer(TypedDict):
-    """Proofs."""
-
-    proved: int
-    algorithms: list[ProvedAlgorithm]
 
 
 class CriticalCounts(TypedDict):

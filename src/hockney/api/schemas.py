@@ -1,0 +1,31 @@
+"""The JSON Schemas of what verbs print with `--json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hockney.api.answers.base import VERSION, answers, schema
+from hockney.errors import RequestError
+from hockney.registry import did_you_mean
+
+
+@dataclass(frozen=True)
+class Schemas:
+    """Verbs that have a schema, and the version of all."""
+
+    version: int
+    verbs: list[str]
+
+
+def schemas() -> Schemas:
+    """All verbs that have a schema."""
+    return Schemas(VERSION, [*answers()])
+
+
+def schema_of(verb: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a verb; RequestError for an unknown one."""
+    known = answers()
+    if verb not in known:
+        raise RequestError(f"there is no verb {verb!r}", f"{did_you_mean(verb, known)}`hockney schema` names all")
+    return schema(verb)
