@@ -23,7 +23,7 @@ GOOD = PROBED | {("tuned", MIDDLE_B): 0.5, ("tuned", LARGE_B): 1 / 3}
 def tune(tmp_path: Path, measuring: Measuring, *words: str) -> tuple[int, str, str]:
     if not (tmp_path / "c").exists():
         campaign(tmp_path / "c")
-    with patch("hockney.cli._verify.measure_into", measuring):
+    with patch("hockney.tune.launched.measure_into", measuring):
         return outcome("tune", tmp_path / "c", "--for", "openmpi-v2", "-o", tmp_path / "rules", *words)
 
 

@@ -25,7 +25,6 @@ from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error,
 from hockney.tune.cells import Cell
 from hockney.tune.rules import Algorithm, Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
-from hockney.units import format_bytes
 
 STATISTIC = "completion"
 Point = tuple[str, int, int]
@@ -308,13 +307,3 @@ def kept(
     stays = {(one.operation, one.ranks, one.bytes) for one in found if one.is_kept}
     gone = [cell for cell in cells if said(rules, cell) and point_of(cell) not in stays]
     return without(rules, gone, cells, whole=whole)
-
-
-def in_words(cell: VerifiedCell) -> str:
-    """Why a cell went back, or what is wrong with it, in a line."""
-    where = f"{cell.operation} on {cell.ranks} ranks, {format_bytes(cell.bytes)}"
-    if cell.gain is None or cell.verdict == "not timed":
-        said_of = cell.algorithm or "no rule"
-        return f"{where}: {said_of}, no time, one at another level of the machine, or a wrong result"
-    between = "" if cell.gain_low is None else f" ({cell.gain_low:.2f} to {cell.gain_high:.2f})"
-    return f"{where}: {cell.algorithm or 'no rule'}, {cell.gain:.2f} times as fast as the default{between}"
