@@ -15,8 +15,7 @@ from typer.cli import get_docs_for_click
 from hockney import _core
 from hockney.api.answers.base import answers, schema
 from hockney.models.collectives._written import symbols
-from hockney.models.collectives.base import collective_models
-from hockney.models.collectives.closed_form import ClosedForm, CostFormula
+from hockney.models.collectives.closed_form import ClosedForm, CostFormula, collective_models
 from hockney.terminal import application
 
 

@@ -147,7 +147,7 @@ def test_a_unit_is_documented(kind: Kind, unit: str) -> None:
 def test_an_effect_is_measured_asked_about_and_modelled() -> None:
     asked, measured = [set(kind.units) for kind in PYTHON + RUNNER if kind.name == "effect"]
     # A further model of an effect's answers has a name of its own.
-    assert asked == measured == set(effect_models.read.values()) <= set(effect_models.names())
+    assert asked == measured == {model.reads for _, model in effect_models} <= set(effect_models.names())
 
 
 def test_every_application_is_run_and_has_a_section_of_the_report() -> None:

@@ -11,20 +11,10 @@ These names are `hockney.api`'s; they are imported when they are first used, so 
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+import lazy_loader
 
 __version__ = "0.1.0"
 
 # Others have `hockney.api` alone: predict, tune and report are rooms of this package.
-_OF_API = ("Campaign", "Machine", "compare", "evaluate", "fit", "load", "load_machine")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OF_API:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("hockney.api"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_OF_API})
+_OF_API = ["Campaign", "Machine", "compare", "evaluate", "fit", "load", "load_machine"]
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submod_attrs={"api": _OF_API})

@@ -170,6 +170,11 @@ def format_time(seconds: float, digits: int = 3) -> str:
     return _scaled(seconds, [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")], digits)
 
 
+def format_interval(low_s: float | None, high_s: float | None) -> str:
+    """`1.2 µs to 1.3 µs`; `–` where an end is not known."""
+    return "–" if low_s is None or high_s is None else f"{format_time(low_s)} to {format_time(high_s)}"
+
+
 def format_duration(seconds: float) -> str:
     """A time that somebody waits for, to the second: 13 min 40 s, 2 h 10 min."""
     minutes, rest = divmod(round(seconds), 60)

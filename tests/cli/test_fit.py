@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.command_line import outcome
 
-from hockney.cli.fit import MOST_PARAMETERS, _shortened
+from hockney.api.fitted import MOST_PARAMETERS, shortened
 from hockney.machine.file import load
 from hockney.models.base import Parameter
 from hockney.models.views import Views
@@ -130,7 +130,7 @@ def test_a_topology_is_kept_or_refused_before_fitting(run: Run, campaign: Path) 
 @pytest.mark.parametrize(("count", "lines"), [(8, ["and 2 more"]), (6, []), (0, ["too disturbed"])])
 def test_an_effect_is_said_in_a_few_lines(count: int, lines: list[str]) -> None:
     parameters = {f"p{number}_s": Parameter(value=number, unit="s") for number in range(count)}
-    short = _shortened(ModelSection("overlap", Views(), {}, parameters, ["too disturbed"]))
+    short = shortened(ModelSection("overlap", Views(), {}, parameters, ["too disturbed"]))
     assert (list(short.parameters), short.lines) == (list(parameters)[:MOST_PARAMETERS], lines)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from hockney.models._linear import one_regime
+from hockney.models._lines import one_regime
 from hockney.models.base import Fit, Parameter, Quality, corrected, drift, interval, models
 from hockney.records.series import Caches, Series
 

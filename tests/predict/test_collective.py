@@ -10,13 +10,13 @@ import pytest
 
 from hockney._core import Algorithm, Growth
 from hockney.machine.file import load
-from hockney.models.collectives.base import collective_models
+from hockney.models.collectives.closed_form import collective_models
 from hockney.predict import collective
-from hockney.predict.bounds import lower_bound
-from hockney.predict.collective import Row, predict_one, verdict
+from hockney.predict.collective import AlgorithmTime, Verdict, predict_one, verdict
+from hockney.predict.every_algorithm import lower_bound
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.message_costs import SIZES_B, Messages
-from hockney.predict.scenario import Place
+from hockney.predict.place import Place
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithms, ask
 
@@ -120,23 +120,18 @@ def test_segments_grow_beside_ranks(algorithm: str, grows: str) -> None:
 
 
 def test_the_verdict_needs_more_than_the_intervals_leave_open() -> None:
-    def row(name: str, time_s: float, width: float | None = None) -> Row:
+    def row(name: str, time_s: float, width: float | None = None) -> AlgorithmTime:
         if width is None:
-            return Row(name, "simulated", time_s)
-        return Row(name, "simulated", time_s, time_s / width, time_s * width)
+            return AlgorithmTime(name, "simulated", time_s)
+        return AlgorithmTime(name, "simulated", time_s, time_s / width, time_s * width)
 
-    assert verdict([row("a", 2.0), row("b", 1.0)]) == {
-        "best": "b",
-        "margin": pytest.approx(1.0),
-        "told_apart": True,
-        "not_told_apart_from": [],
-    }
+    assert verdict([row("a", 2.0), row("b", 1.0)]) == Verdict("b", 1.0, True, [])
     # Uncalibrated, a third more is within the usual error.
-    assert verdict([row("a", 1.33), row("b", 1.0)])["not_told_apart_from"] == ["a"]
+    assert verdict([row("a", 1.33), row("b", 1.0)]).not_told_apart_from == ["a"]
     # Two intervals of ×1.1 add up to e^hypot(ln 1.1, ln 1.1) = ×1.144.
-    assert verdict([row("a", 1.16, 1.1), row("b", 1.0, 1.1)])["told_apart"] is True
-    assert verdict([row("a", 1.13, 1.1), row("b", 1.0, 1.1)])["told_apart"] is False
-    assert verdict([row("a", 1.0)])["margin"] is None
+    assert verdict([row("a", 1.16, 1.1), row("b", 1.0, 1.1)]).told_apart is True
+    assert verdict([row("a", 1.13, 1.1), row("b", 1.0, 1.1)]).told_apart is False
+    assert verdict([row("a", 1.0)]).margin is None
 
 
 def test_the_nearest_measured_locality_stands_for_others() -> None:
@@ -184,7 +179,7 @@ def test_one_rank_and_nothing_take_no_time() -> None:
     assert (alone.time_s, alone.formula) == (0.0, "0")
     nothing = predict_one(ask("bcast", "binomial", ranks=8, size_B=0), costs(), None)
     assert nothing.time_s == 0.0
-    assert verdict([alone, nothing])["margin"] is None
+    assert verdict([alone, nothing]).margin is None
 
 
 def test_a_rank_that_is_told_tells_others_meanwhile() -> None:

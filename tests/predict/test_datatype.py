@@ -57,7 +57,7 @@ def test_a_measured_layout_left_out_of_the_points_costs_what_was_planted() -> No
 
 def test_the_parts_are_those_planted() -> None:
     truth = Truth()
-    parts = predicted(planted({"send": truth}), strided(*NEW))["send"].parts
+    parts = predicted(planted({"send": truth}), strided(*NEW))["send"]
     assert parts.contiguous_s == pytest.approx(1e-6 + 16000e-10, rel=1e-6)
     assert parts.fixed_s == pytest.approx(2e-7 + 16000 * 4e-10, rel=1e-6)
     # Of 16 B: copied by a call.
@@ -65,7 +65,7 @@ def test_the_parts_are_those_planted() -> None:
     # Blocks begin every 112 B, multiples of 16: each in one line, a line of its own. 128 kB fit in L2.
     assert parts.lines_s == pytest.approx((1000 - 250) * 3e-9, rel=1e-6)
     # 20,000 lines every 3000 B are 1.28 MB, more than L2, and touch all pages of 60 MB.
-    parts = predicted(planted({"send": truth}), strided("vector", 20000, 8, 3000))["send"].parts
+    parts = predicted(planted({"send": truth}), strided("vector", 20000, 8, 3000))["send"]
     pages = 59_997_008 // 4096 + 1
     assert parts.lines_s == pytest.approx((20000 - 2500) * 1e-8 + (pages - 40) * 2e-8, rel=1e-6)
 
@@ -233,7 +233,7 @@ def test_what_was_not_measured_is_no_zero() -> None:
     one = predicted(effect, shape)["send"]
     assert one.lower_bound
     # What pages cost those in L3 tell.
-    assert one.parts.lines_s == pytest.approx((8192 - 8) * 2e-8, rel=1e-6)
+    assert one.lines_s == pytest.approx((8192 - 8) * 2e-8, rel=1e-6)
     assert one.high_s is None
     assert one.low_s is not None
     assert "the cost of a line in memory was not measured and is left out of the sum" in one.notes
@@ -255,12 +255,12 @@ def test_beyond_the_largest_message_the_line_goes_on_and_the_interval_widens() -
     assert "extrapolated: 1 MiB is more than the 256 KiB measured" in one.notes
     # Sizes whose times fall do not go on falling.
     falling = planted({"send": replace(truth, beta_s_per_B=-1e-12, element_s=0.0)})
-    assert predicted(falling, strided(*layout))["send"].parts.contiguous_s == pytest.approx(1e-6 - 262144e-12)
+    assert predicted(falling, strided(*layout))["send"].contiguous_s == pytest.approx(1e-6 - 262144e-12)
 
 
 def test_below_the_smallest_message_its_time_is_taken_and_no_lower_end_is_said() -> None:
     one = predicted(planted({"send": Truth()}), strided("vector", 8, 8, 64))["send"]
-    assert one.parts.contiguous_s == pytest.approx(1e-6 + 1024e-10, rel=1e-6)
+    assert one.contiguous_s == pytest.approx(1e-6 + 1024e-10, rel=1e-6)
     assert one.low_s is None
     assert one.high_s is not None
     assert any("64 B is less than the 1 KiB measured" in note for note in one.notes)

@@ -14,8 +14,9 @@ from hockney._core import Problem, simulate
 from hockney.machine.system import System
 from hockney.predict.costs import TERMS
 from hockney.predict.parameters import PARTS, ROW, ParameterLayout, Start
+from hockney.predict.place import LOCALITIES, NETWORK
 from hockney.predict.points import points
-from hockney.predict.scenario import LOCALITIES, NETWORK, Scenario, Scenarios
+from hockney.predict.scenario import Scenario, Scenarios
 
 KNOTS = np.array([0.0, 1, 2, 4, 8, 16, 32])
 START = Start(

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from hockney.machine.system import Channel, System
+from hockney.predict.place import LOCALITIES
 from hockney.predict.point_to_point import MessageTimes
-from hockney.predict.scenario import LOCALITIES
 
 NODE, NETWORK = LOCALITIES.index("node"), LOCALITIES.index("network")
 ROW = {"operation": "pingpong", "statistic": "one_way", "mapping": "", "repetition": 0, "locality": "node"}

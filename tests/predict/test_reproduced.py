@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from hockney.machine.system import Library, Mapping, Node, System, SystemNetwork
+from hockney.predict.place import LOCALITIES, NETWORK
 from hockney.predict.reproduced import Reproduction, explained, reproductions, within
-from hockney.predict.scenario import LOCALITIES, NETWORK
 
 SYSTEM = System(
     schema_version=1,

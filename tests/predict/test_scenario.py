@@ -15,9 +15,10 @@ from hockney.machine.placement import placement
 from hockney.machine.system import System, find_system
 from hockney.predict.costs import NOTHING, loggp_message, per_byte
 from hockney.predict.decisions.base import decisions_for
+from hockney.predict.place import LOCALITIES, place_of
 from hockney.predict.points import points
 from hockney.predict.procedures import ProcedureRun
-from hockney.predict.scenario import LOCALITIES, STATISTICS, Scenario, Scenarios, place_of
+from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
 from hockney.records.defaults import Defaults, Seen, WatchedCell
 
 OPEN_MPI = "Open MPI 4.1.5"

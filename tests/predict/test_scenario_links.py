@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from hockney.machine.placement import placement
 from hockney.machine.system import System
-from hockney.predict.scenario import MOST_STEPS, Scenarios, place_of
+from hockney.predict.place import place_of
+from hockney.predict.scenario import MOST_STEPS, Scenarios
 
 
 def system(nodes: int | None = 64, **network: Any) -> System:

@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hockney.predict.collective import UNSHARED, Row, extrapolated, predict_one, verdict
+from hockney.predict.collective import UNSHARED, AlgorithmTime, extrapolated, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
-from hockney.predict.scenario import NETWORK
+from hockney.predict.place import NETWORK
 from hockney.predict.segments import best_segment, in_segments
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
@@ -23,7 +23,7 @@ HOCKNEY = MachineCosts(
 """Messages that take α + βn, one after another."""
 
 
-def predict(request: ScheduleRequest) -> Row:
+def predict(request: ScheduleRequest) -> AlgorithmTime:
     return predict_one(request, HOCKNEY, None)
 
 
@@ -75,9 +75,9 @@ def test_without_segments_there_is_nothing_to_choose() -> None:
 def test_a_line_with_an_unknown_end_gives_no_time() -> None:
     """Segments whose simulation would be too long are no candidates, however quick a part of them was."""
 
-    def few_alone(request: ScheduleRequest) -> Row:
+    def few_alone(request: ScheduleRequest) -> AlgorithmTime:
         known = predict(request)
-        return known if request.problem.bytes <= 32 * 512 else Row(known.algorithm, "none", None)
+        return known if request.problem.bytes <= 32 * 512 else AlgorithmTime(known.algorithm, "none", None)
 
     request = ask("bcast", "binary", ranks=9, size_B=2**20, segment_B=512)
     assert in_segments(request, few_alone).time_s is None
@@ -85,7 +85,7 @@ def test_a_line_with_an_unknown_end_gives_no_time() -> None:
 
 def test_critical_paths_of_two_kinds_give_no_formula() -> None:
     """7 messages, then 5: beyond four times the distance, −1; the time goes on, what it is made of does not."""
-    few = Row("a", "simulated", 1.0, messages=7, overheads=2, gaps=2, bytes=8, reduced_bytes=0)
+    few = AlgorithmTime("a", "simulated", 1.0, messages=7, overheads=2, gaps=2, bytes=8, reduced_bytes=0)
     few = replace(few, terms_s={"latency": 1.0})
     more = replace(few, time_s=2.0, messages=5, terms_s={"latency": 2.0})
     row = extrapolated(few, more, 4.0, "")
@@ -99,10 +99,10 @@ def test_critical_paths_of_two_kinds_give_no_formula() -> None:
 def test_bounds_are_no_candidates() -> None:
     """Where small segments are only bounded, the best is among the others; where all are, none is named."""
 
-    def bounded(request: ScheduleRequest, most: int) -> Row:
+    def bounded(request: ScheduleRequest, most: int) -> AlgorithmTime:
         row = predict(request)
         pieces = request.problem.bytes / (request.problem.segment_B or request.problem.bytes)
-        return row if pieces <= most else Row(row.algorithm, UNSHARED, None, low_s=row.time_s)
+        return row if pieces <= most else AlgorithmTime(row.algorithm, UNSHARED, None, low_s=row.time_s)
 
     asked = partial(ask, "bcast", "pipeline", ranks=16, size_B=2**20)
     free = best_segment(asked, predict, HOCKNEY)
@@ -114,7 +114,7 @@ def test_bounds_are_no_candidates() -> None:
     assert few.low_s == pytest.approx(free.time_s, rel=0.05)
     assert few.time_s is not None
     assert few.low_s is not None
-    between = Row("other", "simulated", (few.time_s + few.low_s) / 2)
-    assert verdict([few, between])["not_told_apart_from"] == ["pipeline"]
+    between = AlgorithmTime("other", "simulated", (few.time_s + few.low_s) / 2)
+    assert verdict([few, between]).not_told_apart_from == ["pipeline"]
     none = best_segment(asked, lambda request: bounded(request, 0), HOCKNEY)
     assert (none.time_s, none.segment_B, none.flat_B) == (None, None, None)

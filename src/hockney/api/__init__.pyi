@@ -7,6 +7,7 @@ from .checks import CheckAnswer as CheckAnswer
 from .checks import check as check
 from .comparison import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
+from .fitted import fit_to_file as fit_to_file
 from .functions import compare as compare
 from .functions import evaluate as evaluate
 from .functions import fit as fit
@@ -17,6 +18,11 @@ from .functions import report as report
 from .functions import tune as tune
 from .machine import Machine as Machine
 from .pages import Page as Page
+from .predictions import predict_collective as predict_collective
+from .predictions import predict_datatype as predict_datatype
+from .predictions import predict_fft as predict_fft
+from .predictions import predict_messages as predict_messages
+from .predictions import predict_profile as predict_profile
 from .tuning import TuneAnswer as TuneAnswer
 from .tuning import Tuning as Tuning
 from .tuning import Verification as Verification

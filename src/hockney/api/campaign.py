@@ -12,7 +12,11 @@ import pandas as pd
 
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
+from hockney.machine.build import fitted as machine_of
+from hockney.machine.file import Machine as MachineFile
 from hockney.machine.file import expect_measurements
+from hockney.machine.hops import hops_effects
+from hockney.network.topologies.base import parse_spec
 from hockney.records.contents import Contents, read
 from hockney.records.keys import TRANSFERS
 
@@ -60,6 +64,8 @@ class Campaign:
     @cached_property
     def rings(self) -> list[RingComparison]:
         """The curves of rings with the lines between their breaks."""
+        if not any(run.operation == "ring" for run in self.contents.apps):
+            return []
         from hockney.apps.ring.fit import fitted_rings
 
         return fitted_rings(self.contents)
@@ -71,25 +77,26 @@ class Campaign:
         return bool(self.rings) and not contents.effects and not set(self.table["operation"]) & set(TRANSFERS)
 
     def fit(self, topology: str = "", *, progress: Doing = unsaid) -> Machine:
-        """Every model fitted to every configuration.
+        """Every model fitted to every configuration, as `fitted`."""
+        from hockney.api.machine import Machine
+
+        return Machine(self.fitted(topology, progress=progress), self.path)
+
+    def fitted(self, topology: str = "", *, progress: Doing = unsaid) -> MachineFile:
+        """The content of the machine file, with every model fitted to every configuration.
 
         `topology` is the network between nodes, such as `"torus:8x8x4"`. RequestError where there is nothing that
         a model is of.
         """
-        from hockney.api.machine import Machine
-        from hockney.machine.build import fitted
-        from hockney.machine.hops import hops_effects
-        from hockney.network.topologies.base import parse_spec
-
         network = parse_spec(topology) if topology else None
         contents = self.contents
         if contents.apps and contents.frame.empty and not contents.effects:
             raise runs_alone(self.path, contents.apps)
-        machine = fitted(contents, progress)
+        machine = machine_of(contents, progress)
         if network is not None:
             machine.topology = network.spec
             machine.effects += hops_effects(self.path, network)
-        return Machine(machine, self.path)
+        return machine
 
     def evaluate(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from hockney.api.pages import Page
     from hockney.api.tuning import Tuning
 
-Measured = str | Path | Campaign
-Models = str | Path | Machine
+Measured: TypeAlias = str | Path | Campaign
+Models: TypeAlias = str | Path | Machine
 
 
 def load(path: str | Path) -> Campaign:

@@ -86,7 +86,7 @@ class Machine:
         there is none. `attrs["warnings"]` of the frame holds what limits it.
         RequestError for what cannot be predicted.
         """
-        from hockney.api.predictions import frame
+        from hockney.api.frames import frame
 
         asked = {"bytes": bytes, "ranks": ranks, "algorithm": None if algorithm == "all" else algorithm}
         given = {name: value for name, value in asked.items() if value is not None}

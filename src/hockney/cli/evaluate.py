@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from rich.table import Table
 
-from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.fields import Option, flags_written
+from hockney.options.measured import MeasuredData
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import unit_files
 from hockney.terminal import JsonOption, say, verb

@@ -20,7 +20,7 @@ with later():
     from hockney.machine.file import Machine, load
     from hockney.machine.levels import at_any_level
     from hockney.machine.select import matching
-    from hockney.models.collectives.base import collective_models
+    from hockney.models.collectives.closed_form import collective_models
     from hockney.models.views import VIEWS, View
     from hockney.report.views.in_short import as_summary
     from hockney.report.views.plot import as_plots

@@ -13,8 +13,8 @@ from hockney import writing
 from hockney.cli.schedule import ScheduleOptions
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option, flags_written
+from hockney.predict.options import NetworkOptions
 from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
-from hockney.predict.verb import NetworkOptions
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithm_names
 from hockney.terminal import JsonOption, say, verb
@@ -24,7 +24,7 @@ from hockney.units import format_bytes, format_time, parse_time
 with later():
     from hockney.predict.costs import CostSource
     from hockney.predict.network_figures import figures_of
-    from hockney.predict.scenario import NETWORK
+    from hockney.predict.place import NETWORK
     from hockney.predict.simulation import SimulationResult, simulate_graph
     from hockney.predict.simulation import simulate as run
     from hockney.predict.simulation import trace as steps

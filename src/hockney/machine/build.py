@@ -132,13 +132,14 @@ def fitted(
     frame = with_times(contents.frame)
     system = system_of(launches, sorted({*frame["system"], *(answer.system for answer in answers)} - {""}))
     operations, settled = set(frame["operation"]), contents.settled
-    has_others = bool(answers) or bool(operations & set(COLLECTIVES))
-    has_entries = bool(operations & set(TRANSFERS)) or not has_others
+    has_collectives = bool(operations & set(COLLECTIVES))
+    has_entries = bool(operations & set(TRANSFERS)) or not (answers or has_collectives)
     by_words = fit_entries(contents.frame, settled.records, settled.elsewhere) if has_entries else {}
     add_levels(by_words, _by_words(settled.records), contents, fit_records)
     add_exponents(by_words, _by_words(contents.records), contents.levels)
     entries = list(by_words.values())
-    effects, collectives = effects_of(answers, progress), collectives_of(contents, progress, statistics)
+    effects = effects_of(answers, progress) if answers else []
+    collectives = collectives_of(contents, progress, statistics) if has_collectives else []
     if not (entries or effects or collectives):
         raise _nothing_to_fit(contents.path, frame)
     used = {launch for entry in entries for launch in entry.measurements.launches}

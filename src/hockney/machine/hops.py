@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models.base import Parameter
-from hockney.models.effects._wording import latex, time
+from hockney.models.effects._scaffold import time
 from hockney.models.effects.base import Effect
-from hockney.models.views import Statement
 from hockney.network.topologies.base import Network
 from hockney.network.traffic.measured import by_hops, hosts_of, measured_pairs, nodes_by_name
 from hockney.records.folder import Campaign
@@ -38,14 +36,13 @@ def hops_effects(measured: Path, network: Network) -> list[Effect]:
     effect.notes = [f"pairs of {size_B} B on {network.spec}, hosts in the order of their names"]
     line = latencies.fit()
     if not line["identifiable"]:
-        effect.not_identified["per_hop_s"] = line["reason"]
+        effect.cannot_tell(line["reason"], "per_hop_s")
         return [effect]
     effect.notes += filter(None, [line.get("reason", "")])
     for name in ("base_s", "per_hop_s"):
-        effect.parameters[name] = Parameter(**line[name], unit="s")
-    effect.parameters["mean_hops"] = Parameter(value=float(np.mean(latencies.hops)), unit="links")
-    base, each = (line[name]["value"] for name in ("base_s", "per_hop_s"))
+        effect.know(name, unit="s", **line[name])
+    effect.know("mean_hops", float(np.mean(latencies.hops)), "links")
+    base, each = (time(line[name]["value"]) for name in ("base_s", "per_hop_s"))
     where = f"{int(latencies.hops.min())} ≤ h ≤ {int(latencies.hops.max())}"
-    formula = rf"T(h) = {latex(base)} + {latex(each)} \cdot h"
-    effect.views.exact = [Statement(text=f"T(h) = {time(base)} + {time(each)} · h", latex=formula, where=where)]
+    effect.state("exact", f"T(h) = {base} + {each} · h", where)
     return [effect]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hockney.machine.file import Entry, at_level
-from hockney.models import _linear
+from hockney.models import _lines
 from hockney.models.base import JOIN, Fit, Parameter, Regime
 
 MESSAGES = {"bidirectional": 2}
@@ -40,7 +40,7 @@ def slope_sizes_B(entry: Entry, fit: Fit) -> list[int]:
 def half_bandwidth_size(entry: Entry, fit: Fit) -> Parameter | None:
     """n½ of that bandwidth, in bytes; None where T does not grow."""
     regimes = _regimes_with_slope(entry, fit)
-    return fit.n_half_B if len(regimes) == len(fit.regimes) else _linear.half_bandwidth_size(regimes)
+    return fit.n_half_B if len(regimes) == len(fit.regimes) else _lines.half_bandwidth_size(regimes)
 
 
 def _regimes_with_slope(entry: Entry, fit: Fit) -> list[Regime]:

@@ -6,7 +6,8 @@ import numpy as np
 
 from hockney._core import nonnegative_lines
 from hockney.errors import RequestError
-from hockney.models._linear import (
+from hockney.models._lines import (
+    assess_lines,
     half_bandwidth_size,
     line_parameters,
     measured_noise,
@@ -14,7 +15,6 @@ from hockney.models._linear import (
     one_regime,
     reciprocal,
 )
-from hockney.models._quality import assess_lines
 from hockney.models.base import Fit, models
 from hockney.records.series import Series
 

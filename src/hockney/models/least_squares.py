@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models._linear import half_bandwidth_size, one_regime, reciprocal
-from hockney.models._quality import assess_lines
+from hockney.models._lines import assess_lines, half_bandwidth_size, one_regime, reciprocal
 from hockney.models.base import Fit, Parameter, models
 from hockney.records.series import Series
 from hockney.statistics import Array, LeastSquares, least_squares, t_reach

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models._linear import (
+from hockney.models._lines import (
     PiecewiseLine,
+    assess,
     half_bandwidth_size,
     line_parameters,
     measured_noise,
@@ -25,7 +26,6 @@ from hockney.models._linear import (
     one_regime,
     reciprocal,
 )
-from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
 from hockney.records.series import Series
 from hockney.statistics import Array, t_reach

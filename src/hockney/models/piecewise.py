@@ -1,8 +1,8 @@
 """T(n) = α + βn by regimes: protocol switches and cache sizes make one line a bad model of a real library.
 
-Number and place of the regimes come from the data (`_segments`), at most twelve; within each, relative residuals
+Number and place of the regimes come from the data (`_regimes`), at most twelve; within each, relative residuals
 and α, β ≥ 0. The eager limit is a break where the library states it and the data agree. Joins lead over what no
-regime explains; breaks that the visits do not bear out are left out (`_bootstrap`).
+regime explains; breaks that the visits do not bear out are left out (`_regimes`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ import numpy as np
 
 from hockney._core import Regimes
 from hockney.errors import RequestError
-from hockney.models._bootstrap import ROUNDS, Break, recurring
-from hockney.models._linear import (
+from hockney.models._lines import (
     PiecewiseLine,
+    assess,
     half_bandwidth_size,
     line_parameters,
     reciprocal,
 )
-from hockney.models._quality import assess
-from hockney.models._segments import Curve, SizeSegment
+from hockney.models._regimes import ROUNDS, DoubtfulBreak, SizeCurve, SizeSegment, recurring
 from hockney.models.base import JOIN, Fit, Parameter, Regime, models
 from hockney.records.series import Series
 from hockney.statistics import NORMAL, Array, standard_error
@@ -36,14 +35,14 @@ def _noise(series: Series) -> Array:
     return standard_error(series.low_s, series.high_s) / series.time_s
 
 
-def _curve(size_B: Array, time_s: Array, series: Series, noise: Array) -> Curve:
+def _curve(size_B: Array, time_s: Array, series: Series, noise: Array) -> SizeCurve:
     """The points of a curve at sizes of `series`, which has that noise, as uncertain as there."""
     if size_B.size > Regimes.MOST_POINTS:
         # The search takes the cube of the points: of a long series an even choice is fitted.
         kept = np.unique(np.linspace(0, size_B.size - 1, Regimes.MOST_POINTS).round().astype(int))
         size_B, time_s = size_B[kept], time_s[kept]
     noise = np.interp(size_B, series.size_B, noise)
-    return Curve(size_B, time_s, noise, series.eager_limit_B, series.breaks_B)
+    return SizeCurve(size_B, time_s, noise, series.eager_limit_B, series.breaks_B)
 
 
 def _estimate(size_B: Array, time_s: Array, series: Series, noise: Array) -> PiecewiseLine:
@@ -79,7 +78,7 @@ def fit(series: Series) -> Fit:
     )
 
 
-def _notes_of_joins(curve: Curve, segments: Sequence[SizeSegment]) -> Iterator[str]:
+def _notes_of_joins(curve: SizeCurve, segments: Sequence[SizeSegment]) -> Iterator[str]:
     for joins, members in groupby(segments, key=lambda segment: segment.joins):
         if not joins:
             continue
@@ -94,7 +93,7 @@ def _notes_of_joins(curve: Curve, segments: Sequence[SizeSegment]) -> Iterator[s
             )
 
 
-def _notes_of_points(curve: Curve, segments: Sequence[SizeSegment]) -> Iterator[str]:
+def _notes_of_points(curve: SizeCurve, segments: Sequence[SizeSegment]) -> Iterator[str]:
     for segment in segments:
         if segment.aside is not None:
             size_B = curve.size_B[segment.aside]
@@ -105,7 +104,7 @@ def _notes_of_points(curve: Curve, segments: Sequence[SizeSegment]) -> Iterator[
             )
 
 
-def _note_of_break(judged: Break) -> str:
+def _note_of_break(judged: DoubtfulBreak) -> str:
     place = f"the break between {format_bytes(judged.low_B)} and {format_bytes(judged.high_B)}"
     if judged.low_B == judged.high_B:
         place = f"the break at {format_bytes(judged.low_B)}"
@@ -113,7 +112,7 @@ def _note_of_break(judged: Break) -> str:
     return f"{place} recurred in {judged.share:.0%} of {ROUNDS} curves drawn from the intervals{verdict}"
 
 
-def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> list[Regime]:
+def _regimes(curve: SizeCurve, segments: Sequence[SizeSegment], series: Series) -> list[Regime]:
     """Regimes with intervals from the scatter about all of them together: one alone has too few points.
 
     Joins have no intervals: their lines are not fitted to anything. But the last one is the bandwidth: it has

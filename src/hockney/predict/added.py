@@ -7,9 +7,11 @@ assumed: a term is measured, published or given, or there is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from pydantic import computed_field
 
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions
@@ -18,11 +20,11 @@ from hockney.machine.hops import HOPS
 from hockney.machine.select import preferred, title, words
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
-from hockney.predict.added_options import WORST, AddedEffects
 from hockney.predict.datatype import predict_way
 from hockney.predict.datatype_costs import ways_of
 from hockney.predict.layout import strided
 from hockney.predict.message import MessagePrediction
+from hockney.predict.options import WORST, AddedEffects
 from hockney.units import format_bytes, format_time
 
 Origin = Literal["measured", "published", "given"]
@@ -30,7 +32,7 @@ GIVEN = "on the command line"
 
 
 @dataclass(frozen=True)
-class Term:
+class AddedTerm:
     """One effect's share of the time in seconds, its 95 % interval (None: unknown), and where it comes from.
 
     `is_bound`: nothing but the most that it can be is known; it may be 0.
@@ -50,30 +52,42 @@ class AddedTime:
     """The terms of a message of `size_B` bytes, the ping-pong's first; their times add up."""
 
     size_B: int
-    terms: Sequence[Term]
+    terms: Sequence[AddedTerm]
 
+    @computed_field
     @property
     def is_bound(self) -> bool:
         """Whether of some term only a bound is known."""
         return any(term.is_bound for term in self.terms)
 
+    @computed_field
     @property
     def time_s(self) -> float:
         """Seconds; the most that it can take where a term `is_bound`."""
         return sum(term.time_s for term in self.terms)
 
+    @computed_field
     @property
     def least_s(self) -> float:
         """Seconds without the terms of which only a bound is known."""
         return sum(term.time_s for term in self.terms if not term.is_bound)
 
+    @computed_field
     @property
-    def interval_s(self) -> tuple[float, float] | None:
-        """The ends of all terms, added: no errors are taken to cancel. None where a term has no interval."""
-        lows, highs = [term.low_s for term in self.terms], [term.high_s for term in self.terms]
-        if None in lows or None in highs:
-            return None
-        return sum(low for low in lows if low is not None), sum(high for high in highs if high is not None)
+    def low_s(self) -> float | None:
+        """The low ends of all terms, added: no errors are taken to cancel. None where a term has no interval."""
+        return _added_up(term.low_s for term in self.terms)
+
+    @computed_field
+    @property
+    def high_s(self) -> float | None:
+        """The high ends, as the low ones."""
+        return _added_up(term.high_s for term in self.terms)
+
+
+def _added_up(ends_s: Iterable[float | None]) -> float | None:
+    ends_s = list(ends_s)
+    return None if None in ends_s else sum(end_s for end_s in ends_s if end_s is not None)
 
 
 def added(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: AddedEffects) -> AddedTime:
@@ -83,7 +97,7 @@ def added(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: 
     """
     message = _message(entry, prediction)
     terms, missing, hints = [message], [], []
-    makers: list[tuple[bool, Callable[[], Term]]] = [
+    makers: list[tuple[bool, Callable[[], AddedTerm]]] = [
         (asked.hops is not None, lambda: _hops(machine, entry, asked)),
         (asked.queue is not None, lambda: _queue(machine, entry, asked.queue or 0)),
         (asked.layout is not None, lambda: _layout(machine, entry, prediction.size_B, asked)),
@@ -103,13 +117,13 @@ def added(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: 
     return AddedTime(prediction.size_B, terms)
 
 
-def _message(entry: Entry, prediction: MessagePrediction) -> Term:
+def _message(entry: Entry, prediction: MessagePrediction) -> AddedTerm:
     origin: Origin = "published" if entry.source else "measured"
     source = f"{title(entry)}: {prediction.formula}" + (f" ({entry.source})" if entry.source else "")
-    return Term("message", prediction.time_s, prediction.low_s, prediction.high_s, origin, source)
+    return AddedTerm("message", prediction.time_s, prediction.low_s, prediction.high_s, origin, source)
 
 
-def _hops(machine: Machine, entry: Entry, asked: AddedEffects) -> Term:
+def _hops(machine: Machine, entry: Entry, asked: AddedEffects) -> AddedTerm:
     hops = asked.hops or 1
     if entry.locality not in ("network", None):
         raise RequestError(
@@ -120,7 +134,7 @@ def _hops(machine: Machine, entry: Entry, asked: AddedEffects) -> Term:
         time_s = (hops - 1) * asked.hop_latency_s
         each = format_time(asked.hop_latency_s)
         told = f"{hops} − 1 links of {each} each, {GIVEN}: the ping-pong is of neighbours"
-        return Term("hops", time_s, time_s, time_s, "given", told)
+        return AddedTerm("hops", time_s, time_s, time_s, "given", told)
     effect = _effect(
         machine, HOPS, entry, "give --hop-latency, or measure it: `hockney fit CAMPAIGN --topology …`"
     )
@@ -129,12 +143,12 @@ def _hops(machine: Machine, entry: Entry, asked: AddedEffects) -> Term:
     return _times(_term("hops", per_hop, effect, told), hops - mean)
 
 
-def _queue(machine: Machine, entry: Entry, entries: int) -> Term:
+def _queue(machine: Machine, entry: Entry, entries: int) -> AddedTerm:
     effect = _effect(machine, "matching", entry, _measure("matching"))
     if (bound := effect.parameters.get("per_entry_s")) is not None:
         told = f"{entries} entries of {format_time(bound.value)} each at most"
         time_s = entries * bound.value
-        return Term("queue", time_s, 0.0, time_s, _origin(effect), _told(told, effect), is_bound=True)
+        return AddedTerm("queue", time_s, 0.0, time_s, _origin(effect), _told(told, effect), is_bound=True)
     each = _known(effect, "posted_entry_s")
     limit = effect.parameters.get("posted_break_entries")
     if limit is None or entries <= limit.value:
@@ -150,7 +164,7 @@ def _queue(machine: Machine, entry: Entry, entries: int) -> Term:
     return replace(_sum(first, second), source=_told(told, effect))
 
 
-def _layout(machine: Machine, entry: Entry, size_B: int, asked: AddedEffects) -> Term:
+def _layout(machine: Machine, entry: Entry, size_B: int, asked: AddedEffects) -> AddedTerm:
     block_B, stride_B = asked.block_B or 0, asked.stride_B or 0
     if block_B < 1 or size_B % block_B or size_B < block_B:
         raise RequestError(
@@ -166,16 +180,16 @@ def _layout(machine: Machine, entry: Entry, size_B: int, asked: AddedEffects) ->
     way = predict_way(ways["send"], shape, effect.not_identified)
     if way.lower_bound:
         raise RequestError(f"datatypes: {'; '.join(way.notes)}", "choose a layout like those measured")
-    plain_s = way.parts.contiguous_s
+    plain_s = way.contiguous_s
     time_s, low_s, high_s = (
         None if end is None else max(0.0, end - plain_s) for end in (way.time_s, way.low_s, way.high_s)
     )
     blocks = f"{shape.blocks} {shape.layout} blocks of {format_bytes(block_B)} every {format_bytes(stride_B)}"
     by = "this layout was measured" if way.measured else "; ".join(["by the model of layouts", *way.notes])
-    return Term("layout", time_s or 0.0, low_s, high_s, _origin(effect), _told(f"{blocks}: {by}", effect))
+    return AddedTerm("layout", time_s or 0.0, low_s, high_s, _origin(effect), _told(f"{blocks}: {by}", effect))
 
 
-def _published_layout(effect: Effect, size_B: int, block_B: int, stride_B: int) -> Term:
+def _published_layout(effect: Effect, size_B: int, block_B: int, stride_B: int) -> AddedTerm:
     """What is published of single layouts of characters, all of one size (Hoefler et al. 2010, figure 1)."""
     rows = {
         int(row["stride"] or 0): float(row["time_s"] or 0) for row in effect.points if row.get("size_B") == size_B
@@ -189,13 +203,13 @@ def _published_layout(effect: Effect, size_B: int, block_B: int, stride_B: int) 
         )
     if stride_B in rows:
         time_s, told = rows[stride_B] - rows[0], f"a stride of {stride_B} B beside contiguous memory"
-        return Term("layout", time_s, None, None, _origin(effect), _told(told, effect))
+        return AddedTerm("layout", time_s, None, None, _origin(effect), _told(told, effect))
     time_s = max(rows.values()) - rows[0]
     told = "any stride, at most"
-    return Term("layout", time_s, 0.0, time_s, _origin(effect), _told(told, effect), is_bound=True)
+    return AddedTerm("layout", time_s, 0.0, time_s, _origin(effect), _told(told, effect), is_bound=True)
 
 
-def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: str) -> Term:
+def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: str) -> AddedTerm:
     origin: Origin = "given"
     if asked == WORST:
         known = Congestions(machine).at(entry)
@@ -216,11 +230,13 @@ def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, a
         factor, where = float(asked), GIVEN
     beta = prediction.regime.beta_s_per_B
     told = f"{factor:g} times as long for each byte, {where}"
-    term = Term("congestion", beta.value, beta.low, beta.high, origin, told)
+    term = AddedTerm("congestion", beta.value, beta.low, beta.high, origin, told)
     return _times(term, (factor - 1) * prediction.size_B)
 
 
-def _busy_sender(machine: Machine, entry: Entry, size_B: int, terms: Sequence[Term], given: float | None) -> Term:
+def _busy_sender(
+    machine: Machine, entry: Entry, size_B: int, terms: Sequence[AddedTerm], given: float | None
+) -> AddedTerm:
     """What is hidden behind the sender's computation: negative, `low_s` at the low end of the transfer.
 
     Queues and layouts are work of processors, and stay.
@@ -243,7 +259,7 @@ def _busy_sender(machine: Machine, entry: Entry, size_B: int, terms: Sequence[Te
     share, low, high = (
         None if x is None else min(1.0, max(0.0, x)) for x in (hidden.value, hidden.low, hidden.high)
     )
-    return Term(
+    return AddedTerm(
         "busy sender",
         -(share or 0.0) * whole.time_s,
         None if high is None or whole.low_s is None else -high * whole.low_s,
@@ -308,17 +324,17 @@ def _told(what: str, effect: Effect) -> str:
     return f"{what} ({effect.source})" if effect.source else f"{what} ({title(effect)})"
 
 
-def _term(name: str, parameter: Parameter, effect: Effect, told: str) -> Term:
-    return Term(name, parameter.value, parameter.low, parameter.high, _origin(effect), _told(told, effect))
+def _term(name: str, parameter: Parameter, effect: Effect, told: str) -> AddedTerm:
+    return AddedTerm(name, parameter.value, parameter.low, parameter.high, _origin(effect), _told(told, effect))
 
 
-def _times(term: Term, factor: float) -> Term:
+def _times(term: AddedTerm, factor: float) -> AddedTerm:
     ends = [None if end is None else factor * end for end in (term.low_s, term.high_s)]
     low_s, high_s = ends if factor >= 0 else ends[::-1]
     return replace(term, time_s=factor * term.time_s, low_s=low_s, high_s=high_s)
 
 
-def _sum(first: Term, second: Term) -> Term:
+def _sum(first: AddedTerm, second: AddedTerm) -> AddedTerm:
     pairs = ((first.low_s, second.low_s), (first.high_s, second.high_s))
     low_s, high_s = (None if a is None or b is None else a + b for a, b in pairs)
     return replace(first, time_s=first.time_s + second.time_s, low_s=low_s, high_s=high_s)

@@ -7,22 +7,21 @@ or, where each further rank adds the same round, two small numbers of ranks give
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from pydantic import computed_field
 
 from hockney import _core
-from hockney._core import Growth, Network, Problem, Simulated
+from hockney._core import Growth, Network, Simulated
 from hockney.errors import RequestError
-from hockney.models.collectives.base import CollectiveModel, closed_form
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.closed_form import closed_form
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
-from hockney.predict.scenario import LOCALITIES, Place
-from hockney.predict.simulation import expected_messages
-from hockney.records.keys import sizes_are_blocks
+from hockney.predict.options import CollectiveCase
+from hockney.predict.place import LOCALITIES, Place
+from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 
 MOST_MESSAGES = 6e6
@@ -36,8 +35,6 @@ MOST_STEPS = 8e6
 UNCALIBRATED = 1.5
 """Times of smaller ratio cannot be ordered without measured collectives: nothing says how far off they are."""
 
-PUBLISHED = "library"
-"""Name of a model in the machine file that names no algorithm."""
 BOUND = "lower bound"
 """Method of a row that has no time, only a lower bound of it: a published one."""
 UNSHARED = "unshared"
@@ -50,7 +47,7 @@ _LOG_LINE = 1024
 
 
 @dataclass(frozen=True)
-class Row:
+class AlgorithmTime:
     """One algorithm: `time_s` is the last rank's finish after a common start; `note` is why it is None.
 
     `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path. A time that
@@ -78,6 +75,7 @@ class Row:
     segment_B: int | None = None
     flat_B: tuple[int, int] | None = None
 
+    @computed_field
     @property
     def dominant(self) -> str:
         """The largest term with its share; empty where the terms are not known."""
@@ -87,7 +85,7 @@ class Row:
         return f"{name} {seconds / self.time_s:.0%}"
 
 
-def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | None) -> Row:
+def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | None) -> AlgorithmTime:
     """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured.
 
     RequestError where messages go between nodes and their costs are not known.
@@ -96,7 +94,7 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
     costs.check_network(place, p.ranks)
     costs = costs.alike(p.ranks) if place is None else costs
     asymptotic = growth(request)
-    messages, steps = expected_messages(request), _steps_of_one(request)
+    messages, steps = request.expected_messages(), request.expected_steps_of_root()
     if place is None:
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
@@ -110,46 +108,13 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
     if messages > MOST_MESSAGES or steps > MOST_STEPS:
         what = f"{messages:.2g} messages" if messages > MOST_MESSAGES else f"{steps:.2g} dependencies of a rank"
         note = f"about {what} are too many to simulate, and no closed form is known"
-        return Row(name, "none", None, asymptotic=asymptotic, note=note)
+        return AlgorithmTime(name, "none", None, asymptotic=asymptotic, note=note)
     return _simulated(request, costs, place, asymptotic, by_class=False)
-
-
-def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
-    """The answer of a machine file's own model of the collective; no time outside its ranks and sizes.
-
-    Where the model is a lower bound it is `low_s`, and there is no time.
-    """
-    name = model.algorithm or PUBLISHED
-    time_s, regime = model.time_s(ranks, size_B), model.regime(ranks, size_B)
-    if time_s is None or regime is None:
-        return Row(name, "none", None, note="the machine file's model is of other ranks or sizes")
-    if not 0 <= time_s < math.inf:
-        return Row(
-            name, "none", None, note="the machine file's model gives no time here: it is negative or unbounded"
-        )
-    if regime.lower_bound:
-        return Row(name, BOUND, None, low_s=time_s, note=model.source)
-    return Row(name, "published", time_s, note=model.source)
-
-
-def _steps_of_one(request: ScheduleRequest) -> float:
-    """The approximate number of the root's steps and dependencies, from their growth between 64 and 128 ranks."""
-    name = request.algorithm.collective, request.algorithm.name
-    ranks = request.problem.ranks
-
-    def weight(scaled: ScheduleRequest) -> int:
-        steps = _core.generate_rank(*name, scaled.problem, scaled.problem.root).steps
-        return sum(1 + len(step.after) for step in steps)
-
-    if ranks <= 128:
-        return weight(request)
-    few, more = weight(_fewer(request, 64, same_blocks=False)), weight(_fewer(request, 128, same_blocks=False))
-    return more * (more / few) ** math.log2(ranks / 128) if few else 0.0
 
 
 def _simulated(
     request: ScheduleRequest, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool
-) -> Row:
+) -> AlgorithmTime:
     localities = [max(costs.messages)] if place is None else list(range(len(LOCALITIES)))
     shares = place is not None and (costs.node_s_per_B or costs.link_s_per_B)
     result = _core.simulate(
@@ -169,7 +134,7 @@ def _simulated(
     return _row(request.algorithm.name, method, time_s, terms_s, counts, asymptotic)
 
 
-def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
+def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> AlgorithmTime:
     """Extrapolate the line through two small numbers of ranks with blocks of the same size."""
     few, more = (_fewer(request, ranks) for ranks in _LINE)
     share = (request.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
@@ -179,7 +144,7 @@ def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row
     return _along(few, more, share, costs, asymptotic, note)
 
 
-def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
+def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> AlgorithmTime:
     """Extrapolate, along the logarithm, the line through two numbers of ranks that are smaller by powers of two.
 
     Either both or neither of the two have more ranks than the vector has elements.
@@ -202,12 +167,14 @@ def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) ->
 
 def _along(
     few: ScheduleRequest, more: ScheduleRequest, share: float, costs: MachineCosts, asymptotic: str, note: str
-) -> Row:
+) -> AlgorithmTime:
     first, second = (_simulated(smaller, costs, None, asymptotic, by_class=False) for smaller in (few, more))
     return extrapolated(first, second, share, asymptotic, note)
 
 
-def extrapolated(first: Row, second: Row, share: float, asymptotic: str, note: str = "") -> Row:
+def extrapolated(
+    first: AlgorithmTime, second: AlgorithmTime, share: float, asymptotic: str, note: str = ""
+) -> AlgorithmTime:
     """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1.
 
     Where a count would fall below zero, the two have critical paths of different kinds: the time alone is given.
@@ -224,7 +191,7 @@ def extrapolated(first: Row, second: Row, share: float, asymptotic: str, note: s
     if not counts or min(counts.values()) < 0:
         why = "the critical path changes on the way: its counts are not known"
         told = "; ".join(filter(None, [note, why]))
-        return Row(first.algorithm, "extrapolated", time_s, asymptotic=asymptotic, note=told)
+        return AlgorithmTime(first.algorithm, "extrapolated", time_s, asymptotic=asymptotic, note=told)
     terms_s = {name: along(one[name], other[name]) for name in one}
     return _row(first.algorithm, "closed_form", time_s, terms_s, counts, asymptotic, note)
 
@@ -237,8 +204,8 @@ def _row(
     counts: dict[str, int],
     asymptotic: str,
     note: str = "",
-) -> Row:
-    return Row(
+) -> AlgorithmTime:
+    return AlgorithmTime(
         algorithm,
         method,
         time_s,
@@ -261,10 +228,7 @@ def _fewer(request: ScheduleRequest, ranks: int, *, same_blocks: bool = True) ->
     if same_blocks and request.algorithm.is_divided:
         elements = -(-p.bytes // (p.element_B * p.ranks))
         size_B = elements * p.element_B * ranks
-    problem = Problem(
-        ranks=ranks, bytes=size_B, element_B=p.element_B, segment_B=p.segment_B, radix=p.radix, root=0
-    )
-    return ScheduleRequest(request.algorithm, problem, size_B, p.segment_B)
+    return request.on_ranks(ranks, size_B)
 
 
 def _terms(
@@ -312,66 +276,56 @@ def formula(counts: dict[str, int]) -> str:
 
 
 def growth(request: ScheduleRequest) -> str:
-    """How α and β count as ranks grow, from the textbook's closed form; empty where there is none.
-
-    In segments, also how they count as the number of segments S grows.
-    """
-    form = closed_form(request.algorithm.collective, request.algorithm.name)
+    """How α and β count as ranks grow, from the textbook's closed form; empty where there is none."""
+    algorithm, p = request.algorithm, request.problem
+    form = closed_form(algorithm.collective, algorithm.name)
     if form is None:
         return ""
-    p = request.problem
-    if p.segment_B:
-        starts, moved = form.orders
-        return f"O({starts}) α + O({moved}) β"
-
-    def order(ranks: int) -> tuple[float, float]:
-        counts = form.counts(Call(ranks, 2.0**40, radix=p.radix or request.algorithm.default_radix))
-        return float(counts.alpha), float(counts.bytes) / 2.0**40
-
-    once, twice = order(2**20), order(2**21)
-    per_rank = sizes_are_blocks(request.algorithm.collective)
-    words = [_order(a, b) for a, b in zip(once, twice, strict=True)]
-    what = "m per rank" if per_rank else "m"
-    return f"O({words[0]}) α + O({words[1]}) {what}·β"
+    unit = "m per rank" if COLLECTIVES[algorithm.collective].sizes_are_blocks else "m"
+    return form.growth(p.radix or algorithm.default_radix, unit, in_segments=bool(p.segment_B))
 
 
-def _order(once: float, twice: float) -> str:
-    ratio = twice / once if once else 1.0
-    if ratio > 3:
-        return "P²"
-    if ratio > 1.9:
-        return "P log P" if ratio > 2.02 else "P"
-    return "log P" if ratio > 1.005 else "1"
+@dataclass(frozen=True)
+class Verdict:
+    """The best of several, its margin over the next, and whether that is significant; None where all are bounds.
+
+    `not_told_apart_from` are those that may be as quick.
+    """
+
+    best: str | None = None
+    margin: float | None = None
+    told_apart: bool | None = None
+    not_told_apart_from: Sequence[str] = ()
 
 
-def verdict(rows: Sequence[Row]) -> dict[str, Any]:
-    """The best row, its margin over the next, and whether that is significant; None where all are bounds.
+def verdict(rows: Sequence[AlgorithmTime]) -> Verdict:
+    """Compare times. RequestError, with the reasons, where there is neither a time nor a bound.
 
     Algorithms of which only a bound is known are rivals where that does not lie clearly above the best time.
     """
-    known = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
-    if not known and any(row.method in (BOUND, UNSHARED) for row in rows):
-        return {"best": None, "margin": None, "told_apart": None, "not_told_apart_from": []}
-    if not known:
+    timed = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
+    if not timed:
+        if any(row.method in (BOUND, UNSHARED) for row in rows):
+            return Verdict()
         notes = dict.fromkeys(row.note for row in rows if row.note)
         reasons = "; ".join(
             f"{', '.join(row.algorithm for row in rows if row.note == note)}: {note}" for note in notes
         )
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
-    best = known[0]
+    best = timed[0]
     # What takes at least so long, itself or in other segments, may take no longer.
     others = [
         row if row.high_s or not row.low_s else replace(row, time_s=row.low_s, low_s=None)
-        for row in [*known[1:], *(row for row in rows if row.method == UNSHARED)]
+        for row in [*timed[1:], *(row for row in rows if row.method == UNSHARED)]
     ]
     if not others:
-        return {"best": best.algorithm, "margin": None, "told_apart": None, "not_told_apart_from": []}
+        return Verdict(best.algorithm)
     rivals = [row.algorithm for row in others if not _apart(best, row)]
-    margin = (known[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(known) > 1 else None
-    return {"best": best.algorithm, "margin": margin, "told_apart": not rivals, "not_told_apart_from": rivals}
+    margin = (timed[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(timed) > 1 else None
+    return Verdict(best.algorithm, margin, not rivals, rivals)
 
 
-def _apart(best: Row, other: Row) -> bool:
+def _apart(best: AlgorithmTime, other: AlgorithmTime) -> bool:
     """Whether the ratio is beyond what both intervals leave open (their widths in ln, added as squares)."""
     if not best.time_s or not other.time_s:
         return False
@@ -380,3 +334,46 @@ def _apart(best: Row, other: Row) -> bool:
         for row in (best, other)
     ]
     return math.log(other.time_s / best.time_s) > (math.hypot(*widths) if best.high_s else math.log(UNCALIBRATED))
+
+
+@dataclass(frozen=True)
+class PredictedSize(Verdict):
+    """One size, the fastest algorithm first; `bounds` (seconds) are those that no algorithm beats."""
+
+    bytes: int = 0
+    origin: str = ""
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    algorithms: Sequence[AlgorithmTime] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Algorithms that cannot run here, with the reason."""
+    warnings: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls,
+        case: CollectiveCase,
+        size_B: int,
+        origin: str,
+        rows: Sequence[AlgorithmTime],
+        warnings: Sequence[str],
+        refused: Mapping[str, str] | None = None,
+        bounds: Mapping[str, float] | None = None,
+    ) -> PredictedSize:
+        """The rows compared and sorted; with `--algorithm best` only the first."""
+        ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
+        return cls(
+            **vars(verdict(rows)),
+            bytes=size_B,
+            origin=origin,
+            bounds=bounds or {},
+            algorithms=ordered[:1] if case.algorithm == "best" else ordered,
+            refused=refused or {},
+            warnings=list(dict.fromkeys(warnings)),
+        )
+
+
+def chosen_names(case: CollectiveCase, offered_names: Sequence[str]) -> list[str]:
+    """The algorithms that the case names; all that are offered where it names none."""
+    if case.algorithm in ("all", "best"):
+        return list(offered_names)
+    return list(dict.fromkeys(name.strip() for name in case.algorithm.split(",")))

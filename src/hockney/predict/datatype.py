@@ -8,9 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field, computed_field
 
+from hockney.errors import RequestError
+from hockney.fields import flag, flags_written
+from hockney.fields import options as options_of
+from hockney.machine.select import parse_where, select_effect, title, words
 from hockney.models.effects._layouts import (
     COPIED_TERM,
     ELEMENT_TERM,
@@ -21,10 +27,13 @@ from hockney.models.effects._layouts import (
     LayoutCosts,
     block_term,
 )
-from hockney.models.effects._shapes import MEMORY, Shape
-from hockney.models.effects.datatypes import LIBRARY, LOOP, UNTOLD
-from hockney.predict.datatype_costs import PointRow, Way, bound, number, rows_of
+from hockney.models.effects._shapes import LIBRARY, LOOP, MEMORY, UNTOLD, Shape, level_of
+from hockney.predict.datatype_costs import PointRow, Way, bound, number, rows_of, ways_of
+from hockney.predict.layout import face as face_layout
+from hockney.predict.layout import strided
 from hockney.predict.message import STEP
+from hockney.predict.network_figures import machine_of
+from hockney.predict.options import BlockFace, BlockLayout, EffectOptions
 from hockney.statistics import CONFIDENCE
 from hockney.units import format_bytes
 
@@ -36,7 +45,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True)
-class Parts:
+class ModelledLayout:
     """Seconds of the model: a contiguous message, what any other layout adds (set-up, elements), blocks, and
     lines with their pages."""
 
@@ -45,30 +54,30 @@ class Parts:
     blocks_s: float
     lines_s: float
 
+    @computed_field
     @property
-    def sum_s(self) -> float:
-        """The model's time."""
+    def model_s(self) -> float:
+        """The sum of its parts."""
         return self.contiguous_s + self.fixed_s + self.blocks_s + self.lines_s
 
 
-@dataclass(frozen=True)
-class DatatypePrediction:
+@dataclass(frozen=True, kw_only=True)
+class DatatypePrediction(ModelledLayout):
     """Seconds of one way; `time_s` and its interval are measured where `measured`, else the model's.
 
     An end of the interval that is not known is None. `lower_bound` where the model lacks a term of the layout;
     `level` of the model's interval and how many errors of layouts left out it comes from.
     """
 
-    way: str
+    way: Annotated[str, Field(exclude=True)]
     time_s: float
     low_s: float | None
     high_s: float | None
-    parts: Parts
     measured: bool = False
     lower_bound: bool = False
     level: float | None = None
     errors: int = 0
-    notes: Sequence[str] = ()
+    notes: Annotated[Sequence[str], Field(exclude=True)] = ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,94 @@ class DatatypeVerdict:
     high: float | None = None
 
 
+@dataclass(frozen=True)
+class Layout(Shape):
+    """Where the data lie, with the name of the memory that holds all of them."""
+
+    level: str = ""
+
+    @computed_field
+    @property
+    def contiguous(self) -> bool:
+        """Whether all blocks touch."""
+        return self.is_contiguous
+
+
+@dataclass(frozen=True)
+class DatatypeAnswer:
+    """Times of a layout by each way of sending it, and which is faster."""
+
+    machine: str
+    operation: str
+    locality: str
+    variant: str
+    mapping: str
+    mpi: str
+    system: str
+    placement: str
+    layout: Layout
+    ways: Mapping[str, DatatypePrediction]
+    verdict: DatatypeVerdict
+    notes: Sequence[str]
+    title: Annotated[str, Field(exclude=True)]
+    """What answers, as a title among the effects of the machine."""
+
+
+def predict_datatype(blocks: BlockLayout, face: BlockFace, options: EffectOptions) -> DatatypeAnswer:
+    """Predict each way; RequestError unless one layout is given, and where the machine has no such effect."""
+    shape = _shape(blocks, face)
+    machine = machine_of(options)
+    effect = select_effect(machine, "datatypes", {"locality": options.locality} | parse_where(options.where))
+    ways = ways_of(effect, machine.system.hosts)
+    predictions = {name: predict_way(way, shape, effect.not_identified) for name, way in ways.items()}
+    return DatatypeAnswer(
+        str(options.machine),
+        **words(effect),
+        layout=Layout(**vars(shape), level=level_of(shape, next(iter(ways.values())).costs.levels)),
+        ways=predictions,
+        verdict=decide(predictions, shape),
+        notes=_notes(predictions, shape),
+        title=title(effect, [other for other in machine.effects if other.effect == effect.effect]),
+    )
+
+
+def _notes(predictions: Mapping[str, DatatypePrediction], shape: Shape) -> list[str]:
+    """Every note once, with the ways that it holds for."""
+    ways_with: dict[str, list[str]] = {}
+    for way, prediction in predictions.items():
+        for note in prediction.notes:
+            ways_with.setdefault(note, []).append(way)
+    notes = [f"{', '.join(ways)}: {note}" for note, ways in ways_with.items()]
+    if shape.layout == "irregular" and not shape.is_contiguous:
+        notes.append("lines and span are those expected of blocks at random places of their strides")
+    return notes
+
+
+def _shape(blocks: BlockLayout, face: BlockFace) -> Shape:
+    """The layout, given by blocks or by a face; RequestError unless exactly one of them is given, completely."""
+    by_blocks, by_face = list(flags_written(blocks).values()), list(flags_written(face).values())
+    if by_blocks and by_face:
+        raise RequestError(
+            f"{by_face[0]} means nothing with {by_blocks[0]}", "ask for a --layout or for a --face, not both"
+        )
+    if by_face:
+        _expect(by_face, ["--face", "--size"], "--face x --size 64x64x64")
+        return face_layout(face.face or "", face.shape or (), face.element_B)
+    if not by_blocks:
+        raise RequestError(
+            "datatype needs a layout",
+            "for example --layout vector --blocks 2048 --block 8B --stride 64B, or --face x --size 64x64x64",
+        )
+    needed = [flag(name, option) for name, _, option in options_of(BlockLayout)]
+    _expect(by_blocks, needed, "--layout vector --blocks 2048 --block 8B --stride 64B")
+    return strided(blocks.layout or "", blocks.blocks or 0, blocks.block_B or 0, blocks.stride_B or 0)
+
+
+def _expect(flags: list[str], needed: list[str], example: str) -> None:
+    if missing := [name for name in needed if name not in flags]:
+        raise RequestError(f"{flags[0]} needs {', '.join(missing)}", f"for example {example}")
+
+
 def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> DatatypePrediction:
     """The time of a layout sent one way. `unidentified`: of the effect, by `<way>_<term>`."""
     plain = _contiguous(way.costs, shape.bytes)
@@ -92,11 +189,13 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Data
     )
     if rows := rows_of(way, shape):
         drawn = shape.layout == "irregular" and not shape.is_contiguous
+        low_s, high_s = _hull(rows)
         return DatatypePrediction(
-            way.name,
-            float(np.median([number(row, "time_s") for row in rows])),
-            *_hull(rows),
-            parts,
+            **vars(parts),
+            way=way.name,
+            time_s=float(np.median([number(row, "time_s") for row in rows])),
+            low_s=low_s,
+            high_s=high_s,
             measured=True,
             notes=["measured with blocks at other random places of their strides"] if drawn else [],
         )
@@ -117,11 +216,11 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Data
         notes.append(f"an interval of {100 * level:.0f} %: only {errors} layouts were predicted from the others")
     wide = None if reach is None else math.exp(reach * (1 + plain.steps))
     return DatatypePrediction(
-        way.name,
-        parts.sum_s,
-        None if wide is None or plain.is_below else parts.sum_s / wide,
-        None if wide is None or missing else parts.sum_s * wide,
-        parts,
+        **vars(parts),
+        way=way.name,
+        time_s=parts.model_s,
+        low_s=None if wide is None or plain.is_below else parts.model_s / wide,
+        high_s=None if wide is None or missing else parts.model_s * wide,
         lower_bound=bool(missing) and not plain.is_below,
         level=level,
         errors=errors if level is not None else 0,
@@ -171,8 +270,8 @@ def _near_switch(way: Way, shape: Shape) -> list[str]:
     ]
 
 
-def _parts(plain: _Contiguous, cost_s: Mapping[str, float]) -> Parts:
-    return Parts(
+def _parts(plain: _Contiguous, cost_s: Mapping[str, float]) -> ModelledLayout:
+    return ModelledLayout(
         contiguous_s=plain.time_s,
         fixed_s=cost_s.get(SETUP_TERM, 0.0) + cost_s.get(ELEMENT_TERM, 0.0),
         blocks_s=sum(each for name, each in cost_s.items() if name.endswith("_block_s")),

@@ -9,22 +9,27 @@ Hoefler et al. 2010, section 2. Arithmetic is the same in both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from hockney.errors import RequestError
+from hockney.machine.select import parse_where
 from hockney.models.effects.base import Cell, Effect
 from hockney.network.bisection.bisection import cut
-from hockney.predict.collective import Row, predict_one, verdict
+from hockney.predict.collective import AlgorithmTime, Verdict, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
-from hockney.predict.on_topology import RanksOnTopology
+from hockney.predict.network_figures import costs_of, has_machine, machine_of
+from hockney.predict.on_topology import UNSHARED_LINKS, RanksOnTopology, on_topology
+from hockney.predict.options import FftCase
 from hockney.schedule.catalogue import algorithms, ask
-from hockney.units import counted
+from hockney.units import counted, format_bytes_rounded, format_time
 
 ELEMENT_B = 16
 """A complex number of double precision."""
@@ -53,40 +58,48 @@ class Transposition:
 
 @dataclass(frozen=True)
 class Division:
-    """One way to divide the cube on `ranks` ranks, `grid` of them, with all its transpositions."""
+    """One way to divide the cube on the ranks, `grid` of them, with all its transpositions one after another."""
 
-    name: str
-    ranks: int
-    grid: tuple[int, ...]
+    division: str
+    grid: Sequence[int]
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    messages: int
+    """That a rank would send if each block were one."""
+    sent_B: int
+    """Bytes that a rank sends."""
+    terms_s: Mapping[str, float]
     transpositions: Sequence[Transposition]
 
-    @property
-    def row(self) -> Row:
-        """The sum of the transpositions, one after another, as `verdict` compares rows."""
-        lows = [each.low_s for each in self.transpositions]
-        highs = [each.high_s for each in self.transpositions]
-        terms: dict[str, float] = {}
-        for each in self.transpositions:
-            for name, seconds in each.terms_s.items():
-                terms[name] = terms.get(name, 0.0) + seconds
-        return Row(
-            self.name,
-            "simulated",
-            sum(each.time_s for each in self.transpositions),
-            None if None in lows else sum(low for low in lows if low is not None),
-            None if None in highs else sum(high for high in highs if high is not None),
-            terms_s=terms,
+    @classmethod
+    def of(cls, division: str, grid: Sequence[int], transpositions: Sequence[Transposition]) -> Division:
+        """The sums over its transpositions."""
+        terms_s: Counter[str] = Counter()
+        for part in transpositions:
+            terms_s.update(part.terms_s)
+        return cls(
+            division,
+            grid,
+            time_s=sum(part.time_s for part in transpositions),
+            low_s=_sum_s(part.low_s for part in transpositions),
+            high_s=_sum_s(part.high_s for part in transpositions),
+            messages=sum(part.ranks - 1 for part in transpositions),
+            sent_B=sum((part.ranks - 1) * part.block_B for part in transpositions),
+            terms_s=dict(terms_s),
+            transpositions=transpositions,
         )
 
     @property
-    def messages(self) -> int:
-        """That a rank would send if each block were one."""
-        return sum(each.ranks - 1 for each in self.transpositions)
+    def row(self) -> AlgorithmTime:
+        """The times as `verdict` compares them."""
+        times_s = self.time_s, self.low_s, self.high_s
+        return AlgorithmTime(self.division, "simulated", *times_s, terms_s=dict(self.terms_s))
 
-    @property
-    def sent_B(self) -> int:
-        """Bytes that a rank sends."""
-        return sum((each.ranks - 1) * each.block_B for each in self.transpositions)
+
+def _sum_s(ends: Iterable[float | None]) -> float | None:
+    ends = list(ends)
+    return None if None in ends else sum(end for end in ends if end is not None)
 
 
 @dataclass(frozen=True)
@@ -107,17 +120,60 @@ class Together:
 
 
 @dataclass(frozen=True)
-class FftDecision:
-    """What is possible on so many ranks, and which is faster."""
+class FftDecision(Verdict):
+    """What is possible on so many ranks, and which is faster; `best` None: neither is possible."""
 
-    ranks: int
-    divisions: Sequence[Division]
-    refused: dict[str, str]
+    ranks: int = 0
+    divisions: Sequence[Division] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def verdict(self) -> dict[str, Any]:
-        """As of collectives: best, margin, told_apart, not_told_apart_from."""
-        return verdict([division.row for division in self.divisions])
+    @classmethod
+    def of(cls, ranks: int, divisions: Sequence[Division], refused: Mapping[str, str]) -> FftDecision:
+        """The divisions compared."""
+        compared = verdict([division.row for division in divisions]) if divisions else Verdict()
+        return cls(**vars(compared), ranks=ranks, divisions=divisions, refused=refused)
+
+
+@dataclass(frozen=True)
+class FftAnswer:
+    """Slabs or pencils on each number of ranks, and from how many on pencils are the faster."""
+
+    size: int
+    origin: str
+    decisions: Sequence[FftDecision]
+    pencils_from_ranks: int | None
+    why: str
+    measured_together: Sequence[Together]
+    nearest: Annotated[Sequence[tuple[Together, Transposition]], Field(exclude=True)]
+    """Of what was measured together that which is nearest to what is asked, and to what."""
+    warnings: Sequence[str]
+
+
+def predict_fft(case: FftCase) -> FftAnswer:
+    """Both divisions on each number of ranks; RequestError as `decide`."""
+    options = case.costs
+    costs, _ = costs_of(options)
+    most = max(case.ranks)
+    decisions = decide(case.size, case.ranks, costs, case.algorithm, lambda ranks: on_topology(options, ranks))
+    linked = on_topology(options, most)
+    largest_B = max(
+        (part.block_B for each in decisions for way in each.divisions for part in way.transpositions), default=0
+    )
+    warnings = [*costs.warnings, *costs.assumptions(None, most), *costs.beyond(largest_B)]
+    # Costs may be a system's alone.
+    effects = machine_of(case).effects if has_machine(case) else []
+    together = measured_together(effects, parse_where(case.where))
+    begins = crossover(decisions)
+    return FftAnswer(
+        case.size,
+        costs.origin,
+        decisions,
+        begins,
+        _why(decisions, begins),
+        together,
+        nearest_together(together, decisions),
+        [*warnings, UNSHARED_LINKS if linked is None else linked.words],
+    )
 
 
 def decide(
@@ -139,7 +195,7 @@ def decide(
     ends = [costs.at_end(end) for end in (0, 1)]
 
     @cache
-    def fastest(group: int, block_B: int) -> tuple[Row, float | None, float | None]:
+    def fastest(group: int, block_B: int) -> tuple[AlgorithmTime, float | None, float | None]:
         rows = [row for name in names if (row := _row(name, group, block_B, costs)).time_s is not None]
         if not rows:
             raise RequestError(f"no alltoall on {group} ranks could be predicted", "choose another --algorithm")
@@ -163,7 +219,7 @@ def decide(
         across_s = 0.0 if on is None else _across_s(on, count, side)
         if count <= side:
             block_B = _block_B(side, count * count)
-            divisions.append(Division(SLABS, count, (count,), [transposed(1, count, block_B, across_s)]))
+            divisions.append(Division.of(SLABS, [count], [transposed(1, count, block_B, across_s)]))
         else:
             refused[SLABS] = f"{side} slabs are too few for {count} ranks"
         grid = _grid(count, side)
@@ -175,9 +231,8 @@ def decide(
             near, far = grid
             parts = ((far, near, 0.0), (near, far, across_s))
             divisions.append(
-                Division(
+                Division.of(
                     PENCILS,
-                    count,
                     grid,
                     [
                         transposed(groups, group, _block_B(side, count * group), least_s)
@@ -185,7 +240,7 @@ def decide(
                     ],
                 )
             )
-        decisions.append(FftDecision(count, divisions, refused))
+        decisions.append(FftDecision.of(count, divisions, refused))
     return decisions
 
 
@@ -230,7 +285,7 @@ def nearest_together(
         part
         for decision in decisions
         for way in decision.divisions
-        if way.name == PENCILS
+        if way.division == PENCILS
         for part in way.transpositions
     ]
 
@@ -251,23 +306,48 @@ def _or_none(value: Cell) -> float | None:
 
 def crossover(decisions: Sequence[FftDecision]) -> int | None:
     """The number of ranks from which on 2-D is the faster, told apart or the only one possible; None: nowhere."""
-    found = None
+    ranks = None
     for decision in reversed(decisions):
-        names = [division.name for division in decision.divisions]
-        judged = decision.verdict if names else None
-        if judged is None or judged["best"] != PENCILS or judged["told_apart"] is False:
+        if decision.best != PENCILS or decision.told_apart is False:
             break
-        found = decision.ranks
-    return found
+        ranks = decision.ranks
+    return ranks
 
 
-def _row(name: str, ranks: int, block_B: int, costs: MachineCosts) -> Row:
+def _why(decisions: Sequence[FftDecision], begins: int | None) -> str:
+    """Which division from where on, with the counts that decide it."""
+    if begins is None:
+        last = decisions[-1]
+        many = counted(last.ranks, "rank", ",")
+        if last.best is None:
+            return f"on {many} neither division is possible"
+        if last.best == PENCILS:
+            return f"on up to {many} nothing tells 2-D from 1-D apart"
+        if PENCILS in last.refused:
+            return f"on {many} 1-D alone is possible: {last.refused[PENCILS]}"
+        apart = "" if last.told_apart else ", not told apart from 2-D"
+        return f"1-D is predicted fastest on up to {many}{apart}"
+    decision = next(each for each in decisions if each.ranks == begins)
+    if SLABS in decision.refused:
+        return f"2-D from {begins:,} ranks on: {decision.refused[SLABS]}"
+    slabs, pencils = decision.divisions
+    return f"2-D from {begins:,} ranks on: there {_counts(pencils)}, and 1-D {_counts(slabs)}"
+
+
+def _counts(way: Division) -> str:
+    return (
+        f"a rank sends {way.messages:,} blocks, {format_bytes_rounded(way.sent_B)}, in "
+        f"{format_time(way.time_s)} ({way.row.dominant or 'nothing is sent'})"
+    )
+
+
+def _row(name: str, ranks: int, block_B: int, costs: MachineCosts) -> AlgorithmTime:
     try:
         return predict_one(ask("alltoall", name, ranks=ranks, size_B=block_B), costs, None)
     except RequestError as error:
         if "messages between nodes" in error.message:
             raise
-        return Row(name, "none", None, note=error.message)
+        return AlgorithmTime(name, "none", None, note=error.message)
 
 
 def _block_B(side: int, parts: int) -> int:

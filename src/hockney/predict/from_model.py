@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from hockney.models.collectives.base import CollectiveModel, Term
 from hockney.models.collectives.statements import formula_text
-from hockney.predict.collective import Row
+from hockney.predict.collective import BOUND, AlgorithmTime
 from hockney.units import format_bytes
 
+PUBLISHED = "library"
+"""Name of a model in the machine file that names no algorithm."""
 MEASURED, FITTED = "measured", "fitted"
 """Methods of a row: at a measured point, and between the points."""
 
 
-def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -> Row:
+def published(model: CollectiveModel, ranks: int, size_B: int) -> AlgorithmTime:
+    """The answer of a machine file's own model of the collective; no time outside its ranks and sizes.
+
+    Where the model is a lower bound it is `low_s`, and there is no time.
+    """
+    name = model.algorithm or PUBLISHED
+    time_s, regime = model.time_s(ranks, size_B), model.regime(ranks, size_B)
+    if time_s is None or regime is None:
+        return AlgorithmTime(name, "none", None, note="the machine file's model is of other ranks or sizes")
+    if not 0 <= time_s < math.inf:
+        return AlgorithmTime(
+            name, "none", None, note="the machine file's model gives no time here: it is negative or unbounded"
+        )
+    if regime.lower_bound:
+        return AlgorithmTime(name, BOUND, None, low_s=time_s, note=model.source)
+    return AlgorithmTime(name, "published", time_s, note=model.source)
+
+
+def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -> AlgorithmTime:
     """The answer of a model that was fitted to measured times; no time outside the ranks and sizes of these."""
     regime = model.regime(ranks, size_B)
     if regime is None:
         why = f"fitted to {spans(model)}" if model.regimes else "; ".join(model.notes)
-        return Row(name, "none", None, note=why)
+        return AlgorithmTime(name, "none", None, note=why)
     asked = np.array([float(ranks)]), np.array([float(size_B)])
     made = model.predicted(*asked)
     low_s, high_s = (float(end[0]) if np.isfinite(end[0]) else None for end in (made.low_s, made.high_s))
@@ -27,7 +49,7 @@ def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -
         seconds = model.at(regime.model_copy(update={"terms": [term]}), ranks, size_B)
         terms_s[_cause(term)] = terms_s.get(_cause(term), 0.0) + seconds
     formula_s, time_s = sum(terms_s.values()), float(made.time_s[0])
-    return Row(
+    return AlgorithmTime(
         name,
         MEASURED if any(row["ranks"] == ranks and row["bytes"] == size_B for row in model.points) else FITTED,
         time_s,

@@ -18,8 +18,8 @@ from hockney.models.base import Fit, interval
 from hockney.models.base import predict as predict_fit
 from hockney.predict.costs import TERMS, Costs, per_byte
 from hockney.predict.message_costs import ASSUMED_SHARES, COMMAND_LINE, PROCESSOR, SIZES_B, Array, Messages
+from hockney.predict.place import LOCALITIES, NETWORK, Place, place_of
 from hockney.predict.point_to_point import MessageTimes
-from hockney.predict.scenario import LOCALITIES, NETWORK, Place, place_of
 from hockney.units import format_bytes
 
 WITHOUT_NETWORK = (

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field, computed_field
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry
 from hockney.machine.formula import formula, regime_of
+from hockney.machine.levels import level_remark
+from hockney.machine.marks import MARKS, of_point
 from hockney.machine.select import title
-from hockney.machine.summary import MESSAGES
+from hockney.machine.summary import MESSAGES, OVERSUBSCRIBED, published
 from hockney.models.base import Regime, corrected, interval, predict
+from hockney.units import format_bytes
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,10 @@ class MessagePrediction:
     formula: str
     extrapolated: bool
     factor: float | None
+    concerns: Annotated[Sequence[str], Field(exclude=True)] = ()
+    """What the measurements near this size leave in doubt."""
 
+    @computed_field
     @property
     def correction(self) -> float:
         """What the correction adds, as a share of the formula's time."""
@@ -101,7 +111,37 @@ def predict_message(entry: Entry, size_B: int, model: str) -> MessagePrediction:
         formula=formula(fit, index),
         extrapolated=extrapolated,
         factor=factor,
+        concerns=_concerns(entry, size_B),
     )
+
+
+def warnings(entry: Entry, predictions: Sequence[MessagePrediction]) -> list[str]:
+    """Limits of the predictions: sizes that were not measured, or not well, shared cores, published models."""
+    remarks = [
+        f"{format_bytes(prediction.size_B)}: {text}"
+        for prediction in predictions
+        for text in filter(None, [prediction.remark, *prediction.concerns])
+    ]
+    shared = OVERSUBSCRIBED if entry.oversubscribed else ""
+    return [*remarks, *filter(None, [shared, level_remark(entry), entry.source and published(entry.source)])]
+
+
+def _concerns(entry: Entry, size_B: int) -> list[str]:
+    """What the measurements near a size leave in doubt: two modes of times, or a marked point."""
+    around = [modes for modes in entry.modes if modes.smallest_B <= size_B <= modes.largest_B]
+    concerns = [
+        f"measured in two modes around it: {modes.times_as_long:.2g} times as long {modes.share:.0%} of the time"
+        for modes in sorted(around, key=lambda modes: -modes.times_as_long)[:1]  # of several pairs the worst
+    ]
+    points = entry.measurements.points
+    below = max((point for point in points if point.size_B <= size_B), key=lambda p: p.size_B, default=None)
+    above = min((point for point in points if point.size_B >= size_B), key=lambda p: p.size_B, default=None)
+    near = {point.size_B: of_point(point, "").marks for point in (below, above) if point is not None}
+    for near_B, marks in near.items():
+        if marks:
+            named = ", ".join(mark for mark in MARKS if mark in marks)
+            concerns.append(f"measured nearby, {format_bytes(near_B)} is marked: {named}")
+    return concerns
 
 
 def _widened(time_s: float, end_s: float, times: float) -> float:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
 from hockney.machine.select import parse_where
 from hockney.machine.system import System, find_system
 from hockney.predict.machine_costs import MachineCosts, of_machine, of_system
 from hockney.predict.message_costs import ASSUMED, COMMAND_LINE, OVERHEAD_SHARE, SIZES_B, Messages
-from hockney.predict.scenario import NETWORK
-from hockney.predict.verb import MachineFile, MessageCosts, NetworkOptions
+from hockney.predict.options import MACHINE, MachineFile, MessageCosts, NetworkOptions, Placing
+from hockney.predict.place import NETWORK
 from hockney.units import format_rate, format_time
 
 _NOTHING = Messages(np.zeros_like(SIZES_B), 0.0, 0.0, np.zeros_like(SIZES_B))
@@ -122,6 +123,17 @@ def machine_of(options: MachineFile) -> Machine:
     return load(options.machine) if options._held is None else options._held
 
 
+def has_machine(options: MachineFile) -> bool:
+    """Whether a machine is held, a file was named, or the usual one exists."""
+    return options._held is not None or options.machine != MACHINE or MACHINE.exists()
+
+
+def refuse_places(options: Placing) -> None:
+    """RequestError where something is said that means nothing without a system."""
+    if options.mapping or options.nodes is not None or options.ppn is not None:
+        raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
+
+
 def costs_of(options: MessageCosts, *, both_ways: bool = False) -> tuple[MachineCosts, System | None]:
     """Costs of the machine file, else of the system alone; the system with the network's options.
 
@@ -129,8 +141,8 @@ def costs_of(options: MessageCosts, *, both_ways: bool = False) -> tuple[Machine
     """
     system = find_system(options.system) if options.system else None
     if system is None and not options.topology:
-        options.refuse_places()
-    if options.is_there or system is None:
+        refuse_places(options)
+    if has_machine(options) or system is None:
         where = parse_where(options.where)
         costs = of_machine(machine_of(options), str(options.machine), both_ways=both_ways, where=where)
     else:

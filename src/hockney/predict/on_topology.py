@@ -18,16 +18,19 @@ from hockney.network.allocation import allocated
 from hockney.network.bisection.bisection import bisection
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
-from hockney.predict.collective import UNSHARED, Row, predict_one
+from hockney.predict.collective import UNSHARED, AlgorithmTime, predict_one
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import COMMAND_LINE
-from hockney.predict.network_figures import machine_of
-from hockney.predict.scenario import LOCALITIES, Place
-from hockney.predict.simulation import expected_messages
-from hockney.predict.verb import MessageCosts
+from hockney.predict.network_figures import has_machine, machine_of
+from hockney.predict.options import MessageCosts
+from hockney.predict.place import LOCALITIES, Place
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes_rounded, format_rate
 
+UNSHARED_LINKS = (
+    "messages share no link of the network in these times; where many cross at once they take longer "
+    "(`hockney simulate --torus` or `--fat-tree` has the links)"
+)
 MOST_LINKED = 2e4
 """Messages that are simulated one by one on shared links: seconds."""
 SEARCH_S = 5.0
@@ -100,7 +103,7 @@ class RanksOnTopology:
         few = ranks - (nodes - nodes // 2) * self.ppn
         return CROSSING[collective](few, ranks - few, size_B) if few > 0 else 0.0
 
-    def predict(self, request: ScheduleRequest, costs: MachineCosts) -> Row:
+    def predict(self, request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
         """One algorithm with its messages on the links, where they are few and the network is a torus.
 
         Otherwise without links: on a torus, or where the bisection needs longer, that is a bound and no time.
@@ -128,7 +131,7 @@ class RanksOnTopology:
         else:
             how = f"{format_bytes_rounded(moved_B)} over a bisection of {format_rate(rate_B_per_s)}"
         note = "; ".join(filter(None, [f"at least: {how}", row.note]))
-        return Row(row.algorithm, UNSHARED, None, low_s=least_s, asymptotic=row.asymptotic, note=note)
+        return AlgorithmTime(row.algorithm, UNSHARED, None, low_s=least_s, asymptotic=row.asymptotic, note=note)
 
     @property
     def is_torus(self) -> bool:
@@ -137,7 +140,7 @@ class RanksOnTopology:
 
     def is_simulated(self, request: ScheduleRequest) -> bool:
         """Whether each message of the algorithm goes over its links."""
-        return self.is_torus and expected_messages(request) <= MOST_LINKED
+        return self.is_torus and request.expected_messages() <= MOST_LINKED
 
     @property
     def words(self) -> str:
@@ -169,7 +172,7 @@ def on_topology(case: MessageCosts, ranks: int) -> RanksOnTopology | None:
     ppn = case.ppn or -(-ranks // len(among.nodes))
     if (rate := among.links.node_link_B_per_s) is not None:
         return RanksOnTopology(among, ppn, rate, COMMAND_LINE)
-    return RanksOnTopology(among, ppn, *_link_of(machine_of(case) if case.is_there else None))
+    return RanksOnTopology(among, ppn, *_link_of(machine_of(case) if has_machine(case) else None))
 
 
 def _link_of(machine: Machine | None) -> tuple[float, str]:

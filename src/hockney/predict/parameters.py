@@ -21,7 +21,8 @@ from scipy import sparse
 
 from hockney._core import CostCurves
 from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS, Curve, protocols
-from hockney.predict.scenario import LOCALITIES, NETWORK, Scenario
+from hockney.predict.place import LOCALITIES, NETWORK
+from hockney.predict.scenario import Scenario
 
 Array = NDArray[np.float64]
 

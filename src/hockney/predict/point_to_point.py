@@ -8,7 +8,7 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.machine.placement import placement_of_pair
 from hockney.machine.system import System
-from hockney.predict.scenario import LOCALITIES, NETWORK
+from hockney.predict.place import LOCALITIES, NETWORK
 from hockney.records.record import Locality
 
 _LATENCY_S = (2e-7, 3e-7, 4e-7, 7e-7, 2e-6)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-
-from pydantic import BaseModel, Field
+from dataclasses import dataclass, replace
 
 from hockney.errors import RequestError
 from hockney.machine.file import load as load_machine
 from hockney.machine.select import parse_where, select_entry
 from hockney.predict.collective import UNCALIBRATED
-from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.decisions.base import decisions_for
-from hockney.predict.every_algorithm import chosen, nodes_of, predictions
+from hockney.predict.every_algorithm import chosen, nodes_of, predict_collective
 from hockney.predict.message import MessagePrediction, predict_message
-from hockney.predict.profile_options import ProfileCase
-from hockney.predict.verb import MessageCosts
+from hockney.predict.options import CollectiveCase, MessageCosts, ProfileCase
 from hockney.records.keys import COLLECTIVES
-from hockney.records.profile import Call, Profile
+from hockney.records.profile import Call, Profile, load
 from hockney.records.record import LOCALITIES
 
 SENDS = ("send", "ssend", "isend", "sendrecv")
@@ -26,7 +23,8 @@ MOST_SIZES = 12
 """Sizes of one operation on one number of ranks that are predicted; of more, powers of two that hold them."""
 
 
-class Cost(BaseModel):
+@dataclass(frozen=True)
+class CallCost:
     """One operation of one size on one number of ranks: times of one call.
 
     `default_s` and `default` are of what the profile's MPI chooses by itself, None where that is not known.
@@ -38,14 +36,16 @@ class Cost(BaseModel):
     default: str = ""
 
 
-class Interval(BaseModel):
+@dataclass(frozen=True)
+class SumInterval:
     """Where a sum lies, as far as the costs that it adds have intervals."""
 
     low_s: float
     high_s: float
 
 
-class Row(BaseModel):
+@dataclass(frozen=True)
+class PredictedCalls:
     """Calls of the profile as they would be: `time_s` on a rank, by the library's own choice where it is known.
 
     `best_s` is by the best algorithm of each size. Both are None where nothing is predicted, and `note` says why.
@@ -62,11 +62,12 @@ class Row(BaseModel):
     time_s: float | None = None
     best_s: float | None = None
     unknown_s: float = 0.0
-    interval: Interval | None = None
+    interval: SumInterval | None = None
     note: str = ""
 
 
-class Change(BaseModel):
+@dataclass(frozen=True)
+class AlgorithmChange:
     """Another algorithm for calls of one size: what a rank would save."""
 
     operation: str
@@ -79,7 +80,8 @@ class Change(BaseModel):
     factor: float
 
 
-class Elsewhere(BaseModel):
+@dataclass(frozen=True)
+class PredictedProfile:
     """The profile's communication on so many ranks of a machine; sums are over what is predicted.
 
     `unknown_s` and `interval` as of a row.
@@ -91,10 +93,10 @@ class Elsewhere(BaseModel):
     time_s: float
     best_s: float
     unknown_s: float
-    interval: Interval | None
-    rows: list[Row]
-    changes: list[Change]
-    warnings: list[str] = Field(default_factory=list)
+    interval: SumInterval | None
+    rows: Sequence[PredictedCalls]
+    changes: Sequence[AlgorithmChange]
+    warnings: Sequence[str]
 
 
 class _Costs:
@@ -103,10 +105,10 @@ class _Costs:
     def __init__(self, case: ProfileCase, mpi: str) -> None:
         self.case = case
         self.decisions = decisions_for(mpi)
-        self.known: dict[tuple[str, int, int], Cost] = {}
+        self.known: dict[tuple[str, int, int], CallCost] = {}
         self.warnings: list[str] = []
 
-    def of(self, operation: str, ranks: int, size_B: int) -> Cost:
+    def of(self, operation: str, ranks: int, size_B: int) -> CallCost:
         """RequestError where nothing predicts it."""
         key = operation, ranks, size_B
         if key not in self.known:
@@ -124,34 +126,36 @@ class _Costs:
 
     def _best(self, case: CollectiveCase) -> tuple[float, str]:
         """The time of the quickest algorithm, and which one that is."""
-        (answer,) = predictions(case, lambda *_: None)
-        self._warn(answer["warnings"])
-        rows = [(row["time_s"], row["algorithm"]) for row in answer["algorithms"] if row["time_s"] is not None]
-        if not rows:
-            raise RequestError(f"no time of {case.operation} is known", answer["algorithms"][0]["note"])
-        return min(rows)
+        (answer,) = predict_collective(case).predictions
+        self._warn(answer.warnings)
+        times = [(row.time_s, row.algorithm) for row in answer.algorithms if row.time_s is not None]
+        if not times:
+            raise RequestError(f"no time of {case.operation} is known", answer.algorithms[0].note)
+        return min(times)
 
-    def _ask(self, operation: str, ranks: int, size_B: int) -> Cost:
+    def _ask(self, operation: str, ranks: int, size_B: int) -> CallCost:
         case = self._case(operation, ranks, size_B)
         best_s, best = self._best(case)
-        choice = self.decisions.default(operation, ranks, size_B, nodes=nodes_of(case))
+        choice = self.decisions.default(operation, ranks, size_B, nodes=nodes_of(case, ranks))
         if choice is None:
-            return Cost(best_s=best_s, best=best)
+            return CallCost(best_s=best_s, best=best)
         try:
-            own = chosen(case, size_B, choice)
+            own = chosen(case, ranks, size_B, choice)
         except RequestError:
-            return Cost(best_s=best_s, best=best)
+            return CallCost(best_s=best_s, best=best)
         self._warn(own.warnings)
         # In segments, or with a radix of its own, the library's choice may be quicker than every usual schedule.
         best_s, best = min((best_s, best), (own.time_s, own.algorithm))
-        return Cost(best_s=best_s, best=best, default_s=own.time_s, default=own.algorithm)
+        return CallCost(best_s=best_s, best=best, default_s=own.time_s, default=own.algorithm)
 
 
-def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
-    """The profile on the machine of the case. RequestError where not even that machine's messages are known.
+def predict_profile(case: ProfileCase) -> PredictedProfile:
+    """Predict the profile of a file on the machine of the case.
 
+    RequestError where not even that machine's messages are known.
     Communicators of all ranks become as large as asked; others, and the sizes of messages, stay as they are.
     """
+    profile = load(case.file)
     ranks = profile.ranks if case.ranks is None else case.ranks
     if ranks < 1:
         raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 64")
@@ -176,7 +180,7 @@ def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
         warnings.append(
             f"{profile.left_out.calls} calls of the run are not in {case.file}, which says no more of them"
         )
-    return Elsewhere(
+    return PredictedProfile(
         mpi=profile.mpi,
         ranks=ranks,
         measured_s=sum(row.measured_s for row in known),
@@ -190,11 +194,11 @@ def elsewhere(profile: Profile, case: ProfileCase) -> Elsewhere:
     )
 
 
-def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[Row, list[Change]]:
+def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[PredictedCalls, list[AlgorithmChange]]:
     place = profile.communicators[call.communicator]
     # Calls on no communicator (MPI_Wait) are any rank's.
     members = max(1, place.ranks * place.groups or profile.ranks)
-    row = Row(
+    row = PredictedCalls(
         operation=call.operation,
         site=call.site,
         communicator=place.name,
@@ -202,19 +206,19 @@ def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[Row, 
         calls_of_a_rank=call.calls / members,
         measured_s=call.time_s / members,
     )
-    sizes = Counter({one.bytes: one.calls for one in call.sizes})
+    sizes = Counter({size.bytes: size.calls for size in call.sizes})
     try:
         if call.operation in SENDS:
             each = [(calls / members, _message(costs.case, size_B)) for size_B, calls in sizes.items()]
-            row.time_s = row.best_s = sum(share * message.time_s for share, message in each)
-            row.interval = _sum([_interval(share, message) for share, message in each])
-        elif call.operation in COLLECTIVES and place.ranks > 1 and "between groups" not in place.name:
+            time_s = sum(share * message.time_s for share, message in each)
+            interval = _sum([_interval(share, message) for share, message in each])
+            return replace(row, time_s=time_s, best_s=time_s, interval=interval), []
+        if call.operation in COLLECTIVES and place.ranks > 1 and "between groups" not in place.name:
             return _collective(row, _fewer(sizes), members, costs)
-        else:
-            row.note = "waits and receives are a part of what is sent, and other calls have no model"
+        why = "waits and receives are a part of what is sent, and other calls have no model"
     except RequestError as error:
-        row.note = error.message
-    return row, []
+        why = error.message
+    return replace(row, note=why), []
 
 
 def _fewer(sizes: Counter[int]) -> Counter[int]:
@@ -226,7 +230,9 @@ def _fewer(sizes: Counter[int]) -> Counter[int]:
     return fewer
 
 
-def _collective(row: Row, sizes: Counter[int], members: int, costs: _Costs) -> tuple[Row, list[Change]]:
+def _collective(
+    row: PredictedCalls, sizes: Counter[int], members: int, costs: _Costs
+) -> tuple[PredictedCalls, list[AlgorithmChange]]:
     time_s = best_s = unknown_s = 0.0
     changes = []
     for size_B, calls in sizes.items():
@@ -241,7 +247,7 @@ def _collective(row: Row, sizes: Counter[int], members: int, costs: _Costs) -> t
         # Without measured collectives smaller ratios cannot be told from none.
         if default_s > UNCALIBRATED * cost.best_s:
             changes.append(
-                Change(
+                AlgorithmChange(
                     operation=row.operation,
                     ranks=row.ranks,
                     bytes=size_B,
@@ -252,36 +258,33 @@ def _collective(row: Row, sizes: Counter[int], members: int, costs: _Costs) -> t
                     factor=default_s / cost.best_s,
                 )
             )
-    return row.model_copy(update={"time_s": time_s, "best_s": best_s, "unknown_s": unknown_s}), changes
+    return replace(row, time_s=time_s, best_s=best_s, unknown_s=unknown_s), changes
 
 
-def _merged(changes: list[Change]) -> list[Change]:
+def _merged(changes: list[AlgorithmChange]) -> list[AlgorithmChange]:
     """The changes of all call sites together, those that save most first."""
-    by_size: dict[tuple[str, int, int], Change] = {}
+    by_size: dict[tuple[str, int, int], AlgorithmChange] = {}
     for change in changes:
         key = change.operation, change.ranks, change.bytes
         if (before := by_size.get(key)) is not None:
-            both = {
-                "calls_of_a_rank": before.calls_of_a_rank + change.calls_of_a_rank,
-                "saved_s": before.saved_s + change.saved_s,
-            }
-            change = before.model_copy(update=both)
+            calls = before.calls_of_a_rank + change.calls_of_a_rank
+            change = replace(before, calls_of_a_rank=calls, saved_s=before.saved_s + change.saved_s)
         by_size[key] = change
     return sorted(by_size.values(), key=lambda change: -change.saved_s)
 
 
-def _interval(times: float, message: MessagePrediction) -> Interval | None:
+def _interval(times: float, message: MessagePrediction) -> SumInterval | None:
     if message.low_s is None or message.high_s is None:
         return None
-    return Interval(low_s=times * message.low_s, high_s=times * message.high_s)
+    return SumInterval(low_s=times * message.low_s, high_s=times * message.high_s)
 
 
-def _sum(intervals: Sequence[Interval | None]) -> Interval | None:
+def _sum(intervals: Sequence[SumInterval | None]) -> SumInterval | None:
     """Ends add up, as all may be off to the same side; None where one is missing."""
     known = [interval for interval in intervals if interval is not None]
     if not known or len(known) < len(intervals):
         return None
-    return Interval(low_s=sum(one.low_s for one in known), high_s=sum(one.high_s for one in known))
+    return SumInterval(low_s=sum(each.low_s for each in known), high_s=sum(each.high_s for each in known))
 
 
 def _message(case: ProfileCase, size_B: int) -> MessagePrediction:

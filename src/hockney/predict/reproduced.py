@@ -21,9 +21,10 @@ from hockney.predict.estimators._fitting import Fit
 from hockney.predict.estimators.base import Array, Training
 from hockney.predict.estimators.simulated import procedure_of, system_of
 from hockney.predict.identify.told import known_defaults
+from hockney.predict.place import NETWORK, Place
 from hockney.predict.points import APART, points, positions
 from hockney.predict.procedures import ProcedureRun
-from hockney.predict.scenario import NETWORK, STATISTICS, Place, Scenario, Scenarios
+from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
 from hockney.records.keys import POINT_TO_POINT
 
 MOST_TRAINED = 240

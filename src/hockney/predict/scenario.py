@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
-from hockney.machine.placement import DOMAINS, Placement, placement
-from hockney.machine.system import LEVELS, Node, System
+from hockney.machine.placement import placement
+from hockney.machine.system import System
 from hockney.predict.decisions.base import InnerCollective, ScheduleChoice, decisions_for
 from hockney.predict.identify.told import DefaultCall, tell
+from hockney.predict.place import Place, place_of
 from hockney.predict.procedures import Phase, ProcedureRun, procedures
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import COLLECTIVES
@@ -28,53 +28,8 @@ Array = NDArray[np.float64]
 MOST_STEPS = 4_000_000
 """Largest number of steps of a simulated point, over all ranks and phases: 0.2 GB and a second each time."""
 
-LOCALITIES = (*DOMAINS, "network")
-"""The simulator's order: a pair's locality is the first level that both ranks share."""
-NETWORK = len(LOCALITIES) - 1
-"""Index of the locality of ranks on different nodes."""
-
 OWN = "schedule:"
 """Before the name of an algorithm: the schedule of that name, whatever the library calls by it."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """The places of a run's ranks: ids of shape (levels, ranks), each rank's node, the most ranks on a node.
-
-    Links between nodes: extents of a torus, or nodes and uplinks of a tree's switches. `memory`: the NUMA domain
-    whose memory each rank uses; none: it is not shared.
-    """
-
-    levels: NDArray[np.int32]
-    node: tuple[int, ...]
-    ppn: int
-    torus: tuple[int, ...] = ()
-    below: tuple[int, ...] = ()
-    uplinks: tuple[int, ...] = ()
-    memory: tuple[int, ...] = ()
-
-    @cached_property
-    def key(self) -> Hashable:
-        """The same for ranks at the same places."""
-        links = self.torus, self.below, self.uplinks, self.memory
-        return self.levels.tobytes(), self.node, self.ppn, *links
-
-    @property
-    def is_spread(self) -> bool:
-        """Whether messages go over the network."""
-        return len(set(self.node)) > 1
-
-    @property
-    def localities(self) -> list[int]:
-        """Indices into `LOCALITIES` of those that some pair of ranks has, innermost first."""
-        groups = [self.levels.shape[1], *(np.unique(ids).size for ids in self.levels), 1]
-        # Two groups of the level inside meet at a level that has fewer; the innermost groups are the ranks.
-        return [level for level, (inner, outer) in enumerate(pairwise(groups)) if outer < inner]
-
-    @property
-    def shares_links(self) -> bool:
-        """Whether messages share links between the nodes."""
-        return bool(self.torus or self.below)
 
 
 @dataclass(frozen=True)
@@ -99,39 +54,6 @@ class Scenario:
 
 _TOLD = tuple(name for name in dir(Problem) if not name.startswith("_"))
 """What a `Problem` says."""
-
-
-def memory_of(placed: Placement, node: Node) -> tuple[int, ...]:
-    """Whose memory each rank uses, numbered from 0: its NUMA domain's.
-
-    Ranks that may leave theirs are spread evenly over the domains of what they are bound to, as schedulers do.
-    """
-    domain = placed.numa.astype(np.int64)
-    if placed.binding in ("package", "node"):
-        each = node.numa_per_package * (node.packages if placed.binding == "node" else 1)
-        outer = getattr(placed, placed.binding)
-        for group in np.unique(outer):
-            of = np.flatnonzero(outer == group)
-            domain[of] = group * each + np.arange(of.size) % each
-    return tuple(int(n) for n in np.unique(domain, return_inverse=True)[1])
-
-
-def place_of(placed: Placement, system: System | None = None) -> Place:
-    """The places of placed ranks, and the links that they share if `system` is given.
-
-    Levels below a rank's binding are left out: the rank moves there, so that no other is reliably near."""
-    ids = []
-    nobody = -1 - np.arange(placed.ranks, dtype=np.int32)
-    for level in DOMAINS:
-        moves = placed.binding is not None and LEVELS.index(level) < LEVELS.index(placed.binding)
-        ids.append(nobody if moves else getattr(placed, level))
-    node = np.unique(placed.node, return_inverse=True)[1]
-    levels, of_rank = np.ascontiguousarray(ids, dtype=np.int32), tuple(int(n) for n in node)
-    if system is None:
-        return Place(levels, of_rank, placed.ppn)
-    network, memory = system.network, memory_of(placed, system.node)
-    shape = [] if placed.network_coordinates is None else network.shapes.get(placed.nodes, network.shape)
-    return Place(levels, of_rank, placed.ppn, tuple(shape), tuple(network.below), tuple(network.uplinks), memory)
 
 
 class Scenarios:

@@ -10,9 +10,9 @@ import numpy as np
 
 from hockney._core import Growth
 from hockney.errors import RequestError
-from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import Call
-from hockney.predict.collective import UNSHARED, Row, extrapolated, growth
+from hockney.predict.collective import UNSHARED, AlgorithmTime, extrapolated, growth
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B
 from hockney.schedule.catalogue import ScheduleRequest
@@ -33,10 +33,10 @@ class Ask(Protocol):
     def __call__(self, *, segment_B: int) -> ScheduleRequest: ...
 
 
-Predict = Callable[[ScheduleRequest], Row]
+Predict = Callable[[ScheduleRequest], AlgorithmTime]
 
 
-def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> Row:
+def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> AlgorithmTime:
     """The row of the fastest segment size, powers of two and the whole vector; with `segment_B` and `flat_B`.
 
     Sizes of which only a bound is known are no candidates; where one may be quicker, its bound is `low_s`.
@@ -55,7 +55,7 @@ def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> Row:
             try:
                 rows[segment_B] = in_segments(ask(segment_B=segment_B), predict)
             except RequestError as error:  # more segments than a schedule holds
-                rows[segment_B] = Row(whole.algorithm.name, "none", None, note=error.message)
+                rows[segment_B] = AlgorithmTime(whole.algorithm.name, "none", None, note=error.message)
         return rows[segment_B].time_s or np.inf
 
     best = min(largest, _by_formula(whole, costs))
@@ -77,7 +77,7 @@ def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> Row:
     return replace(row, low_s=min(bounds_s)) if bounds_s and min(bounds_s) < time_s(best) else row
 
 
-def in_segments(request: ScheduleRequest, predict: Predict) -> Row:
+def in_segments(request: ScheduleRequest, predict: Predict) -> AlgorithmTime:
     """The row of a request; of many segments from the line through two smaller numbers of them."""
     p = request.problem
     pieces = PIECES.get(request.algorithm.growth, PIECES_OF_TREES)

@@ -16,7 +16,7 @@ from hockney import _core, reading
 from hockney._core import Kind, Network, Problem, Schedule, Simulated
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, loggp_costs, per_byte, value
-from hockney.predict.scenario import LOCALITIES, NETWORK, Place
+from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.schedule.goal import Graph
 
@@ -25,8 +25,6 @@ MESSAGE_B = 40
 STEP_B = 200
 TRACE_B = 48
 """Memory: of a rank, of a message that others wait behind, of a step before it runs, of a traced message."""
-
-MOST_SEGMENTS = 64
 
 MOST_TRACED = 1_000_000
 """Steps: a table of more is no longer read by anybody."""
@@ -272,7 +270,7 @@ def _critical_path(result: Simulated, costs: Costs) -> dict[str, Any]:
 
 def trace(request: ScheduleRequest, source: CostSource) -> Iterator[dict[str, Any]]:
     """Start and end of every step of every rank, in seconds. RequestError for more than MOST_TRACED steps."""
-    if (steps := 2 * expected_messages(request)) > MOST_TRACED:
+    if (steps := 2 * request.expected_messages()) > MOST_TRACED:
         raise RequestError(f"about {steps:.2g} steps are too many for a trace", "trace fewer ranks")
     schedule = request.generate()
     times = _core.timeline(schedule, source.at([NETWORK]).curves())
@@ -291,39 +289,9 @@ def trace(request: ScheduleRequest, source: CostSource) -> Iterator[dict[str, An
             }
 
 
-def expected_messages(request: ScheduleRequest) -> float:
-    """The approximate number of messages, from its growth between 64 and 128 ranks.
-
-    It is an upper estimate, because blocks that are empty for many ranks are counted.
-    """
-    ranks = request.problem.ranks
-    if ranks <= 128:
-        return _messages(request, ranks)
-    half, whole = _messages(request, 64), _messages(request, 128)
-    return whole * (whole / half) ** math.log2(ranks / 128) if half else 0.0
-
-
-def _messages(request: ScheduleRequest, ranks: int) -> float:
-    p = request.problem
-    # Many segments are counted by few of them.
-    size_B = min(p.bytes, MOST_SEGMENTS * p.segment_B) if p.segment_B else p.bytes
-    fewer = Problem(
-        ranks=ranks,
-        root=min(p.root, ranks - 1),
-        bytes=size_B,
-        element_B=p.element_B,
-        segment_B=p.segment_B,
-        radix=p.radix,
-    )
-    name = request.algorithm.collective, request.algorithm.name
-    everything = (_core.generate_rank(*name, fewer, rank) for rank in range(ranks))
-    counted = sum(step.kind == Kind.send for program in everything for step in program.steps)
-    return counted * (p.bytes / size_B if size_B else 1.0)
-
-
 def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace: bool) -> None:
     ranks = request.problem.ranks
-    messages = expected_messages(request)
+    messages = request.expected_messages()
     # Of trees, whose messages are as many as the ranks, few are under way at a time.
     under_way = 0.0 if messages <= 2 * ranks else messages
     needed_B = RANK_B * ranks + MESSAGE_B * under_way + (TRACE_B * messages if trace else 0)

@@ -11,7 +11,7 @@ from hockney.predict.costs import CostSource
 from hockney.predict.machine_costs import of_machine, of_system, placed
 from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import NetworkFigures, with_network
-from hockney.predict.scenario import LOCALITIES, NETWORK, Place
+from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.predict.simulation import LoggopsParameters, Shared
 from hockney.predict.simulation_options import MOST_PLACES, SharingOptions, SimulationOptions
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import Call
 from hockney.models.over_ranks.crossovers import Crossover, crossovers
 from hockney.models.over_ranks.growth import SCHEDULE, SIMULATED, Choice, Curve, Model, choose

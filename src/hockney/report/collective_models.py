@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from hockney.machine.file import Machine
 from hockney.machine.select import collective_title
-from hockney.models.collectives.base import CollectiveModel, collective_models
+from hockney.models.collectives.base import CollectiveModel
+from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import Call
 from hockney.models.collectives.statements import domain, formula_text
 from hockney.records.keys import sizes_are_blocks

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from hockney import _core
-from hockney._core import Algorithm, Problem, Schedule, Step
+from hockney._core import Algorithm, Kind, Problem, Schedule, Step
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.registry import did_you_mean
@@ -19,6 +20,10 @@ MOST_SHOWN_STEPS = 2**20
 """Steps of all ranks together that are worth printing."""
 MOST_COMPARED_STEPS = 2**8
 """Steps of all ranks together up to which schedules are compared: those of small problems are alike."""
+FEW_RANKS = 128
+"""Up to so many ranks messages and steps are counted; of more they are taken to grow as up to here."""
+MOST_SEGMENTS = 64
+"""Segments that are counted."""
 PROBED = range(2, 33)
 """Rank counts by which `rank_counts` tells what an algorithm is defined for."""
 
@@ -91,16 +96,55 @@ class ScheduleRequest:
 
     def resized(self, size_B: int) -> ScheduleRequest:
         """The same with another number of bytes, whole elements."""
+        return ScheduleRequest(self.algorithm, self._problem(size_B, self.problem.ranks), size_B, self.segment_B)
+
+    def on_ranks(self, ranks: int, size_B: int | None = None) -> ScheduleRequest:
+        """The same from rank 0 on fewer ranks, with as many bytes or others."""
+        size_B = self.problem.bytes if size_B is None else size_B
+        return ScheduleRequest(self.algorithm, self._problem(size_B, ranks, 0), size_B, self.problem.segment_B)
+
+    def _problem(self, size_B: int, ranks: int, root: int | None = None) -> Problem:
         p = self.problem
-        problem = Problem(
-            ranks=p.ranks,
-            root=p.root,
+        return Problem(
+            ranks=ranks,
+            root=min(p.root, ranks - 1) if root is None else root,
             bytes=size_B,
             element_B=p.element_B,
             segment_B=p.segment_B,
             radix=p.radix,
         )
-        return ScheduleRequest(self.algorithm, problem, size_B, self.segment_B)
+
+    def expected_messages(self) -> float:
+        """The approximate number of messages, from its growth between 64 and 128 ranks.
+
+        It is an upper estimate, because blocks that are empty for many ranks are counted.
+        """
+        return self._grown(self._messages)
+
+    def expected_steps_of_root(self) -> float:
+        """The approximate number of the root's steps and dependencies, from the same growth."""
+        return self._grown(self._steps_of_root)
+
+    def _grown(self, count: Callable[[int], float]) -> float:
+        ranks = self.problem.ranks
+        if ranks <= FEW_RANKS:
+            return count(ranks)
+        half, whole = count(FEW_RANKS // 2), count(FEW_RANKS)
+        return whole * (whole / half) ** math.log2(ranks / FEW_RANKS) if half else 0.0
+
+    def _messages(self, ranks: int) -> float:
+        p = self.problem
+        # Many segments are counted by few of them.
+        size_B = min(p.bytes, MOST_SEGMENTS * p.segment_B) if p.segment_B else p.bytes
+        name, fewer = (self.algorithm.collective, self.algorithm.name), self._problem(size_B, ranks)
+        everything = (_core.generate_rank(*name, fewer, rank) for rank in range(ranks))
+        sends = sum(step.kind == Kind.send for program in everything for step in program.steps)
+        return sends * (p.bytes / size_B if size_B else 1.0)
+
+    def _steps_of_root(self, ranks: int) -> float:
+        p = self.problem if ranks == self.problem.ranks else self.on_ranks(ranks).problem
+        steps = _core.generate_rank(self.algorithm.collective, self.algorithm.name, p, p.root).steps
+        return sum(1 + len(step.after) for step in steps)
 
     def generate(self) -> Schedule:
         """All ranks' steps; _core.TooLarge where they are more than are held at once."""

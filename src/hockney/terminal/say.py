@@ -13,9 +13,8 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import is_dataclass
 from pathlib import Path
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
@@ -128,9 +127,9 @@ def table(shown: Table, *, keys: int = 1) -> None:
 
 
 def json(answer: object) -> None:
-    """One JSON object as the result, a mapping or a dataclass. NaN and infinity are refused."""
+    """One JSON object as the result, a mapping, a dataclass or a model. NaN and infinity are refused."""
     _said()
-    if is_dataclass(answer) and not isinstance(answer, type):
+    if not isinstance(answer, Mapping):
         # It is slow to import, and only answers need it.
         from pydantic import TypeAdapter
 

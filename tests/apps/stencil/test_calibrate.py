@@ -21,7 +21,7 @@ from hockney.apps.stencil.surroundings import Surroundings, Tuned
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
-from hockney.predict.scenario import LOCALITIES, Place
+from hockney.predict.place import LOCALITIES, Place
 
 TREE_B_PER_S = 10e9
 

@@ -11,7 +11,7 @@ from hockney.apps.stencil.surroundings import Surroundings, Tuned
 from hockney.apps.stencil.ways import Exchange, Variant
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
-from hockney.predict.scenario import LOCALITIES
+from hockney.predict.place import LOCALITIES
 
 L, O, G = 4e-6, 1e-6, 1e-9  # noqa: E741 - the model's letters
 CELL_S = 2e-9

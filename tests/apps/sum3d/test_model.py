@@ -14,7 +14,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Host, HostCache, load
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
-from hockney.predict.scenario import LOCALITIES
+from hockney.predict.place import LOCALITIES
 from hockney.units import Extents
 
 LATENCY_S, S_PER_B, MEMORY_B_PER_S = 1e-5, 1e-9, 1e10

@@ -8,8 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from hockney.models.collectives.base import collective_models
-from hockney.models.collectives.closed_form import ClosedForm, P, alpha, beta, n, q
+from hockney.models.collectives.closed_form import ClosedForm, P, alpha, beta, collective_models, n, q
 
 DOCS = Path(__file__).parents[3] / "docs"
 

@@ -9,8 +9,7 @@ import pytest
 
 from hockney import _core
 from hockney._core import Algorithm, Problem
-from hockney.models.collectives.base import Collective, closed_form, collective_models
-from hockney.models.collectives.closed_form import ClosedForm
+from hockney.models.collectives.closed_form import ClosedForm, Collective, closed_form, collective_models
 from hockney.models.collectives.expression import Call, Order
 
 FORMS = [

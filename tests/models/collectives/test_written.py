@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hockney.models.collectives._written import largest, latex, meanings, symbols, total
-from hockney.models.collectives.base import closed_form
-from hockney.models.collectives.closed_form import CostFormula, P, alpha, beta, gamma, n, q
+from hockney.models.collectives.closed_form import CostFormula, P, alpha, beta, closed_form, gamma, n, q
 
 
 def test_a_formula_in_mathematics() -> None:

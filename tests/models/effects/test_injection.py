@@ -13,7 +13,7 @@ from scipy.stats import norm
 from tests.answers import answering
 
 from hockney.errors import RequestError
-from hockney.models.effects._streams import levels_of, windows
+from hockney.models.effects._sampling import levels_of, windows
 from hockney.models.effects.base import Effect, effect_models
 from hockney.models.effects.injection import message_rates, saturation
 from hockney.models.views import VIEWS

@@ -11,29 +11,24 @@ from tests.answers import answering, words_of
 from tests.models.effects import test_congestion, test_datatypes, test_injection, test_matching
 
 from hockney.errors import RequestError
-from hockney.models.base import Parameter
-from hockney.models.effects._launches import over_launches
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import Effect, EffectModel, effect_models
 from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
 
 FACTORS = (0.9, 1.0, 1.1)
 
 
-@over_launches
-def mean(records: Sequence[EffectRecord]) -> Effect:
-    """A model that takes all samples as independent."""
+def _fill(effect: Effect, records: Sequence[EffectRecord]) -> None:
+    """Take all samples as independent."""
     samples = np.concatenate([words_of(record)["samples_s"] for record in records])
     if samples.size < 2:
         raise RequestError("one sample", "more")
     value, reach = float(np.mean(samples)), 1.96 * float(np.std(samples, ddof=1)) / np.sqrt(samples.size)
-    return Effect(
-        effect="mean",
-        parameters={
-            "mean_s": Parameter(value=value, low=value - reach, high=value + reach, unit="s"),
-            "open_s": Parameter(value=value, unit="s"),
-        },
-    )
+    effect.know("mean_s", value, "s", value - reach, value + reach)
+    effect.know("open_s", value, "s")
+
+
+mean = EffectModel("mean", "", "mean", _fill, widens=True)
 
 
 def launched(per_launch_s: Iterable[ArrayLike]) -> list[EffectRecord]:

@@ -11,7 +11,7 @@ import pytest
 from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
-from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import Call
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.textbook_hockney import fit, parameters

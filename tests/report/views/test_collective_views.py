@@ -14,7 +14,7 @@ from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions
 from hockney.machine.file import Machine, load
 from hockney.models.base import Fit, Parameter, Regime, predict
-from hockney.models.collectives.base import collective_models
+from hockney.models.collectives.closed_form import collective_models
 from hockney.models.views import VIEWS, Statement, Views
 from hockney.predict.collective import predict_one
 from hockney.predict.machine_costs import MachineCosts

@@ -39,6 +39,7 @@ with later():
     from hockney.machine.placement_of_launch import placement_of_launch
     from hockney.machine.select import parse_where
     from hockney.machine.system import find_system
+    from hockney.predict.network_figures import has_machine, refuse_places
     from hockney.records.folder import Campaign
 
 
@@ -146,8 +147,8 @@ def _source(case: JacobiCase, formula: FormulaOptions) -> Callable[[Grid, Any], 
         raise RequestError(f"jacobi by {formula.model} needs {missing}", f"for example {EXAMPLE}")
     system = find_system(case.system) if case.system else None
     if system is None:
-        case.refuse_places()
-    if not case.is_there:
+        refuse_places(case)
+    if not has_machine(case):
         return None
     links = MachineLinks(load(case.machine), formula.locality, parse_where(case.where))
 

@@ -20,7 +20,7 @@ from hockney.predict.machine_costs import of_machine as costs_of_machine
 from hockney.predict.message import predict_message
 from hockney.predict.message_costs import OVERHEAD_SHARE
 from hockney.predict.network_figures import NetworkFigures
-from hockney.predict.scenario import LOCALITIES as OF_COSTS
+from hockney.predict.place import LOCALITIES as OF_COSTS
 from hockney.records.record import LOCALITIES, Locality
 
 MESSAGE_B = 4

@@ -12,7 +12,8 @@ from rich.table import Table
 from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS
 from hockney.errors import RequestError
 from hockney.fields import Option, flag, options
-from hockney.predict.verb import MachineFile, NetworkOptions, Placing, predict
+from hockney.predict.options import MachineFile, NetworkOptions, Placing
+from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import LONGEST_S, format_time, parse_positive_rate, parse_time
@@ -38,7 +39,7 @@ with later():
     from hockney.machine.placement import placement
     from hockney.machine.select import parse_where
     from hockney.machine.system import System, find_system
-    from hockney.predict.network_figures import figures_of, machine_of
+    from hockney.predict.network_figures import figures_of, machine_of, refuse_places
     from hockney.records.record import Locality
 
 
@@ -214,7 +215,7 @@ def _of_machine(
             return around(placement(system, case.mapping, count, case.nodes, case.ppn))
 
         return _answer(counts, neighbours, links, exchange, model, links.notes)
-    case.refuse_places()
+    refuse_places(case)
     named = locality_of(case.locality) if case.locality else None
 
     def alike(count: int) -> list[Locality]:

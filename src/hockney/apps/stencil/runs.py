@@ -11,7 +11,7 @@ from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.predict.machine_costs import of_machine
-from hockney.predict.scenario import place_of
+from hockney.predict.place import place_of
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis
 

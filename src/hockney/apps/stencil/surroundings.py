@@ -13,7 +13,7 @@ from hockney.apps.stencil.stencil import WORK
 from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
-from hockney.predict.scenario import LOCALITIES, Place
+from hockney.predict.place import LOCALITIES, Place
 
 FARTHEST = len(LOCALITIES) - 1
 Phase = tuple[str, str, Problem] | Schedule

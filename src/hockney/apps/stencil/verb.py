@@ -15,7 +15,7 @@ from hockney.apps.stencil.options import parse_ranks
 from hockney.apps.stencil.ways import EXCHANGES
 from hockney.errors import RequestError
 from hockney.fields import Option
-from hockney.predict.verb import MessageCosts
+from hockney.predict.options import MessageCosts
 from hockney.terminal import say
 from hockney.terminal.loading import later
 from hockney.terminal.say import Progress
@@ -32,7 +32,7 @@ with later():
     from hockney.machine.placement import placement
     from hockney.predict.network_figures import costs_of
     from hockney.predict.on_topology import on_topology
-    from hockney.predict.scenario import Place, place_of
+    from hockney.predict.place import Place, place_of
 
 MOST_REFUSED = 3
 """Refused grids that are named on the terminal; --json has all."""

@@ -12,7 +12,7 @@ from hockney.machine.file import Machine
 from hockney.predict.collective import predict_one
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.network_figures import NetworkFigures, with_network
-from hockney.predict.scenario import LOCALITIES, Place
+from hockney.predict.place import LOCALITIES, Place
 from hockney.schedule.catalogue import algorithms, ask
 from hockney.units import Extents
 

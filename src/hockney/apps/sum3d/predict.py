@@ -13,7 +13,8 @@ from hockney.apps.stencil.loads import SPLITS
 from hockney.apps.sum3d.options import Size, Sum3dCosts, refuse_beside_table
 from hockney.errors import RequestError
 from hockney.fields import Option
-from hockney.predict.verb import MachineFile, NetworkOptions, predict
+from hockney.predict.options import MachineFile, NetworkOptions
+from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import counted, format_time, parse_rate, parse_time

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from hockney.predict.collective_options import CollectiveCase
+from hockney import api
+from hockney.options.predict import CollectiveCase
 from hockney.predict.verb import predict
 from hockney.records.keys import COLLECTIVES
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
-from hockney.units import counted, format_bytes, format_time
+from hockney.terminal.say import Column
+from hockney.units import counted, format_bytes, format_interval, format_time
 
-with later():
-    from hockney.predict.every_algorithm import predictions
-    from hockney.predict.from_model import FITTED, MEASURED
-
+if TYPE_CHECKING:
+    from hockney.predict.collective import AlgorithmTime, PredictedSize
+    from hockney.predict.every_algorithm import PredictedCollective
 
 LEAST_MARGIN = 0.005
 """By less than this, which rounds to 0 %, nothing is called fastest."""
@@ -46,12 +44,12 @@ hockney predict {operation} --ranks 64 --bytes 64MiB --machine orfeo_thin --segm
         """
         case = case.model_copy(update={"operation": operation})
         with say.progress(quiet=as_json or case.table is None) as progress:
-            answers = predictions(case, progress)
+            answer = api.predict_collective(case, progress)
         if as_json:
-            say.json({"operation": operation, "ranks": case.ranks, "predictions": answers})
+            say.json(answer)
             return
-        for answer in answers:
-            _show(case, answer)
+        for size in answer.predictions:
+            _show(answer, size)
 
     return command
 
@@ -60,81 +58,70 @@ for _operation in COLLECTIVES:
     _enter(_operation)
 
 
-def _show(case: CollectiveCase, answer: dict[str, Any]) -> None:
-    size = f" of {format_bytes(answer['bytes'])}" if COLLECTIVES[case.operation].has_size else ""
-    on = counted(case.ranks or 0, "rank")
-    table = Table(title=f"{case.operation}{size} on {on}, from {answer['origin']}", box=None)
-    for heading in ("algorithm", "time", "95 % interval", "method", "exact", "asymptotic", "dominant"):
-        table.add_column(
-            heading, justify="right" if heading == "time" else "left", no_wrap=heading == "algorithm"
-        )
-    for row in answer["algorithms"]:
-        known = row["time_s"] is not None
-        interval = "–"
-        if row["low_s"]:
-            low, high = format_time(row["low_s"]), row["high_s"]
-            interval = f"{low} to {format_time(high)}" if high else f"≥ {low}"
-        table.add_row(
-            row["algorithm"] + _segment(row),
-            format_time(row["time_s"]) if known else "–",
-            interval,
-            row["method"],
-            row["formula"] or row["note"],
-            row["asymptotic"],
-            row["dominant"],
-        )
-    say.table(table)
-    say.line(_verdict(answer))
-    if corrected := _corrections(answer["algorithms"]):
+def _show(answer: PredictedCollective, size: PredictedSize) -> None:
+    of_size = f" of {format_bytes(size.bytes)}" if COLLECTIVES[answer.operation].has_size else ""
+    title = f"{answer.operation}{of_size} on {counted(answer.ranks, 'rank')}, from {size.origin}"
+    say.rows(title, size.algorithms, COLUMNS)
+    say.line(_verdict(size))
+    if corrected := "; ".join(_correction(row) for row in size.algorithms if row.readable_s is not None):
         say.line(corrected)
-    if answer["bounds"]:
-        latency, volume = (format_time(answer["bounds"][name]) for name in ("latency_s", "volume_s"))
+    if size.bounds:
+        latency, volume = (format_time(size.bounds[name]) for name in ("latency_s", "volume_s"))
         say.line(f"no algorithm is faster than {latency} (latency) or {volume} (bytes)")
-    for name, why in answer["refused"].items():
+    for name, why in size.refused.items():
         say.line(f"{name}: {why}")
-    if any(row["flat_B"] for row in answer["algorithms"]):
+    if any(row.flat_B for row in size.algorithms):
         say.line("segments: the best of those simulated; in brackets, those that are slower by 5 % at most")
-    for warning in answer["warnings"]:
+    for warning in size.warnings:
         say.warn(warning)
 
 
-def _segment(row: dict[str, Any]) -> str:
-    """The best segment that was searched for, and the sizes that do as well within 5 %."""
-    if row["segment_B"] is None:
-        return ""
-    best = f"segments of {format_bytes(row['segment_B'])}" if row["segment_B"] else "whole"
-    low_B, high_B = row["flat_B"]
-    return f", {best}" + (f" ({format_bytes(low_B)} to {format_bytes(high_B)})" if low_B < high_B else "")
+def _named(row: AlgorithmTime) -> str:
+    """The name with the best segment that was searched for, and the sizes that do as well within 5 %."""
+    if row.segment_B is None or row.flat_B is None:
+        return row.algorithm
+    best = f"segments of {format_bytes(row.segment_B)}" if row.segment_B else "whole"
+    low_B, high_B = row.flat_B
+    flat = f" ({format_bytes(low_B)} to {format_bytes(high_B)})" if low_B < high_B else ""
+    return f"{row.algorithm}, {best}{flat}"
 
 
-def _corrections(rows: Sequence[dict[str, Any]]) -> str:
+def _interval(row: AlgorithmTime) -> str | None:
+    if not row.low_s:
+        return None
+    return format_interval(row.low_s, row.high_s) if row.high_s else f"≥ {format_time(row.low_s)}"
+
+
+COLUMNS = (
+    Column("algorithm", _named),
+    Column("time", "time_s", format_time, is_number=True),
+    Column("95 % interval", _interval),
+    Column("method", "method"),
+    Column("exact", lambda row: row.formula or row.note),
+    Column("asymptotic", "asymptotic"),
+    Column("dominant", "dominant"),
+)
+
+
+def _correction(row: AlgorithmTime) -> str:
     """What was simulated and what the correction adds to it, and how far it is a schedule-blind surface's."""
-    corrected = [row for row in rows if row["readable_s"] is not None]
-    if not corrected:
-        return ""
-    return "; ".join(
-        f"{row['algorithm']}: {format_time(row['readable_s'])} "
-        + ("by its formula" if row["method"] in (FITTED, MEASURED) else "simulated")
-        + f", {row['correction']:+.1%} by what was measured around"
-        + (f" (weight of the surface: {row['weight']:.2g})" if row["weight"] else "")
-        for row in corrected
-    )
+    by = "by its formula" if row.method in ("fitted", "measured") else "simulated"
+    weight = f" (weight of the surface: {row.weight:.2g})" if row.weight else ""
+    share = f"{row.correction:+.1%} by what was measured around{weight}"
+    return f"{row.algorithm}: {format_time(row.readable_s or 0.0)} {by}, {share}"
 
 
-def _verdict(answer: dict[str, Any]) -> str:
-    if answer["best"] is None:
+def _verdict(size: PredictedSize) -> str:
+    if size.best is None:
         return "no time is known, only what it takes at least"
-    if sum(row["time_s"] is not None for row in answer["algorithms"]) > 1 and answer["margin"] is None:
+    if sum(row.time_s is not None for row in size.algorithms) > 1 and size.margin is None:
         return "nothing is sent"
-    rivals = ", ".join(answer["not_told_apart_from"])
-    if answer["margin"] is None:
-        return f"only {answer['best']} was predicted" + (f"; {rivals} may be as quick" if rivals else "")
-    if answer["told_apart"]:
-        return f"{answer['best']} wins by {_by(answer['margin'])} over the next"
-    if answer["margin"] < LEAST_MARGIN:
-        return f"{answer['best']} cannot be told from {rivals}"
-    return f"{answer['best']} is predicted fastest, by {_by(answer['margin'])}, but cannot be told from {rivals}"
-
-
-def _by(margin: float) -> str:
-    return f"{margin:.0%}" if round(margin, 2) < 1 else f"a factor of {1 + margin:.3g}"
+    rivals = ", ".join(size.not_told_apart_from)
+    if size.margin is None:
+        return f"only {size.best} was predicted" + (f"; {rivals} may be as quick" if rivals else "")
+    by = f"{size.margin:.0%}" if round(size.margin, 2) < 1 else f"a factor of {1 + size.margin:.3g}"
+    if size.told_apart:
+        return f"{size.best} wins by {by} over the next"
+    if size.margin < LEAST_MARGIN:
+        return f"{size.best} cannot be told from {rivals}"
+    return f"{size.best} is predicted fastest, by {by}, but cannot be told from {rivals}"

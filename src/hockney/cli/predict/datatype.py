@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from typing import TYPE_CHECKING
 
-from hockney.predict.datatype_options import BlockFace, BlockLayout, EffectOptions
+from hockney import api
+from hockney.options.predict import BlockFace, BlockLayout, EffectOptions
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
+from hockney.terminal.say import Column
 from hockney.units import format_bytes, format_time
 
-with later():
-    from hockney.api.datatypes import datatypes, way_data
-    from hockney.machine.select import title, words
-    from hockney.models.effects._shapes import Shape
-    from hockney.models.effects.datatypes import LIBRARY, LOOP
-    from hockney.predict.datatype import DatatypePrediction, DatatypeVerdict
+if TYPE_CHECKING:
+    from hockney.predict.datatype import DatatypePrediction, DatatypeVerdict, Layout
+
+LIBRARY, LOOP = "library", "by hand"
+"""Answers of a verdict."""
 
 
 @verb(
@@ -34,70 +34,45 @@ def datatype(blocks: BlockLayout, face: BlockFace, options: EffectOptions, as_js
     The times come from the effect `datatypes` of a machine file: the measured one where this very layout was
     measured, else its model's.
     """
-    times = datatypes(blocks, face, options)
-    shape, effect, predictions, verdict = times.shape, times.effect, times.predictions, times.verdict
-    notes = _notes(predictions, shape)
+    answer = api.predict_datatype(blocks, face, options)
     if as_json:
-        say.json(
-            {
-                "machine": str(options.machine),
-                **words(effect),
-                "layout": {**vars(shape), "contiguous": shape.is_contiguous, "level": times.level},
-                "ways": {name: way_data(prediction) for name, prediction in predictions.items()},
-                "verdict": vars(verdict),
-                "notes": notes,
-            }
-        )
+        say.json(answer)
         return
-    alike = [other for other in times.machine.effects if other.effect == effect.effect]
-    say.line(title(effect, alike))
-    say.line(_described(shape, times.level))
-    _show(predictions)
-    say.line(_decided(verdict))
-    for note in notes:
+    say.line(answer.title)
+    say.line(_described(answer.layout))
+    say.rows("", answer.ways.values(), COLUMNS)
+    say.line(_decided(answer.verdict))
+    for note in answer.notes:
         say.line(note)
 
 
-def _notes(predictions: dict[str, DatatypePrediction], shape: Shape) -> list[str]:
-    """Every note once, with the ways that it holds for."""
-    ways_with: dict[str, list[str]] = {}
-    for way, prediction in predictions.items():
-        for note in prediction.notes:
-            ways_with.setdefault(note, []).append(way)
-    notes = [f"{', '.join(ways)}: {note}" for note, ways in ways_with.items()]
-    if shape.layout == "irregular" and not shape.is_contiguous:
-        notes.append("lines and span are those expected of blocks at random places of their strides")
-    return notes
-
-
-def _described(shape: Shape, level: str) -> str:
+def _described(shape: Layout) -> str:
     if shape.is_contiguous:
         return f"{shape.layout}: {format_bytes(shape.bytes)}, contiguous"
     block = format_bytes(shape.bytes // shape.blocks)
     return (
         f"{shape.layout}: {format_bytes(shape.bytes)} in {shape.blocks} blocks of {block}, {shape.lines} cache "
-        f"lines in {level}, spanning {format_bytes(shape.extent_B)}"
+        f"lines in {shape.level}, spanning {format_bytes(shape.extent_B)}"
     )
 
 
-def _show(predictions: dict[str, DatatypePrediction]) -> None:
-    headings = ("way", "time", "95 % interval", "from", "contiguous", "fixed", "blocks", "lines")
-    table = Table(*headings, box=None, pad_edge=False)
-    for column in table.columns:
-        column.no_wrap = True
-    for way, prediction in predictions.items():
-        low, high = ("?" if end is None else format_time(end) for end in (prediction.low_s, prediction.high_s))
-        unit = f" {high.rpartition(' ')[2]}"
-        parts, whole_s = prediction.parts, prediction.parts.sum_s
-        table.add_row(
-            way,
-            ("≥ " if prediction.lower_bound else "") + format_time(prediction.time_s),
-            "–" if low == high == "?" else f"{low.removesuffix(unit)} to {high}",
-            "measured" if prediction.measured else "model",
-            format_time(parts.contiguous_s),
-            *(f"{100 * each_s / whole_s:.0f} %" for each_s in (parts.fixed_s, parts.blocks_s, parts.lines_s)),
-        )
-    say.table(table)
+def _interval(way: DatatypePrediction) -> str | None:
+    if way.low_s is None and way.high_s is None:
+        return None
+    low, high = ("?" if end is None else format_time(end) for end in (way.low_s, way.high_s))
+    return f"{low.removesuffix(' ' + high.rpartition(' ')[2])} to {high}"
+
+
+COLUMNS = (
+    Column("way", "way"),
+    Column("time", lambda way: ("≥ " if way.lower_bound else "") + format_time(way.time_s)),
+    Column("95 % interval", _interval),
+    Column("from", lambda way: "measured" if way.measured else "model"),
+    Column("contiguous", "contiguous_s", format_time),
+    Column("fixed", lambda way: f"{100 * way.fixed_s / way.model_s:.0f} %"),
+    Column("blocks", lambda way: f"{100 * way.blocks_s / way.model_s:.0f} %"),
+    Column("lines", lambda way: f"{100 * way.lines_s / way.model_s:.0f} %"),
+)
 
 
 def _decided(verdict: DatatypeVerdict) -> str:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from hockney.predict.added_options import AddedEffects
-from hockney.predict.message_options import Message
+from hockney import api
+from hockney.options.predict import AddedEffects, Message
 from hockney.predict.verb import predict
 from hockney.records.keys import POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_time
+from hockney.terminal.say import Column
+from hockney.units import format_bytes, format_interval, format_rate, format_time
 
-with later():
-    from hockney.api.predictions import messages
-    from hockney.machine.select import title
-    from hockney.predict.added import AddedTime
-    from hockney.records.exponents import LARGE_B
-    from hockney.report.views.prediction import added_data, as_data, as_text
+if TYPE_CHECKING:
+    from hockney.predict.added import AddedTerm, AddedTime
+    from hockney.predict.message import MessagePrediction
 
 
 def _examples(operation: str) -> str:
@@ -57,55 +53,63 @@ def pingpong(message: Message, effects: AddedEffects, as_json: JsonOption = Fals
     With --hops, --queue, --layout, --congestion or --busy-sender, what a ping-pong hides is added, term by term,
     each with where it comes from. A term that is neither measured nor published nor given is refused.
     """
-    _answer("pingpong", message, effects if effects.are_asked else None, as_json)
+    _answer("pingpong", message, effects, as_json)
 
 
 def _answer(operation: str, message: Message, effects: AddedEffects | None, as_json: bool) -> None:
-    times = messages(operation, message, effects)
-    entry, predictions = times.entry, times.predictions
+    answer = api.predict_messages(operation, message, effects)
     if as_json:
-        references = {"reference_s": message.reference_s, "large_reference_s": message.large_reference_s}
-        given = {"machine": str(message.machine), **references}
-        with_effects = {"with_effects": [added_data(each) for each in times.sums]} if times.sums else {}
-        say.json({**given, **as_data(entry, message.model, predictions), **with_effects})
+        say.json(answer)
         return
-    heading = f"{title(entry, times.machine.point_to_point)} — {message.model}"
-    if message.reference_s is not None:
-        heading += f", where the reference takes {format_time(message.reference_s)}"
-        if message.large_reference_s is not None:
-            heading += f", that of {format_bytes(LARGE_B)} {format_time(message.large_reference_s)}"
-    say.line(as_text(heading, entry, predictions))
-    for each in times.sums:
+    say.line("\n".join([answer.heading, *answer.remarks, *(_lines(each) for each in answer.predictions)]))
+    for each in answer.with_effects:
         _show(each)
 
 
-def _show(sum_of: AddedTime) -> None:
-    table = Table("effect", "time", "95 % interval", "from", "", box=None)
-    for column in (0, 1, 2, 3):
-        table.columns[column].no_wrap = True
-    for term in sum_of.terms:
-        at_most = "≤ " if term.is_bound else ""
-        table.add_row(
-            term.effect,
-            at_most + format_time(term.time_s),
-            _between(term.low_s, term.high_s) if not term.is_bound else "–",
-            term.origin,
-            term.source,
+def _lines(prediction: MessagePrediction) -> str:
+    """The time with its interval, the bandwidth, the formula, and what is in doubt."""
+    figures = [f"{format_bytes(prediction.size_B)}: {format_time(prediction.time_s)}"]
+    if prediction.low_s is not None and prediction.high_s is not None:
+        figures.append(f"95 % interval {format_interval(prediction.low_s, prediction.high_s)}")
+    if prediction.bandwidth_B_per_s:
+        figures.append(format_rate(prediction.bandwidth_B_per_s))
+    if prediction.remark:
+        figures.append(prediction.remark)
+    lines = [", ".join(figures), f"  {prediction.formula}"]
+    if prediction.weight:
+        lines.append(
+            f"  that is {format_time(prediction.readable_s)}; interpolation between the measured sizes, of "
+            f"weight {prediction.weight:.2g}, corrects it by {prediction.correction:+.1%}"
         )
-    interval = sum_of.interval_s if not sum_of.is_bound else None
-    table.add_row(
-        "together", format_time(sum_of.time_s), _between(*(interval or (None, None))), "", "the terms added up"
-    )
-    say.table(table)
-    said = f"{format_bytes(sum_of.size_B)}: {format_time(sum_of.time_s)}"
-    if sum_of.is_bound:
-        said += f" at most, {format_time(sum_of.least_s)} without the terms of which only a bound is known"
-    say.line(said)
+    return "\n".join([*lines, *(f"  {text}" for text in prediction.concerns)])
 
 
-def _between(low_s: float | None, high_s: float | None) -> str:
+def _interval(term: AddedTerm | AddedTime) -> str:
     """In their order: what a busy sender hides at the low end of the transfer is less than at the high one."""
-    return "–" if low_s is None or high_s is None else " to ".join(map(format_time, sorted((low_s, high_s))))
+    if term.is_bound or term.low_s is None or term.high_s is None:
+        return "–"
+    return format_interval(*sorted((term.low_s, term.high_s)))
+
+
+COLUMNS = (
+    Column("effect", lambda term: getattr(term, "effect", "together")),
+    Column("time", lambda term: ("≤ " if _is_bound_alone(term) else "") + format_time(term.time_s)),
+    Column("95 % interval", _interval),
+    Column("from", lambda term: getattr(term, "origin", "")),
+    Column("", lambda term: getattr(term, "source", "the terms added up")),
+)
+
+
+def _is_bound_alone(term: AddedTerm | AddedTime) -> bool:
+    return term.is_bound and hasattr(term, "effect")
+
+
+def _show(added: AddedTime) -> None:
+    say.rows("", [*added.terms, added], COLUMNS)
+    line = f"{format_bytes(added.size_B)}: {format_time(added.time_s)}"
+    if added.is_bound:
+        line += f" at most, {format_time(added.least_s)} without the terms of which only a bound is known"
+    say.line(line)
 
 
 for _operation in POINT_TO_POINT:

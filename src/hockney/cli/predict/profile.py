@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from hockney.predict.profile_options import ProfileCase
+from hockney import api
+from hockney.options.predict import ProfileCase
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
-from hockney.units import counted, format_bytes, format_time
+from hockney.terminal.say import Column
+from hockney.units import counted, format_bytes, format_interval, format_time
 
-with later():
-    from hockney.predict.profile import Elsewhere, Row, elsewhere
-    from hockney.records.profile import load
+if TYPE_CHECKING:
+    from hockney.predict.profile import PredictedCalls, PredictedProfile
 
 FEW = 20
 """Rows that the terminal shows; --json has all."""
@@ -31,26 +32,19 @@ def profile(case: ProfileCase, json: JsonOption = False) -> None:
     Each size of each collective is predicted by what the profile's MPI chooses by itself, where that is known,
     and by the best algorithm. Communicators of all ranks grow to --ranks; sizes and numbers of calls stay.
     """
-    answer = elsewhere(load(case.file), case)
+    answer = api.predict_profile(case)
     if json:
-        say.json(answer.model_dump())
+        say.json(answer)
         return
     _show(answer)
     for warning in answer.warnings:
         say.warn(warning)
 
 
-def _show(answer: Elsewhere) -> None:
-    shown = Table(title=f"on {counted(answer.ranks, 'rank')}; times of a rank", box=None)
+def _show(answer: PredictedProfile) -> None:
     mpi = answer.mpi or "the profile's MPI"
-    for heading in ("operation", "call site", "ranks", "calls", "measured", "predicted", "at best"):
-        shown.add_column(heading, justify="left" if heading in ("operation", "call site") else "right")
-    for row in [row for row in answer.rows if row.time_s is not None][:FEW]:
-        times = [format_time(row.measured_s), _predicted(row), format_time(row.best_s or 0.0)]
-        shown.add_row(row.operation, row.site or "–", str(row.ranks), f"{row.calls_of_a_rank:g}", *times)
-    sums = [format_time(answer.measured_s), _predicted(answer), format_time(answer.best_s)]
-    shown.add_row("all that is predicted", "", "", "", *sums)
-    say.table(shown)
+    rows = [row for row in answer.rows if row.time_s is not None][:FEW]
+    say.rows(f"on {counted(answer.ranks, 'rank')}; times of a rank", [*rows, answer], COLUMNS)
     left_out = [row for row in answer.rows if row.time_s is None]
     if left_out:
         names = ", ".join(sorted({row.operation for row in left_out}))
@@ -66,9 +60,25 @@ def _show(answer: Elsewhere) -> None:
         say.line(f"no other algorithm is predicted to be clearly faster{known}")
 
 
-def _predicted(row: Row | Elsewhere) -> str:
+def _predicted(row: PredictedCalls | PredictedProfile) -> str:
     """The time, its interval if there is one, and a mark where the library's own choice is not known."""
     text = format_time(row.time_s or 0.0)
     if row.interval:
-        text += f" ({format_time(row.interval.low_s)} to {format_time(row.interval.high_s)})"
+        text += f" ({format_interval(row.interval.low_s, row.interval.high_s)})"
     return f"{text} ?" if row.unknown_s else text
+
+
+def _of_calls(name: str, write: Callable[[Any], str] = str) -> Callable[[object], str]:
+    """What a row says of its calls; nothing in the sum of all."""
+    return lambda row: write(getattr(row, name)) if hasattr(row, "operation") else ""
+
+
+COLUMNS = (
+    Column("operation", lambda row: getattr(row, "operation", "all that is predicted")),
+    Column("call site", _of_calls("site", lambda site: site or "–")),
+    Column("ranks", _of_calls("ranks"), is_number=True),
+    Column("calls", _of_calls("calls_of_a_rank", "{:g}".format), is_number=True),
+    Column("measured", "measured_s", format_time, is_number=True),
+    Column("predicted", _predicted, is_number=True),
+    Column("at best", "best_s", format_time, is_number=True),
+)

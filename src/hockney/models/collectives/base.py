@@ -1,9 +1,8 @@
-"""Models of collectives: closed forms by operation and algorithm, and models as they stand in a machine file."""
+"""Models of collectives as they stand in a machine file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from typing import Literal, Self
 
@@ -13,47 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hockney.models.base import Parameter
 from hockney.models.collectives._torus import alltoall_factor
 from hockney.models.collectives.around import Around, Times
-from hockney.models.collectives.closed_form import ClosedForm, Optimum
+from hockney.models.collectives.closed_form import ClosedForm, closed_form
 from hockney.models.collectives.expression import Call
 from hockney.models.effects.base import Cell
 from hockney.models.views import Statement, Views
-from hockney.registry import Registry
 from hockney.statistics import Array
-
-
-@dataclass(frozen=True)
-class Collective:
-    """An operation: the optimum and the closed form of each algorithm that has one, by name."""
-
-    optimum: Optimum
-    forms: Mapping[str, ClosedForm]
-
-
-collective_models: Registry[Collective] = Registry(
-    "model of a collective", "hockney.models.collectives.forms", "reference/collective-models.md"
-)
-"""Operations by name."""
-
-_ALIASES = {
-    "basic_linear": "linear",
-    "binary_tree": "binary",
-    "split_binary_tree": "split_binary",
-    "in_order_binary": "binary",
-    "modified_bruck": "bruck",
-    "neighbor": "neighbor_exchange",
-    "nonoverlapping": "reduce_bcast",
-    "linear_nb": "linear_nonblocking",
-}
-"""Open MPI's names of algorithms, with those of their closed forms."""
-
-
-def closed_form(operation: str, algorithm: str) -> ClosedForm | None:
-    """The closed form of an algorithm; None where there is none, as for a library's own choice."""
-    if operation not in collective_models.names():
-        return None
-    forms = collective_models.get(operation).forms
-    return forms.get(algorithm) or forms.get(_ALIASES.get(algorithm, ""))
-
 
 Growth = Literal["1", "log2(P)", "ceil(log2(P))", "P-1", "max((P-1)/6, C)"]
 """How a term grows with the ranks; C is the congestion of an alltoall on a cubic torus (`_torus.congestion`)."""

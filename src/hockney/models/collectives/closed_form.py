@@ -6,7 +6,7 @@ Every message costs α + nβ, every reduced byte γ. A closed form knows nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from hockney.models.collectives.expression import (
     order_text,
     symbol,
 )
+from hockney.registry import Registry
 
 RADIX = 4
 """Open MPI's fan-out of `chain` and radix of `knomial` unless the table says otherwise."""
@@ -169,7 +170,63 @@ class ClosedForm(CostFormula):
         """How the counts of α and of β grow: `("S + log P", "n + n log P/S")`."""
         return order_text(self.alpha.order), order_text(self.bytes.order)
 
+    def growth(self, radix: int, unit: str, *, in_segments: bool) -> str:
+        """How the counts of α and of β grow with the ranks: `O(log P) α + O(1) m·β` with the `unit` m of bytes.
+
+        In segments, also how they grow with the number of segments S.
+        """
+        if in_segments:
+            starts, moved = self.orders
+            return f"O({starts}) α + O({moved}) β"
+        (few_alpha, few_bytes), (many_alpha, many_bytes) = (
+            self.counts(Call(ranks, 2.0**40, radix=radix))[:2] for ranks in (2**20, 2**21)
+        )
+        starts, moved = _doubled(few_alpha, many_alpha), _doubled(few_bytes, many_bytes)
+        return f"O({starts}) α + O({moved}) {unit}·β"
+
     @property
     def order(self) -> str:
         """The argument of Θ(…) for T."""
         return " + ".join(order for order in self.orders if order != "1") or "1"
+
+
+def _doubled(few: Number, many: Number) -> str:
+    """How a count grows that is `many` at twice as many ranks."""
+    ratio = float(many) / float(few) if few else 1.0
+    if ratio > 3:
+        return "P²"
+    if ratio > 1.9:
+        return "P log P" if ratio > 2.02 else "P"
+    return "log P" if ratio > 1.005 else "1"
+
+
+@dataclass(frozen=True)
+class Collective:
+    """An operation: the optimum and the closed form of each algorithm that has one, by name."""
+
+    optimum: Optimum
+    forms: Mapping[str, ClosedForm]
+
+
+collective_models: Registry[Collective] = Registry(
+    "model of a collective", "hockney.models.collectives.forms", "reference/collective-models.md"
+)
+"""Operations by name."""
+
+_ALIASES = {
+    "basic_linear": "linear",
+    "binary_tree": "binary",
+    "split_binary_tree": "split_binary",
+    "in_order_binary": "binary",
+    "modified_bruck": "bruck",
+    "neighbor": "neighbor_exchange",
+    "nonoverlapping": "reduce_bcast",
+    "linear_nb": "linear_nonblocking",
+}
+"""Open MPI's names of algorithms, with those of their closed forms."""
+
+
+def closed_form(operation: str, algorithm: str) -> ClosedForm | None:
+    """The closed form of an algorithm; None where there is none, as for a library's own choice."""
+    forms = collective_models.get(operation).forms if operation in collective_models.names() else {}
+    return forms.get(algorithm) or forms.get(_ALIASES.get(algorithm, ""))

@@ -30,9 +30,9 @@ from hockney.models.collectives.base import (
     Count,
     Growth,
     Term,
-    closed_form,
     counted,
 )
+from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import Call
 from hockney.statistics import CONFIDENCE, Array, least_squares, t_reach
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from hockney.models.collectives._written import latex
-from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Count, Growth, Term, closed_form
-from hockney.models.collectives.closed_form import P, n, q
+from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Count, Growth, Term
+from hockney.models.collectives.closed_form import P, closed_form, n, q
 from hockney.models.collectives.expression import CONSTANT, ONE, Expression, order_text
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes, format_rate, format_time

@@ -12,6 +12,8 @@ import numpy as np
 from hockney.records.effect_answers.datatypes import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
+LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
+"""Which way of sending scattered data is faster."""
 MEMORY = "memory"
 LINE_B = 64
 PAGE_B = 4096

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.views import Views
+from hockney.models.views import View, Views, statement
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import Locality
 from hockney.registry import Registry
+from hockney.statistics import mean_reach
 
 Cell = float | int | str | bool | None
+T = TypeVar("T")
+K = TypeVar("K")
+
+
+def grouped(members: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The members by their keys, in the order in which keys first come."""
+    groups: dict[K, list[T]] = {}
+    for member in members:
+        groups.setdefault(key(member), []).append(member)
+    return groups
 
 
 class Plot(BaseModel):
@@ -65,45 +80,117 @@ class Effect(BaseModel):
     oversubscribed: bool | None = None
     launches: list[str] = Field(default_factory=list, description="ids in provenance.launches")
 
+    def know(
+        self, name: str, value: float, unit: str, low: float | None = None, high: float | None = None
+    ) -> None:
+        """Enter a parameter, with its 95 % interval if it has one."""
+        self.parameters[name] = Parameter(value=value, low=low, high=high, unit=unit)
 
-EffectModel = Callable[[Sequence[EffectRecord]], Effect]
-"""A function from the records of one effect, MPI, variant, mapping and locality (all answered) to their model.
+    def cannot_tell(self, why: str, *names: str) -> None:
+        """Enter parameters that the data do not tell, and the measurement that would."""
+        self.not_identified |= dict.fromkeys(names, why)
 
-It fills parameters, views, points, plots, not_identified and notes; the caller fills in which MPI, variant,
-mapping and locality the model is of. RequestError where the records cannot support a model.
-"""
+    def state(self, view: View, text: str, where: str = "", source: str = "", latex: str = "") -> None:
+        """Add a statement to a view; its LaTeX is that of the text unless it is given."""
+        getattr(self.views, view).append(statement(text, where, source, latex))
+
+
+Fill = Callable[[Effect, Sequence[EffectRecord]], None]
+Least = Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class EffectModel:
+    """The model of an effect: called with answers, it gives the effect.
+
+    `meaning` is one sentence that heads its section in a report; `reads` the effect whose answers it reads.
+    `fill` gets an empty effect and the records of one effect, MPI, variant, mapping and locality, all answered:
+    it enters parameters, views, points and notes. Which MPI, variant and locality that is of the caller fills in.
+
+    Where `widens`, the interval of each parameter holds the spread between launches, not below its `least`
+    (zero): samples of one launch share what that launch has drawn (addresses, cores' clocks, neighbours).
+    """
+
+    name: str
+    meaning: str
+    reads: str
+    fill: Fill
+    plots: Sequence[Plot] = ()
+    widens: bool = False
+    least: Least = None
+
+    def __call__(self, records: Sequence[EffectRecord]) -> Effect:
+        """RequestError where the records cannot support a model."""
+        effect = self._of(records)
+        launches = grouped(records, lambda record: record.repetition)
+        if self.widens and len(launches) > 1:
+            self._widen(effect, list(launches.values()))
+        return effect
+
+    def _of(self, records: Sequence[EffectRecord]) -> Effect:
+        effect = Effect(effect=self.name, plots=list(self.plots))
+        self.fill(effect, records)
+        return effect
+
+    def _widen(self, effect: Effect, launches: Sequence[Sequence[EffectRecord]]) -> None:
+        """Widen each interval to t₀.₉₇₅(L − 1) · s/√L, s the standard deviation of L launches' own estimates.
+
+        That is wide for two launches, because two tell little of a spread.
+        """
+        alone = [found.parameters for launch in launches if (found := self._or_none(launch)) is not None]
+        few = []
+        for name, parameter in effect.parameters.items():
+            estimates = [parameters[name].value for parameters in alone if name in parameters]
+            if parameter.low is None or parameter.high is None:
+                continue
+            if len(estimates) < 2:
+                few.append(name)
+                continue
+            reach = mean_reach(np.array(estimates))
+            lowest = max((self.least or {}).get(name, 0.0), parameter.value - reach)
+            ends = {"low": min(parameter.low, lowest), "high": max(parameter.high, parameter.value + reach)}
+            effect.parameters[name] = parameter.model_copy(update=ends)
+        note = f"{len(launches)} launches: intervals hold the spread between them (Student's t)"
+        if few:
+            note += f", but for those that fewer than two launches tell alone: {', '.join(few)}"
+        effect.notes.append(note)
+
+    def _or_none(self, records: Sequence[EffectRecord]) -> Effect | None:
+        try:
+            return self._of(records)
+        except RequestError:
+            return None
 
 
 class EffectModels(Registry[EffectModel]):
-    """Models by name: that of the effect, or one of its own where several models read the answers of one effect.
+    """Models by name: that of the effect, or one of its own where several models read one effect's answers."""
 
-    `read` holds, by the name of a model, the effect whose answers it reads, `meanings` what it tells a
-    reader.
-    """
+    def register(  # type: ignore[override]
+        self,
+        name: str,
+        meaning: str = "",
+        *plots: Plot,
+        reads: str = "",
+        widens: bool = False,
+        least: Least = None,
+    ) -> Callable[[Fill], Fill]:
+        """Decorator: enter what fills an effect as the model of that name, as `EffectModel` says."""
 
-    def __init__(self, kind: str, package: str, page: str) -> None:
-        super().__init__(kind, package, page)
-        self.read: dict[str, str] = {}
-        self.meanings: dict[str, str] = {}
+        def enter(fill: Fill) -> Fill:
+            super(EffectModels, self).register(name)(
+                EffectModel(name, meaning, reads or name, fill, plots, widens, least)
+            )
+            return fill
 
-    def register(self, name: str, meaning: str = "", reads: str = "") -> Callable[[EffectModel], EffectModel]:
-        """Decorator: enter a model under `name`.
+        return enter
 
-        `meaning` is one sentence that heads its section in a report; `reads` is its effect where that has another
-        name.
-        """
-        self.read[name] = reads or name
-        self.meanings[name] = meaning
-        return super().register(name)
-
-    def of(self, effect: str) -> dict[str, EffectModel]:
-        """The models of one effect by their names, sorted; none where this version does not know the effect."""
-        return {name: model for name, model in self if self.read[name] == effect}
+    def of(self, effect: str) -> list[EffectModel]:
+        """The models of one effect, sorted; none where this version does not know the effect."""
+        return [model for _, model in self if model.reads == effect]
 
     def meaning(self, name: str) -> str:
         """What a model tells a reader; empty where this version does not know the model."""
-        self._load()
-        return self.meanings.get(name, "")
+        return self.get(name).meaning if name in self.names() else ""
 
 
 effect_models = EffectModels("model of an effect", "hockney.models.effects", "reference/effects.md")

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.effects._launches import over_launches
-from hockney.models.effects._streams import (
-    REPLICATES,
-    Windows,
-    bootstrapped,
-    latex,
-    levels_of,
-    per_byte,
-    verified,
-    windows,
-)
-from hockney.models.effects._wording import below
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.views import Statement, Views
+from hockney.models.effects._sampling import REPLICATES, Windows, bootstrapped, levels_of, windows
+from hockney.models.effects._scaffold import below, per_byte, verified
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
+from hockney.records.record import Value
 from hockney.statistics import Array
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -39,6 +27,11 @@ QUANTILES = (0.05, 0.5, 0.95)
 MOST_PAIRS = 0.95
 """The quantile of the pairs' congestion that stands beside the worst: one disturbed pair does not move it."""
 LEAST_DRAWS = 6
+SHARES = (
+    *("effective_bisection_bandwidth_B_per_s", "effective_fraction"),
+    *("mean_congestion", "congestion_p95", "worst_congestion"),
+)
+"""What random bisections tell."""
 NO_CONGESTION = 1.0
 """The least congestion of the slowest pair: a pair is quicker than a pair alone only by chance."""
 LEAST_VISITS = 6
@@ -69,7 +62,7 @@ class _Pairing:
     later: Array
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> Mapping[str, Value]:
         return self.record.parameters
 
     @property
@@ -93,69 +86,50 @@ class _Pairing:
 @effect_models.register(
     "congestion",
     "What random halves of the ranks get when all communicate: effective bisection bandwidth.",
+    Plot(
+        x="draw", y="mean_congestion", by="pattern", title="Congestion of each pairing", log_x=False, log_y=False
+    ),
+    widens=True,
+    least={"worst_congestion": NO_CONGESTION},
 )
-@partial(over_launches, least={"worst_congestion": NO_CONGESTION})
-def fit(records: Sequence[EffectRecord]) -> Effect:
+def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """α and β of a pair alone, the mean and the worst congestion, effective bisection bandwidth.
 
     A pair's congestion is the time its bytes take beside what they take alone (start-up 2α of a window and its
     answer excepted). Intervals: 95 %, by bootstrap, of draws as wholes: pairs of one draw depend on each other.
     RequestError where no pair was measured alone.
     """
-    good, notes = verified(records)
+    good = verified(effect, records)
     lot = np.random.default_rng(0)
     alone = _alone(good, lot)
     visits = [record for record in good if record.parameters["pattern"] in TOGETHER]
     together = _pairings(visits, alone)
     drawn = [pairing for pairing in together if "draw" in pairing.parameters]
     ranks = max(2 * len(answered(record, StreamsAnswer).pair_s) for record in good)
-    parameters = {
-        "alpha_s": bootstrapped(alone.alpha_s, alone.alphas_s, "s"),
-        "beta_s_per_B": bootstrapped(alone.beta_s_per_B, alone.betas_s_per_B, "s/B"),
-    }
-    not_identified: dict[str, str] = {}
-    names = (
-        *("effective_bisection_bandwidth_B_per_s", "effective_fraction"),
-        *("mean_congestion", "congestion_p95", "worst_congestion"),
-    )
+    effect.parameters["alpha_s"] = bootstrapped(alone.alpha_s, alone.alphas_s, "s")
+    effect.parameters["beta_s_per_B"] = bootstrapped(alone.beta_s_per_B, alone.betas_s_per_B, "s/B")
     if ranks < 4:
         why = "two ranks have one bisection, a pair alone: 4 or more ranks (one a node where there are nodes)"
-        not_identified |= dict.fromkeys(names, why)
+        effect.cannot_tell(why, *SHARES)
     elif not drawn:
-        not_identified |= dict.fromkeys(names, "no random bisection was measured: measure again, with --resume")
+        effect.cannot_tell("no random bisection was measured: measure again, with --resume", *SHARES)
     else:
-        parameters |= _shares(drawn, together, alone, ranks, lot)
-        notes += _notes(drawn, together, parameters)
-    worst_pairings = [pairing for pairing in together if pairing.parameters["pattern"] == "topology"]
-    if worst_pairings:
-        bound = float(worst_pairings[0].parameters["topology_bound"])
-        worst = float(np.median([np.median(pairing.slowest) for pairing in worst_pairings]))
-        parameters["topology_congestion"] = Parameter(value=worst, unit="1")
-        parameters["topology_bound"] = Parameter(value=bound, unit="1")
-        notes.append(
-            f"worst pairing of {worst_pairings[0].parameters['topology']}: the slowest pair has a congestion of "
+        effect.parameters |= _shares(drawn, together, alone, ranks, lot)
+        effect.notes += _notes(drawn, together, effect.parameters)
+    of_topology = [pairing for pairing in together if pairing.parameters["pattern"] == "topology"]
+    if of_topology:
+        bound = float(of_topology[0].parameters["topology_bound"])
+        worst = float(np.median([np.median(pairing.slowest) for pairing in of_topology]))
+        effect.know("topology_congestion", worst, "1")
+        effect.know("topology_bound", bound, "1")
+        effect.notes.append(
+            f"worst pairing of {of_topology[0].parameters['topology']}: the slowest pair has a congestion of "
             f"{worst:.3g}, and {bound:.3g} by its links alone, shortest paths shared evenly"
         )
-    size_B = int(max(record.parameters["bytes"] for record in good))
-    notes.append(f"messages of {format_bytes(size_B)}; streams that end early leave their share to the others")
-    return Effect(
-        effect="congestion",
-        parameters=parameters,
-        not_identified=not_identified,
-        views=_views(parameters, ranks, together, format_bytes(size_B)),
-        points=[_point(record, alone) for record in visits],
-        plots=[
-            Plot(
-                x="draw",
-                y="mean_congestion",
-                by="pattern",
-                title="Congestion of each pairing",
-                log_x=False,
-                log_y=False,
-            )
-        ],
-        notes=notes,
-    )
+    size = format_bytes(int(max(record.parameters["bytes"] for record in good)))
+    effect.notes.append(f"messages of {size}; streams that end early leave their share to the others")
+    effect.points = [_point(record, alone) for record in visits]
+    _state(effect, ranks, together, size)
 
 
 def _volume_B(record: EffectRecord) -> float:
@@ -183,11 +157,9 @@ def _alone(records: Sequence[EffectRecord], lot: np.random.Generator) -> _Alone:
 
 def _by_pair(records: Sequence[EffectRecord]) -> list[Windows]:
     """Each pair's visits."""
-    visits: dict[tuple[int, ...], list[EffectRecord]] = {}
-    for record in records:
-        visits.setdefault(tuple(record.members), []).append(record)
     levels = levels_of(records)
-    return [windows(of_pair, levels) for of_pair in visits.values()]
+    pairs = grouped(records, lambda record: tuple(record.members))
+    return [windows(of_pair, levels) for of_pair in pairs.values()]
 
 
 def _pooled(pairs: Sequence[Windows], lot: np.random.Generator) -> Array:
@@ -210,18 +182,18 @@ def _congestion(record: EffectRecord, alone: _Alone) -> Array:
 
 def _pairings(visits: Sequence[EffectRecord], alone: _Alone) -> list[_Pairing]:
     """The visits of each pairing of each launch, in one; in the order of the first ones."""
-    by_pairing: dict[str, list[EffectRecord]] = {}
-    for record in visits:
+
+    def pairing_of(record: EffectRecord) -> str:
         question = {key: value for key, value in record.parameters.items() if key != "again"}
-        name = json.dumps([record.repetition, record.members, question], sort_keys=True)
-        by_pairing.setdefault(name, []).append(record)
+        return json.dumps([record.repetition, record.members, question], sort_keys=True)
+
     return [
         _Pairing(
             of_pairing[0],
             _congestion(of_pairing[0], alone),
             np.array([_congestion(record, alone) for record in of_pairing if "again" in record.parameters]),
         )
-        for of_pairing in by_pairing.values()
+        for of_pairing in grouped(visits, pairing_of).values()
     ]
 
 
@@ -277,10 +249,8 @@ def _worst(together: Sequence[_Pairing], least: float) -> Parameter:
 
 def _slowest(together: Sequence[_Pairing]) -> list[_Pairing]:
     """The pairing of the slowest pair of each launch."""
-    launches: dict[int, list[_Pairing]] = {}
-    for pairing in together:
-        launches.setdefault(pairing.record.repetition, []).append(pairing)
-    return [max(of_launch, key=lambda pairing: float(np.max(pairing.chosen))) for of_launch in launches.values()]
+    launches = grouped(together, lambda pairing: pairing.record.repetition).values()
+    return [max(of_launch, key=lambda pairing: float(np.max(pairing.chosen))) for of_launch in launches]
 
 
 def _notes(
@@ -330,70 +300,26 @@ def _point(record: EffectRecord, alone: _Alone) -> dict[str, Cell]:
     }
 
 
-def _views(parameters: dict[str, Parameter], ranks: int, together: Sequence[_Pairing], size: str) -> Views:
+def _state(effect: Effect, ranks: int, together: Sequence[_Pairing], size: str) -> None:
     """The four views; `size` is that of the messages, in words: α comes from empty ones, β from these."""
-    alpha, beta = (
-        format_time(parameters["alpha_s"].value),
-        per_byte(parameters["beta_s_per_B"].value),
-    )
-    line, line_tex = f"{alpha} + {beta} · n", rf"{latex(alpha)} + {latex(beta)} \cdot n"
-    exact = [
-        Statement(
-            text=f"T(n) = {line}",
-            latex=f"T(n) = {line_tex}",
-            where="a pair alone",
-        )
-    ]
-    asymptotic = [Statement(text="T(n) = Θ(n)", latex=r"T(n) = \Theta(n)", where="a pair alone")]
-    dominant = [
-        Statement(
-            text=f"T(n) = {beta} · n + Θ(1)",
-            latex=rf"T(n) = {latex(beta)} \cdot n + \Theta(1)",
-            where="a pair alone",
-        )
-    ]
+    known = effect.parameters
+    beta = per_byte(known["beta_s_per_B"].value)
+    line, alone = f"{format_time(known['alpha_s'].value)} + {beta} · n", "a pair alone"
+    effect.state("exact", f"T(n) = {line}", alone)
+    effect.state("asymptotic", "T(n) = Θ(n)", alone)
+    effect.state("dominant", f"T(n) = {beta} · n + Θ(1)", alone)
     # A pair of a pairing may be quicker than those that were measured alone.
     factor = below(float(np.min(pairing.first)) for pairing in together)
     low = line if factor == 1 else f"{line} · {factor:.2g}"
-    low_tex = line_tex if factor == 1 else rf"{line_tex} \cdot {factor:.2g}"
-    bounded = [Statement(text=f"{low} ≤ T(n)", latex=rf"{low_tex} \le T(n)", where=f"n = {size}")]
-    if "mean_congestion" in parameters:
-        where = f"P = {ranks}, pairs across random bisections"
-        mean, worst = f"{parameters['mean_congestion'].value:.3g}", f"{parameters['worst_congestion'].value:.3g}"
-        total = format_rate(parameters["effective_bisection_bandwidth_B_per_s"].value)
-        asymptotic.append(
-            Statement(
-                text="T(n, P) = Ω(n), O(n·C(P))",
-                latex=r"T(n, P) = \Omega(n),\ O(n\,C(P))",
-                where="C(P): congestion of the worst pairing",
-            )
-        )
-        dominant.append(
-            Statement(
-                text=f"mean T(n) = {mean} · {beta} · n + Θ(1)",
-                latex=rf"\overline{{T}}(n) = {mean} \cdot {latex(beta)} \cdot n + \Theta(1)",
-                where=where,
-            )
-        )
-        bounded = [
-            Statement(
-                text=f"{low} ≤ T(n, P) ≤ {line} · {worst}",
-                latex=rf"{low_tex} \le T(n, P) \le {line_tex} \cdot {worst}",
-                where=f"P = {ranks}, the pairings measured, n = {size}; from above of medians over visits",
-                source=SOURCE,
-            )
-        ]
-        exact += [
-            Statement(
-                text=f"mean T(n) = {line} · {mean}",
-                latex=rf"\overline{{T}}(n) = {line_tex} \cdot {mean}",
-                where=where,
-            ),
-            Statement(
-                text=f"effective bisection bandwidth = {total}",
-                latex=rf"B_{{\mathrm{{eff}}}} = {latex(total)}",
-                where=f"P = {ranks}",
-                source=EFFECTIVE,
-            ),
-        ]
-    return Views(asymptotic=asymptotic, dominant=dominant, bounded=bounded, exact=exact)
+    if "mean_congestion" not in known:
+        effect.state("bounded", f"{low} ≤ T(n)", f"n = {size}")
+        return
+    where = f"P = {ranks}, pairs across random bisections"
+    mean, worst = (f"{known[f'{name}_congestion'].value:.3g}" for name in ("mean", "worst"))
+    total = format_rate(known["effective_bisection_bandwidth_B_per_s"].value)
+    effect.state("asymptotic", "T(n, P) = Ω(n), O(n·C(P))", "C(P): congestion of the worst pairing")
+    effect.state("dominant", f"mean T(n) = {mean} · {beta} · n + Θ(1)", where)
+    held = f"P = {ranks}, the pairings measured, n = {size}; from above of medians over visits"
+    effect.state("bounded", f"{low} ≤ T(n, P) ≤ {line} · {worst}", held, SOURCE)
+    effect.state("exact", f"mean T(n) = {line} · {mean}", where)
+    effect.state("exact", f"effective bisection bandwidth = {total}", f"P = {ranks}", EFFECTIVE)

@@ -11,9 +11,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models.base import Parameter
-from hockney.models.effects._launches import over_launches
-from hockney.models.effects._layout_views import add_views
 from hockney.models.effects._layouts import (
     COPIED_TERM,
     ELEMENT_TERM,
@@ -31,28 +28,45 @@ from hockney.models.effects._layouts import (
     fit_way,
 )
 from hockney.models.effects._least_squares import is_disturbed, times_s
-from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of
-from hockney.models.effects._wording import time
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.views import Views
+from hockney.models.effects._scaffold import above, below, time, times
+from hockney.models.effects._shapes import LIBRARY, LOOP, MEMORY, UNTOLD, Shape, level_of, levels_of
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
 from hockney.records.effect_answers.datatypes import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
 
+SOURCE = "Hoefler et al. 2010, section 3"
 WAYS = ("send", "hand", "receive", "pack", "unpack")
 LEAST_SCATTERED = 6
 SEED = 0
-LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
 
 
 @effect_models.register(
-    "datatypes", "What it costs to send data that are not contiguous, and when packing by hand is faster."
+    "datatypes",
+    "What it costs to send data that are not contiguous, and when packing by hand is faster.",
+    Plot(
+        x="stride_B",
+        y="time_s",
+        by="way",
+        where={"layout": "vector", "block_B": 1},
+        model="model_s",
+        title="16 KiB in blocks of 1 B, by stride (figure 1(b) of Hoefler et al. 2010)",
+    ),
+    Plot(
+        x="block_B",
+        y="time_s",
+        by="way",
+        where={"layout": "vector", "bytes": 16384, "strides_per_block": 2.0},
+        model="model_s",
+        title="16 KiB in blocks at twice their length",
+    ),
+    widens=True,
 )
-@over_launches
-def fit(records: Sequence[EffectRecord]) -> Effect:
+def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """Cost per block and line of every way, the bound, the errors of layouts left out, and where a loop wins."""
     levels = levels_of(records[0].about.get("caches", ()))
-    ways = {way: [record for record in records if record.parameters["way"] == way] for way in WAYS}
+    by_way = grouped(records, lambda record: str(record.parameters["way"]))
+    ways = {way: by_way.get(way, []) for way in WAYS}
     fits = {
         way: fit_way(of_way, levels, SEED)
         for way, of_way in ways.items()
@@ -63,75 +77,45 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
             f"datatypes needs {LEAST_SCATTERED} layouts of one way",
             "measure it again; what was refused is in the notes",
         )
-    parameters: dict[str, Parameter] = {}
-    unknown: dict[str, str] = {}
-    notes: list[str] = []
-    rows: list[dict[str, Cell]] = []
-    views = Views()
     for way, fitted in fits.items():
-        of_way = ways[way]
-        _costs(way, fitted, parameters, unknown)
-        bound_s = _bound_s(of_way, fitted)
-        parameters[f"{way}_access_bound_s"] = Parameter(value=bound_s, unit="s")
-        _errors(way, of_way, fitted, parameters)
-        rows += _rows(way, of_way, fitted)
-        add_views(views, way, fitted, bound_s, [Shape.of(record) for record in of_way], times_s(of_way))
-    notes += _touching(ways["send"])
-    by_hand = [row for row in rows if row["way"] == "hand"]
-    notes += _by_hand(ways["send"], ways["hand"], by_hand, parameters) if by_hand else []
+        of_way, bound_s = ways[way], _bound_s(ways[way], fitted)
+        _enter_costs(effect, way, fitted)
+        effect.know(f"{way}_access_bound_s", bound_s, "s")
+        errors = fitted.relative_errors(times_s(of_way))
+        if errors.size:
+            effect.know(f"{way}_left_out_median_error", float(np.median(errors)), "1")
+            effect.know(f"{way}_left_out_p95_error", float(np.percentile(errors, 95)), "1")
+        effect.points += _rows(way, of_way, fitted)
+        _state(effect, way, fitted, bound_s, of_way)
+    effect.notes += _touching(ways["send"])
+    by_hand = [row for row in effect.points if row["way"] == "hand"]
+    if by_hand:
+        _compare_by_hand(effect, ways["send"], ways["hand"], by_hand)
     disturbed = sum(is_disturbed(record) for record in records)
     if disturbed:
-        notes.append(f"{disturbed} of {len(records)} points were disturbed and count little")
+        effect.notes.append(f"{disturbed} of {len(records)} points were disturbed and count little")
     if not levels:
-        notes.append("the system tells no cache sizes: all lines count as memory's")
-    return Effect(
-        effect="datatypes",
-        parameters=parameters,
-        views=views,
-        points=rows,
-        plots=[
-            Plot(
-                x="stride_B",
-                y="time_s",
-                by="way",
-                where={"layout": "vector", "block_B": 1},
-                model="model_s",
-                title="16 KiB in blocks of 1 B, by stride (figure 1(b) of Hoefler et al. 2010)",
-            ),
-            Plot(
-                x="block_B",
-                y="time_s",
-                by="way",
-                where={"layout": "vector", "bytes": 16384, "strides_per_block": 2.0},
-                model="model_s",
-                title="16 KiB in blocks at twice their length",
-            ),
-        ],
-        not_identified=unknown,
-        notes=notes,
-    )
+        effect.notes.append("the system tells no cache sizes: all lines count as memory's")
 
 
-def _costs(way: str, fitted: LayoutFit, parameters: dict[str, Parameter], unknown: dict[str, str]) -> None:
+def _enter_costs(effect: Effect, way: str, fitted: LayoutFit) -> None:
     costs = fitted.costs
     names = [SETUP_TERM, ELEMENT_TERM, STRIDED_TERM, *LIST_TERMS.values(), COPIED_TERM, PAGE_TERM]
     names += [f"line_{level}_s" for level in (*(name for name, _ in costs.levels), MEMORY)]
     if costs.switch_B is not None:
         names += [SHORT_TERM, KERNEL_TERM]
         size_B = float(costs.switch_B)
-        parameters[f"{way}_switch_B"] = Parameter(value=size_B, low=fitted.below_switch_B, high=size_B, unit="B")
+        effect.know(f"{way}_switch_B", size_B, "B", fitted.below_switch_B, size_B)
     for name in names:
         layouts = fitted.layouts_at.get(name, 0)
         if layouts < LEAST_LAYOUTS:
-            unknown[f"{way}_{name}"] = (
-                f"{layouts} layouts have it; measure {LEAST_LAYOUTS} or more {_settles(name)}"
-            )
-            continue
-        if name in fitted.entangled:
-            unknown[f"{way}_{name}"] = _untangles(name, fitted.entangled[name])
-            continue
-        low, high = fitted.intervals.get(name, (None, None))
-        parameters[f"{way}_{name}"] = Parameter(value=costs.terms[name], low=low, high=high, unit="s")
+            more = f"{layouts} layouts have it; measure {LEAST_LAYOUTS} or more {_settles(name)}"
+            effect.cannot_tell(more, f"{way}_{name}")
+        elif name in fitted.entangled:
+            effect.cannot_tell(_untangles(name, fitted.entangled[name]), f"{way}_{name}")
+        else:
+            ends = fitted.intervals.get(name, (None, None))
+            effect.know(f"{way}_{name}", costs.terms[name], "s", *ends)
 
 
 def _untangles(name: str, others: Sequence[str]) -> str:
@@ -172,13 +156,70 @@ def _bound_s(records: Sequence[EffectRecord], fitted: LayoutFit) -> float:
     return float(dearest)
 
 
-def _errors(
-    way: str, records: Sequence[EffectRecord], fitted: LayoutFit, parameters: dict[str, Parameter]
-) -> None:
-    errors = fitted.relative_errors(times_s(records))
-    if errors.size:
-        parameters[f"{way}_left_out_median_error"] = Parameter(value=float(np.median(errors)), unit="1")
-        parameters[f"{way}_left_out_p95_error"] = Parameter(value=float(np.percentile(errors, 95)), unit="1")
+def _state(effect: Effect, way: str, fitted: LayoutFit, bound_s: float, records: Sequence[EffectRecord]) -> None:
+    """The views of one way; `bound_s`: the dearest access to a line. The bounds hold what was measured."""
+    effect.state("asymptotic", "T(n, B, l, p) = Θ(n + B + l + p)", way)
+    lines = _lines(fitted)
+    if lines:
+        label, line_s, page_s = lines[-1]
+        where = f"{way}, blocks far apart, each in a page of its own, lines in {label}"
+        effect.state("dominant", f"T ≈ T_contiguous(n) + {time(line_s + page_s)} · l", where)
+    costs, limit = fitted.costs, _limit(fitted)
+    setup_s, element_s = (costs.terms.get(name, 0.0) for name in (SETUP_TERM, ELEMENT_TERM))
+    common = f"T_contiguous(n) + {time(setup_s)} + {time(element_s)} · e"
+    measured = list(zip(map(Shape.of, records), times_s(records).tolist(), strict=True))
+    low = below(each_s / costs.contiguous_s(shape.bytes) for shape, each_s in measured)
+    high = above(each_s / (costs.common_s(shape) + bound_s * shape.accesses) for shape, each_s in measured)
+    effect.state(
+        "bounded",
+        f"{times(low, 'T_contiguous(n)')} ≤ T ≤ {times(high, f'{common} + {time(bound_s)} · a')}",
+        f"{way}, every layout measured; e elements; a: accesses, a block and a line of 64 B that it "
+        f"touches{limit}",
+        SOURCE,
+    )
+    for which, blocks in _blocks(fitted):
+        for label, line_s, page_s in lines:
+            counted = [*blocks, (line_s, "l")] + ([] if label in NEAR else [(page_s, "p")])
+            effect.state(
+                "exact",
+                " + ".join([f"T = {common}", *(f"{time(each_s)} · {name}" for each_s, name in counted)]),
+                f"{way}, {which}; e elements; beyond those of a contiguous message B blocks, C of them "
+                f"longer than {STORED_B} B, l lines, p pages{limit}; lines in {label}",
+            )
+
+
+def _blocks(fitted: LayoutFit) -> list[tuple[str, list[tuple[float, str]]]]:
+    """Which blocks, and (seconds, symbol) of what they cost, by each protocol."""
+    terms, switch_B = fitted.costs.terms, fitted.costs.switch_B
+    strided, short, kernel = ((terms.get(name, 0.0), "B") for name in (STRIDED_TERM, SHORT_TERM, KERNEL_TERM))
+    copied = (terms.get(COPIED_TERM, 0.0), "C")
+    if switch_B is None:
+        return [("blocks at a stride", [strided, copied])]
+    size = format_bytes(switch_B)
+    return [
+        (f"less than {size}", [short, copied]),
+        (f"{size} or more in up to {KERNEL_BLOCKS} blocks at a stride", [kernel]),
+        (f"{size} or more in more blocks at a stride", [strided, copied]),
+    ]
+
+
+def _limit(fitted: LayoutFit) -> str:
+    names = (SETUP_TERM, ELEMENT_TERM, STRIDED_TERM, COPIED_TERM, PAGE_TERM, SHORT_TERM, KERNEL_TERM)
+    untold = [name for name in names if name in fitted.entangled]
+    # Their sum is right at the sizes measured, whatever share each of them has.
+    return f"; only at the sizes measured, {', '.join(untold)} cannot be told apart" if untold else ""
+
+
+def _lines(fitted: LayoutFit) -> list[tuple[str, float, float]]:
+    """(level, seconds a line, a page) of the levels that the data tell, innermost first."""
+    terms = fitted.costs.terms
+    levels = [*(name for name, _ in fitted.costs.levels), MEMORY]
+    return [
+        (level, terms[f"line_{level}_s"], 0.0 if level in NEAR else terms.get(PAGE_TERM, 0.0))
+        for level in levels
+        if fitted.layouts_at.get(f"line_{level}_s", 0) >= LEAST_LAYOUTS
+        and f"line_{level}_s" not in fitted.entangled
+    ]
 
 
 def _rows(way: str, records: Sequence[EffectRecord], fitted: LayoutFit) -> list[dict[str, Cell]]:
@@ -191,9 +232,9 @@ def _rows(way: str, records: Sequence[EffectRecord], fitted: LayoutFit) -> list[
                 "layout": shape.layout,
                 "bytes": shape.bytes,
                 "blocks": shape.blocks,
-                "block_B": shape.bytes // shape.blocks,
+                "block_B": shape.block_B,
                 "stride_B": _stride_B(record, shape),
-                "strides_per_block": _stride_B(record, shape) / (shape.bytes // shape.blocks),
+                "strides_per_block": _stride_B(record, shape) / (shape.block_B),
                 "lines": shape.lines,
                 "extent_B": shape.extent_B,
                 "level": level_of(shape, fitted.costs.levels),
@@ -213,7 +254,7 @@ def _stride_B(record: EffectRecord, shape: Shape) -> int:
     stride = record.parameters.get("stride_B")
     if stride is not None:
         return int(stride)
-    return (shape.extent_B - shape.bytes // shape.blocks) // max(1, shape.blocks - 1)
+    return (shape.extent_B - shape.block_B) // max(1, shape.blocks - 1)
 
 
 def _touching(sent: Sequence[EffectRecord]) -> list[str]:
@@ -229,13 +270,10 @@ def _touching(sent: Sequence[EffectRecord]) -> list[str]:
     return notes
 
 
-def _by_hand(
-    sent: Sequence[EffectRecord],
-    hand: Sequence[EffectRecord],
-    rows: Sequence[dict[str, Cell]],
-    parameters: dict[str, Parameter],
-) -> list[str]:
-    """Fills `faster` and `library_s` of the rows by hand; notes: the gain by layout, the rule by block length."""
+def _compare_by_hand(
+    effect: Effect, sent: Sequence[EffectRecord], hand: Sequence[EffectRecord], rows: Sequence[dict[str, Cell]]
+) -> None:
+    """Fill `faster` and `library_s` of the rows by hand; note the gain by layout and the rule by block length."""
     library = {_key(record): record for record in sent}
     verdicts: dict[int, set[str]] = {}
     gains: dict[str, list[float]] = {}
@@ -249,36 +287,37 @@ def _by_hand(
         row["library_s"] = by_library.time_s
         gains.setdefault(f"{shape.layout} ({verdict})", []).append(by_library.time_s / by_loop.time_s)
         if shape.layout == "vector" and record.parameters["stride_B"] == 2 * record.parameters["block_B"]:
-            verdicts.setdefault(shape.bytes // shape.blocks, set()).add(verdict)
-    notes = [
+            verdicts.setdefault(shape.block_B, set()).add(verdict)
+    effect.notes += [
         f"packing by hand is {_span(ratios)} times as fast as the library: {kind}"
         for kind, ratios in sorted(gains.items())
     ]
     if verdicts:
-        notes.append(_rule(verdicts, parameters))
-    return notes
+        _enter_rule(effect, verdicts)
 
 
 def _span(ratios: Sequence[float]) -> str:
     """`0.88`, or `0.65 to 1.2` where they differ."""
-    return " to ".join(dict.fromkeys(f"{one:.2f}" for one in (min(ratios), max(ratios))))
+    return " to ".join(dict.fromkeys(f"{ratio:.2f}" for ratio in (min(ratios), max(ratios))))
 
 
-def _rule(verdicts: Mapping[int, set[str]], parameters: dict[str, Parameter]) -> str:
+def _enter_rule(effect: Effect, verdicts: Mapping[int, set[str]]) -> None:
     """Which block lengths, at twice that as stride, are faster packed by hand; a parameter where they part."""
     wins = sorted(block for block, faster in verdicts.items() if faster == {LOOP})
     loses = sorted(block for block, faster in verdicts.items() if faster == {LIBRARY})
-    for side, below, above in (("below", wins, loses), ("above", loses, wins)):
-        if below and above and below[-1] < above[0]:
-            low, high = below[-1], above[0]
-            value = math.sqrt(low * high)
-            parameters[f"hand_wins_{side}_block_B"] = Parameter(value=value, low=low, high=high, unit="B")
-            return f"packing by hand wins {side} blocks of {low} to {high} B (a vector, stride twice the block)"
+    for side, under, over in (("below", wins, loses), ("above", loses, wins)):
+        if under and over and under[-1] < over[0]:
+            low, high = under[-1], over[0]
+            effect.know(f"hand_wins_{side}_block_B", math.sqrt(low * high), "B", low, high)
+            effect.notes.append(
+                f"packing by hand wins {side} blocks of {low} to {high} B (a vector, stride twice the block)"
+            )
+            return
     by_verdict = {LOOP: wins, LIBRARY: loses, UNTOLD: sorted(set(verdicts) - set(wins) - set(loses))}
-    words = "; ".join(
+    listed = "; ".join(
         f"{verdict}: {', '.join(map(str, blocks))} B" for verdict, blocks in by_verdict.items() if blocks
     )
-    return f"packing by hand, blocks of a vector of twice their length as stride: {words}"
+    effect.notes.append(f"packing by hand, blocks of a vector of twice their length as stride: {listed}")
 
 
 def _key(record: EffectRecord) -> tuple[object, ...]:

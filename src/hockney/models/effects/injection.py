@@ -9,20 +9,10 @@ from operator import attrgetter
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models._linear import nonnegative_line
-from hockney.models.base import Parameter
-from hockney.models.effects._launches import over_launches
-from hockney.models.effects._streams import (
-    REPLICATES,
-    bootstrapped,
-    latex,
-    levels_of,
-    verified,
-    windows,
-)
-from hockney.models.effects._wording import above, below, times, times_latex
-from hockney.models.effects.base import Effect, Plot, effect_models
-from hockney.models.views import Statement, Views
+from hockney.models._lines import nonnegative_line
+from hockney.models.effects._sampling import REPLICATES, bootstrapped, levels_of, windows
+from hockney.models.effects._scaffold import above, below, channel_of, times, verified
+from hockney.models.effects.base import Effect, Plot, effect_models, grouped
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS
@@ -63,60 +53,53 @@ class MaxRate:
 
 
 @effect_models.register(
-    "injection", "What several pairs of ranks that send at the same time get: the max-rate model."
+    "injection",
+    "What several pairs of ranks that send at the same time get: the max-rate model.",
+    Plot(x="bytes", y="bandwidth_B_per_s", by="pairs", title="Bandwidth of all pairs together"),
+    widens=True,
 )
-@over_launches
-def fit(records: Sequence[EffectRecord]) -> Effect:
+def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """Limits of bandwidth and of message rate, of one process and of those together; α of short and long ones.
 
     Intervals: 95 %, by bootstrap of stretches of each point's samples; None where each question has one sample
     (simulations). RequestError where not one point of a pair alone is there.
     """
-    good, notes = verified(records)
-    visits: dict[tuple[int, int], list[EffectRecord]] = {}
-    for record in good:
-        visits.setdefault((len(record.members) // 2, int(record.parameters["bytes"])), []).append(record)
+    good = verified(effect, records)
+    visits = grouped(good, lambda record: (len(record.members) // 2, int(record.parameters["bytes"])))
     levels = levels_of(good)
-    pooled = {key: windows(of_cell, levels, per_message=True) for key, of_cell in sorted(visits.items())}
+    pooled = {key: windows(visits[key], levels, per_message=True) for key in sorted(visits)}
     if not any(pairs == 1 for pairs, _ in pooled):
         raise RequestError("no pair alone was measured", "measure again, with --resume")
     if not max(size_B for _, size_B in pooled):
         raise RequestError("messages without bytes have no bandwidth", "measure again with longer --bytes")
     cells = {key: float(np.median(messages.time_s)) for key, messages in pooled.items()}
-    limit_B = _longest_short_B(good[0])
-    model = max_rate(cells, limit_B)
-    replicates: list[MaxRate] | None = None
+    stated_B = good[0].about.get("eager_limit_B", {}).get(channel_of(good[0]), SHORT_B)
+    model = max_rate(cells, int(stated_B))
+    replicates: list[MaxRate] = []
     if max(messages.time_s.size for messages in pooled.values()) > 1:
         lot = np.random.default_rng(0)
         drawn = {key: messages.medians(lot) for key, messages in pooled.items()}
         replicates = [
-            max_rate({key: float(medians[each]) for key, medians in drawn.items()}, limit_B)
+            max_rate({key: float(medians[each]) for key, medians in drawn.items()}, model.longest_short_B)
             for each in range(REPLICATES)
         ]
-    summary = _Effect(model, replicates, cells, shares_cores=any(record.oversubscribed for record in good))
-    return Effect(
-        effect="injection",
-        parameters=summary.parameters,
-        not_identified=summary.not_identified,
-        views=summary.views(),
-        plots=[
-            Plot(x="bytes", y="bandwidth_B_per_s", by="pairs", title="Bandwidth of all pairs together"),
-        ],
-        points=[
-            {
-                "pairs": pairs,
-                "bytes": size_B,
-                "time_s": time_s,
-                "low_s": _end(visits[pairs, size_B], lambda answer: answer.low_s, min),
-                "high_s": _end(visits[pairs, size_B], lambda answer: answer.high_s, max),
-                "bandwidth_B_per_s": pairs * size_B / time_s,
-                "message_rate_per_s": pairs / time_s,
-                "model_s": model.at(pairs, size_B),
-            }
-            for (pairs, size_B), time_s in cells.items()
-        ],
-        notes=[*notes, *summary.notes(good)],
-    )
+    fitted = _Fitted(effect, model, replicates, cells, any(record.oversubscribed for record in good))
+    fitted.enter_parameters()
+    fitted.state()
+    fitted.note(good)
+    effect.points = [
+        {
+            "pairs": pairs,
+            "bytes": size_B,
+            "time_s": time_s,
+            "low_s": _end(visits[pairs, size_B], lambda answer: answer.low_s, min),
+            "high_s": _end(visits[pairs, size_B], lambda answer: answer.high_s, max),
+            "bandwidth_B_per_s": pairs * size_B / time_s,
+            "message_rate_per_s": pairs / time_s,
+            "model_s": model.at(pairs, size_B),
+        }
+        for (pairs, size_B), time_s in cells.items()
+    ]
 
 
 def _end(
@@ -201,11 +184,6 @@ def message_rates(
     return each, best
 
 
-def _longest_short_B(record: EffectRecord) -> int:
-    channel = "network" if record.locality == "network" else "shared_memory"
-    return int(record.about.get("eager_limit_B", {}).get(channel, SHORT_B))
-
-
 def _bandwidth(cells: Cells, pairs: int, longest_short_B: int) -> float:
     """B/s of all pairs together, from the long messages, or the two longest where fewer are long."""
     sizes = sorted(size_B for count, size_B in cells if count == pairs)
@@ -227,155 +205,111 @@ def _alpha_s(cells: Cells, each_B_per_s: float, holds: Callable[[int], bool]) ->
     return max(0.0, float(np.median(rest))) if rest else float("nan")
 
 
-class _Effect:
-    """The model's parameters with their intervals, and what is said about them."""
+@dataclass(frozen=True)
+class _Fitted:
+    """The model and its replicates (none: no intervals), and what they say of the effect."""
 
-    def __init__(
-        self, model: MaxRate, replicates: list[MaxRate] | None, cells: Cells, *, shares_cores: bool
-    ) -> None:
-        self.model = model
-        self.replicates = replicates
-        self.cells = cells
-        self.most = max(pairs for pairs, _ in cells)
-        self.shares_cores = shares_cores
-        self.parameters: dict[str, Parameter] = {}
-        self.not_identified: dict[str, str] = {}
-        self._fill()
+    effect: Effect
+    model: MaxRate
+    replicates: Sequence[MaxRate]
+    cells: Cells
+    shares_cores: bool
 
-    def _add(self, name: str, of: Callable[[MaxRate], float], unit: str) -> None:
-        replicates = None if self.replicates is None else np.array([of(model) for model in self.replicates])
-        self.parameters[name] = bootstrapped(of(self.model), replicates, unit)
+    @property
+    def most(self) -> int:
+        """The most pairs that were measured at once."""
+        return max(pairs for pairs, _ in self.cells)
 
-    def _always(self, of: Callable[[MaxRate], float]) -> bool:
-        """Whether a limit is told by the data, and by hardly less of its replicates than an interval's 97.5 %."""
-        is_told = np.isfinite(of(self.model))
-        if not is_told or self.replicates is None:
-            return bool(is_told)
-        return bool(np.mean(np.isfinite([of(replicate) for replicate in self.replicates])) >= TAILS[1])
+    def _add(self, name: str, quantity: Callable[[MaxRate], float], unit: str) -> None:
+        replicates = np.array([quantity(model) for model in self.replicates]) if self.replicates else None
+        self.effect.parameters[name] = bootstrapped(quantity(self.model), replicates, unit)
 
-    def _fill(self) -> None:
-        self._add("R_C_B_per_s", lambda model: model.each_B_per_s, "B/s")
-        if self._always(lambda model: model.shared_B_per_s):
-            self._add("R_N_B_per_s", lambda model: model.shared_B_per_s, "B/s")
-            self._add("k_bandwidth", lambda model: model.shared_B_per_s / model.each_B_per_s, "1")
+    def _add_limit(self, name: str, limit: str, each: str, unit: str, of_what: str) -> None:
+        """The shared limit and how many processes reach it, if hardly less replicates than 97.5 % tell it."""
+        values = [getattr(model, limit) for model in (self.model, *self.replicates)]
+        if np.isfinite(values[0]) and np.mean(np.isfinite(values[1:] or values)) >= TAILS[1]:
+            self._add(name, attrgetter(limit), unit)
+            ratio = "k_bandwidth" if of_what == "bytes" else "k_message_rate"
+            self._add(ratio, lambda model: getattr(model, limit) / getattr(model, each), "1")
+        elif self.most == 1:
+            alone = "one pair alone was measured: two and more at once, which need 4 ranks on cores of their own"
+            self.effect.cannot_tell(alone, name)
         else:
-            self.not_identified["R_N_B_per_s"] = self._more("bytes")
+            few = f"{self.most} pairs at once do not reach a limit of {of_what}: more pairs (ranks on more cores)"
+            self.effect.cannot_tell(few, name)
+
+    def enter_parameters(self) -> None:
+        self._add("R_C_B_per_s", attrgetter("each_B_per_s"), "B/s")
+        self._add_limit("R_N_B_per_s", "shared_B_per_s", "each_B_per_s", "B/s", "bytes")
         for regime in ("short", "long"):
             name = f"alpha_{regime}_s"
             if np.isfinite(getattr(self.model, name)):
                 self._add(name, attrgetter(name), "s")
             else:
-                self.not_identified[name] = f"no {regime} message was measured: --bytes"
-        self._rates()
-
-    def _rates(self) -> None:
+                self.effect.cannot_tell(f"no {regime} message was measured: --bytes", name)
         names = ("message_rate_C_per_s", "message_rate_N_per_s")
         if self.shares_cores:
             why = "ranks share cores, and a message costs time of a core: measure with a core for each rank"
-            self.not_identified |= dict.fromkeys(names, why)
+            self.effect.cannot_tell(why, *names)
         elif np.isnan(self.model.rate_each_per_s):
-            self.not_identified |= dict.fromkeys(names, f"no message of {RATE_B} B or less was measured: --bytes")
+            self.effect.cannot_tell(f"no message of {RATE_B} B or less was measured: --bytes", *names)
         else:
-            self._add(names[0], lambda model: model.rate_each_per_s, "1/s")
-            if self._always(lambda model: model.rate_shared_per_s):
-                self._add(names[1], lambda model: model.rate_shared_per_s, "1/s")
-                self._add("k_message_rate", lambda model: model.rate_shared_per_s / model.rate_each_per_s, "1")
-            else:
-                self.not_identified[names[1]] = self._more("messages")
+            self._add(names[0], attrgetter("rate_each_per_s"), "1/s")
+            self._add_limit(names[1], "rate_shared_per_s", "rate_each_per_s", "1/s", "messages")
 
-    def _more(self, of: str) -> str:
-        if self.most == 1:
-            return "one pair alone was measured: two and more at once, which need 4 ranks on cores of their own"
-        return f"{self.most} pairs at once do not reach a limit of {of}: more pairs (ranks on more cores)"
-
-    def views(self) -> Views:
-        p = self.parameters
-        each = format_rate(p["R_C_B_per_s"].value)
-        shared = p.get("R_N_B_per_s")
-        bytes_, bytes_tex = f"n / {each}", f"n / {latex(each)}"
-        if shared:
-            bytes_ = f"k·n / min({format_rate(shared.value)}, k · {each})"
-            bytes_tex = rf"\frac{{k\,n}}{{\min({latex(format_rate(shared.value))},\; k \cdot {latex(each)})}}"
+    def state(self) -> None:
+        """The four views."""
+        effect, known = self.effect, self.effect.parameters
+        each, shared = format_rate(known["R_C_B_per_s"].value), known.get("R_N_B_per_s")
+        total = format_rate(shared.value) if shared else ""
+        bytes_ = f"k·n / min({total}, k · {each})" if shared else f"n / {each}"
         reach = "" if shared else f"k ≤ {self.most}"
         limit = format_bytes(self.model.longest_short_B)
-        exact = [
-            Statement(
-                text=f"T(n, k) = {format_time(p[name].value)} + {bytes_}",
-                latex=f"T(n, k) = {latex(format_time(p[name].value))} + {bytes_tex}",
-                where=", ".join(part for part in (f"n {sign} {limit}", reach) if part),
-                source=SOURCE,
-            )
-            for name, sign in (("alpha_short_s", "≤"), ("alpha_long_s", ">"))
-            if name in p
-        ]
-        if "message_rate_N_per_s" in p:
-            rate = p["message_rate_N_per_s"].value
-            exact.append(
-                Statement(
-                    text=f"T(n, k) ≥ k / ({rate:.3g}/s)",
-                    latex=rf"T(n, k) \ge k \,/\, ({rate:.3g}\,\mathrm{{s^{{-1}}}})",
-                    where="short messages: the message rate that they share",
-                )
-            )
-        alphas_s = [p[name].value for name in ("alpha_short_s", "alpha_long_s") if name in p]
-        bounded = self._bounded(alphas_s)
-        dominant = [
-            Statement(
-                text=f"T(n, k) = n / {each} + Θ(1)",
-                latex=rf"T(n, k) = n / {latex(each)} + \Theta(1)",
-                where=f"k ≤ {p['k_bandwidth'].value:.3g}" if shared else f"k ≤ {self.most}",
-            )
-        ]
-        asymptotic = [Statement(text="T(n, k) = Θ(n)", latex=r"T(n, k) = \Theta(n)", where=dominant[0].where)]
+        for name, sign in (("alpha_short_s", "≤"), ("alpha_long_s", ">")):
+            if name in known:
+                where = ", ".join(filter(None, (f"n {sign} {limit}", reach)))
+                effect.state("exact", f"T(n, k) = {format_time(known[name].value)} + {bytes_}", where, SOURCE)
+        if "message_rate_N_per_s" in known:
+            rate = known["message_rate_N_per_s"].value
+            where = "short messages: the message rate that they share"
+            effect.state("exact", f"T(n, k) ≥ k / ({rate:.3g}/s)", where)
+        self._state_bounds()
+        near = f"k ≤ {known['k_bandwidth'].value:.3g}" if shared else reach
+        effect.state("dominant", f"T(n, k) = n / {each} + Θ(1)", near)
+        effect.state("asymptotic", "T(n, k) = Θ(n)", near)
         if shared:
-            together, beyond = format_rate(shared.value), f"k > {p['k_bandwidth'].value:.3g}"
-            dominant.append(
-                Statement(
-                    text=f"T(n, k) = k·n / {together} + Θ(1)",
-                    latex=rf"T(n, k) = k\,n / {latex(together)} + \Theta(1)",
-                    where=beyond,
-                )
-            )
-            asymptotic.append(Statement(text="T(n, k) = Θ(k·n)", latex=r"T(n, k) = \Theta(k\,n)", where=beyond))
-        return Views(asymptotic=asymptotic, dominant=dominant, bounded=[bounded], exact=exact)
+            far = f"k > {known['k_bandwidth'].value:.3g}"
+            effect.state("dominant", f"T(n, k) = k·n / {total} + Θ(1)", far)
+            effect.state("asymptotic", "T(n, k) = Θ(k·n)", far)
 
-    def _bounded(self, alphas_s: Sequence[float]) -> Statement:
+    def _state_bounds(self) -> None:
         """Bounds on all points: the quickest start-up with a process alone, the slowest with all at once."""
-        p, shared = self.parameters, self.parameters.get("R_N_B_per_s")
+        known, shared = self.effect.parameters, self.effect.parameters.get("R_N_B_per_s")
+        alphas_s = [known[name].value for name in ("alpha_short_s", "alpha_long_s") if name in known]
 
-        def side(
-            start_s: float, rate_B_per_s: float, factor: Callable[[Iterable[float]], float]
-        ) -> tuple[str, str]:
+        def side(start_s: float, rate_B_per_s: float, factor: Callable[[Iterable[float]], float]) -> str:
             scale = factor(time_s / (start_s + size / rate_B_per_s) for (_, size), time_s in self.cells.items())
-            start, rate = format_time(start_s), format_rate(rate_B_per_s)
-            return times(scale, f"{start} + n / {rate}"), times_latex(
-                scale, f"{latex(start)} + n / {latex(rate)}"
-            )
+            return times(scale, f"{format_time(start_s)} + n / {format_rate(rate_B_per_s)}")
 
-        low, low_tex = side(min(alphas_s), p["R_C_B_per_s"].value, below)
-        held = f"k ≤ {self.most}, every point measured"
-        if not shared:
-            return Statement(
-                text=f"{low} ≤ T(n, k)", latex=rf"{low_tex} \le T(n, k)", where=held, source="a process alone"
-            )
-        limits_s = [self.most / p[name].value for name in ("message_rate_N_per_s",) if name in p]
-        high, high_tex = side(max([*alphas_s, *limits_s]), shared.value / self.most, above)
-        return Statement(
-            text=f"{low} ≤ T(n, k) ≤ {high}",
-            latex=rf"{low_tex} \le T(n, k) \le {high_tex}",
-            where=held,
-            source="a process alone, and all that were measured at once",
-        )
+        text = f"{side(min(alphas_s), known['R_C_B_per_s'].value, below)} ≤ T(n, k)"
+        source = "a process alone"
+        if shared:
+            limits_s = [self.most / known[name].value for name in ("message_rate_N_per_s",) if name in known]
+            text += f" ≤ {side(max([*alphas_s, *limits_s]), shared.value / self.most, above)}"
+            source = "a process alone, and all that were measured at once"
+        self.effect.state("bounded", text, f"k ≤ {self.most}, every point measured", source)
 
-    def notes(self, records: Sequence[EffectRecord]) -> list[str]:
+    def note(self, records: Sequence[EffectRecord]) -> None:
+        """What limits the model."""
+        notes = self.effect.notes
         miss = [abs(self.model.at(*key) / time_s - 1) for key, time_s in self.cells.items()]
         layouts = {str(record.parameters.get("layout", "")) for record in records}
-        notes = [
+        notes.append(
             "T is the time for each message of a window; intervals: 95 %, bootstrap of stretches of samples"
-            if self.replicates is not None
-            else "T is the time for each message of a window; each point is one sample: no intervals",
-            f"the model misses the points by {np.median(miss):.1%} (median), {max(miss):.1%} at most",
-        ]
+            if self.replicates
+            else "T is the time for each message of a window; each point is one sample: no intervals"
+        )
+        notes.append(f"the model misses the points by {np.median(miss):.1%} (median), {max(miss):.1%} at most")
         if "facing" in layouts:
             notes.append("all senders are in one domain, all receivers in another: R_N is of what joins them")
         if "disjoint" in layouts and records[0].locality == "network":
@@ -384,4 +318,3 @@ class _Effect:
             notes.append(
                 "ranks share cores: R_C and R_N are the link's only where it is far slower than they are"
             )
-        return notes

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models.base import Parameter
-from hockney.models.effects._launches import over_launches
 from hockney.models.effects._least_squares import WeightedLine, is_disturbed, line, relative_errors, times_s
-from hockney.models.effects._wording import latex, time
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.views import Statement, Views
+from hockney.models.effects._scaffold import time
+from hockney.models.effects.base import Effect, Plot, effect_models, grouped
 from hockney.records.effect_answers.matching import MatchingAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import Array
@@ -63,60 +60,60 @@ def mean_search(neighbours: int, *, drained: bool) -> float:
 
 
 @effect_models.register(
-    "matching", "What each entry in the queues of posted receives and unexpected messages costs."
+    "matching",
+    "What each entry in the queues of posted receives and unexpected messages costs.",
+    Plot(
+        x="ahead",
+        y="time_s",
+        by="queue",
+        where={"behind": 0},
+        model="model_s",
+        title="Time to match, by entries before the match",
+    ),
+    widens=True,
 )
-@over_launches
-def fit(records: Sequence[EffectRecord]) -> Effect:
+def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """c and t₀ of each queue with their intervals (fit covariance), the stencil's figure, and the worst entry."""
-    groups: dict[str, list[EffectRecord]] = {}
-    for record in records:
-        groups.setdefault(_name(record), []).append(record)
-    searches = [_search(name, members) for name, members in groups.items() if len(members) >= LEAST_POINTS]
+    groups = grouped(records, _name)
+    searches = {name: _search(name, members) for name, members in groups.items() if len(members) >= LEAST_POINTS}
     if not searches:
         raise RequestError(
             f"matching needs {LEAST_POINTS} depths of a queue",
             "measure it again without --quick or a small --budget",
         )
-    parameters: dict[str, Parameter] = {}
-    unknown: dict[str, str] = {}
-    notes = [_verdict(search) for search in searches]
-    for search in searches:
-        parameters |= _parameters(search)
-        if search.bound_s is None:
-            unknown[f"{search.name}_entry_bound_s"] = (
-                f"up to {search.depth} entries no undisturbed search took {VISIBLE} times as long as in an empty "
-                "queue; measure on an idle node, with a longer --budget"
-            )
+    effect.notes = [_verdict(search) for search in searches.values()]
+    for search in searches.values():
+        _enter_parameters(effect, search)
+        _state(effect, search)
     for name, members in groups.items():
-        if len(members) < LEAST_POINTS:
-            unknown[f"{name}_entry_s"] = f"{len(members)} of {LEAST_POINTS} depths measured; measure the others"
-    posted = next((search for search in searches if search.name == "posted"), None)
-    if posted is not None:
-        entry = parameters["posted_entry_s"]
+        if name not in searches:
+            few = f"{len(members)} of {LEAST_POINTS} depths measured; measure the others"
+            effect.cannot_tell(few, f"{name}_entry_s")
+    if "posted" in searches:
+        entry = effect.parameters["posted_entry_s"]
         for label, drained in (("stencil_27_s", False), ("stencil_27_drained_s", True)):
-            parameters[label] = _times(entry, mean_search(STENCIL, drained=drained))
-        notes.append(
+            entries = mean_search(STENCIL, drained=drained)
+            low, high = (None if end is None else entries * end for end in (entry.low, entry.high))
+            effect.know(label, entries * entry.value, "s", low, high)
+        effect.notes.append(
             "27-point stencil, 26 neighbours: stencil_27_s is c times 13 entries (Hoefler et al. 2010: half of a "
             "full queue), stencil_27_drained_s c times 6.25, since receives that have matched leave the queue"
         )
-    return Effect(
-        effect="matching",
-        parameters=parameters,
-        views=_views(searches),
-        points=_points(groups, searches),
-        plots=[
-            Plot(
-                x="ahead",
-                y="time_s",
-                by="queue",
-                where={"behind": 0},
-                model="model_s",
-                title="Time to match, by entries before the match",
+    for name, members in groups.items():
+        modelled = searches[name].line.fitted.tolist() if name in searches else [None] * len(members)
+        for record, model_s in zip(members, modelled, strict=True):
+            answer = answered(record, MatchingAnswer)
+            effect.points.append(
+                {
+                    "queue": name,
+                    "ahead": int(record.parameters["ahead"]),
+                    "behind": int(record.parameters["behind"]),
+                    "time_s": answer.time_s,
+                    "low_s": answer.low_s,
+                    "high_s": answer.high_s,
+                    "model_s": model_s,
+                }
             )
-        ],
-        not_identified=unknown,
-        notes=notes,
-    )
 
 
 def _name(record: EffectRecord) -> str:
@@ -168,32 +165,33 @@ def _bound(records: Sequence[EffectRecord], ahead: Array, base_s: float) -> floa
     return float(max(rates)) if rates else None
 
 
-def _parameters(search: QueueSearch) -> dict[str, Parameter]:
-    def of(term: int) -> Parameter:
+def _enter_parameters(effect: Effect, search: QueueSearch) -> None:
+    def enter(name: str, term: int) -> None:
         # A physical cost is not negative; that of an interval that reaches below zero begins at zero.
         value, low, high = (
             max(0.0, float(x[term])) for x in (search.line.value, search.line.low, search.line.high)
         )
-        known = bool(np.isfinite(search.line.high[term]))
-        return Parameter(value=value, low=low if known else None, high=high if known else None, unit="s")
+        has_interval = bool(np.isfinite(search.line.high[term]))
+        ends = (low, high) if has_interval else (None, None)
+        effect.know(f"{search.name}_{name}", value, "s", *ends)
 
-    parameters = {f"{search.name}_base_s": of(0)}
+    enter("base_s", 0)
     if search.kind == "constant":
         low = None if search.limit_s is None else 0.0
-        parameters[f"{search.name}_entry_s"] = Parameter(value=0.0, low=low, high=search.limit_s, unit="s")
+        effect.know(f"{search.name}_entry_s", 0.0, "s", low, search.limit_s)
     else:
-        parameters[f"{search.name}_entry_s"] = of(1)
+        enter("entry_s", 1)
     if search.break_entries is not None:
-        parameters[f"{search.name}_long_entry_s"] = of(2)
-        parameters[f"{search.name}_break_entries"] = Parameter(value=search.break_entries, unit="1")
+        enter("long_entry_s", 2)
+        effect.know(f"{search.name}_break_entries", search.break_entries, "1")
     if search.bound_s is not None:
-        parameters[f"{search.name}_entry_bound_s"] = Parameter(value=search.bound_s, unit="s")
-    return parameters
-
-
-def _times(entry: Parameter, entries: float) -> Parameter:
-    ends = [None if end is None else entries * end for end in (entry.low, entry.high)]
-    return Parameter(value=entries * entry.value, low=ends[0], high=ends[1], unit="s")
+        effect.know(f"{search.name}_entry_bound_s", search.bound_s, "s")
+    else:
+        effect.cannot_tell(
+            f"up to {search.depth} entries no undisturbed search took {VISIBLE} times as long as in an empty "
+            "queue; measure on an idle node, with a longer --budget",
+            f"{search.name}_entry_bound_s",
+        )
 
 
 def _verdict(search: QueueSearch) -> str:
@@ -213,75 +211,23 @@ def _verdict(search: QueueSearch) -> str:
     )
 
 
-def _views(searches: Sequence[QueueSearch]) -> Views:
-    views = Views()
-    for search in searches:
-        where = search.name.replace("_", " ")
-        base = search.base_s
-        is_constant = search.kind == "constant"
-        order = "1" if is_constant else "R"
-        views.asymptotic.append(
-            Statement(text=f"T(R) = Θ({order})", latex=rf"T(R) = \Theta({order})", where=where)
-        )
-        if is_constant:
-            text, formula = f"T(R) = {time(base)}", f"T(R) = {latex(base)}"
-            views.dominant.append(Statement(text=text, latex=formula, where=where))
-            views.exact.append(Statement(text=text, latex=formula, where=f"{where}, R ≤ {search.depth}"))
-        else:
-            slope = float(search.line.value[-1])
-            text, formula = f"T(R) ≈ {time(slope)} · R", rf"T(R) \approx {latex(slope)} \cdot R"
-            views.dominant.append(Statement(text=text, latex=formula, where=where))
-            views.exact += _exact(search, where)
-        if search.bound_s is not None:
-            views.bounded.append(
-                Statement(
-                    text=f"0 ≤ T_match(R) ≤ {time(search.bound_s)} · R",
-                    latex=rf"0 \le T_{{match}}(R) \le {latex(search.bound_s)} \cdot R",
-                    where=f"{where}, R ≤ {search.depth}",
-                    source=SOURCE,
-                )
-            )
-    return views
-
-
-def _exact(search: QueueSearch, where: str) -> list[Statement]:
-    base, entry = search.base_s, float(search.line.value[1])
-    end = search.break_entries if search.break_entries is not None else search.depth
-    statements = [
-        Statement(
-            text=f"T(R) = {time(base)} + {time(entry)} · R",
-            latex=rf"T(R) = {latex(base)} + {latex(entry)} \cdot R",
-            where=f"{where}, R ≤ {end}",
-        )
-    ]
-    if search.break_entries is not None:
-        begin, slope = base + end * entry, float(search.line.value[2])
-        statements.append(
-            Statement(
-                text=f"T(R) = {time(begin)} + {time(slope)} · (R − {end})",
-                latex=rf"T(R) = {latex(begin)} + {latex(slope)} \cdot (R - {end})",
-                where=f"{where}, {end} < R ≤ {search.depth}",
-            )
-        )
-    return statements
-
-
-def _points(groups: dict[str, list[EffectRecord]], searches: Sequence[QueueSearch]) -> list[dict[str, Cell]]:
-    fitted = {search.name: search.line.fitted for search in searches}
-    rows: list[dict[str, Cell]] = []
-    for name, members in groups.items():
-        models: Sequence[float | None] = list(fitted[name]) if name in fitted else [None] * len(members)
-        for record, model_s in zip(members, models, strict=True):
-            answer = answered(record, MatchingAnswer)
-            rows.append(
-                {
-                    "queue": name,
-                    "ahead": int(record.parameters["ahead"]),
-                    "behind": int(record.parameters["behind"]),
-                    "time_s": answer.time_s,
-                    "low_s": answer.low_s,
-                    "high_s": answer.high_s,
-                    "model_s": None if model_s is None else float(model_s),
-                }
-            )
-    return rows
+def _state(effect: Effect, search: QueueSearch) -> None:
+    """The four views of one queue."""
+    where, base = search.name.replace("_", " "), time(search.base_s)
+    within = f"{where}, R ≤ {search.depth}"
+    if search.kind == "constant":
+        effect.state("asymptotic", "T(R) = Θ(1)", where)
+        effect.state("dominant", f"T(R) = {base}", where)
+        effect.state("exact", f"T(R) = {base}", within)
+    else:
+        entry, slope = float(search.line.value[1]), float(search.line.value[-1])
+        end = search.depth if search.break_entries is None else search.break_entries
+        effect.state("asymptotic", "T(R) = Θ(R)", where)
+        effect.state("dominant", f"T(R) ≈ {time(slope)} · R", where)
+        effect.state("exact", f"T(R) = {base} + {time(entry)} · R", f"{where}, R ≤ {end}")
+        if search.break_entries is not None:
+            begin = time(search.base_s + end * entry)
+            beyond = f"{where}, {end} < R ≤ {search.depth}"
+            effect.state("exact", f"T(R) = {begin} + {time(slope)} · (R − {end})", beyond)
+    if search.bound_s is not None:
+        effect.state("bounded", f"0 ≤ T_match(R) ≤ {time(search.bound_s)} · R", within, SOURCE)

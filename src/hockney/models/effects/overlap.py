@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.effects._resampling import MOST_STRETCHES, draw, places, stretches, widening
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.views import Statement, Views
+from hockney.models.effects._sampling import MOST_STRETCHES, draw, places, stretches, widening
+from hockney.models.effects._scaffold import expect_undamaged, per_byte
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
 from hockney.records.effect_answers.overlap import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS
@@ -36,7 +36,6 @@ PROGRESSED = 0.5
 SIDES = {"sender": "send", "receiver": "recv"}
 OVERHEAD = "Martínez et al., IPDPS 2009; Hoefler et al. 2010, section 3"
 FORMULA = "Overlap = (T_comm + T_comp − T_total)/min(T_comm, T_comp)"
-TOLD: dict[str, Cell] = {"left_out": False}  # what is drawn
 
 Samples = NDArray[np.float64]
 
@@ -107,57 +106,55 @@ class _Point:
 
 
 @effect_models.register(
-    "overlap", "How much of a transfer proceeds while the host computes, and what messages cost the host."
+    "overlap",
+    "How much of a transfer proceeds while the host computes, and what messages cost the host.",
+    Plot(
+        x="bytes", y="overlap", by="way", where={"left_out": False}, title="Overlap with computation", log_y=False
+    ),
 )
-def fit(records: Sequence[EffectRecord]) -> Effect:
+def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """The overlap ratio, o and O of each side and protocol; intervals are bootstraps over stretches of them.
 
     The interval of an overlap ratio spans those of all its sizes. A size is eager where most of its sends were
     done before their receive was posted. RequestError where a payload was damaged, or where only some transfers
     were measured beside a progress thread.
     """
-    answers = [answered(record, OverlapAnswer) for record in records]
-    if not all(answer.verified for answer in answers):
-        raise RequestError("messages arrived damaged; nothing is concluded from them")
+    expect_undamaged(records)
     if len({"thread_cpus" in record.parameters for record in records}) > 1:
         raise RequestError(
             "some transfers were measured with a progress thread of the runner and some without, under one name; "
             "measure them as two variants, in a new campaign"
         )
     points = _points(records)
-    effect = Effect(
-        effect="overlap",
-        points=[_row(point) for point in points],
-        plots=[Plot(x="bytes", y="overlap", by="way", where=TOLD, title="Overlap with computation", log_y=False)],
-    )
+    effect.points = [_row(point) for point in points]
     chance = np.random.default_rng(SEED)
-    exact: list[Statement] = []
     for side, short in SIDES.items():
         for eager, protocol in ((True, "eager"), (False, "rendezvous")):
             of_protocol = [point for point in points if (point.side, point.eager) == (side, eager)]
             name = f"{short}_{protocol}"
-            tested = [point for point in of_protocol if point.tests]
             untested = [point for point in of_protocol if not point.tests]
-            _overlap(effect, f"overlap_{name}", untested)
-            _overlap(effect, f"overlap_{name}_tests", tested)
-            exact += filter(None, [_overhead(effect, name, protocol, untested, chance)])
-    _tests(effect, points, chance)
-    disturbed = [one for answer in answers for one in answer.disturbed]
+            _enter_overlap(effect, f"overlap_{name}", untested)
+            _enter_overlap(effect, f"overlap_{name}_tests", [point for point in of_protocol if point.tests])
+            _enter_overhead(effect, name, protocol, untested, chance)
+    _enter_test(effect, points, chance)
+    disturbed = [mark for record in records for mark in answered(record, OverlapAnswer).disturbed]
     if any(disturbed):
         effect.notes.append(
             f"in {sum(disturbed)} of {len(disturbed)} repetitions the system took a processor away from a rank; "
             f"they are left out where {LEAST_CALM} others remain"
         )
-    _views(effect, exact)
-    return effect
+    _state(effect)
 
 
 def _points(records: Sequence[EffectRecord]) -> list[_Point]:
-    groups: dict[tuple[int, str, int], list[OverlapAnswer]] = {}
-    for record in records:
+    def question_of(record: EffectRecord) -> tuple[int, str, int]:
         question = record.parameters
-        key = (int(question["bytes"]), str(question["side"]), int(question["tests"]))
-        groups.setdefault(key, []).append(answered(record, OverlapAnswer))
+        return int(question["bytes"]), str(question["side"]), int(question["tests"])
+
+    groups = {
+        question: [answered(record, OverlapAnswer) for record in members]
+        for question, members in grouped(records, question_of).items()
+    }
     points = []
     for (size_B, side, tests), answers in sorted(groups.items()):
         samples = _samples(answers)
@@ -225,7 +222,7 @@ def _is_left_out(low: float, high: float) -> bool:
     return high < DISTURBED or high - low > WIDEST
 
 
-def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
+def _enter_overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
     """Median over the sizes; its interval holds those of all sizes, because no one number need hold for each."""
     if not points:
         return
@@ -234,28 +231,30 @@ def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
         for point in points
         if point.overlap is not None and point.interval
     ]
-    worse = [(size_B, value) for size_B, value, _, high in clear if high < DISTURBED]
+    worse = [f"{value:.2g} at {format_bytes(size_B)}" for size_B, value, _, high in clear if high < DISTURBED]
     if worse:
-        sizes = ", ".join(f"{value:.2g} at {format_bytes(size_B)}" for size_B, value in worse)
         effect.notes.append(
-            f"{name}: both together take longer than one after the other ({sizes}): the computation slows the "
-            "calls, or something disturbed them; left out"
+            f"{name}: both together take longer than one after the other ({', '.join(worse)}): the computation "
+            "slows the calls, or something disturbed them; left out"
         )
-    unclear = [(size_B, low, high) for size_B, _, low, high in clear if high - low > WIDEST]
+    unclear = [
+        f"{low:.2g} to {high:.2g} at {format_bytes(size_B)}"
+        for size_B, _, low, high in clear
+        if high - low > WIDEST
+    ]
     if unclear:
-        sizes = ", ".join(f"{low:.2g} to {high:.2g} at {format_bytes(size_B)}" for size_B, low, high in unclear)
-        effect.notes.append(f"{name}: too disturbed to tell an overlap ({sizes}); left out")
+        effect.notes.append(f"{name}: too disturbed to tell an overlap ({', '.join(unclear)}); left out")
     left = [(value, low, high) for _, value, low, high in clear if not _is_left_out(low, high)]
-    if not left:
-        effect.not_identified[name] = (
-            "at every size both together take longer than one after the other, or times vary too much: measure "
-            "larger messages, on a machine that does nothing else"
-            if clear
-            else "the transfers take less than twenty readings of the clock: measure larger messages"
-        )
+    if left:
+        values, lows, highs = zip(*left, strict=True)
+        effect.know(name, float(np.median(values)), "1", min(lows), max(highs))
         return
-    values, lows, highs = zip(*left, strict=True)
-    effect.parameters[name] = Parameter(value=float(np.median(values)), low=min(lows), high=max(highs), unit="1")
+    slow = (
+        "at every size both together take longer than one after the other, or times vary too much: measure "
+        "larger messages, on a machine that does nothing else"
+    )
+    short = "the transfers take less than twenty readings of the clock: measure larger messages"
+    effect.cannot_tell(slow if clear else short, name)
 
 
 def _line(points: Sequence[_Point]) -> tuple[float, float]:
@@ -269,11 +268,12 @@ def _line(points: Sequence[_Point]) -> tuple[float, float]:
     return float(coefficients[0]), float(coefficients[1])
 
 
-def _overhead(
+def _enter_overhead(
     effect: Effect, name: str, protocol: str, points: Sequence[_Point], chance: np.random.Generator
-) -> Statement | None:
+) -> None:
+    """o and O of one side and protocol, and the line that they make."""
     if not points:
-        return None
+        return
     o_name, O_name = f"o_{name}_s", f"O_{name}_s_per_B"
     # An eager message has left, or arrived, by the end of the computation: what its calls take is the host's.
     usable = [point for point in points if point.eager or point.has_progressed]
@@ -284,44 +284,35 @@ def _overhead(
             if len(usable) < len(points)
             else "fewer than two sizes of this protocol: measure with a larger --largest"
         )
-        effect.not_identified[o_name] = effect.not_identified[O_name] = why
-        return None
-    o_s, O_s_per_B = _line(usable)
+        effect.cannot_tell(why, o_name, O_name)
+        return
+    line = _line(usable)
     again = [_line([point.resampled(chance) for point in usable]) for _ in range(RESAMPLES)]
     sizes = [point.size_B for point in usable]
-    clock_s = max(point.clock_s for point in usable)
+    clock_s, fewest = max(point.clock_s for point in usable), min(len(point.places) for point in usable)
     terms = (
-        (o_name, o_s, 0, "s", 1, "a finer clock"),
-        (O_name, O_s_per_B, 1, "s/B", max(sizes), "a larger --largest, or a finer clock"),
+        (o_name, "s", 1, "a finer clock", format_time(line[0])),
+        (O_name, "s/B", max(sizes), "a larger --largest, or a finer clock", f"{per_byte(line[1])} · n"),
     )
-    for key, value, column, unit, factor, settle in terms:
-        drawn = [coefficients[column] for coefficients in again]
-        low, high = _interval(drawn, value, min(len(point.places) for point in usable))
-        low = max(low, 0.0)
+    parts = []
+    for column, (key, unit, factor, settle, part) in enumerate(terms):
+        low, high = _interval([drawn[column] for drawn in again], line[column], fewest)
         # A value at the edge of what the clock tells is an artefact of the fit, however narrow its interval.
         if high * factor <= clock_s:
-            effect.not_identified[key] = (
+            effect.cannot_tell(
                 f"below the clock's resolution: in a message of {format_bytes(factor)} it is less than the "
-                f"{format_time(clock_s)} that one reading takes; {settle} would tell it"
+                f"{format_time(clock_s)} that one reading takes; {settle} would tell it",
+                key,
             )
         else:
-            effect.parameters[key] = Parameter(value=value, low=low, high=high, unit=unit)
-    index = name.replace("_", ", ")
-    parts = []
-    if o_name in effect.parameters:
-        parts.append((format_time(o_s), rf"{o_s:.3g}\,\mathrm{{s}}"))
-    if O_name in effect.parameters:
-        parts.append((f"{O_s_per_B * 1e9:.3g} ns/B · n", rf"{O_s_per_B:.3g}\,\mathrm{{s/B}} \cdot n"))
-    if not parts:
-        return None
-    text = f"h_{name}(n) = " + " + ".join(part for part, _ in parts)
-    latex = rf"h_{{\mathrm{{{index}}}}}(n) = " + " + ".join(part for _, part in parts)
-    return Statement(
-        text=text, latex=latex, where=f"{min(sizes)} B ≤ n ≤ {max(sizes)} B ({protocol})", source=OVERHEAD
-    )
+            effect.know(key, line[column], unit, max(low, 0.0), high)
+            parts.append(part)
+    if parts:
+        where = f"{min(sizes)} B ≤ n ≤ {max(sizes)} B ({protocol})"
+        effect.state("exact", f"h_{name}(n) = {' + '.join(parts)}", where, OVERHEAD)
 
 
-def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator) -> None:
+def _enter_test(effect: Effect, points: Sequence[_Point], chance: np.random.Generator) -> None:
     """What one MPI_Test costs that finds nothing to do: the least median over the sizes."""
     tested = [point for point in points if point.tests and len(point.test_s)]
     if not tested:
@@ -331,49 +322,29 @@ def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator
     of_stretch, value = places(cheapest.test_stretch), float(np.median(spent))
     again = [float(np.median(spent[draw(of_stretch, chance)])) for _ in range(RESAMPLES)]
     low, high = _interval(again, value, len(of_stretch))
-    low = max(low, 0.0)
     if high <= cheapest.clock_s:
-        effect.not_identified["test_s"] = (
+        effect.cannot_tell(
             f"below the clock's resolution: less than the {format_time(cheapest.clock_s)} that a reading takes; "
-            "a finer clock would tell it"
+            "a finer clock would tell it",
+            "test_s",
         )
-        return
-    effect.parameters["test_s"] = Parameter(value=value, low=low, high=high, unit="s")
+    else:
+        effect.know("test_s", value, "s", max(low, 0.0), high)
 
 
-def _views(effect: Effect, exact: Sequence[Statement]) -> None:
+def _state(effect: Effect) -> None:
+    """The four views; the lines of the overheads, which stand in the exact one already, come last."""
     ratios = {name: ratio for name, ratio in effect.parameters.items() if name.startswith("overlap_")}
-    total = [
-        Statement(
-            text=f"T_total = T_comm(n) + T_comp − {ratio.value:.3g} · min(T_comm(n), T_comp)",
-            latex=rf"T_{{total}} = T_{{comm}}(n) + T_{{comp}}"
-            rf" - {ratio.value:.3g} \min(T_{{comm}}(n), T_{{comp}})",
-            where=_where(name, ratio),
-            source=FORMULA,
-        )
-        for name, ratio in ratios.items()
-    ]
-    effect.views = Views(
-        asymptotic=[
-            Statement(text="T_total = Θ(n + T_comp)", latex=r"T_{total} = \Theta(n + T_{comp})", where="every n")
-        ],
-        dominant=[
-            Statement(
-                text=f"T_total ≈ T_comp + {1 - ratio.value:.3g} · T_comm(n)",
-                latex=rf"T_{{total}} \approx T_{{comp}} + {1 - ratio.value:.3g}\, T_{{comm}}(n)",
-                where=_where(name, ratio) + "; T_comp ≥ T_comm(n)",
-            )
-            for name, ratio in ratios.items()
-        ],
-        bounded=[
-            Statement(
-                text="max(T_comm(n), T_comp) ≤ T_total ≤ T_comm(n) + T_comp",
-                latex=r"\max(T_{comm}(n), T_{comp}) \le T_{total} \le T_{comm}(n) + T_{comp}",
-                where="every n",
-            )
-        ],
-        exact=[*total, *exact],
-    )
+    overheads, effect.views.exact = effect.views.exact, []
+    effect.state("asymptotic", "T_total = Θ(n + T_comp)", "every n")
+    effect.state("bounded", "max(T_comm(n), T_comp) ≤ T_total ≤ T_comm(n) + T_comp", "every n")
+    for name, ratio in ratios.items():
+        where = _where(name, ratio)
+        hidden = f"T_comp + {1 - ratio.value:.3g} · T_comm(n)"
+        effect.state("dominant", f"T_total ≈ {hidden}", f"{where}; T_comp ≥ T_comm(n)")
+        both = f"T_comm(n) + T_comp − {ratio.value:.3g} · min(T_comm(n), T_comp)"
+        effect.state("exact", f"T_total = {both}", where, FORMULA)
+    effect.views.exact += overheads
 
 
 def _where(name: str, ratio: Parameter) -> str:

@@ -11,9 +11,8 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.effects._streams import verified
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.views import Statement, Views
+from hockney.models.effects._scaffold import verified
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
 from hockney.records.effect_answers.subsets import SubsetsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import MOST_REACH, Array, mean_reach
@@ -22,7 +21,7 @@ from hockney.units import counted, format_bytes, format_time
 SOURCE = "the same subsets alone and together, visit by visit"
 
 
-class Call(NamedTuple):
+class SubsetCall(NamedTuple):
     """What was called, and on which subsets."""
 
     of: str
@@ -33,7 +32,7 @@ class Call(NamedTuple):
     arrangement: str
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """What was called, without the subsets: `bcast pipeline, segments of 4 KiB`."""
         parts = [f"{self.of} {self.algorithm}"]
         parts += [f"segments of {format_bytes(self.segment_B)}"] if self.segment_B else []
@@ -65,7 +64,7 @@ class _Point:
     Times in seconds are geometric means over visits. `late`: samples that a rank came too late for.
     """
 
-    call: Call
+    call: SubsetCall
     size_B: int
     subsets: int
     measured_alone: int
@@ -83,64 +82,54 @@ class _Point:
 @effect_models.register(
     "subsets", "How much slower a collective is on a subset of the ranks while the other subsets do the same."
 )
-def fit(records: Sequence[EffectRecord]) -> Effect:
+def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """A factor for each call at one size, the greatest of all points, and that of the slowest subset.
 
     Alone and together are the same subsets, within a visit: each visit gives a factor. Intervals: 95 %, Student's
     t of the logarithms of visits, and of launches where there are several. The size of a call is the largest that
     most launches have. RequestError where no visit measured a call both alone and together.
     """
-    good, notes = verified(records)
-    asked: dict[tuple[Call, int], list[EffectRecord]] = {}
-    for record in good:
-        asked.setdefault((_call(record), int(record.parameters["bytes"])), []).append(record)
-    points = [
-        point
-        for (call, size_B), of_point in sorted(asked.items())
-        if (point := _point(call, size_B, of_point)) is not None
-    ]
+    good = verified(effect, records)
+    questions = grouped(good, lambda record: (_call(record), int(record.parameters["bytes"])))
+    points = [point for question in sorted(questions) if (point := _point(*question, questions[question]))]
     if not points:
         raise RequestError("no subset was measured alone and together", "measure again, with --resume")
     # The last of a call: the largest size of those that most launches measured.
     chosen = {point.call: point for point in sorted(points, key=lambda point: (point.launches, point.size_B))}
-    parameters = {f"factor_{call.name}": point.factor for call, point in chosen.items()}
-    parameters |= {f"slowest_{call.name}": point.slowest for call, point in chosen.items()}
+    effect.parameters = {f"factor_{call.name}": point.factor for call, point in chosen.items()}
+    effect.parameters |= {f"slowest_{call.name}": point.slowest for call, point in chosen.items()}
     most = max(point.launches for point in points)
     worst = max((point for point in points if point.launches == most), key=lambda point: point.factor.value)
-    parameters["greatest_factor"] = worst.factor
-    return Effect(
-        effect="subsets",
-        parameters=parameters,
-        views=_views(points, list(chosen.values())),
-        points=[_row(point) for point in points],
-        plots=[
-            Plot(
-                x="bytes",
-                y="factor",
-                by="subsets_of",
-                where={"call": call},
-                title=f"{call}: time with the other subsets over the time alone",
-                log_y=False,
-            )
-            for call in dict.fromkeys(point.call.words for point in points)
-        ],
-        notes=[*notes, *_notes(good, points)],
+    effect.parameters["greatest_factor"] = worst.factor
+    effect.points = [_row(point) for point in points]
+    effect.plots = [
+        Plot(
+            x="bytes",
+            y="factor",
+            by="subsets_of",
+            where={"call": call},
+            title=f"{call}: time with the other subsets over the time alone",
+            log_y=False,
+        )
+        for call in dict.fromkeys(point.call.title for point in points)
+    ]
+    effect.notes += _notes(good, points)
+    _state(effect, points, list(chosen.values()))
+
+
+def _call(record: EffectRecord) -> SubsetCall:
+    question = record.parameters
+    return SubsetCall(
+        str(question["of"]),
+        str(question["algorithm"]),
+        int(question.get("segment_B", 0)),
+        int(question.get("radix", 0)),
+        int(question["ranks"]),
+        str(question["arrangement"]),
     )
 
 
-def _call(record: EffectRecord) -> Call:
-    asked = record.parameters
-    return Call(
-        str(asked["of"]),
-        str(asked["algorithm"]),
-        int(asked.get("segment_B", 0)),
-        int(asked.get("radix", 0)),
-        int(asked["ranks"]),
-        str(asked["arrangement"]),
-    )
-
-
-def _point(call: Call, size_B: int, records: Sequence[EffectRecord]) -> _Point | None:
+def _point(call: SubsetCall, size_B: int, records: Sequence[EffectRecord]) -> _Point | None:
     """None where no visit measured it both alone and together."""
     alone: dict[tuple[int, int], dict[tuple[int, ...], SubsetsAnswer]] = {}
     together: dict[tuple[int, int], EffectRecord] = {}
@@ -206,7 +195,7 @@ def _typical(of_visits: Array, launch: Sequence[int], unit: str) -> Parameter:
 def _row(point: _Point) -> dict[str, Cell]:
     call, factor, slowest = point.call, point.factor, point.slowest
     return {
-        "call": call.words,
+        "call": call.title,
         "subsets_of": f"{point.subsets} × {call.ranks} {call.arrangement}",
         "operation": call.of,
         "algorithm": call.algorithm,
@@ -265,48 +254,22 @@ def _notes(records: Sequence[EffectRecord], points: Sequence[_Point]) -> list[st
     return notes
 
 
-def _views(points: Sequence[_Point], chosen: Sequence[_Point]) -> Views:
+def _state(effect: Effect, points: Sequence[_Point], chosen: Sequence[_Point]) -> None:
+    """The four views; dominant are the points that parameters are of."""
     factors = [point.factor.value for point in points]
-    return Views(
-        asymptotic=[
-            Statement(
-                text="T_k(P, n) = Θ(T_1(P, n))",
-                latex=r"T_k(P, n) = \Theta(T_1(P, n))",
-                where="a fixed number k of subsets of P ranks each",
-            )
-        ],
-        dominant=[
-            Statement(
-                text=f"T_k = {point.factor.value:.3g} · T_1",
-                latex=rf"T_k = {point.factor.value:.3g} \cdot T_1",
-                where=_where(point),
-                source=SOURCE,
-            )
-            for point in chosen
-        ],
-        bounded=[
-            Statement(
-                text=f"{min(factors):.3g} · T_1 ≤ T_k ≤ {max(factors):.3g} · T_1",
-                latex=rf"{min(factors):.3g}\,T_1 \le T_k \le {max(factors):.3g}\,T_1",
-                where="the calls measured",
-                source=SOURCE,
-            )
-        ],
-        exact=[
-            Statement(
-                text=f"T_k = {format_time(point.together_s)}, T_1 = {format_time(point.alone_s)}",
-                latex=rf"T_k / T_1 = {point.factor.value:.4g}",
-                where=_where(point),
-                source=SOURCE,
-            )
-            for point in points
-        ],
-    )
+    least, most = f"{min(factors):.3g}", f"{max(factors):.3g}"
+    effect.state("asymptotic", "T_k(P, n) = Θ(T_1(P, n))", "a fixed number k of subsets of P ranks each")
+    for point in chosen:
+        effect.state("dominant", f"T_k = {point.factor.value:.3g} · T_1", _where(point), SOURCE)
+    effect.state("bounded", f"{least} · T_1 ≤ T_k ≤ {most} · T_1", "the calls measured", SOURCE)
+    for point in points:
+        text = f"T_k = {format_time(point.together_s)}, T_1 = {format_time(point.alone_s)}"
+        effect.state("exact", text, _where(point), SOURCE, rf"T_k / T_1 = {point.factor.value:.4g}")
 
 
 def _where(point: _Point) -> str:
     call = point.call
     how = "consecutive ranks" if call.arrangement == "blocks" else f"every {point.subsets}. rank"
     return (
-        f"{call.words}, n = {format_bytes(point.size_B)}, k = {point.subsets} subsets of P = {call.ranks}, {how}"
+        f"{call.title}, n = {format_bytes(point.size_B)}, k = {point.subsets} subsets of P = {call.ranks}, {how}"
     )

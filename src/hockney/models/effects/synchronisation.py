@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hockney.errors import RequestError
-from hockney.models.base import Parameter
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.views import Statement, Views
+from hockney.models.effects._scaffold import channel_of, expect_undamaged
+from hockney.models.effects.base import Effect, Plot, effect_models, grouped
 from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
@@ -52,35 +50,45 @@ class _Size:
 Sizes = Mapping[int, _Size]
 
 
-@effect_models.register("synchronisation", "The size from which a send waits for its receiver: S of LogGPS.")
-def fit(records: Sequence[EffectRecord]) -> Effect:
+@effect_models.register(
+    "synchronisation",
+    "The size from which a send waits for its receiver: S of LogGPS.",
+    Plot(x="bytes", y="sending_s", by="receiver", title="Time of a send whose receiver is late"),
+)
+def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """S_B, S_absent_B and arrived_B; RequestError where a payload was damaged or no try was valid.
 
     `low` and `high` of a limit are the sizes nearest to it at which a binomial test of the tries excludes chance
     at the 95 % level.
     """
-    if not all(answered(record, SynchronisationAnswer).verified for record in records):
-        raise RequestError("messages arrived damaged; nothing is concluded from them")
+    expect_undamaged(records)
     present, absent = _sizes(records, "present"), _sizes(records, "absent")
-    effect = Effect(
-        effect="synchronisation",
-        points=_points(records),
-        plots=[Plot(x="bytes", y="sending_s", by="receiver", title="Time of a send whose receiver is late")],
-    )
-    _limit(effect, "S_B", present, "the receiver in the library")
-    _limit(effect, "S_absent_B", absent, "the receiver computing")
-    _arrived(effect, present, records[0].locality == "network")
+    _enter_limit(effect, "S_B", present, "the receiver in the library")
+    _enter_limit(effect, "S_absent_B", absent, "the receiver computing")
+    _enter_arrived(effect, present, is_far=records[0].locality == "network")
     _compare(effect, records)
-    _views(effect)
-    return effect
+    _state(effect)
+    for record in sorted(records, key=lambda record: (record.parameters["receiver"], record.parameters["bytes"])):
+        answer = answered(record, SynchronisationAnswer)
+        effect.points.append(
+            {
+                "receiver": str(record.parameters["receiver"]),
+                "bytes": int(record.parameters["bytes"]),
+                "done": answer.done,
+                "valid": answer.valid,
+                "sending_s": min(answer.sending_s, default=None),
+                "receiving_s": min(answer.receiving_s, default=None),
+                "transfer_s": min(answer.transfers_s),
+            }
+        )
 
 
 def _sizes(records: Sequence[EffectRecord], receiver: str) -> Sizes:
-    of_size: dict[int, list[tuple[EffectRecord, SynchronisationAnswer]]] = {}
-    for record in records:
-        answer = answered(record, SynchronisationAnswer)
-        if record.parameters["receiver"] == receiver and answer.valid:
-            of_size.setdefault(int(record.parameters["bytes"]), []).append((record, answer))
+    valid = [
+        (record, answer)
+        for record in records
+        if (answer := answered(record, SynchronisationAnswer)).valid and record.parameters["receiver"] == receiver
+    ]
     return {
         size_B: _Size(
             done=sum(answer.done for _, answer in launches),
@@ -89,7 +97,7 @@ def _sizes(records: Sequence[EffectRecord], receiver: str) -> Sizes:
             receiving_s=min(min(answer.receiving_s) for _, answer in launches),
             transfer_s=min(min(answer.transfers_s) for _, answer in launches),
         )
-        for size_B, launches in sorted(of_size.items())
+        for size_B, launches in sorted(grouped(valid, lambda each: int(each[0].parameters["bytes"])).items())
     }
 
 
@@ -103,15 +111,14 @@ def _last(sizes: Sizes, verdict: Callable[[_Size], bool]) -> tuple[int | None, i
     return last, None
 
 
-def _limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
+def _enter_limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
     if not sizes:
-        effect.not_identified[name] = f"no valid try with {where}: measure with a core for each rank"
+        effect.cannot_tell(f"no valid try with {where}: measure with a core for each rank", name)
         return
     last, first = _last(sizes, lambda seen: seen.is_free)
     if first is None:
-        effect.not_identified[name] = (
-            f"with {where}, no sender waited up to {format_bytes(max(sizes))}: measure with a larger --largest"
-        )
+        up_to = format_bytes(max(sizes))
+        effect.cannot_tell(f"with {where}, no sender waited up to {up_to}: measure with a larger --largest", name)
         return
     if last is None:
         effect.notes.append(f"{name}: with {where}, every sender waits, even of an empty message")
@@ -124,13 +131,12 @@ def _limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
         )
     sure = [size for size, seen in sizes.items() if size <= last and seen.is_certain]
     waits = [size for size, seen in sizes.items() if size >= first and seen.is_certain and not seen.is_free]
-    low, high = max(sure, default=None), max(0, min(waits) - 1) if waits else None
-    effect.parameters[name] = Parameter(value=last, low=low, high=high, unit="B")
+    effect.know(name, last, "B", max(sure, default=None), max(0, min(waits) - 1) if waits else None)
     if first - last > 1:
         effect.notes.append(f"{name}: known to lie from {last} B to {first - 1} B; the bisection was cut short")
 
 
-def _arrived(effect: Effect, sizes: Sizes, is_far: bool) -> None:
+def _enter_arrived(effect: Effect, sizes: Sizes, *, is_far: bool) -> None:
     """The size up to which a late receiver finds its message there; only where the verdict is a step."""
     name = "arrived_B"
     last, first = _last(sizes, lambda seen: seen.has_arrived)
@@ -141,36 +147,33 @@ def _arrived(effect: Effect, sizes: Sizes, is_far: bool) -> None:
         settle = f"no sender waited up to {format_bytes(max(sizes))}: measure with a larger --largest"
     quick = [size for size, seen in sizes.items() if first is not None and size > first and seen.has_arrived]
     if not sizes:
-        effect.not_identified[name] = "no valid try: measure with a core for each rank"
+        why = "no valid try: measure with a core for each rank"
     elif first is None:
-        effect.not_identified[name] = "every message had arrived: measure with a larger --largest"
+        why = "every message had arrived: measure with a larger --largest"
     elif quick:
-        effect.not_identified[name] = (
-            f"the late receive takes more than half a transfer at {first} B, and again less at {quick[0]} B: "
-            f"{settle}"
-        )
+        why = f"the late receive takes more than half a transfer at {first} B, and again less at {quick[0]} B: "
+        why += settle
     elif last is None:
-        effect.not_identified[name] = (
+        why = (
             "the late receive takes more than half a transfer even of an empty message: nothing travels early, "
             f"or the receive itself takes that long; {settle}"
         )
     elif first - last > 1 or sizes[first].receiving_s < STEP * sizes[last].receiving_s:
-        effect.not_identified[name] = (
-            f"the late receive passes half a transfer near {last} B without a step: {settle}"
-        )
+        why = f"the late receive passes half a transfer near {last} B without a step: {settle}"
     else:
-        effect.parameters[name] = Parameter(value=last, low=last, high=last, unit="B")
+        effect.know(name, last, "B", last, last)
+        return
+    effect.cannot_tell(why, name)
 
 
 def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """Compare S_B with the library's own limit: it agrees, less a header; it disagrees; or it cannot be told."""
-    channel = "network" if records[0].locality == "network" else "shared_memory"
-    limits = {record.about.get("eager_limit_B", {}).get(channel) for record in records} - {None}
+    limits = {record.about.get("eager_limit_B", {}).get(channel_of(record)) for record in records} - {None}
     if len(limits) != 1:
         effect.notes.append("the library does not state an eager limit of its own to compare with")
         return
     limit_B = int(limits.pop())
-    effect.parameters["library_limit_B"] = Parameter(value=limit_B, unit="B")
+    effect.know("library_limit_B", limit_B, "B")
     measured = effect.parameters.get("S_B")
     if measured is None:
         return
@@ -188,63 +191,31 @@ def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
         )
     else:
         header_B = limit_B - measured.value
-        effect.parameters["header_B"] = Parameter(value=header_B, low=least_B, high=most_B, unit="B")
+        effect.know("header_B", header_B, "B", least_B, most_B)
         effect.notes.append(
             f"agrees with the library's own limit of {limit_B} B"
             + (f", {header_B:g} B of which are left to its header" if header_B else "")
         )
 
 
-def _views(effect: Effect) -> None:
-    limit, away = effect.parameters.get("S_B"), effect.parameters.get("S_absent_B")
+def _state(effect: Effect) -> None:
+    """The four views, where the limit is known."""
+    limit, absent = effect.parameters.get("S_B"), effect.parameters.get("S_absent_B")
     if limit is None:
         return
-    size = f"{limit.value:g}"
-    free = Statement(text="T_send(n) = Θ(n)", latex=r"T_{send}(n) = \Theta(n)", where=f"n ≤ {size} B")
-    waits = Statement(
-        text="T_send(n) = Θ(t_late + n)", latex=r"T_{send}(n) = \Theta(t_{late} + n)", where=f"n > {size} B"
-    )
-    dominant = Statement(
-        text="T_send(n) ≥ t_late",
-        latex=r"T_{send}(n) \ge t_{late}",
-        where=f"n > {size} B",
-        source=SOURCE,
-    )
-    bounded = [
-        Statement(
-            text="0 ≤ wait(n) ≤ t_late", latex=r"0 \le t_{wait}(n) \le t_{late}", where="every n", source=SOURCE
+    up_to, beyond = f"n ≤ {limit.value:g} B", f"n > {limit.value:g} B"
+    effect.state("asymptotic", "T_send(n) = Θ(n)", up_to)
+    effect.state("asymptotic", "T_send(n) = Θ(t_late + n)", beyond)
+    effect.state("dominant", "T_send(n) ≥ t_late", beyond, SOURCE)
+    effect.state("bounded", "0 ≤ wait(n) ≤ t_late", "every n", SOURCE)
+    if absent is None or absent.value >= limit.value:
+        effect.state("exact", "wait(n) = 0", up_to, SOURCE)
+    else:
+        effect.state("exact", "wait(n) = 0", f"n ≤ {absent.value:g} B", SOURCE)
+        effect.state(
+            "exact",
+            "wait(n) = time until the receiver next enters the library",
+            f"{absent.value:g} B < {up_to}",
+            latex=r"t_{wait}(n) = t_{away}",
         )
-    ]
-    exact = [
-        Statement(text="wait(n) = 0", latex=r"t_{wait}(n) = 0", where=f"n ≤ {size} B", source=SOURCE),
-        Statement(text="wait(n) = t_late", latex=r"t_{wait}(n) = t_{late}", where=f"n > {size} B", source=SOURCE),
-    ]
-    if away is not None and away.value < limit.value:
-        exact[0] = exact[0].model_copy(update={"where": f"n ≤ {away.value:g} B"})
-        exact.insert(
-            1,
-            Statement(
-                text="wait(n) = time until the receiver next enters the library",
-                latex=r"t_{wait}(n) = t_{away}",
-                where=f"{away.value:g} B < n ≤ {size} B",
-            ),
-        )
-    effect.views = Views(asymptotic=[free, waits], dominant=[dominant], bounded=bounded, exact=exact)
-
-
-def _points(records: Sequence[EffectRecord]) -> list[dict[str, Cell]]:
-    points: list[dict[str, Cell]] = []
-    for record in sorted(records, key=lambda record: (record.parameters["receiver"], record.parameters["bytes"])):
-        answer = answered(record, SynchronisationAnswer)
-        points.append(
-            {
-                "receiver": str(record.parameters["receiver"]),
-                "bytes": int(record.parameters["bytes"]),
-                "done": answer.done,
-                "valid": answer.valid,
-                "sending_s": min(answer.sending_s, default=None),
-                "receiving_s": min(answer.receiving_s, default=None),
-                "transfer_s": min(answer.transfers_s),
-            }
-        )
-    return points
+    effect.state("exact", "wait(n) = t_late", beyond, SOURCE)

@@ -14,7 +14,8 @@ from hockney.predict.discrepancy import Groups, Where
 from hockney.predict.estimators._beyond import Growth, Runs
 from hockney.predict.estimators._correction import Corrector
 from hockney.predict.estimators.base import Array, Correction, Prediction, Progress, unknown
-from hockney.predict.scenario import LOCALITIES, NETWORK, Scenario, Scenarios
+from hockney.predict.place import LOCALITIES, NETWORK
+from hockney.predict.scenario import Scenario, Scenarios
 from hockney.statistics import NORMAL
 
 _BATCH = 512

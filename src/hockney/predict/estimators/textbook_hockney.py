@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.optimize import nnls
 
 from hockney.errors import RequestError
-from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import Call
 from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.points import CHOICE, GROWING, POINT, positions

@@ -9,8 +9,7 @@ from hockney.machine.formula import latex_quantity, quantity
 from hockney.models.base import Fit
 from hockney.models.collectives._torus import congestion_as_printed
 from hockney.models.collectives._written import largest, latex, symbols, total
-from hockney.models.collectives.base import collective_models
-from hockney.models.collectives.closed_form import ClosedForm, Optimum
+from hockney.models.collectives.closed_form import ClosedForm, Optimum, collective_models
 from hockney.models.collectives.expression import ONE, Call, symbol
 from hockney.models.views import Statement
 from hockney.network.traffic.study import alltoall_congestion

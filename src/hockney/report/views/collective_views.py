@@ -11,8 +11,7 @@ from hockney.machine.congestion import Congestion
 from hockney.machine.formula import domain, latex_quantity, quantity
 from hockney.models.base import Fit
 from hockney.models.collectives._written import WrittenTerm, latex, meanings, symbols, total
-from hockney.models.collectives.base import collective_models
-from hockney.models.collectives.closed_form import ClosedForm
+from hockney.models.collectives.closed_form import ClosedForm, collective_models
 from hockney.models.collectives.expression import ZERO
 from hockney.models.views import VIEWS, Statement, Views
 from hockney.report.views.collective_bounds import bounds, torus_bound

@@ -12,7 +12,7 @@ from hockney import _core
 from hockney._core import Problem
 from hockney.machine.formula import regime_of
 from hockney.models.base import Fit
-from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import Call
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.units import format_bytes

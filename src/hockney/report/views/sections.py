@@ -13,7 +13,8 @@ from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, collective_title, titles
 from hockney.machine.summary import OVERSUBSCRIBED
 from hockney.models.base import Fit, Parameter
-from hockney.models.collectives.base import CollectiveModel, collective_models
+from hockney.models.collectives.base import CollectiveModel
+from hockney.models.collectives.closed_form import collective_models
 from hockney.models.effects.base import Cell, Effect, effect_models
 from hockney.models.views import Statement, View, Views
 from hockney.report.views.collective_costs import costs_of

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, effect_models
-from hockney.models.views import Statement, Views
 from hockney.records.effect_answers.overlap import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
@@ -16,16 +14,11 @@ CALLS = {"sender": "isend_s", "receiver": "irecv_s"}
 
 
 @effect_models.register("posting", "What the call that starts a transfer costs.", reads="overlap")
-def fit(records: Sequence[EffectRecord]) -> Effect:
+def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """`isend_s` and `irecv_s`, each less one reading of the clock."""
-    parameters = {}
     for side, name in CALLS.items():
         answers = [answered(record, OverlapAnswer) for record in records if record.parameters["side"] == side]
         calls_s = [start_s - answer.clock_s for answer in answers for start_s in answer.start_s]
         if calls_s:
-            parameters[name] = Parameter(value=max(0.0, float(np.median(calls_s))), unit="s")
-    exact = [
-        Statement(text=f"T = {each.value:.3g} s", latex=f"T = {each.value:.3g}", where=name)
-        for name, each in parameters.items()
-    ]
-    return Effect(effect="posting", parameters=parameters, views=Views(exact=exact))
+            effect.know(name, max(0.0, float(np.median(calls_s))), "s")
+            effect.state("exact", f"T = {effect.parameters[name].value:.3g} s", name)

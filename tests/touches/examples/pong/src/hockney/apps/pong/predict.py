@@ -6,7 +6,8 @@ from typing import Annotated
 
 from hockney.errors import RequestError
 from hockney.fields import Option
-from hockney.predict.verb import MachineFile, Sizes, predict
+from hockney.predict.options import MachineFile, Sizes
+from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time

@@ -7,7 +7,7 @@ from typing import Annotated
 from hockney.apps.launched import Repetitions
 from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
-from hockney.predict.verb import Sizes
+from hockney.predict.options import Sizes
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import Without

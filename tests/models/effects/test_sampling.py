@@ -12,8 +12,8 @@ from tests.answers import answering
 from tests.models.effects import test_congestion, test_overlap
 
 from hockney.models.base import Parameter
-from hockney.models.effects import _streams, overlap
-from hockney.models.effects._resampling import MOST_STRETCHES, resampled_medians, stretches, widening
+from hockney.models.effects import _sampling, overlap
+from hockney.models.effects._sampling import MOST_STRETCHES, resampled_medians, stretches, widening
 from hockney.models.effects.base import effect_models
 
 SAMPLES, GROUP = 400, 16
@@ -78,7 +78,7 @@ def test_intervals_of_effects_cover_where_samples_are_correlated(
         return float(np.mean([each.low is not None and each.low <= 1 <= (each.high or 0) for each in found]))
 
     assert coverage() >= 0.93
-    for module in (_streams, overlap):
+    for module in (_sampling, overlap):
         monkeypatch.setattr(module, "MOST_STRETCHES", SAMPLES)
         monkeypatch.setattr(module, "stretches", single)
     assert coverage() < 0.8

@@ -1,7 +1,11 @@
-"""What the models of streams share: samples of equal questions together, intervals by bootstrap, words."""
+"""Samples of equal questions together, and intervals by bootstrap of stretches of neighbouring ones.
+
+Samples resemble those beside them: stretches of them are drawn again, not single ones.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,15 +13,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models.base import Parameter
-from hockney.models.effects._resampling import MOST_STRETCHES, resampled_medians, stretches
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.records.levels import Level
 from hockney.records.visits import Levels, Ranks, is_at, levels_by
-from hockney.statistics import TAILS, Array
+from hockney.statistics import NORMAL, TAILS, Array, t_reach
 
+MOST_STRETCHES = 10
+"""Few and long ones hold what neighbours share; `widening` is then 1.5."""
 REPLICATES = 200
 """The ends of a 95 % interval are then the fifth of the replicates from either end."""
+
+
+def stretches(group_begins: Sequence[int], samples: int) -> NDArray[np.int_]:
+    """The number of the stretch of each sample, shape (samples,): ten, or as many as there are samples.
+
+    A stretch is a run of whole groups between references; of samples, where fewer than ten groups were recorded.
+    """
+    begins = np.asarray(group_begins) if len(group_begins) >= MOST_STRETCHES else np.arange(samples)
+    group = np.searchsorted(begins, np.arange(samples), side="right") - 1
+    return np.asarray(group * min(MOST_STRETCHES, begins.size) // max(begins.size, 1))
+
+
+def widening(stretches: int) -> float:
+    """By how much the deviations of replicates, drawn from so few stretches, are too small for a 95 % interval.
+
+    Their variance is (n − 1)/n of what it should be, and an estimate itself: for medians with half of the n − 1
+    degrees of freedom (Student's t), as tests/models/effects/test_sampling.py shows. 1 for a single stretch, of
+    which nothing follows.
+    """
+    if stretches < 2:
+        return 1.0
+    return t_reach(1.0, max(1, (stretches - 1) // 2)) / NORMAL * math.sqrt(stretches / (stretches - 1))
+
+
+def places(stretch: NDArray[np.int_]) -> list[NDArray[np.int_]]:
+    """The indices of the samples of each stretch."""
+    return [np.flatnonzero(stretch == number) for number in np.unique(stretch)]
+
+
+def draw(places: Sequence[NDArray[np.int_]], lot: np.random.Generator) -> NDArray[np.int_]:
+    """Indices of the samples of as many whole stretches as there are, drawn with replacement."""
+    return np.concatenate([places[chosen] for chosen in lot.integers(len(places), size=len(places))])
+
+
+def resampled_medians(
+    samples: Array, stretch: NDArray[np.int_], replicates: int, lot: np.random.Generator
+) -> Array:
+    """Medians of draws of whole stretches, shape (replicates,), widened, but not beyond what was seen.
+
+    `samples`, all positive, and the `stretch` of each have shape (n,).
+    """
+    of_stretch = places(stretch)
+    medians = np.array([np.median(samples[draw(of_stretch, lot)]) for _ in range(replicates)])
+    centre = float(np.median(samples))
+    widened = centre * (medians / centre) ** widening(len(of_stretch))
+    return np.clip(widened, samples.min(), samples.max())
 
 
 @dataclass(frozen=True)
@@ -75,22 +126,3 @@ def bootstrapped(value: float, replicates: Array | None, unit: str) -> Parameter
     low, high = np.nanquantile(replicates, TAILS)
     # The interval holds the value that is used.
     return Parameter(value=value, low=min(value, float(low)), high=max(value, float(high)), unit=unit)
-
-
-def per_byte(seconds: float) -> str:
-    """2.67e-9 → `2.67 ns/B`."""
-    return f"{seconds * 1e9:.3g} ns/B"
-
-
-def latex(quantity: str) -> str:
-    """A number with its unit: `2.67 ns/B` → `2.67\\,\\mathrm{ns/B}`."""
-    number, _, unit = quantity.partition(" ")
-    unit = unit.replace("µ", r"\mu ")
-    return rf"{number}\,\mathrm{{{unit}}}" if unit else number
-
-
-def verified(records: Sequence[EffectRecord]) -> tuple[list[EffectRecord], list[str]]:
-    """The records whose payload arrived as sent, and a note on those that did not."""
-    good = [record for record in records if answered(record, StreamsAnswer).verified]
-    wrong = len(records) - len(good)
-    return good, [f"{wrong} answers are left out: their payload did not arrive as sent"] if wrong else []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from hockney.models._segments import Curve, Stretch
+from hockney.models._regimes import SizeCurve, Stretch
 from hockney.statistics import Array
 
 # As docs/reference/models.md has them.
@@ -167,7 +167,7 @@ def test_no_cut_is_cheaper_than_the_best(kind: str) -> None:
         cuts = list(every.cuts())
         least = min(price for price, _ in cuts)
         limit_B = every.stated_B[0] if every.stated_B else None
-        curve = Curve(every.size_B, every.time_s, every.noise, limit_B, every.stated_B[1:])
+        curve = SizeCurve(every.size_B, every.time_s, every.noise, limit_B, every.stated_B[1:])
         assert curve.sigma == SIGMA
         places = [(stretch.first, stretch.last) for stretch in curve.best]
         prices = [price for price, cut in cuts if [(one.first, one.last) for one in cut] == places]

@@ -1,0 +1,209 @@
+"""What a machine predicts, as a frame: `Machine.predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import BaseModel, TypeAdapter
+
+from hockney.errors import RequestError
+from hockney.fields import keywords, named, of_keywords, refuse_unknown
+from hockney.machine.file import Machine
+from hockney.predict.datatype import predict_datatype
+from hockney.predict.estimators.base import silent
+from hockney.predict.every_algorithm import predict_collective
+from hockney.predict.fft import predict_fft
+from hockney.predict.messages import predict_messages
+from hockney.predict.options import (
+    AddedEffects,
+    BlockFace,
+    BlockLayout,
+    CollectiveCase,
+    EffectOptions,
+    FftCase,
+    MachineFile,
+    Message,
+    NetworkOptions,
+)
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.registry import did_you_mean
+from hockney.terminal import loading
+from hockney.words import LARGEST, listed, several, wholes
+
+
+def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> pd.DataFrame:
+    """What `given`, options of `hockney predict OPERATION` as keywords, asks of a machine: `Machine.predict`."""
+    known = dict.fromkeys(COLLECTIVES, _of_collective) | dict.fromkeys(POINT_TO_POINT, _of_messages)
+    known |= {"jacobi": _of_stencil, "cg": _of_stencil, "ring": _of_ring, "sum3d": _of_sum3d}
+    known |= {"fft": _of_fft, "datatype": _of_datatype}
+    if operation not in known:
+        raise RequestError(
+            f"there is no frame of {operation!r}", f"{did_you_mean(operation, known)}known: {listed(list(known))}"
+        )
+    if "machine" in given:
+        raise RequestError(
+            "predict has no option 'machine' here", "ask the other machine: load_machine(…).predict(…)"
+        )
+    rows, warnings = known[operation](machine, path, operation, given)
+    table = pd.DataFrame(rows)
+    table.attrs["warnings"] = list(dict.fromkeys(warnings))
+    return table
+
+
+Rows = tuple[list[dict[str, object]], Sequence[str]]
+"""Rows of a frame, and what limits them."""
+
+
+def _of_messages(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
+    message, effects = _asked(machine, path, operation, given, Message, AddedEffects)
+    answer = predict_messages(operation, message, effects)
+    words = answer.model_dump(
+        exclude={"machine", "reference_s", "large_reference_s", "oversubscribed", "predictions", "warnings"}
+        | {"with_effects"}
+    )
+    rows = []
+    for number, prediction in enumerate(answer.predictions):
+        row = {**words, "bytes": prediction.size_B, **_columns(prediction, "size_B", "regime", "concerns")}
+        if answer.with_effects:
+            added = answer.with_effects[number]
+            row |= {f"{name}_with_effects": getattr(added, name) for name in ("time_s", "low_s", "high_s")}
+        rows.append(row)
+    return rows, answer.warnings
+
+
+def _columns(answer: object, *without: str) -> dict[str, object]:
+    """The fields and computed values of an answer, but some."""
+    plain = TypeAdapter(type(answer)).dump_python(answer)
+    return {name: value for name, value in plain.items() if name not in without}
+
+
+def _of_collective(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
+    words = dict(given)
+    counts = _counts(words.pop("ranks", None))
+    (case,) = _asked(machine, path, operation, words, CollectiveCase)
+    rows: list[dict[str, object]] = []
+    warnings: list[str] = []
+    for ranks in counts:
+        for size in predict_collective(
+            case.model_copy(update={"operation": operation, "ranks": ranks})
+        ).predictions:
+            for row in size.algorithms:
+                name = row.algorithm
+                rows.append(
+                    {
+                        "operation": operation,
+                        "ranks": ranks,
+                        "bytes": size.bytes,
+                        **_columns(row, "bytes", "terms_s"),
+                        "critical_bytes": row.bytes,
+                        "is_best": name == size.best,
+                        "may_be_best": name == size.best or name in size.not_told_apart_from,
+                    }
+                )
+            warnings += size.warnings
+    return rows, warnings
+
+
+def _counts(ranks: Any) -> list[int | None]:
+    """Numbers of ranks: one, several, or a text as on the command line; None for none. RequestError else."""
+    if ranks is None:
+        return [None]
+    counts: list[int | None] = []
+    with named("ranks"):
+        for count in several(ranks):
+            is_whole = isinstance(count, float) and count.is_integer()
+            counts += wholes(str(int(count) if is_whole else count), range(1, LARGEST + 1))
+        if not counts:
+            raise RequestError("an empty list names nothing", "for example 64, or [8, 16]")
+    return counts
+
+
+def _of_stencil(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
+    from hockney.apps.cg.predict import CgCase
+    from hockney.apps.jacobi.predict import JacobiCase
+    from hockney.apps.stencil.verb import StencilCase, grid_rows, predicted_grids
+
+    loading.load()
+    cases: dict[str, type[StencilCase]] = {"jacobi": JacobiCase, "cg": CgCase}
+    (case,) = _asked(machine, path, operation, given, cases[operation])
+    _, predicted, _ = predicted_grids(case, silent)
+    rows = [{"operation": operation, **row} for row in grid_rows(predicted)]
+    return rows, predicted.warnings
+
+
+def _of_ring(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
+    from hockney.apps.ring.predict import Numbers, RingCase, predicted_rings, ring_rows
+
+    loading.load()
+    # A latency in place of the machine is asked for on the command line alone.
+    (case,) = _asked(machine, path, operation, given, RingCase)
+    answer = predicted_rings(case, Numbers())
+    words = {"operation": operation, "exchange": case.exchange, "model": answer.model}
+    return [{**words, **row} for row in ring_rows(answer)], list(answer.notes)
+
+
+def _of_sum3d(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
+    from hockney.apps.sum3d.options import Sum3dCosts
+    from hockney.apps.sum3d.predict import Sum3dCase, predicted_sum3d, sum3d_row
+
+    loading.load()
+    case, costs, between = _asked(machine, path, operation, given, Sum3dCase, Sum3dCosts, NetworkOptions)
+    answer = predicted_sum3d(case, costs, between)
+    return [sum3d_row(case, answer)], list(answer.prediction.warnings)
+
+
+def _of_fft(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
+    (case,) = _asked(machine, path, operation, given, FftCase)
+    answer = predict_fft(case)
+    rows = [
+        {
+            "operation": operation,
+            "size": answer.size,
+            "ranks": decision.ranks,
+            **_columns(way, "grid", "terms_s", "transpositions"),
+            "grid": "x".join(map(str, way.grid)),
+            "is_best": way.division == decision.best,
+            "may_be_best": way.division in (decision.best, *decision.not_told_apart_from),
+        }
+        for decision in answer.decisions
+        for way in decision.divisions
+    ]
+    return rows, [*answer.warnings, *(why for decision in answer.decisions for why in decision.refused.values())]
+
+
+def _of_datatype(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
+    answer = predict_datatype(*_asked(machine, path, operation, given, BlockLayout, BlockFace, EffectOptions))
+    layout = {
+        **_columns(answer, "machine", "layout", "ways", "verdict", "notes"),
+        "operation": operation,
+        **_columns(answer.layout, "contiguous", "level"),
+    }
+    rows = [
+        {**layout, "way": name, **_columns(prediction), "answer": answer.verdict.answer}
+        for name, prediction in answer.ways.items()
+    ]
+    return rows, [note for prediction in answer.ways.values() for note in prediction.notes]
+
+
+def _asked(
+    machine: Machine, path: Path, operation: str, given: Mapping[str, object], *models: type[BaseModel]
+) -> list[Any]:
+    """The models of a verb, filled with keywords; those of a machine file hold the machine.
+
+    A word goes to the first model that has such an option; RequestError where none has.
+    """
+    refuse_unknown(given, {word for model in models for word in keywords(model)}, f"predict {operation}")
+    parts: list[dict[str, Any]] = [{} for _ in models]
+    for name, value in given.items():
+        place = next(number for number, model in enumerate(models) if name in keywords(model))
+        parts[place][name] = value
+    made: list[Any] = []
+    for model, part in zip(models, parts, strict=True):
+        if issubclass(model, MachineFile):
+            made.append(of_keywords(model, {"machine": path, **part}, f"predict {operation}").holding(machine))
+        else:
+            made.append(of_keywords(model, part, f"predict {operation}"))
+    return made

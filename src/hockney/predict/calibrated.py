@@ -1,0 +1,136 @@
+"""The times of a collective by every algorithm, calibrated on measured collectives, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hockney.errors import RequestError
+from hockney.machine.select import parse_where
+from hockney.machine.system import find_system
+from hockney.predict.collective import AlgorithmTime, PredictedSize, chosen_names
+from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
+from hockney.predict.held_to_points import held
+from hockney.predict.identify.told import known_defaults
+from hockney.predict.network_figures import figures_of
+from hockney.predict.options import CollectiveCase
+from hockney.predict.points import CHOICE, POINT, beside, beyond, limits, points
+from hockney.predict.scenario import MOST_STEPS
+from hockney.records import table
+from hockney.records.keys import POINT_TO_POINT
+from hockney.units import format_bytes
+from hockney.words import written
+
+
+def calibrated(
+    case: CollectiveCase, path: Path, sizes_B: Sequence[int], progress: Progress
+) -> list[PredictedSize]:
+    """The answers of the estimator `simulated`, with intervals, calibrated once for all sizes."""
+    if (case.ranks or 0) > MOST_STEPS:
+        raise RequestError(
+            f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
+            "ask for fewer, or leave out --table",
+        )
+    frame = table.with_words(table.load(path, case.statistic), parse_where(case.where))
+    pooled = points(frame, case.operation, case.statistic)
+    learn = pooled.frame
+    for name in ("system", "mpi"):
+        if len(words := sorted(set(learn[name]))) > 1:
+            raise RequestError(
+                f"{path} holds {name} {', '.join(words)}", f"choose one: --where {name}='{words[0]}'"
+            )
+    choices = _choices(case, learn)
+    if len(mappings := sorted(set(learn["mapping"]))) > 1 and not case.mapping:
+        raise RequestError(
+            f"{path} holds {len(mappings)} mappings: {', '.join(word or '(empty)' for word in mappings)}",
+            "choose the one to predict with --mapping",
+        )
+    figures = figures_of(case)
+    system = find_system(case.system) if case.system else None
+    if system is not None:
+        system = figures.of(system)
+    elif figures.are_given:
+        raise RequestError(
+            "--network-latency and --network-bandwidth need --system beside --table",
+            "say which system the ranks are on",
+        )
+    pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
+    defaults = known_defaults(frame)
+    others = beside(frame, learn, case.operation, pooled.statistic)
+    training = Training(learn, pairs, system, case.operation, pooled.statistic, progress, defaults, beside=others)
+    progress(0.0, "calibrating")
+    fitted = estimators.get(ANSWER)(training)
+    warnings = [*pooled.warnings, *limits(learn)]
+    origin = f"{path} ({pooled.statistic})"
+    answers = []
+    for size_B in sizes_B:
+        rows, doubts = _rows(choices.assign(bytes=size_B), learn, fitted)
+        answers.append(PredictedSize.of(case, size_B, origin, rows, [*warnings, *doubts]))
+    return answers
+
+
+def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
+    """Each algorithm as it was measured, with its segments and its radix, on the ranks of the case."""
+    measured = sorted(set(learn["algorithm"]))
+    chosen = chosen_names(case, measured)
+    if strange := [name for name in chosen if name not in measured]:
+        raise RequestError(
+            f"{case.table} has no {case.operation} by {strange[0]}", f"known: {', '.join(measured)}"
+        )
+    choices = learn[learn["algorithm"].isin(chosen)].drop_duplicates(list(CHOICE)).reset_index(drop=True)
+    if case.segment_B:
+        choices = choices[choices["segment_bytes"] == case.segment_B].reset_index(drop=True)
+        if choices.empty:
+            length = written(case.segment_B)
+            raise RequestError(f"nothing was measured with segments of {length}", "leave out --segment")
+    choices = choices.assign(
+        mapping=case.mapping or str(learn["mapping"].iloc[0]),
+        ranks=case.ranks,
+        nodes=case.nodes,
+        ppn=case.ppn,
+        root=case.root,
+    )
+    choices[["nodes", "ppn", "root"]] = choices[["nodes", "ppn", "root"]].astype("Int64")
+    return choices
+
+
+def _rows(
+    choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator
+) -> tuple[list[AlgorithmTime], list[str]]:
+    """A row for each choice, and what limits them."""
+    alone = fitted.predict(choices[[*POINT, "time_s"]])
+    prediction, contradicted = held(alone, choices, learn, fitted)
+    notes, correction = alone.note or [], alone.correction
+    assert correction is not None, f"{ANSWER} corrects what it simulates"
+    rows = []
+    for i, point in enumerate(choices.to_dict("records")):
+        name = _title(point)
+        if not np.isfinite(prediction.time_s[i]):
+            why = (note.partition(": ")[2] for note in notes if note.startswith(f"{point['algorithm']}, "))
+            rows.append(AlgorithmTime(name, "none", None, note=next(why, "not simulated")))
+            continue
+        ends_s = prediction.time_s, prediction.low_s, prediction.high_s
+        time_s, low_s, high_s = (float(values[i]) for values in ends_s)
+        readable_s, weight = (float(values[i]) for values in (correction.readable_s, correction.weight))
+        share = time_s / readable_s - 1
+        rows.append(
+            AlgorithmTime(name, "simulated, calibrated", time_s, low_s, high_s, readable_s, share, weight)
+        )
+    return rows, [*notes, *beyond(learn, choices), *contradicted]
+
+
+def _title(point: Mapping[Any, Any]) -> str:
+    """`chain, segments of 1 KiB, radix 4`."""
+    parts = [str(point["algorithm"])]
+    for name, words in (("segment_bytes", "segments of {}"), ("radix", "radix {}")):
+        try:
+            value = int(point[name])
+        except (TypeError, ValueError):
+            continue
+        if value:
+            parts.append(words.format(format_bytes(value) if name == "segment_bytes" else value))
+    return ", ".join(parts)
