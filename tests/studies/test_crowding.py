@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from tests.command_line import outcome
 
+from hockney.api import studies as of_api
 from hockney.campaign import prepare
 from hockney.campaign.estimate import first_pass_s
 from hockney.campaign.plan import Plan
-from hockney.cli import study as of_cli
 from hockney.errors import RequestError
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
@@ -190,7 +190,7 @@ def test_a_folder_that_is_not_empty_is_refused_before_the_probe(
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(of_cli, "crowded", never)
+    monkeypatch.setattr(of_api, "crowded", never)
     (tmp_path / "mine").touch()
     code, _, err = outcome("study", "collectives", "--ranks", "2", "-o", tmp_path)
     assert code == 2

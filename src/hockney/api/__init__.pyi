@@ -16,6 +16,13 @@ from .functions import load_machine as load_machine
 from .functions import predict as predict
 from .functions import report as report
 from .functions import tune as tune
+from .installation import DoctorAnswer as DoctorAnswer
+from .installation import Lab as Lab
+from .installation import MpiFinding as MpiFinding
+from .installation import doctor as doctor
+from .installation import lab_down as lab_down
+from .installation import lab_run as lab_run
+from .installation import lab_up as lab_up
 from .machine import Machine as Machine
 from .pages import Page as Page
 from .predictions import predict_collective as predict_collective
@@ -23,6 +30,13 @@ from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
+from .studies import ShownStudy as ShownStudy
+from .studies import StudyAnswer as StudyAnswer
+from .studies import StudyDone as StudyDone
+from .studies import StudyLeft as StudyLeft
+from .studies import StudyList as StudyList
+from .studies import StudyPlanned as StudyPlanned
+from .studies import study as study
 from .tuning import TuneAnswer as TuneAnswer
 from .tuning import Tuning as Tuning
 from .tuning import Verification as Verification

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hockney import reading
-from hockney.batch.base import Allocation, allocation, batch_systems
+from hockney.batch.base import JobAllocation, allocation, batch_systems
 from hockney.campaign.collectives import KINDS
 from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
@@ -258,7 +258,7 @@ def refuse_far_too_many(plan: Launching) -> None:
         )
 
 
-def expect_room(plan: Launching, given: Allocation) -> None:
+def expect_room(plan: Launching, given: JobAllocation) -> None:
     """EnvironmentLack where a job has fewer nodes, or fewer CPUs, than the ranks of a plan need."""
     asked = f"{plan.ranks} ranks" + (f" on {plan.nodes} nodes" if plan.nodes else "")
     lacks_nodes = bool(given.hosts) and plan.nodes is not None and len(given.hosts) < plan.nodes

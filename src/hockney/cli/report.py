@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from hockney import reading
-from hockney.cli._collective_times import CollectiveTimes
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option, flags_written
 from hockney.machine.level_option import AnyLevel
+from hockney.options.report import CollectiveTimes
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from hockney.errors import HockneyError
@@ -60,11 +60,6 @@ class Diagnosis:
     machine: Inventory
     node: NodeDescription
     advice: list[str]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        search = [{"where": s.where, "wrappers": [str(w) for w in s.wrappers]} for s in self.search]
-        return {**asdict(self), "node": self.node.model_dump(), "search": search}
 
 
 def diagnose(

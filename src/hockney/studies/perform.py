@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -318,18 +318,3 @@ def _measure(path: Path, options: Plan, watcher: Watcher, part: str, job_end_s: 
     if records := campaign.records():
         table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     return outcome
-
-
-def as_data(folder: Folder, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """The steps and what came of them."""
-    return [
-        {
-            **step.planned(),
-            **(
-                folder.state.steps[step.name].model_dump()
-                if step.name in folder.state.steps
-                else {"state": "not done"}
-            ),
-        }
-        for step in steps
-    ]

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from hockney.batch.base import Allocation
+from hockney.batch.base import JobAllocation
 from hockney.campaign.estimate import Estimate, estimate, first_pass_s, launch_s
 from hockney.campaign.options import MeasureOptions
 from hockney.campaign.plan import Launching, Plan
@@ -95,12 +95,6 @@ class Step:
         """The ranks that it launches."""
         return max(model.ranks for model in self.models.values() if isinstance(model, Launching))
 
-    def planned(self) -> dict[str, Any]:
-        """What it would do, and what that takes."""
-        bound_s = self.estimate.bound_s if self.estimate else None
-        said = {"name": self.name, "command": self.command, "why": self.why, "placement": self.placement}
-        return {**said, "estimate_s": self.estimate_s, "bound_s": bound_s}
-
     def operations(self) -> list[str]:
         """What it measures, by the names of operations and applications."""
         plan = self.plan
@@ -109,7 +103,7 @@ class Step:
         return [*plan.operations, *plan.effects] or list(POINT_TO_POINT)
 
 
-def fits(step: Step, given: Allocation | None) -> bool:
+def fits(step: Step, given: JobAllocation | None) -> bool:
     """Whether a job has room for the ranks of a step; outside of jobs, every step is tried."""
     for model in step.models.values():
         if given is not None and isinstance(model, Launching):

@@ -1,4 +1,4 @@
-"""Which times of collectives a page shows."""
+"""What `hockney report` is told, and the part of it that a study is told too."""
 
 from __future__ import annotations
 
