@@ -24,10 +24,10 @@ from hockney.runner.launchers.base import MapBy
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import LaunchFailed, NoAnswer
 from hockney.studies import crowding
-from hockney.studies.asked import Asked
+from hockney.studies.asked import StudyRequest
 from hockney.studies.crowding import Crowding, crowded, probed
 from hockney.studies.files import Study, find, parse
-from hockney.studies.steps import Step, steps
+from hockney.studies.steps import StudyStep, steps
 
 NEVER_YIELDS = {3: 0.3, 4: 0.5, 6: 1.0, 8: 1.8}
 YIELDS = dict.fromkeys(NEVER_YIELDS, 0.05)
@@ -37,13 +37,13 @@ def found(visit_s: dict[int, float]) -> Crowding:
     return Crowding(ranks=8, cores=2, what="cores", placements=["core"], start_s=0.5, visit_s=visit_s)
 
 
-def planned(study: Study, visit_s: dict[int, float] | None, placement: MapBy = "core") -> list[Step]:
+def planned(study: Study, visit_s: dict[int, float] | None, placement: MapBy = "core") -> list[StudyStep]:
     of_probe = None if visit_s is None else found(visit_s)
-    asked = Asked(name=study.name, quick=True, ranks=8, placements=[placement], crowding=of_probe)
+    asked = StudyRequest(name=study.name, quick=True, ranks=8, placements=[placement], crowding=of_probe)
     return steps(study, asked, Path("s"))
 
 
-def shipped(name: str, visit_s: dict[int, float] | None) -> list[Step]:
+def shipped(name: str, visit_s: dict[int, float] | None) -> list[StudyStep]:
     return planned(find(name), visit_s)
 
 

@@ -37,12 +37,12 @@ from hockney.studies.answers import (
     StudyList,
     StudyPlanned,
 )
-from hockney.studies.asked import Asked, check_nodes, check_ranks
+from hockney.studies.asked import StudyRequest, check_nodes, check_ranks
 from hockney.studies.crowding import BEFORE, crowded, probed
 from hockney.studies.files import Study, find, names
 from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
 from hockney.studies.perform import STEPS, Folder, expect_new, perform
-from hockney.studies.steps import Step, fits, page_s, steps
+from hockney.studies.steps import StudyStep, fits, page_s, steps
 from hockney.terminal import say
 from hockney.terminal.signals import Interrupted, undisturbed
 from hockney.units import format_duration
@@ -90,13 +90,13 @@ class _Begun:
     """A study that is about to be performed, or gone on with: then its `folder` is there."""
 
     study: Study
-    asked: Asked
+    asked: StudyRequest
     output: Path
     folder: Folder | None = None
     probe_s: float = 0.0
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[StudyStep]:
         """All of its steps."""
         return steps(self.study, self.asked, self.output / STEPS)
 
@@ -132,7 +132,7 @@ def _new(options: StudyOptions, launching: AppLaunching, submission: Submission,
         **({"variants": with_options(launching.variants, site)} if site.launcher_options else {}),
     }
     settings |= {name: lasting(settings[name]) for name in ("mpi", "hostfile", "platform") if name in settings}
-    asked = Asked(
+    asked = StudyRequest(
         name=chosen.name,
         quick=options.quick,
         ranks=options.ranks or _ranks(options.nodes, launching, submission, site),
@@ -153,7 +153,7 @@ def _ranks(nodes: Sequence[int], launching: AppLaunching, submission: Submission
     return site.cores_per_node * max(nodes, default=1)
 
 
-def _of_nodes(whole: Sequence[Step], nodes: Sequence[int]) -> list[Step]:
+def _of_nodes(whole: Sequence[StudyStep], nodes: Sequence[int]) -> list[StudyStep]:
     """The steps on these numbers of nodes, all without; RequestError for one that the study does not have."""
     known = sorted({step.nodes for step in whole if step.nodes is not None})
     for count in nodes:
@@ -209,7 +209,7 @@ def _performed(
     return _measured(begun, folder, expected, left, job, estimate_s, began_s, options, quiet=quiet)
 
 
-def _planned(begun: _Begun, expected: Sequence[Step], estimate_s: float) -> StudyPlanned:
+def _planned(begun: _Begun, expected: Sequence[StudyStep], estimate_s: float) -> StudyPlanned:
     file, asked = begun.study.file, begun.asked
     shares = asked.crowding is None and crowded(asked.launched, asked.placements)
     takes = [str(step.estimate or f"about {format_duration(step.estimate_s)}") for step in expected]
@@ -218,7 +218,9 @@ def _planned(begun: _Begun, expected: Sequence[Step], estimate_s: float) -> Stud
     return StudyPlanned(*texts, asked, estimate_s, answers, takes, BEFORE if shares else "")
 
 
-def _jobs(begun: _Begun, folder: Folder, left: Sequence[Step], submission: Submission, site: Site) -> WrittenJobs:
+def _jobs(
+    begun: _Begun, folder: Folder, left: Sequence[StudyStep], submission: Submission, site: Site
+) -> WrittenJobs:
     """A job for each number of nodes that has steps left."""
     name = begun.study.name
     jobs = []
@@ -237,8 +239,8 @@ def _jobs(begun: _Begun, folder: Folder, left: Sequence[Step], submission: Submi
 def _measured(
     begun: _Begun,
     folder: Folder,
-    expected: Sequence[Step],
-    left: Sequence[Step],
+    expected: Sequence[StudyStep],
+    left: Sequence[StudyStep],
     job: JobAllocation | None,
     estimate_s: float,
     began_s: float,
@@ -302,7 +304,7 @@ def _measured(
 
 
 @contextmanager
-def _watching(step: Step, *, quiet: bool) -> Iterator[say.PointsBar]:
+def _watching(step: StudyStep, *, quiet: bool) -> Iterator[say.PointsBar]:
     """Says what a step is, and draws how far a campaign has come."""
     if not quiet:
         say.note(f"{step.name}: {step.command}, about {format_duration(step.estimate_s)}")
@@ -312,12 +314,12 @@ def _watching(step: Step, *, quiet: bool) -> Iterator[say.PointsBar]:
         yield bar
 
 
-def _answers(folder: Folder, whole: Sequence[Step]) -> list[StepAnswer]:
+def _answers(folder: Folder, whole: Sequence[StudyStep]) -> list[StepAnswer]:
     return [StepAnswer.performed(step, folder.state.steps.get(step.name)) for step in whole]
 
 
 def _left(
-    begun: _Begun, folder: Folder, own: Sequence[Step], whole: Sequence[Step], job: JobAllocation
+    begun: _Begun, folder: Folder, own: Sequence[StudyStep], whole: Sequence[StudyStep], job: JobAllocation
 ) -> StudyLeft:
     """What a job did of a study that others have still to end."""
     done, why = sum(map(folder.is_over, own)), ""
@@ -349,7 +351,7 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, source: Path) -> 
     output = options.output or Path(chosen.name)
     said = launching.model_dump(include=launching.model_fields_set & {"system", "mpi"})
     given = Given(**said, ranks=options.ranks, mapping=options.map_by[0] if options.map_by else "")
-    asked = Asked(name=chosen.name, ranks=default_ranks([]), placements=chosen.file.placements[:1])
+    asked = StudyRequest(name=chosen.name, ranks=default_ranks([]), placements=chosen.file.placements[:1])
     measured = {name for step in steps(chosen, asked, output / STEPS) for name in step.operations()}
     with (
         undisturbed(),

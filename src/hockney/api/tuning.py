@@ -18,10 +18,10 @@ from hockney.options.tune import TuneOptions
 from hockney.records.verification import Verification as Verification
 from hockney.tune.launched import Verifying, verify
 from hockney.tune.rules import SIZES_B, find
-from hockney.tune.source import MachineSource, Source
+from hockney.tune.source import MachineSource, MeasuredSource
 from hockney.tune.targets.base import targets
+from hockney.tune.tuned import TargetRules, TunedCell, TunedRule, answer, explained
 from hockney.tune.tuned import TuneAnswer as TuneAnswer
-from hockney.tune.tuned import Tuned, TunedCell, TunedRule, answer, explained
 from hockney.units import counted
 from hockney.words import several
 
@@ -36,9 +36,9 @@ class Tuning:
     `source`: the measurements that they are from; None where they are by the model.
     """
 
-    tuned: Tuned
+    tuned: TargetRules
     verification: Verification | None = None
-    source: Source | None = None
+    source: MeasuredSource | None = None
 
     @property
     def text(self) -> str:
@@ -105,7 +105,7 @@ def of_measurements(
     RequestError where nothing can be compared.
     """
     form = targets.get(target.replace("-", "_"))
-    source = Source.read(path, several(where), mpi)
+    source = MeasuredSource.read(path, several(where), mpi)
     done = source.tuned(form, several(operations), ranks, to_be_verified=to_be_verified)
     done.checked()
     return Tuning(done, source=source)

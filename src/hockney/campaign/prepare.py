@@ -33,7 +33,7 @@ from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_h
 from hockney.runner.library import Counting, counting, files_of_rules, launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
-from hockney.runner.transports import ALL, Tried, candidates, offered, trial_request, tried
+from hockney.runner.transports import ALL, OFFERED, Tried, candidates, offered, trial_request, tried
 from hockney.runner.variants import Variant, parse_variant
 
 MOST_RANKS_PER_CPU = 32
@@ -343,7 +343,7 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
                 *(mpi.kind, mpi.version, hello.settings, variant.arguments, environment, copy_B, line_B)
             ),
             "hosts": list(hosts.values()),
-            "transports": {} if mpi.kind == "smpi" else offered(mpi).as_dict(),
+            "transports": {} if mpi.kind == "smpi" else OFFERED.dump_python(offered(mpi), exclude_defaults=True),
             "nodes": [one.model_dump(exclude_defaults=True) for one in nodes],
         },
         warnings=warnings,

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadTable
-from hockney.runner.preload import Damaged, Outcome, rules_text
+from hockney.runner.preload import Damaged, PreloadedRun, rules_text
 
 
 def variables(
@@ -106,7 +106,7 @@ class Applied(BaseModel):
         return self.rules - len({call.rule for call in self.calls if call.rule >= 0})
 
 
-def applied(outcome: Outcome, table: PreloadTable, *, compare: bool = False) -> Applied:
+def applied(outcome: PreloadedRun, table: PreloadTable, *, compare: bool = False) -> Applied:
     """The report beside the table; a damaged one is as none, with a warning.
 
     `compare`: the library's own code ran half of the calls that rules are for.

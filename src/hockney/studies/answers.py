@@ -9,11 +9,11 @@ from typing import Annotated, ClassVar
 from pydantic import ConfigDict, Field
 
 from hockney.report.findings import Finding
-from hockney.studies.asked import Asked
+from hockney.studies.asked import StudyRequest
 from hockney.studies.crowding import Crowding
 from hockney.studies.files import StudyFile
 from hockney.studies.perform import Done
-from hockney.studies.steps import Step
+from hockney.studies.steps import StudyStep
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class StepAnswer:
     left_out: int | None = None
 
     @classmethod
-    def planned(cls, step: Step, state: str | None = None) -> StepAnswer:
+    def planned(cls, step: StudyStep, state: str | None = None) -> StepAnswer:
         """What a step would do, and what that takes."""
         bound_s = step.estimate.bound_s if step.estimate else None
         return cls(step.name, step.command, step.why, step.placement, step.estimate_s, bound_s, state)
 
     @classmethod
-    def performed(cls, step: Step, done: Done | None) -> StepAnswer:
+    def performed(cls, step: StudyStep, done: Done | None) -> StepAnswer:
         """What came of a step, None: nothing yet."""
         planned = cls.planned(step, "not done")
         if done is None:
@@ -92,7 +92,7 @@ class StudyPlanned:
     question: str
     compares: str
     shows: str
-    asked: Asked
+    asked: StudyRequest
     estimate_s: float
     steps: list[StepAnswer]
     takes: Annotated[list[str], Field(exclude=True)]

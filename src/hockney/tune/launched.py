@@ -18,10 +18,10 @@ from hockney.records.contents import contents_of
 from hockney.records.folder import JOURNALS, Campaign
 from hockney.records.verification import Verification
 from hockney.runner.variants import DEFAULT
-from hockney.tune.cells import Cell
+from hockney.tune.cells import CallTimes
 from hockney.tune.loading import expect_own_choice
 from hockney.tune.rules import in_order
-from hockney.tune.source import Source
+from hockney.tune.source import MeasuredSource
 from hockney.tune.trial import (
     BEST,
     LEAST_LAUNCHES,
@@ -34,8 +34,8 @@ from hockney.tune.trial import (
     probes,
     trial,
 )
-from hockney.tune.tuned import Tuned
-from hockney.tune.verify import Times, gains_of, judged, kept, missing, proof, seen_of
+from hockney.tune.tuned import TargetRules
+from hockney.tune.verify import TrialTimes, gains_of, judged, kept, missing, proof, seen_of
 from hockney.units import format_time
 from hockney.words import listed
 
@@ -59,7 +59,7 @@ class Verifying:
     library: str = ""
 
 
-def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verification]:
+def verify(done: TargetRules, source: MeasuredSource, asked: Verifying) -> tuple[TargetRules, Verification]:
     """The rules that stand, and what the launches showed; it is in the folder by then, too.
 
     NegativeAnswer where the library rejects the rules, or ignores all of them.
@@ -116,27 +116,22 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     return replace(done, rules=rules, is_tried=is_tried, verified=_header(verification)), verification
 
 
-def _takes_over(done: Tuned) -> bool:
+def _takes_over(done: TargetRules) -> bool:
     """Whether a rule changes calls without one, too: MPICH takes the operation from its device for it."""
     some, none = (done.target.settings(Path("rules"), rules) for rules in (done.rules, []))
     return not done.target.is_preloaded and some != none
 
 
-def _plan(source: Source, asked: Verifying) -> Plan:
-    """How the campaign launched; RequestError where the source is none, or is somebody else's."""
-    if not source.plan or "schema_version" not in source.plan:
-        raise RequestError(
-            f"{source.path} does not say how its ranks were launched",
-            "verify rules from a campaign of `hockney measure`, or leave --verify out",
-        )
-    plan = Plan.stored(source.plan, source.path)
+def _plan(source: MeasuredSource, asked: Verifying) -> Plan:
+    """How the campaign launched; RequestError where nobody says, or that is somebody else's."""
+    plan = source.plan()
     if not asked.trust and (reason := doubt(source.path, plan, "--verify")):
         raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
     here = {"mpi": source.mpi} if source.mpi else {}
     return plan.model_copy(update=here | ({"caches": [source.cache]} if source.cache else {}))
 
 
-def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Verifying) -> Times:
+def _timed(tried: Trial, cells: Sequence[CallTimes], names: Sequence[str], asked: Verifying) -> TrialTimes:
     """The times of a trial, which is measured as far as it is not there yet."""
     folder, launches = asked.folder, tried.plan.launches
     begun = any((folder / name).exists() for name in JOURNALS)
@@ -162,7 +157,7 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
     return times
 
 
-def _there(tried: Trial, asked: Verifying) -> Times:
+def _there(tried: Trial, asked: Verifying) -> TrialTimes:
     """The times in the folder; RequestError where they are of another trial or another library."""
     campaign = Campaign.open(asked.folder)
     plan, wanted = Plan.stored(campaign.plan(), asked.folder), tried.plan
@@ -171,7 +166,7 @@ def _there(tried: Trial, asked: Verifying) -> Times:
             f"the verification in {asked.folder} was launched otherwise ({', '.join(unlike)})",
             "choose another folder (--verify-in), or remove it; nothing in it was changed",
         )
-    times = Times(contents_of(campaign))
+    times = TrialTimes(contents_of(campaign))
     if others := sorted(times.libraries - {asked.library}):
         raise RequestError(
             f"{asked.folder} holds times of {listed(others)}, not of {asked.library}",

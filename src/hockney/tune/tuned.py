@@ -11,10 +11,10 @@ from pathlib import Path
 from hockney import __version__
 from hockney.errors import RequestError
 from hockney.records.verification import Verification
-from hockney.tune.cells import Cell
-from hockney.tune.choose import Choice, Decision, choose, choose_whole
-from hockney.tune.rules import Algorithm, Rule, find, in_order, joined
-from hockney.tune.targets.base import Library, Target
+from hockney.tune.cells import CallTimes
+from hockney.tune.choose import ChosenRules, Decision, choose, choose_whole
+from hockney.tune.rules import Method, Rule, find, in_order, joined
+from hockney.tune.targets.base import Reader, RuleForm
 from hockney.units import format_bytes, format_time
 
 MOST_EXPLAINED = 10
@@ -23,13 +23,13 @@ WIDTH = 110
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TargetRules:
     """Rules for a target and a library; `refused` are those that it cannot express, with the reason."""
 
-    target: Target
-    library: Library
+    target: RuleForm
+    library: Reader
     rules: list[Rule]
-    choice: Choice
+    choice: ChosenRules
     origin: str
     refused: list[str] = field(default_factory=list)
     is_tried: bool = False
@@ -90,7 +90,7 @@ class Tuned:
                 raise AssertionError(f"{self.target.title} say {found} of {one.cell.place}, not {one.algorithm}")
         return text
 
-    def _completed(self, decision: Decision) -> Algorithm | None:
+    def _completed(self, decision: Decision) -> Method | None:
         """The algorithm of a cell as the file says it."""
         if decision.algorithm is None:
             return None
@@ -99,8 +99,13 @@ class Tuned:
 
 
 def tuned(
-    target: Target, library: Library, cells: Sequence[Cell], origin: str, *, to_be_verified: bool = False
-) -> Tuned:
+    target: RuleForm,
+    library: Reader,
+    cells: Sequence[CallTimes],
+    origin: str,
+    *,
+    to_be_verified: bool = False,
+) -> TargetRules:
     """Choose for these cells; RequestError where the library does not read the target's form.
 
     Rules `to_be_verified` may be for a gain that is within its interval: launches will tell.
@@ -115,13 +120,13 @@ def tuned(
     else:
         chosen = choose(cells)
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
-    kept = Choice(
+    kept = ChosenRules(
         [rule for rule in chosen.rules if rule not in refused],
         [replace(one, algorithm=None, best=None) if _fitting(refused, one) else one for one in chosen.decisions],
     )
     rules = joined([target.complete(rule) for rule in kept.rules])
     told = [f"{rule}: {why}" for rule, why in refused.items()]
-    return Tuned(target, library, [_with_gain(rule, kept) for rule in rules], kept, origin, told)
+    return TargetRules(target, library, [_with_gain(rule, kept) for rule in rules], kept, origin, told)
 
 
 def _fitting(rules: Iterable[Rule], decision: Decision) -> Rule | None:
@@ -131,7 +136,7 @@ def _fitting(rules: Iterable[Rule], decision: Decision) -> Rule | None:
     return next(fitting, None) if decision.algorithm is not None else None
 
 
-def _with_gain(rule: Rule, choice: Choice) -> Rule:
+def _with_gain(rule: Rule, choice: ChosenRules) -> Rule:
     """The rule with what it gains in its cells: by the model where a cell of it is by the model."""
     of_it = [one for one in choice.decisions if _fitting([rule], one)]
     if not of_it:
@@ -141,7 +146,7 @@ def _with_gain(rule: Rule, choice: Choice) -> Rule:
     return replace(rule, gain=gain, basis="measurement" if is_measured else "model")
 
 
-def expect_some(cells: Sequence[Cell], target: Target, library: Library) -> None:
+def expect_some(cells: Sequence[CallTimes], target: RuleForm, library: Reader) -> None:
     """RequestError where nothing can be compared, with what is missing."""
     if not cells:
         raise RequestError(
@@ -151,7 +156,7 @@ def expect_some(cells: Sequence[Cell], target: Target, library: Library) -> None
         )
 
 
-def explained(choice: Choice) -> list[str]:
+def explained(choice: ChosenRules) -> list[str]:
     """The rules that gain most, in words, the largest gain first."""
     of_rule: dict[Rule, list[Decision]] = {}
     for decision in choice.decisions:
@@ -244,7 +249,7 @@ class TuneAnswer:
     verification: Verification | None
 
 
-def answer(done: Tuned, path: Path, verification: Verification | None) -> TuneAnswer:
+def answer(done: TargetRules, path: Path, verification: Verification | None) -> TuneAnswer:
     """What `hockney tune` answers of the rules in this file."""
     return TuneAnswer(
         file=str(path),
