@@ -32,6 +32,7 @@ modules.insert(0, str(Path(__file__).parents[2]))
 
 from bench.accuracy.page import EVERY_SECOND, PAGE, RESULTS, page
 from bench.accuracy.questions import PAIRS, QUESTIONS, SEEDS, Question
+from bench.baselines import register
 
 from hockney.importers._collect import collect, write
 from hockney.importers.base import Given
@@ -55,6 +56,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, help="the first so many splits of each question")
     arguments = parser.parse_args()
     if arguments.data:
+        register()
         for name in arguments.only or [*PAIRS, *QUESTIONS]:
             for label, ask in _splits(name, arguments.data)[: arguments.splits]:
                 if label in _results().get(name, {}) and not arguments.again:

@@ -163,6 +163,14 @@ def format_bytes_rounded(size: float) -> str:
     return _scaled(size, [(2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")])
 
 
+def format_size(size_B: float) -> str:
+    """A computed size to three digits: 2417.3 → `2.36 KiB`."""
+    for scale, unit in ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")):
+        if abs(size_B) >= scale:
+            return f"{size_B / scale:.3g} {unit}".replace("-", "−")
+    return f"{size_B:.3g} B".replace("-", "−")
+
+
 def format_time(seconds: float, digits: int = 3) -> str:
     """2.1e-7 → `0.21 µs`: microseconds up to a millisecond, as the field's tables have it, ns below 10 ns."""
     if 0 < abs(seconds) < 9.995e-9:

@@ -58,7 +58,7 @@ def test_errors_of_messages(campaign: Path) -> None:
 
 def test_errors_of_a_collective(collectives: Path) -> None:
     evaluation = hk.load(collectives).evaluate(
-        "bcast", train="ranks <= 8", models=["interpolation", "nearest_ranks"]
+        "bcast", train="ranks <= 8", models=["interpolation", "linear_in_ranks"]
     )
     assert set(evaluation.predictions["ranks"]) == {16}
     assert isinstance(evaluation.figure, Figure)

@@ -15,7 +15,7 @@ from hockney.campaign.work import Work
 from hockney.errors import RequestError
 from hockney.records.contents import read, unmeasured
 from hockney.records.folder import Campaign
-from hockney.report.answers import of_results
+from hockney.report.findings import of_results
 from hockney.runner.inventory import inventory
 from hockney.runner.session import Session
 

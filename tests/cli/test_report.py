@@ -19,7 +19,7 @@ from hockney.records.app_record import AppRecord
 from hockney.records.contents import contents_of
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
-from hockney.report.make import not_measured
+from hockney.report.reading import not_measured
 
 Run = Callable[..., tuple[int, str, str]]
 

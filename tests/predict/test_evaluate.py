@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.capabilities import shared
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.machine.system import System
-from hockney.predict.estimators.base import Estimator, FittedEstimator, Prediction, Training, estimators
+from hockney.predict.estimators.base import Estimator, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.evaluate import evaluate, table
 from hockney.records import table as tidy
 
@@ -74,13 +75,24 @@ def test_estimators_are_compared_where_both_predict(bcast: Callable[..., pd.Data
     assert {row["common"]["n_test"] for row in result["models"].values()} == {12}
 
 
-def test_an_estimator_that_refuses_most_is_not_compared(bcast: Callable[..., pd.DataFrame]) -> None:
+class Constant:
+    """A millisecond for every point."""
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        """The same for all, without an interval."""
+        return replace(unknown(len(points)), time_s=np.full(len(points), 1e-3))
+
+
+def test_an_estimator_that_refuses_most_is_not_compared(
+    bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One number of ranks has no line: that leaves the others all their points, and one of them is the best."""
-    names = ("linear_in_ranks", "nearest_ranks", "textbook_hockney")
+    names = ("linear_in_ranks", "nearest", "textbook_hockney")
+    monkeypatch.setattr(estimators, "_units", dict(estimators) | {"nearest": lambda _: Constant()})
     frame = bcast(straight, algorithms=["linear", "binomial", "default"])
     result = evaluate(frame, "bcast", "ranks == 16", "ranks == 32", names=names).result
     assert result["models"]["linear_in_ranks"]["failed"] == result["n_test"] == 18
-    assert result["compared"] == ["nearest_ranks", "textbook_hockney"]
+    assert result["compared"] == ["nearest", "textbook_hockney"]
     # All but those of the library's own choice, which have no formula.
     assert result["n_common"] == 12
     assert result["best_baseline"]["name"] in result["compared"]
@@ -123,13 +135,13 @@ def test_an_estimator_that_cannot_run_says_why(
     bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lacking(_: Training) -> FittedEstimator:
-        raise EnvironmentLack("Extra-P is not installed", "pip install 'hockney[extra-p]'")
+        raise EnvironmentLack("Peer is not installed", "pip install peer")
 
     known = dict(estimators)
-    monkeypatch.setattr(estimators, "_units", known | {"extra_p": lacking})
+    monkeypatch.setattr(estimators, "_units", known | {"peer": lacking})
     frame = bcast(straight, algorithms=["default"])
     rows = evaluate(frame, "bcast", "ranks <= 16", "").result["models"]
-    assert rows["extra_p"] == {"skipped": "Extra-P is not installed (pip install 'hockney[extra-p]')"}
+    assert rows["peer"] == {"skipped": "Peer is not installed (pip install peer)"}
     assert "textbook formula" in rows["textbook_hockney"]["skipped"]
     assert rows["linear_in_ranks"]["failed"] == 0
 

@@ -13,7 +13,7 @@ from hockney.campaign.plan import Launching
 from hockney.campaign.prepare import counting_launches
 from hockney.errors import EnvironmentLack
 from hockney.predict.decisions.base import decisions_for
-from hockney.predict.identified import Answer
+from hockney.predict.identified import IdentifiedOperation
 from hockney.predict.identify.candidates import of_schedule
 from hockney.predict.identify.forced import forced
 from hockney.predict.identify.told import SETTING, WATCHING
@@ -40,7 +40,7 @@ def watched(mpi: Mpi, operations: tuple[str, ...], sizes_B: tuple[int, ...] = SI
 
 
 @pytest.fixture(scope="module", params=OPERATIONS)
-def seen(mpi: Mpi, request: pytest.FixtureRequest) -> dict[str, Answer]:
+def seen(mpi: Mpi, request: pytest.FixtureRequest) -> dict[str, IdentifiedOperation]:
     """The answer of each operation; skips where nothing is known that counts."""
     if mpi.kind not in library.COUNTING:
         pytest.skip(f"{mpi.describe()} cannot be watched")
@@ -50,22 +50,22 @@ def seen(mpi: Mpi, request: pytest.FixtureRequest) -> dict[str, Answer]:
 # On further MPIs only where all is tested: there the kernel counts, which takes long, and an absurd setting
 # shows that it is read rightly.
 @pytest.mark.one_mpi
-def test_the_set_holds_what_the_version_says(mpi: Mpi, seen: dict[str, Answer]) -> None:
+def test_the_set_holds_what_the_version_says(mpi: Mpi, seen: dict[str, IdentifiedOperation]) -> None:
     known = decisions_for(mpi.describe())
     for operation, answer in seen.items():
         told = [cell for cell in answer.cells if cell.names is not None]
         assert len(told) >= len(SIZES_B) / 2, answer.cells
         for cell in told:
-            choice = known.default(operation, RANKS, cell.size_B, nodes=cell.nodes or 1)
+            choice = known.default(operation, RANKS, cell.bytes, nodes=cell.nodes or 1)
             assert choice is not None
-            names = {name for one in cell.names or () for name in one.names}
+            names = {name for one in cell.names or () for name in one.schedules}
             assert of_schedule(operation, choice).name in names, cell
             assert len(cell.names or ()) <= 3
             assert (cell.way, cell.why) == (WATCHING, ""), "nothing was set"
 
 
 @pytest.mark.one_mpi
-def test_switches_are_those_of_the_version_to_the_byte(mpi: Mpi, seen: dict[str, Answer]) -> None:
+def test_switches_are_those_of_the_version_to_the_byte(mpi: Mpi, seen: dict[str, IdentifiedOperation]) -> None:
     """Where two schedules follow one another that send different messages."""
     known = decisions_for(mpi.describe())
     switches = [(operation, switch) for operation, answer in seen.items() for switch in answer.switches]
@@ -73,11 +73,11 @@ def test_switches_are_those_of_the_version_to_the_byte(mpi: Mpi, seen: dict[str,
     for operation, switch in switches:
         sides = [
             known.default(operation, RANKS, size_B, nodes=switch.nodes or 1)
-            for size_B in (switch.last_B, switch.first_B)
+            for size_B in (switch.last_bytes, switch.first_bytes)
         ]
         assert sides[0] != sides[1], switch
         element_B = ELEMENT_B if COLLECTIVES[operation].reduces else 1
-        assert switch.first_B - switch.last_B == element_B, (operation, switch)
+        assert switch.first_bytes - switch.last_bytes == element_B, (operation, switch)
 
 
 @pytest.mark.parametrize("repeats", [True, False])
@@ -160,7 +160,7 @@ def test_an_absurd_setting_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) ->
     (answer,) = watched(mpi, ("bcast",), (262_144,)).answers
     (cell,) = answer.cells
     assert cell.names is not None
-    assert [name.names for name in cell.names] == [(schedule,)]
+    assert [name.schedules for name in cell.names] == [(schedule,)]
     assert (cell.way, cell.why) == (SETTING, f"forced by the setting {setting}")
     shipped = decisions_for(mpi.describe()).default("bcast", RANKS, 262_144, nodes=cell.nodes or 1)
     assert shipped is not None
@@ -192,7 +192,7 @@ def test_the_radix_that_is_set_is_told(mpi: Mpi, monkeypatch: pytest.MonkeyPatch
     (answer,) = watched(mpi, ("bcast",), (64,)).answers
     (cell,) = answer.cells
     assert cell.names is not None
-    assert [name.names for name in cell.names] == [("knomial, radix 3",)]
+    assert [name.schedules for name in cell.names] == [("knomial, radix 3",)]
     assert cell.way == SETTING
 
 
@@ -210,7 +210,7 @@ def test_a_rule_of_a_file_is_seen_to_the_byte(mpi: Mpi, tmp_path: Path, monkeypa
     monkeypatch.setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", str(rules))
     (answer,) = watched(mpi, ("bcast",), (1024, 16_384)).answers
     (switch,) = answer.switches
-    assert (switch.last_B, switch.first_B) == (THRESHOLD_B - 1, THRESHOLD_B)
+    assert (switch.last_bytes, switch.first_bytes) == (THRESHOLD_B - 1, THRESHOLD_B)
     assert "linear" in str(switch.before).split(" or ")
     assert "pipeline" in str(switch.after).split(" or ")
     assert all(str(rules) in cell.why for cell in answer.cells)
@@ -229,7 +229,7 @@ def test_beside_a_file_the_algorithm_that_goes_first_is_told(
         monkeypatch.setenv(name, value)
     (answer,) = watched(mpi, ("bcast",), (262_144,)).answers
     (cell,) = answer.cells
-    names = [name for one in cell.names or () for name in one.names]
+    names = [name for one in cell.names or () for name in one.schedules]
     if mpi.version.startswith("4"):
         assert "linear" in names
         assert str(rules) in cell.why
@@ -238,15 +238,15 @@ def test_beside_a_file_the_algorithm_that_goes_first_is_told(
 
 
 def test_without_its_own_counters_the_kernel_counts(
-    mpi: Mpi, seen: dict[str, Answer], monkeypatch: pytest.MonkeyPatch
+    mpi: Mpi, seen: dict[str, IdentifiedOperation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if mpi.kind != "openmpi":
         pytest.skip("has none")
     monkeypatch.setenv("OMPI_MCA_pml", "^monitoring")
     sizes_B = (1024, 16_384)
     (answer,) = watched(mpi, ("bcast",), sizes_B).answers
-    exact = {cell.size_B: cell.names for cell in seen["bcast"].cells}
-    counted = {cell.size_B: cell.names for cell in answer.cells}
+    exact = {cell.bytes: cell.names for cell in seen["bcast"].cells}
+    counted = {cell.bytes: cell.names for cell in answer.cells}
     assert {size_B: counted[size_B] for size_B in sizes_B} == {size_B: exact[size_B] for size_B in sizes_B}
 
 

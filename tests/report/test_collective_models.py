@@ -13,6 +13,7 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
 from hockney.report.collective_models import drawings, findings, model_table
 from hockney.report.make import make
+from hockney.report.reading import Wish
 
 
 def model(ranks: tuple[float, ...] = (2, 4, 8, 16), operation: str = "bcast") -> CollectiveModel:
@@ -83,7 +84,7 @@ def test_models_are_those_of_the_statistic_that_is_asked_for(tmp_path: Path, has
     path = tmp_path / "t.csv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     machine = build(path) if has_file else None
-    sections = make(path, machine=machine, statistic="mean_over_ranks").sections
+    sections = make(path, Wish(machine, statistic="mean_over_ranks")).sections
     (section,) = (section for section in sections if section.title == "Bcast")
     assert "Models of the mean time over ranks in ranks" in section.tables[0].caption
     assert section.tables[0].rows[0][2].startswith("10 µs")

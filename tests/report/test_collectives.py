@@ -15,11 +15,11 @@ from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import points
 from hockney.records import table
 from hockney.report import collectives
-from hockney.report.asked import asked
 from hockney.report.explorer.explored import Source
-from hockney.report.make import Report, make, write_csv
-from hockney.report.page import Section
+from hockney.report.make import make, write_csv
+from hockney.report.page import Report, Section
 from hockney.report.places import Places
+from hockney.report.reading import Wish, statistics_of
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import Table
 
@@ -240,14 +240,14 @@ def test_boundaries_come_from_the_system_file(measured: Path) -> None:
 
 def test_what_a_system_file_does_not_describe_is_said(measured: Path) -> None:
     other = SYSTEM.model_copy(update={"mappings": {"socket": SYSTEM.mappings["core"]}})
-    report = make(measured, systems=[other])
+    report = make(measured, Wish(systems=[other]))
     assert any("no mapping 'core'" in warning for warning in report.warnings)
     assert "another node begins" in report.html
 
 
 def test_a_system_that_is_not_in_the_table_is_refused(two_systems: Path) -> None:
     with pytest.raises(RequestError, match="no rows of system 'x'"):
-        make(two_systems, systems=[SYSTEM.model_copy(update={"name": "x"})])
+        make(two_systems, Wish(systems=[SYSTEM.model_copy(update={"name": "x"})]))
 
 
 def test_statistics_of_algorithms_without_segments_are_told(measured: Path, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def section_of(
 ) -> Section:
     """The section on broadcasts alone, without predictions, which take seconds."""
     frame = table.load(path)
-    source = Source(path.name, frame, [], {"bcast": asked(frame, statistic, sizes_B).statistics["bcast"]})
+    source = Source(path.name, frame, [], {"bcast": statistics_of(frame, statistic, sizes_B)[0]["bcast"]})
     with drawing_style():
         return collectives.section(source, "bcast", Places(frame, systems), sizes_B, Looks())
 
@@ -364,22 +364,22 @@ def test_what_was_not_measured_is_refused_or_said(measured: Path, tmp_path: Path
     with pytest.raises(
         RequestError, match="no collective has times of the statistic 'min_over_ranks'"
     ) as refused:
-        make(measured, statistic="min_over_ranks")
+        make(measured, Wish(statistic="min_over_ranks"))
     assert "completion" in refused.value.hint
     # A table need not name the statistic of all its rows.
     unnamed = table.load(measured).assign(operation="reduce", statistic="")
     with pytest.raises(RequestError) as refused:
-        asked(pd.concat([table.load(measured), unnamed]), "min_over_ranks", [])
+        statistics_of(pd.concat([table.load(measured), unnamed]), "min_over_ranks", [])
     assert "is ," not in refused.value.hint
     with pytest.raises(RequestError, match="no collective was measured at 2 B") as refused:
-        make(measured, sizes_B=[2])
+        make(measured, Wish(sizes_B=[2]))
     assert "8 B, 1 KiB, 64 KiB" in refused.value.hint
     frame = table.load(measured)
     other = frame.assign(operation="reduce", statistic="max_over_ranks")
     table.write(pd.concat([frame[frame["bytes"] != 8], other]), tmp_path / "both.csv")
-    wish = asked(table.load(tmp_path / "both.csv"), "completion", [8])
-    assert wish.statistics == {"bcast": "completion", "reduce": "max_over_ranks"}
-    assert wish.warnings == [
+    statistics, unmet = statistics_of(table.load(tmp_path / "both.csv"), "completion", [8])
+    assert statistics == {"bcast": "completion", "reduce": "max_over_ranks"}
+    assert unmet == [
         "reduce has no completion: shown is max_over_ranks.",
         "bcast: not measured at 8 B, so not shown there.",
     ]

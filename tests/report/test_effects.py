@@ -8,7 +8,8 @@ from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.report.effect_figures import column
-from hockney.report.effects import parameters_table, sections, warnings
+from hockney.report.effects import parameters_table, sections
+from hockney.report.reading import shared_cores
 from hockney.report.style import drawing_style
 
 
@@ -62,8 +63,8 @@ def test_points_that_cannot_be_drawn_are_left_in_the_table() -> None:
 
 
 def test_more_ranks_than_cores_are_told() -> None:
-    assert warnings([matching()]) == []
-    assert "matching" in warnings([matching(oversubscribed=True)])[0]
+    assert shared_cores([], [matching()], [])[1] == []
+    assert "matching" in shared_cores([], [matching(oversubscribed=True)], [])[1][0]
 
 
 def test_a_column_names_its_unit() -> None:

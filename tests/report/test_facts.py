@@ -15,8 +15,10 @@ from hockney.models.base import Fit, Parameter
 from hockney.records.contents import Contents
 from hockney.records.record import Record
 from hockney.records.visits import settle
-from hockney.report.curves import MessageCurve
-from hockney.report.facts import bandwidth, format_size, headline, in_turn, left_out, warnings
+from hockney.report.curves import MessageCurve, headline, in_turn
+from hockney.report.messages import left_out
+from hockney.report.reading import shared_cores
+from hockney.units import format_size
 
 Make = Callable[..., MessageCurve]
 
@@ -26,7 +28,7 @@ def told(curves: list[MessageCurve], records: list[Any] | None = None, launches:
         Path("c"), pd.DataFrame(), records or [], settle(records or [], {}), launches=launches or []
     )
     caveats = reservations([curve.entry for curve in curves], contents)
-    return "\n".join(warnings(curves, contents.launches, caveats))
+    return "\n".join([*shared_cores(curves, [], contents.launches)[0], *caveats])
 
 
 def points(curve: MessageCurve, **fields: Any) -> MessageCurve:
@@ -64,17 +66,17 @@ def test_latency_of_the_first_regime_and_bandwidth_of_the_last(curve: Make, line
 def test_highest_throughput_is_measured(curve: Make, line: Callable[..., Fit]) -> None:
     head = headline(curve([(0, 1e-6), (1000, 1e-6), (4000, 8e-6)], {"piecewise": line(1e-6, 1e-9)}), [])
     assert head is not None
-    assert head.fastest_B_per_s == pytest.approx(1e9)
+    assert head.highest_throughput_B_per_s == pytest.approx(1e9)
     assert head.fastest_at_B == 1000
 
 
 def test_bandwidth_of_all_pairs(curve: Make, line: Callable[..., Fit]) -> None:
     fit = line(1e-6, 1e-9)
     fit.regimes[0].beta_s_per_B = Parameter(value=1e-9, low=0.5e-9, high=2e-9, unit="s/B")
-    found = bandwidth(curve([(1, 1e-6)], operation="bandwidth", other={"pairs": "4"}), fit)
+    found = curve([(1, 1e-6)], operation="bandwidth", other={"pairs": "4"}).bandwidth(fit)
     assert found is not None
     assert [found.value, found.low, found.high] == pytest.approx([4e9, 2e9, 8e9])
-    assert bandwidth(curve([(1, 1e-6)]), line(1e-6, 0.0)) is None
+    assert curve([(1, 1e-6)]).bandwidth(line(1e-6, 0.0)) is None
 
 
 def test_quiet_data_has_no_warning(curve: Make, record: Callable[..., Record]) -> None:

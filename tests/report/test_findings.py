@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hockney.models._evaluate import HeldOut
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.over_ranks.choice import AlgorithmChoice
 from hockney.models.over_ranks.points import Configuration
@@ -19,13 +20,10 @@ from hockney.records.contents import Contents
 from hockney.records.keys import PairKey
 from hockney.records.levels import Level
 from hockney.records.record import Record
-from hockney.report.answers import MOST, of_results, of_trust, weightiest
 from hockney.report.collective_findings import fastest_by_size, of_choices, to_set
-from hockney.report.curves import MessageCurve
-from hockney.report.facts import headline
-from hockney.report.figures import HeldOut
-from hockney.report.findings import Finding
-from hockney.report.message_findings import of_headlines, of_mappings, of_models
+from hockney.report.curves import MessageCurve, headline
+from hockney.report.findings import MOST, Finding, of_results, of_trust, weightiest
+from hockney.report.messages import of_headlines, of_mappings, of_models
 
 PLACE = Configuration(())
 

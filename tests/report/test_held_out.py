@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from hockney.machine.build import build
-from hockney.models._evaluate import evaluate
+from hockney.models._evaluate import evaluate, predicted_apart
 from hockney.models.base import Fit
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.records.series import series
 from hockney.records.table import load
 from hockney.report.curves import MessageCurve, curves
-from hockney.report.held_out import check
 
 SIZES = (0, *(2**power for power in range(21)))
 
@@ -24,7 +23,7 @@ def test_as_evaluate(tmp_path: Path, record: Callable[..., Record]) -> None:
     made = Campaign.create(tmp_path / "demo", {})
     for size in SIZES:
         made.append(record(size, scale=1.0 if size <= 4096 else 3.0))
-    found = check(curves(build(made.path)))
+    found = predicted_apart([(curve.series, curve.fits) for curve in curves(build(made.path))])
     expected = evaluate(series(load(made.path), "pingpong", "one_way"))["models"]
     assert set(found) == {name for name, row in expected.items() if row["median_relative_error"] is not None}
     for name, result in found.items():
@@ -34,4 +33,5 @@ def test_as_evaluate(tmp_path: Path, record: Callable[..., Record]) -> None:
 
 
 def test_too_few_sizes_hold_nothing_out(curve: Callable[..., MessageCurve], line: Callable[..., Fit]) -> None:
-    assert check([curve([(1, 1e-6), (2, 1e-6)], {"hockney": line(1e-6, 1e-9)})]) == {}
+    short = curve([(1, 1e-6), (2, 1e-6)], {"hockney": line(1e-6, 1e-9)})
+    assert predicted_apart([(short.series, short.fits)]) == {}

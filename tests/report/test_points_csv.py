@@ -10,7 +10,8 @@ import pytest
 
 from hockney.models.base import Fit
 from hockney.report.curves import MessageCurve
-from hockney.report.points_csv import command_line, hosts, text
+from hockney.report.points_csv import text
+from hockney.report.provenance import command_line, hosts
 
 LAUNCHES = [
     {

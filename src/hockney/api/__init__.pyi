@@ -16,6 +16,7 @@ from .functions import load_machine as load_machine
 from .functions import predict as predict
 from .functions import report as report
 from .functions import tune as tune
+from .identification import identify as identify
 from .installation import DoctorAnswer as DoctorAnswer
 from .installation import Lab as Lab
 from .installation import MpiFinding as MpiFinding
@@ -24,7 +25,9 @@ from .installation import lab_down as lab_down
 from .installation import lab_run as lab_run
 from .installation import lab_up as lab_up
 from .machine import Machine as Machine
+from .pages import CardAnswer as CardAnswer
 from .pages import Page as Page
+from .pages import write_report as write_report
 from .predictions import predict_collective as predict_collective
 from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft

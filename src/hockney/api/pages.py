@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
 from matplotlib.figure import Figure
+from pydantic import Field
 
+from hockney import reading
+from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
 from hockney.errors import RequestError
-from hockney.machine.file import Machine
+from hockney.fields import flags_written
+from hockney.machine.build import fitted
+from hockney.machine.file import Machine, expect_measurements, load
 from hockney.machine.levels import at_any_level
 from hockney.machine.system import find_system
+from hockney.options.report import ReportOptions
+from hockney.records.contents import read
+from hockney.report.app_sections import spoken
 from hockney.report.card.content import Card as CardContent
 from hockney.report.card.content import content
 from hockney.report.card.page import render
 from hockney.report.card.page import write as write_card
 from hockney.report.compare import compare
-from hockney.report.make import Report, make, write_html
+from hockney.report.curves import Headline
+from hockney.report.findings import Finding
+from hockney.report.make import make, write_csv, write_figures, write_html
 from hockney.report.marks import Peak
+from hockney.report.page import Report, Row
+from hockney.report.reading import Progress, Wish, unsaid
 from hockney.words import several
 
 
@@ -59,7 +72,9 @@ class Page:
         return f"report with {len(self.figures)} figures"
 
     def _repr_html_(self) -> str:
-        return as_html(repr(self), None, [*self.headlines, self.made.omitted, self.made.verdict, *self.warnings])
+        return as_html(
+            repr(self), None, [*self.headlines, self.made.content.omitted, self.made.verdict, *self.warnings]
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,34 +110,30 @@ def report(
     statistic: str = "",
     sizes_B: Sequence[int] = (),
     any_level: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Progress = unsaid,
 ) -> Page:
     """The report of a campaign folder or a tidy table.
 
     The fits are those of `machine`, or made here. `peaks` are lines to draw, NAME=RATE or NAME@LOCALITY=RATE;
     `systems` are descriptions that say where ranks are, by name or file. `statistic` is that of collectives,
-    `sizes_B` those at which they are drawn against ranks. RequestError as `report.make.make`.
+    `sizes_B` those at which they are drawn against ranks. RequestError as `report.reading.Reading.of`.
     """
-    parsed = [Peak.parse(text) for text in several(peaks)]
-    described = [find_system(name) for name in dict.fromkeys(several(systems))]
-    made = make(
-        path,
-        parsed,
+    wish = Wish(
         machine,
-        progress=progress,
-        systems=described,
-        any_level=any_level,
-        statistic=statistic,
-        sizes_B=sizes_B,
+        [Peak.parse(text) for text in several(peaks)],
+        [find_system(name) for name in dict.fromkeys(several(systems))],
+        statistic,
+        sizes_B,
+        any_level,
     )
-    return Page(made)
+    return Page(make(path, wish, progress))
 
 
 def compared(
     paths: Sequence[Path],
     *,
     statistic: str = "",
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Progress = unsaid,
     **others: object,
 ) -> Page:
     """The page of several campaign folders or tidy tables, each set against the first.
@@ -142,3 +153,121 @@ def card(machine: Machine, *, any_level: bool = False) -> Card:
     if any_level:
         (machine,) = at_any_level(machine)
     return Card(machine, content(machine))
+
+
+@dataclass(frozen=True)
+class ReportAnswer:
+    """What the page says; rows of its tables are those of the files that --csv writes."""
+
+    report: str
+    figures: list[str]
+    csv: list[str]
+    headline: list[Headline]
+    left_out: str
+    evaluations: Row
+    collectives: Mapping[str, Mapping[str, Sequence[Row]]]
+    applications: Sequence[Row]
+    findings: list[Finding]
+    warnings: list[str]
+    lines: Annotated[list[str], Field(exclude=True)]
+    """What is said of it on a terminal."""
+    unmeasured: Annotated[str, Field(exclude=True)]
+    in_place: Annotated[str, Field(exclude=True)]
+    """Words for the page that was replaced."""
+
+
+@dataclass
+class CardAnswer(CardContent):
+    """The card that was written, and what stands on it."""
+
+    card: str
+    in_place: Annotated[str, Field(exclude=True)]
+
+
+NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures", "csv")
+"""Options of the whole report."""
+NOT_ON_COMPARISONS = ("peaks", "machine", "systems", "sizes_B", "any_level")
+"""Options of the report of one campaign."""
+
+
+def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | CardAnswer:
+    """Write the page that the options ask for, or the card, and the files beside it.
+
+    RequestError for options that do not go together, for a file of the usual name that another program wrote, and
+    as `report`, `compared` and `card`.
+    """
+    output = options.output or Path("card.html" if options.card else "report.html")
+    if output.suffix.lower() not in ("", ".html", ".htm"):
+        raise RequestError(
+            f"{output}: a report is HTML, not {output.suffix}",
+            f"write -o {output.with_suffix('.html')}; a browser prints that as PDF",
+        )
+    if not options.card:
+        for campaign in options.campaigns:
+            expect_measurements(campaign)
+    first, *others = options.campaigns
+    written = flags_written(options)
+    if options.card:
+        if unfit := [flag for name, flag in written.items() if name in NOT_ON_CARDS]:
+            raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
+        if others:
+            raise RequestError(f"a card is of one machine, not of {len(options.campaigns)}", "name one")
+    in_place = _in_place(output, is_named=options.output is not None)
+    if options.card:
+        is_measured = first.is_dir() or first.name.endswith((".csv", ".csv.gz", ".parquet"))
+        made = card(_fitted(first, progress) if is_measured else load(first), any_level=options.any_level)
+        made.write(output)
+        return CardAnswer(**vars(made.content), card=str(output), in_place=in_place)
+    if others:
+        # As they are called there, so that a comparison refuses them by these names.
+        unfit_here = {flag: True for name, flag in written.items() if name in NOT_ON_COMPARISONS}
+        page = compared(options.campaigns, statistic=options.statistic, progress=progress, **unfit_here)
+    else:
+        page = report(
+            first,
+            machine=None if options.machine is None else load(options.machine),
+            peaks=options.peaks,
+            systems=options.systems,
+            statistic=options.statistic,
+            sizes_B=options.sizes_B,
+            any_level=options.any_level,
+            progress=progress,
+        )
+    page.write(output)
+    whole = page.made
+    drawn = [] if options.figures is None else write_figures(whole, options.figures)
+    tables = [] if options.csv is None else write_csv(whole, options.csv)
+    findings = page.findings if others else []
+    said_of_runs = spoken(whole.applications) if whole.applications else []
+    return ReportAnswer(
+        report=str(output),
+        figures=list(map(str, drawn)),
+        csv=list(map(str, tables)),
+        headline=whole.headlines,
+        left_out=whole.omitted,
+        evaluations=whole.evaluations,
+        collectives={section.id: section.rows for section in whole.sections if section.rows},
+        applications=whole.applications,
+        findings=list(whole.findings),
+        warnings=whole.warnings,
+        lines=[*page.headlines, *findings, *filter(None, [whole.omitted, whole.verdict]), *said_of_runs],
+        unmeasured=whole.unmeasured,
+        in_place=in_place,
+    )
+
+
+def _fitted(path: Path, progress: Progress) -> Machine:
+    contents = read(path)
+    if contents.apps and contents.frame.empty and not contents.effects:
+        raise runs_alone(path, contents.apps)
+    return fitted(contents, lambda name: progress(f"fitting {name}"))
+
+
+def _in_place(output: Path, *, is_named: bool) -> str:
+    """What is said of a page that is replaced; RequestError for a file of the usual name that is none of ours."""
+    if not output.is_file():
+        return ""
+    is_ours = b'content="hockney' in reading.beginning(output, 100_000)
+    if not (is_named or is_ours):
+        raise RequestError(f"{output} is there and was not written by hockney", "choose a name with -o")
+    return ", in place of the page that was there"

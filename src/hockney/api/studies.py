@@ -26,7 +26,7 @@ from hockney.fields import flags_written
 from hockney.importers.base import Given
 from hockney.options.study import LIST, SHIPPED, SHOW, StudyOptions
 from hockney.records.contents import read
-from hockney.report.make import Report
+from hockney.report.page import Report
 from hockney.studies.answers import (
     KnownStudy,
     ShownStudy,

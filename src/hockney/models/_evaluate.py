@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,6 +96,58 @@ def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
                 f"(p = {p_value:.2g}); measure more sizes, or on a quieter machine"
             )
     return sentences
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Measured and predicted times of points that the fit has not seen, and quantiles of the error.
+
+    `between` is the median error of lines between the neighbouring sizes. `remark` says what simpler model
+    predicts them better; empty where none does.
+    """
+
+    measured_s: NDArray[np.float64]
+    predicted_s: NDArray[np.float64]
+    median: float
+    p95: float
+    between: float
+    remark: str = ""
+
+
+def predicted_apart(measured: Iterable[tuple[Series, Collection[str]]]) -> dict[str, HeldOut]:
+    """Predictions of each model for the points that `hockney evaluate` would hold out, over series with models.
+
+    A series to whose remaining points a model cannot be fitted adds nothing to that model; a model without any
+    point is left out.
+    """
+    times: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
+    between: list[NDArray[np.float64]] = []
+    for series, names in measured:
+        if series.size_B.size < LEAST_SIZES:
+            continue
+        mask = held_out(series.size_B.size)
+        train, test = series.take(~mask), series.take(mask)
+        between.append(_errors(test.time_s, np.interp(test.size_B, train.size_B, train.time_s)))
+        for name, fit in models:
+            if name not in names:
+                continue
+            with suppress(RequestError):
+                predicted_s = predict(fit(train), test.size_B)
+                times.setdefault(name, []).append((test.time_s, predicted_s))
+    errors = {name: [_errors(*pair) for pair in pairs] for name, pairs in times.items()}
+    remarks = {ANSWER: "; ".join(shortfalls(errors | {BETWEEN: between}))}
+    middle = float(np.median(np.concatenate(between))) if between else 0.0
+    results = {}
+    for name, pairs in times.items():
+        measured_s, predicted_s = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        pooled = np.concatenate(errors[name])
+        median, p95 = float(np.median(pooled)), float(np.percentile(pooled, 95))
+        results[name] = HeldOut(measured_s, predicted_s, median, p95, middle, remarks.get(name, ""))
+    return results
+
+
+def _errors(measured_s: NDArray[np.float64], predicted_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.abs(predicted_s - measured_s) / measured_s)
 
 
 def evaluate(

@@ -4,12 +4,13 @@ version or from times alone."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import computed_field
 
 from hockney.errors import RequestError
 from hockney.predict.collective import UNCALIBRATED, predict_one
@@ -36,21 +37,20 @@ from hockney.schedule.catalogue import ask
 
 
 @dataclass(frozen=True)
-class Named:
-    """A name of a set, with its probability; several schedules are one name where nobody could tell them
-    apart."""
+class NameSet:
+    """Schedules that nobody could tell apart, and how probable it is that one of them ran."""
 
-    names: tuple[str, ...]
-    share: float
+    schedules: Sequence[str]
+    probability: float
 
     @property
     def words(self) -> str:
         """`knomial, radix 4 = binomial`."""
-        return " = ".join(self.names)
+        return " = ".join(self.schedules)
 
 
 @dataclass(frozen=True)
-class Answered:
+class IdentifiedCell:
     """What `default` runs for so many ranks and bytes; `names` None: it cannot be told.
 
     `way`: how it was told (`hockney.predict.identify.told`); `why`: what forces it, or why it cannot be told.
@@ -58,27 +58,27 @@ class Answered:
 
     ranks: int
     nodes: int | None
-    size_B: int
-    names: tuple[Named, ...] | None
+    bytes: int
+    names: Sequence[NameSet] | None
     way: str = ""
     why: str = ""
 
 
 @dataclass(frozen=True)
-class Switch:
-    """The library changes its algorithm above `last_B` and at most at `first_B`; None: which one it runs there
-    cannot be told, though it is another one than beside it."""
+class AlgorithmSwitch:
+    """The library changes its algorithm above `last_bytes` and at most at `first_bytes`; None: which one it runs
+    there cannot be told, though it is another one than beside it."""
 
     ranks: int
     nodes: int | None
-    last_B: int
-    first_B: int
+    last_bytes: int
+    first_bytes: int
     before: str | None
     after: str | None
 
 
 @dataclass(frozen=True)
-class Answer:
+class IdentifiedOperation:
     """The default of one operation under one set of conditions.
 
     `way`: how its cells were told, joined by `and` where they differ (`hockney.predict.identify.told`).
@@ -88,16 +88,31 @@ class Answer:
     statistic: str
     mpi: str
     way: str
-    cells: list[Answered]
-    switches: list[Switch]
-    candidates: list[str]
-    warnings: list[str] = field(default_factory=list)
+    cells: Sequence[IdentifiedCell]
+    switches: Sequence[AlgorithmSwitch]
+    candidates: Sequence[str]
+    warnings: Sequence[str] = ()
     variant: str = ""
 
+    @computed_field
     @property
-    def untold(self) -> int:
+    def n_cells(self) -> int:
+        """Numbers of ranks and sizes."""
+        return len(self.cells)
+
+    @computed_field
+    @property
+    def n_cannot_be_told(self) -> int:
         """Cells that cannot be told."""
         return sum(cell.names is None for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class IdentifyAnswer:
+    """What the library runs by default."""
+
+    answers: Sequence[IdentifiedOperation]
+    warnings: Sequence[str]
 
 
 def answers(
@@ -109,7 +124,7 @@ def answers(
     system: object | None = None,
     costs: MachineCosts | None = None,
     progress: Progress = silent,
-) -> list[Answer]:
+) -> list[IdentifiedOperation]:
     """The algorithms behind `default` of an operation of a tidy table, one answer for each set of conditions.
 
     The first of `ways` that can answer does, but where a setting decides the version is not asked. From times,
@@ -125,7 +140,7 @@ def answers(
             f"this table has no {DEFAULT} of {operation} ({pooled.statistic}), only {held}",
             f"measure it: `hockney measure --operation {operation} --algorithm default`",
         )
-    found = []
+    identified = []
     for index in positions(learn, APART).values():
         conditions = learn.iloc[index].reset_index(drop=True)
         if not (conditions["algorithm"] == DEFAULT).any():
@@ -141,14 +156,16 @@ def answers(
             asks_library=False,
             beside=beside(frame, conditions, operation, pooled.statistic),
         )
-        one = _answer_told(_places(training), pooled.statistic, known_defaults(frame), ways)
-        if all(cell.names is None for cell in one.cells):
-            one = _further(one, training, costs, ways)
-        found.append(replace(one, warnings=[*pooled.warnings, *one.warnings]))
-    return found
+        answer = _answer_told(_places(training), pooled.statistic, known_defaults(frame), ways)
+        if all(cell.names is None for cell in answer.cells):
+            answer = _further(answer, training, costs, ways)
+        identified.append(replace(answer, warnings=[*pooled.warnings, *answer.warnings]))
+    return identified
 
 
-def _further(untold: Answer, training: Training, costs: MachineCosts | None, ways: Sequence[str]) -> Answer:
+def _further(
+    untold: IdentifiedOperation, training: Training, costs: MachineCosts | None, ways: Sequence[str]
+) -> IdentifiedOperation:
     """From times, where nothing else tells; the answer as it is where a setting decides and times do not tell."""
     why = next((cell.why for cell in untold.cells if cell.why), "")
     if TIMES in ways:
@@ -176,7 +193,7 @@ def of_version(
     sizes_B: Sequence[int],
     nodes: int | None,
     defaults: Defaults = NOTHING_KNOWN,
-) -> Answer | None:
+) -> IdentifiedOperation | None:
     """What the version in a word such as "Open MPI 4.1.5" tells of these; None where it tells nothing.
 
     `defaults`: settings by which it does not hold.
@@ -188,46 +205,46 @@ def of_version(
 
 def _answer_told(
     places: Sequence[DefaultCall], statistic: str, defaults: Defaults, ways: Sequence[str]
-) -> Answer:
+) -> IdentifiedOperation:
     first = places[0]
     cells = []
     for place in places:
         told = told_by(defaults, place, ways)
         names = None
         if told is not None and told.names is not None:
-            names = tuple(Named((name.name,), 1 / len(told.names)) for name in told.names)
+            names = tuple(NameSet((name.name,), 1 / len(told.names)) for name in told.names)
         way, why = ("", "") if told is None else (told.way, told.why)
-        cells.append(Answered(place.ranks, place.nodes, place.size_B, names, way, why))
-    found = {name for cell in cells for one in cell.names or () for name in one.names}
+        cells.append(IdentifiedCell(place.ranks, place.nodes, place.size_B, names, way, why))
+    names_told = {name for cell in cells for each in cell.names or () for name in each.schedules}
     is_limited = any(cell.names is None and not cell.why for cell in cells)
     limits = [f"{first.mpi}: {decisions_for(first.mpi).reason}"] if is_limited else []
     way = ways_of(cells)
-    return Answer(
+    return IdentifiedOperation(
         first.operation,
         statistic,
         first.mpi,
         way,
         cells,
         _switches_told(cells),
-        sorted(found),
+        sorted(names_told),
         limits,
         first.variant,
     )
 
 
-def ways_of(cells: Sequence[Answered]) -> str:
+def ways_of(cells: Sequence[IdentifiedCell]) -> str:
     """How the cells were told, joined where they differ."""
     return " and ".join(dict.fromkeys(cell.way for cell in cells if cell.way))
 
 
-def _switches_told(cells: Sequence[Answered]) -> list[Switch]:
+def _switches_told(cells: Sequence[IdentifiedCell]) -> list[AlgorithmSwitch]:
     found = []
     for first, second in pairwise(cells):
         if (first.ranks, first.nodes) != (second.ranks, second.nodes) or not (first.names and second.names):
             continue
-        if not {name.names for name in first.names} & {name.names for name in second.names}:
+        if not {tuple(name.schedules) for name in first.names} & {tuple(name.schedules) for name in second.names}:
             words = (" or ".join(name.words for name in cell.names or ()) for cell in (first, second))
-            found.append(Switch(first.ranks, first.nodes, first.size_B, second.size_B, *words))
+            found.append(AlgorithmSwitch(first.ranks, first.nodes, first.bytes, second.bytes, *words))
     return found
 
 
@@ -244,7 +261,7 @@ def _places(training: Training) -> list[DefaultCall]:
     ]
 
 
-def _by_times(training: Training, costs: MachineCosts | None) -> Answer:
+def _by_times(training: Training, costs: MachineCosts | None) -> IdentifiedOperation:
     warnings = []
     fitted = _calibrated(training)
     if isinstance(fitted, Mixed):
@@ -269,7 +286,9 @@ def _by_times(training: Training, costs: MachineCosts | None) -> Answer:
     names = [candidate.name for candidate in found.candidates]
     default = training.points[training.points["algorithm"] == DEFAULT]
     mpi, variant = (str(default[name].iloc[0]) for name in ("mpi", "variant"))
-    return Answer(training.operation, training.statistic, mpi, TIMES, cells, switches, names, warnings, variant)
+    return IdentifiedOperation(
+        training.operation, training.statistic, mpi, TIMES, cells, switches, names, warnings, variant
+    )
 
 
 def _calibrated(training: Training) -> object:
@@ -282,20 +301,20 @@ def _calibrated(training: Training) -> object:
         return error.message
 
 
-def _answered(chain: Chain, cell: Cell, found: Identification) -> Answered:
+def _answered(chain: Chain, cell: Cell, found: Identification) -> IdentifiedCell:
     names = None
     if cell.names is not None:
         names = tuple(
-            Named(tuple(found.candidates[state].name for state in name), float(cell.share[name].sum()))
+            NameSet(tuple(found.candidates[state].name for state in name), float(cell.share[name].sum()))
             for name in cell.names
         )
-    return Answered(cell.ranks, chain.nodes, cell.size_B, names, TIMES)
+    return IdentifiedCell(cell.ranks, chain.nodes, cell.size_B, names, TIMES)
 
 
-def _switches(chain: Chain, found: Identification) -> list[Switch]:
+def _switches(chain: Chain, found: Identification) -> list[AlgorithmSwitch]:
     """Where the library most probably changes from one name to another."""
     return [
-        Switch(
+        AlgorithmSwitch(
             chain.ranks,
             chain.nodes,
             first.size_B,

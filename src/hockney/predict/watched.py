@@ -15,7 +15,7 @@ from hockney.campaign.plan import Launching
 from hockney.campaign.prepare import counting_launches
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.estimators.base import Progress, silent
-from hockney.predict.identified import Answer, Answered, Named, Switch, ways_of
+from hockney.predict.identified import AlgorithmSwitch, IdentifiedCell, IdentifiedOperation, NameSet, ways_of
 from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.predict.identify.told import SETTING, WATCHING, DefaultCall, named, seen
 from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watch, turns
@@ -36,7 +36,7 @@ HANG_S = 30.0
 class Watched:
     """One answer for each variant, operation and number of ranks; `cells` as the campaign's file keeps them."""
 
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[IdentifiedOperation] = field(default_factory=list)
     cells: list[WatchedCell] = field(default_factory=list)
     time: str = field(default_factory=utc_now)
 
@@ -253,12 +253,14 @@ def _watch_one(
     if force is not None and force.algorithm and any(cell.names and cell.way == WATCHING for cell in told):
         warnings.append(f"{operation}: {force.setting} is set, but the messages are others at some sizes")
     switches = [
-        Switch(ranks, nodes, turn.last.size_B, turn.first.size_B, _words(turn.last), _words(turn.first))
+        AlgorithmSwitch(ranks, nodes, turn.last.size_B, turn.first.size_B, _words(turn.last), _words(turn.first))
         for turn in turns(found)
     ]
     names = sorted({name.words for cell in told for name in cell.names or ()})
     done.answers.append(
-        Answer(operation, "", launch.mpi_name, ways_of(told), told, switches, names, warnings, launch.variant)
+        IdentifiedOperation(
+            operation, "", launch.mpi_name, ways_of(told), told, switches, names, warnings, launch.variant
+        )
     )
     done.cells.extend(
         WatchedCell(
@@ -280,7 +282,7 @@ def _shares_nodes(hello: Hello, ranks: int) -> bool:
     return len({place.host for place in hello.ranks[:ranks]}) < ranks
 
 
-def _told(found: Found, place: DefaultCall, force: Forced | None) -> Answered:
+def _told(found: Found, place: DefaultCall, force: Forced | None) -> IdentifiedCell:
     """The set that was seen; the algorithm that a setting forces, where its messages are those that were seen."""
     asked = None
     if force is not None and force.algorithm:
@@ -291,8 +293,8 @@ def _told(found: Found, place: DefaultCall, force: Forced | None) -> Answered:
         names, way, why = [asked], SETTING, f"forced by the setting {force.setting}"
     elif force is not None and not force.algorithm and names is not None:
         why = f"by watching; the setting {force.setting} decides"
-    shares = None if names is None else tuple(Named((name.name,), 1 / len(names)) for name in names)
-    return Answered(place.ranks, place.nodes, found.size_B, shares, way, why)
+    shares = None if names is None else tuple(NameSet((name.name,), 1 / len(names)) for name in names)
+    return IdentifiedCell(place.ranks, place.nodes, found.size_B, shares, way, why)
 
 
 def _words(found: Found) -> str:

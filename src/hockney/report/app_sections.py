@@ -13,9 +13,10 @@ from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.reservations import half
 from hockney.records.app_record import AppRecord
 from hockney.registry import Registry
-from hockney.report.findings import Finding
 from hockney.report.marks import percent
+from hockney.report.page import Contribution as Contribution
 from hockney.report.page import Section
+from hockney.report.page import page_id as page_id
 from hockney.report.run_tables import plain
 from hockney.units import counted
 
@@ -73,20 +74,6 @@ class Runs:
     records: Sequence[AppRecord]
     basis: Basis | None = None
     place_of: Callable[[AppRecord], Placement | None] = lambda _: None
-
-
-@dataclass
-class Contribution:
-    """What an application adds to a report: sections, warnings, and each run as data (SI units) for `--json`.
-
-    `timed` are the runs whose times a section shows; `findings` the answers that a page may begin with.
-    """
-
-    sections: list[Section] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    runs: list[dict[str, Any]] = field(default_factory=list)
-    timed: list[AppRecord] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
 
 
 app_sections: Registry[Callable[[Runs], Contribution]] = Registry(
@@ -176,11 +163,6 @@ def errors_in_words(errors: Sequence[float]) -> str:
         return ""
     sizes = [abs(error) for error in errors]
     return f"{len(sizes)} predicted, |error| median {percent(median(sizes))}, largest {percent(max(sizes))}"
-
-
-def page_id(name: str) -> str:
-    """The id of an application's section and file; the name of an unknown one may hold any character."""
-    return "app-" + "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
 def as_data(records: Sequence[AppRecord]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,30 +11,22 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.machine.build import fitted
-from hockney.machine.reservations import reservations
-from hockney.models.base import models
 from hockney.models.over_ranks.choice import CRITERION
-from hockney.models.over_ranks.points import collectives_in, visits_of
-from hockney.records.contents import Contents, read
-from hockney.records.keys import POINT_TO_POINT
+from hockney.models.over_ranks.points import collectives_in
+from hockney.records.contents import read
 from hockney.records.table import RATES
 from hockney.report import provenance
-from hockney.report.answers import weightiest
-from hockney.report.asked import Asked, asked
-from hockney.report.curves import MessageCurve, curves
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, DIMENSIONS, Choice, Explored, chart
 from hockney.report.explorer.drawn import figure
 from hockney.report.explorer.embed import by_wins
-from hockney.report.explorer.explored import Source, explored
-from hockney.report.facts import not_shown, warnings
-from hockney.report.figures import Context
-from hockney.report.findings import Finding
-from hockney.report.make import Report, not_measured
-from hockney.report.page import Section, render
+from hockney.report.explorer.explored import explored
+from hockney.report.findings import Finding, weightiest
+from hockney.report.make import not_shown
+from hockney.report.page import Contribution, Report, Section
 from hockney.report.ratios import in_words, ratios
-from hockney.report.style import Looks, drawing_style, model_styles
+from hockney.report.reading import PLAIN, Progress, Reading, statistics_of, unsaid
+from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import NONE, Table
 from hockney.units import format_bytes
 
@@ -44,9 +36,7 @@ _SAME = ("operation", *DIMENSIONS[1:], "ranks", "bytes")
 """Points of two campaigns that agree in these measure the same."""
 
 
-def compare(
-    paths: Sequence[Path], statistic: str = "", progress: Callable[[str], None] = lambda _: None
-) -> Report:
+def compare(paths: Sequence[Path], statistic: str = "", progress: Progress = unsaid) -> Report:
     """The page that compares campaign folders and tidy tables; each after the first is set against the first.
 
     A collective is compared in one statistic: `statistic` where all that measured it have that, otherwise what
@@ -58,55 +48,49 @@ def compare(
     for path in paths:
         progress(f"reading {path.name}")
         every.append(read(path))
-    wish = _in_common(names, [contents.frame for contents in every], statistic)
-    sources, caveats = [], [*wish.warnings]
+    shared, caveats = _in_common(names, [contents.frame for contents in every], statistic)
+    unshared, readings = [*caveats], []
     for name, contents in zip(names, every, strict=True):
-        source, said = _source(name, contents, wish.statistics, progress)
-        sources.append(source)
-        caveats += [f"{name}: {line}" for line in said]
-    seen = explored(sources)
+        held = set(collectives_in(contents.frame))
+        statistics = {operation: chosen for operation, chosen in shared.items() if operation in held}
+        readings.append(reading := Reading.of(contents, PLAIN, progress, statistics=statistics, campaign=name))
+        caveats += [f"{name}: {line}" for line in [*reading.warnings, *not_shown(contents.frame)]]
+    seen = explored([reading.source for reading in readings])
     both = pd.DataFrame() if seen is None else differences(seen, names)
     if seen is None or both.empty:
         hint = "what is compared agrees in operation, statistic, placement, algorithm, ranks and size"
         if any(contents.apps for contents in every):
             hint = "`hockney merge` them: a report of one campaign has the runs of applications in one figure"
         raise RequestError(
-            " ".join([f"{names[0]} and {', '.join(names[1:])} have no point in common.", *wish.warnings]),
-            hint,
+            " ".join([f"{names[0]} and {', '.join(names[1:])} have no point in common.", *unshared]), hint
         )
     looks = Looks()
     looks.of(names)
     looks.of(by_wins(seen))
     with drawing_style():
-        sections = []
+        content = Contribution()
         for operation, rows in both.groupby("operation", sort=False):
             progress(f"drawing {operation}")
-            sections.append(_section(str(operation), rows, seen, looks, names))
-        findings = weightiest([one for section in sections for one in section.findings])
+            content.sections.append(_section(str(operation), rows, seen, looks, names))
         tables = [
-            replace(table, caption=f"{name}: {table.caption}")
-            for name, contents in zip(names, every, strict=True)
-            for table in provenance.tables(contents.launches)
+            replace(table, caption=f"{reading.campaign}: {table.caption}")
+            for reading in readings
+            for table in provenance.tables(reading.launches)
         ]
-        libraries = [", ".join(sorted(set(map(str, source.frame["mpi"].unique())) - {""})) for source in sources]
-        html = render(
+        libraries = [
+            ", ".join(sorted(set(map(str, contents.frame["mpi"].unique())) - {""})) for contents in every
+        ]
+        return Report(
             title=f"{names[0]} and {', '.join(names[1:])} compared",
             lead=[" · ".join(filter(None, pair)) for pair in zip(names, libraries, strict=True)],
-            findings=findings,
-            headlines=[],
-            omitted="",
+            content=content,
+            findings=weightiest([finding for section in content.sections for finding in section.findings]),
             warnings=caveats,
-            sections=sections,
             provenance=tables,
-            nodes=None,
             origin=f"Ratios are times of the named campaign over those of {names[0]}. {CRITERION}",
-            of_messages=True,
             explored=seen,
             looks=looks,
         )
-    frame = sources[0].frame.iloc[:0]
-    context = Context(model_styles(models.names()))
-    return Report(html, [], "", caveats, [], sections, [], context, frame, {}, [], findings)
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
@@ -118,8 +102,10 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def _in_common(names: Sequence[str], frames: Sequence[pd.DataFrame], statistic: str) -> Asked:
-    """`asked` of the statistics that all who measured a collective have; a warning for each without one."""
+def _in_common(
+    names: Sequence[str], frames: Sequence[pd.DataFrame], statistic: str
+) -> tuple[dict[str, str], list[str]]:
+    """`statistics_of` what all who measured a collective have; a warning for each without one."""
     every = dict.fromkeys(operation for frame in frames for operation in collectives_in(frame))
     shared, warnings = [], []
     for operation in every:
@@ -129,33 +115,13 @@ def _in_common(names: Sequence[str], frames: Sequence[pd.DataFrame], statistic: 
             if len(rows := frame[frame["operation"] == operation])
         }
         common = set.intersection(*held.values())
-        shared += [{"operation": operation, "statistic": one} for one in sorted(common)]
+        shared += [{"operation": operation, "statistic": name} for name in sorted(common)]
         if not common:
-            there = "; ".join(f"{name} has {', '.join(sorted(of_it)) or 'none'}" for name, of_it in held.items())
-            warnings.append(f"{operation} is left out, because no statistic is common to all: {there}.")
-    wish = asked(pd.DataFrame(shared, columns=["operation", "statistic"]), statistic if shared else "", ())
-    return Asked(wish.statistics, [*warnings, *wish.warnings])
-
-
-def _source(
-    name: str, contents: Contents, statistics: Mapping[str, str], progress: Callable[[str], None]
-) -> tuple[Source, list[str]]:
-    """What is looked at of a campaign, and the warnings that a page of its own has."""
-    frame, found = contents.frame, list[MessageCurve]()
-    if set(frame["operation"].unique()) & set(POINT_TO_POINT):
-        machine = fitted(contents, progress)
-        found, caveats = curves(machine), machine.provenance.warnings
-    else:
-        caveats = [*reservations([], contents), *contents.warnings]
-    here = set(collectives_in(frame))
-    chosen = {operation: one for operation, one in statistics.items() if operation in here}
-    said = [
-        *warnings(found, contents.launches, caveats),
-        *filter(None, [not_measured(contents)]),
-        *not_shown(frame),
-    ]
-    visits = {operation: visits_of(contents, operation, statistic) for operation, statistic in chosen.items()}
-    return Source(name, frame, found, chosen, contents.launches, name, visits), said
+            measured = "; ".join(f"{name} has {', '.join(sorted(own)) or 'none'}" for name, own in held.items())
+            warnings.append(f"{operation} is left out, because no statistic is common to all: {measured}.")
+    frame = pd.DataFrame(shared, columns=["operation", "statistic"])
+    statistics, unmet = statistics_of(frame, statistic if shared else "")
+    return statistics, [*warnings, *unmet]
 
 
 def differences(seen: Explored, names: Sequence[str]) -> pd.DataFrame:

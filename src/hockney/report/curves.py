@@ -1,4 +1,4 @@
-"""A curve: one entry of the machine file as the report draws and names it."""
+"""A curve: one entry of the machine file as the report draws and names it, and the numbers that stand for it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import Field
 
+from hockney.machine import summary
 from hockney.machine.file import Entry, Machine, series_of
-from hockney.models.base import Fit
+from hockney.machine.formula import formulas
+from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.records.columns import SAME_RANKS, SCALE
 from hockney.records.keys import TRANSFERS
 from hockney.records.record import LOCALITIES
 from hockney.records.series import Series
 from hockney.records.table import DIRECTIONS
+from hockney.report.marks import Peak, percent
+from hockney.units import format_rate, format_size, format_time
 
 LOCALITY_WORDS = {
     "core": "one core, as SMT siblings or by turns",
@@ -152,6 +159,14 @@ class MessageCurve:
         """Bytes per second of messages that take this long, all pairs and both directions together."""
         return self.streams * size_B / time_s
 
+    def bandwidth(self, fit: Fit) -> Parameter | None:
+        """The asymptotic bandwidth in B/s, all pairs and both directions; None if the time does not grow."""
+        rate = summary.bandwidth(self.entry, fit)
+        if rate is None or self.pairs == 1:
+            return rate
+        low, high = (None if bound is None else self.pairs * bound for bound in (rate.low, rate.high))
+        return Parameter(value=self.pairs * rate.value, low=low, high=high, unit=rate.unit)
+
 
 def curves(machine: Machine) -> list[MessageCurve]:
     """All entries of a machine: by operation, nearest locality first, then variant and the rest."""
@@ -253,3 +268,94 @@ def _describe(entry: Entry) -> dict[str, str]:
     for key, value in entry.other.items():
         parts[key] = value if key in ("source", "system", "mpi") else f"{key} {value}"
     return {key: text for key, text in parts.items() if text}
+
+
+@dataclass(frozen=True)
+class WithInterval:
+    """A number; the interval is [low, high]."""
+
+    value: float
+    interval: tuple[float, float] | None
+    parameter: Annotated[Parameter, Field(exclude=True)]
+
+
+def _with_interval(parameter: Parameter) -> WithInterval:
+    low, high = parameter.low, parameter.high
+    return WithInterval(parameter.value, None if low is None or high is None else (low, high), parameter)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The numbers of one curve, by the preferred model. `bandwidth_B_per_s`: for n → ∞, all pairs and directions.
+
+    `peaks`: the share of each that was reached, `shares` the same as text, by name and rate of the peak.
+    """
+
+    curve: Annotated[MessageCurve, Field(exclude=True)]
+    operation: str
+    locality: str | None
+    variant: str
+    label: str
+    model: str
+    latency_s: WithInterval
+    bandwidth_B_per_s: WithInterval | None
+    n_half_B: WithInterval | None
+    eager_limit_B: float | None
+    formulas: list[str]
+    highest_throughput_B_per_s: float
+    fastest_at_B: Annotated[float, Field(exclude=True)]
+    peaks: dict[str, float]
+    shares: Annotated[list[tuple[str, str]], Field(exclude=True)]
+    text: str
+
+
+def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
+    """The headline of a curve; None if no model could be fitted."""
+    model = preferred_model(curve.fits)
+    if model is None:
+        return None
+    fit, entry = curve.fits[model], curve.entry
+    rates = curve.throughput(curve.size_B, curve.time_s)
+    fastest = int(np.argmax(rates))
+    reached = [
+        (peak, peak.share(most, curve.directions))
+        for peak in peaks
+        if peak.limits(entry.locality)
+        and (most := float(np.max(rates, where=peak.carries(curve.size_B), initial=0.0))) > 0
+        and peak.may_carry(most, curve.directions)
+    ]
+    latency, rate, n_half = summary.latency(fit), curve.bandwidth(fit), summary.half_bandwidth_size(entry, fit)
+    shares = [(peak.label(curve.directions), percent(share)) for peak, share in reached]
+    numbers = [
+        f"latency {format_time(latency.value)}",
+        *([] if rate is None else [f"bandwidth {format_rate(rate.value)}"]),
+        *([] if n_half is None else [f"n½ {format_size(n_half.value)}"]),
+        *(f"{share} of {name}" for name, share in shares),
+    ]
+    return Headline(
+        curve=curve,
+        operation=entry.operation,
+        locality=entry.locality,
+        variant=entry.variant,
+        label=curve.label,
+        model=model,
+        latency_s=_with_interval(latency),
+        bandwidth_B_per_s=None if rate is None else _with_interval(rate),
+        n_half_B=None if n_half is None else _with_interval(n_half),
+        eager_limit_B=entry.eager_limit_B,
+        formulas=formulas(fit),
+        highest_throughput_B_per_s=float(rates[fastest]),
+        fastest_at_B=float(curve.size_B[fastest]),
+        peaks={peak.title: share for peak, share in reached},
+        shares=shares,
+        text=f"{curve.operation}, {curve.label}: {', '.join(numbers)}",
+    )
+
+
+def in_turn(heads: Sequence[Headline], most: int) -> list[Headline]:
+    """At most so many headlines, of every place some, in their order."""
+    by_place: dict[str, list[int]] = {}
+    for index, head in enumerate(heads):
+        by_place.setdefault(head.curve.place, []).append(index)
+    turns = [index for turn in zip_longest(*by_place.values()) for index in turn if index is not None]
+    return [heads[index] for index in sorted(turns[:most])]

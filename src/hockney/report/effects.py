@@ -36,15 +36,6 @@ def sections(effects: Sequence[Effect]) -> list[Section]:
     return result
 
 
-def warnings(effects: Sequence[Effect]) -> list[str]:
-    """A warning if any effect was measured with more ranks than cores."""
-    crowded = [effect for effect in effects if effect.oversubscribed and not effect.not_measurable]
-    if not crowded:
-        return []
-    names = ", ".join(dict.fromkeys(effect.effect for effect in crowded))
-    return [f"Oversubscribed: effects measured with more ranks than cores ({names}) contain waiting for a core."]
-
-
 def parameters_table(effect: Effect) -> Table:
     """Each parameter with its interval; one that is not identified, with the measurement that would settle it."""
     rows = [

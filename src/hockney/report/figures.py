@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
+from hockney.models._evaluate import HeldOut
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.curves import MessageCurve, labels
 from hockney.report.drawing import WIDTH_IN, Drawing
@@ -146,22 +147,6 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
         "(Model − measured) / measured; linear within ±1 %, logarithmic beyond. The grey band is ±10 %.",
         figure,
     )
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Measured and predicted times of points that the fit has not seen, and quantiles of the error.
-
-    `between` is the median error of lines between the neighbouring sizes. `remark` says what simpler model
-    predicts them better; empty where none does.
-    """
-
-    measured_s: NDArray[np.float64]
-    predicted_s: NDArray[np.float64]
-    median: float
-    p95: float
-    between: float
-    remark: str = ""
 
 
 def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Context) -> Drawing:

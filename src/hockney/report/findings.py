@@ -1,8 +1,17 @@
-"""Answers that a page begins with."""
+"""Answers: which of all sections a page begins with, and how far the page is to be trusted."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from hockney.records.contents import Contents, unmeasured
+from hockney.records.keys import COLLECTIVES
+from hockney.records.levels import Level, in_words
+from hockney.records.record import Record
+from hockney.units import counted
 
 
 @dataclass(frozen=True)
@@ -17,3 +26,101 @@ class Finding:
     anchor: str
     weight: float
     kind: str = ""
+
+
+MOST = 10
+"""Answers that a page begins with."""
+MOST_OF_A_KIND = 3
+"""Answers of one kind that come before the others of it: ten collectives have a default each."""
+FIRST = 1.0
+"""Weight of what all other answers are to be read with."""
+
+
+def weightiest(findings: Iterable[Finding], about: Iterable[str] = ()) -> list[Finding]:
+    """The answers that matter most, at most `MOST`, the weightiest first; of equal ones, in their order.
+
+    Those `about` these operations and applications come before all others but those of weight `FIRST`; of one
+    kind, `MOST_OF_A_KIND` do.
+    """
+    ids = tuple(f"{before}{name}" for name in about for before in ("", "app-", "figure-", "figure-app-"))
+    ordered = sorted(findings, key=lambda finding: -finding.weight)
+    before = Counter[str]()
+    place = []
+    for finding in ordered:
+        before[finding.kind] += 1
+        is_repeated = bool(finding.kind) and before[finding.kind] > MOST_OF_A_KIND
+        place.append((finding.weight < FIRST and not finding.anchor.startswith(ids), is_repeated))
+    chosen = [finding for _, finding in sorted(zip(place, ordered, strict=True), key=lambda pair: pair[0])]
+    return chosen[:MOST]
+
+
+def shares_cores(launch: Mapping[str, Any]) -> bool:
+    """Whether ranks of a launch shared cores, and waited for these: a network may be slower than that."""
+    return bool(launch.get("oversubscribed")) and len(launch.get("hosts", ())) < 2
+
+
+def of_results(contents: Contents, anchor: str) -> list[Finding]:
+    """Whether each checked result was right, and what gave none: all that crowded launches can answer."""
+    measured = [one for one in contents.records if one.verified is not None]
+    runs = [one for one in contents.apps if one.answer.verified is not None]
+    without = _without_result(contents)
+    if not (measured or runs or without):
+        return []
+    wrong = {f"{one.operation} {one.algorithm}".rstrip() for one in measured if not one.verified}
+    wrong |= {f"{one.operation} on {counted(one.ranks, 'rank')}" for one in runs if not one.answer.verified}
+    said = f"wrong are those of {', '.join(sorted(wrong))}" if wrong else "all are right"
+    if without:
+        said = f"of those that came to an end, {said}; {without} did not"
+    where = " and ".join(filter(None, [_points(measured), _runs(len(runs))]))
+    text = (
+        f"Results were checked {where}: {said}." if where else f"No result was checked: {without} came to no end."
+    )
+    return [Finding(text, anchor, 0.99)]
+
+
+def _points(measured: Sequence[Record]) -> str:
+    points = {(one.operation, one.algorithm, one.ranks, one.bytes) for one in measured}
+    algorithms = {point[:2] for point in points if point[0] in COLLECTIVES}
+    of = f" of {counted(len(algorithms), 'algorithm')} of collectives" if algorithms else ""
+    return f"at {counted(len(points), 'point')}{of}" if points else ""
+
+
+def _runs(count: int) -> str:
+    return f"in {counted(count, 'run')} of applications" if count else ""
+
+
+def _without_result(contents: Contents) -> int:
+    """How many points failed in every launch, and runs and launches that failed; limitations are no failures."""
+    failed = [one for one in contents.failures if one.get("reason")]
+    of_points = [one for one in failed if one.get("series")]
+    return len(unmeasured(contents.records, of_points)) + len(failed) - len(of_points)
+
+
+def of_trust(
+    levels: Iterable[Sequence[Level]],
+    missing: str,
+    warnings: Sequence[str],
+    launches: Sequence[Mapping[str, Any]] = (),
+) -> list[Finding]:
+    """How steady the machine was, what was not measured (`missing`, a sentence), and what is to be read first."""
+    anchor = "warnings" if warnings else "provenance"
+    known = [of_ranks for of_ranks in levels if of_ranks]
+    found = [Finding(missing, anchor, 0.78)] if missing else []
+    if crowded := sum(map(shares_cores, launches)):
+        text = (
+            f"Ranks shared cores in {crowded} of {counted(len(launches), 'launch', plural='launches')}: where "
+            "more ranks than cores take part, only the checks of results are to be read; times contain waiting "
+            "for a core."
+        )
+        found.append(Finding(text, anchor, FIRST))
+    if known:
+        changing = [of_ranks for of_ranks in known if len(of_ranks) > 1]
+        shown = max(changing or known, key=len)
+        steady = (
+            "the machine changed its speed" if changing else "the machine kept one level of speed"
+        ) + f" ({len(changing)} of {len(known)} sets of ranks saw several levels)" * bool(changing)
+        found.append(Finding(f"Level: {steady}; {in_words(shown)}.", anchor, 0.76))
+    if warnings:
+        many = f"{len(warnings)} warnings stand" if len(warnings) > 1 else "A warning stands"
+        found.append(Finding(f"{many} before the numbers; the first: {warnings[0]}", anchor, 0.74))
+    return found

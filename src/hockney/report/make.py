@@ -1,276 +1,229 @@
-"""The report of a campaign: the page, and the files beside it.
-
-One file, because it is the one way through a report; what stands on the page is made by modules of their own.
-"""
+"""The report of a campaign: the contributors to its page, in their order, and the files beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from hockney import writing
 from hockney.errors import RequestError
-from hockney.machine.build import fitted
-from hockney.machine.collectives import collectives_of
-from hockney.machine.file import Machine, load
+from hockney.machine.file import load
 from hockney.machine.levels import mixture
-from hockney.machine.marks import marks_of
-from hockney.machine.reservations import reservations
-from hockney.machine.system import System
-from hockney.models.base import models
-from hockney.models.over_ranks.points import collectives_in, points, visits_of
-from hockney.records.contents import Contents, at_any_level, read, unmeasured
+from hockney.machine.marks import MARKS, marks_of
+from hockney.models.over_ranks.points import collectives_in, points
+from hockney.records.contents import Contents
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.verification import find as find_verification
-from hockney.report import (
-    collective_models,
-    collectives,
-    effects,
-    figures,
-    marked,
-    message_findings,
-    messages,
-    node_figure,
-    points_csv,
-    provenance,
-    topology,
-    verified,
-)
-from hockney.report.answers import are_crowded, of_results, of_trust, weightiest
-from hockney.report.app_sections import Basis, applications, page_id
-from hockney.report.asked import asked
-from hockney.report.curves import MessageCurve, by_operation, curves
+from hockney.report import figures, messages, node_figure, points_csv, provenance
 from hockney.report.drawing import Drawing
-from hockney.report.explorer.embed import by_wins
-from hockney.report.explorer.explored import Source, explored
-from hockney.report.facts import Headline, headline, in_turn, left_out, not_shown, warnings
-from hockney.report.figures import Context
-from hockney.report.findings import Finding
-from hockney.report.judged import judged
-from hockney.report.marks import Peak, SizeMark, found_peaks, marks_of_caches, percent, placed
-from hockney.report.page import Section, Subject, render
-from hockney.report.places import Places
-from hockney.report.style import Looks, drawing_style, model_styles
+from hockney.report.findings import of_results, of_trust, weightiest
+from hockney.report.page import Contribution, Report, Section, page_id
+from hockney.report.reading import PLAIN, Progress, Reading, Wish, unsaid
+from hockney.report.style import drawing_style
 from hockney.report.svg import png_file, svg_file
-from hockney.report.views.collective_costs import costs_of
+from hockney.report.tables import Table
+
+# A contributor whose subject was not measured loads nothing of what it would draw with.
 
 MACHINE = "machine.json"
 """The file in the campaign folder from which applications are predicted."""
-MOST_HEADLINES = 16
+MOST_MARKED = 400
+"""Most rows of the table of marked points; the warning counts all."""
 
 
-@dataclass
-class Report:
-    """The page, its sections, and the data of the files beside it."""
+def make(measured: Path | Contents, wish: Wish = PLAIN, progress: Progress = unsaid) -> Report:
+    """The report of a campaign folder or tidy table, or of what it holds; RequestError as `Reading.of`.
 
-    html: str
-    headlines: list[Headline]
-    omitted: str
-    """A sentence on what the headlines leave out; empty where they show all."""
-    warnings: list[str]
-    curves: list[MessageCurve]
-    sections: list[Section]
-    launches: list[dict[str, Any]]
-    context: Context
-    table: pd.DataFrame
-    evaluations: dict[str, dict[str, Any]]
-    """Predictions of points left out, by collective."""
-    applications: list[dict[str, Any]]
-    """The values that a section shows, for each run of an application."""
-    findings: list[Finding]
-    """The answers that the page begins with."""
-    unmeasured: str = ""
-    """A sentence on points without a time and on how to continue; it is also a warning on the page."""
-
-    @property
-    def verdict(self) -> str:
-        """The error of the headline's model on points it was not fitted to; empty if no point was held out."""
-        if not self.headlines:
-            return ""
-        head = self.headlines[0]
-        errors = next((s.held_out.get(head.model) for s in self.sections if s.id == head.curve.operation), None)
-        if errors is None:
-            return ""
-        return (
-            f"{head.curve.operation}, sizes the fit has not seen: {head.model} is off by "
-            f"{percent(errors.median)} (median), {percent(errors.p95)} (P95)"
-            + (f"; {errors.remark}" if errors.remark else "")
+    Applications are predicted from the machine of the wish, otherwise from the folder's machine.json, otherwise
+    from the fits made here.
+    """
+    reading = Reading.of(measured, wish, progress)
+    content, contents, subject = Contribution(), reading.contents, wish.subject
+    with drawing_style():
+        # Before any figure is drawn, so that those that win most often have the clearest styles.
+        looks = reading.looks
+        for contribute in CONTRIBUTORS:
+            if (contribution := contribute(reading)) is not None:
+                content.add(contribution)
+        notes = reading.places.notes if reading.statistics or contents.apps else []
+        warnings = [*reading.warnings, *content.warnings, *notes, *not_shown(reading.frame)]
+        offered = [finding for section in content.sections for finding in section.findings] + content.findings
+        # Who is fastest among ranks that wait for a core says nothing of the algorithms.
+        offered = of_results(contents, "warnings") if reading.is_crowded else offered
+        offered += of_trust(contents.levels.values(), reading.unmeasured, warnings, reading.launches)
+        return Report(
+            title=_title(reading),
+            lead=_lead(reading),
+            content=content,
+            findings=weightiest(offered, subject.operations if subject else ()),
+            warnings=warnings,
+            provenance=provenance.tables(reading.launches),
+            origin=reading.origin,
+            explored=reading.explored,
+            looks=looks,
+            nodes=node_figure.of_launches(reading.launches),
+            subject=subject,
+            about_messages=bool(len(reading.frame) or _has_effects(reading)),
+            reading=reading,
         )
 
 
-def make(
-    path: Path,
-    peaks: Sequence[Peak] = (),
-    machine: Machine | None = None,
-    progress: Callable[[str], None] = lambda _: None,
-    systems: Sequence[System] = (),
-    *,
-    any_level: bool = False,
-    statistic: str = "",
-    sizes_B: Sequence[int] = (),
-    subject: Subject | None = None,
-    contents: Contents | None = None,
-) -> Report:
-    """The report of a campaign folder or tidy table; the fits are those of `machine`, or made here if it is None.
+def _title(reading: Reading) -> str:
+    frame, apps = reading.frame, reading.contents.apps
+    kind = "communication" if len(frame) or _has_effects(reading) else "applications"
+    if reading.curves and not (reading.statistics or _has_effects(reading) or apps):
+        kind = "point to point"
+    systems = [*frame["system"].unique(), *(record.system for record in apps)]
+    system = next(iter(systems), "") if reading.machine is None else reading.machine.system.name
+    return f"MPI {kind} on {system or reading.name}"
 
-    `systems` describe the placement of ranks; without them, the launches do. With `any_level`, times and fits are
-    those of all levels of the machine together, and so are those of `machine`. Applications are predicted from
-    `machine`, otherwise from the folder's machine.json, otherwise from the fits made here. `statistic` is that of
-    all collectives that have it, `sizes_B` are drawn and fitted against ranks; a collective without them is shown
-    as usual, with a warning. `subject`: what the page is for; its remarks are warnings. `contents`: what `path`
-    holds, where that was read before.
-    RequestError if nothing was measured, if `machine` was fitted to other launches, if the table has no row of a
-    system, or if no collective has the statistic or a size.
-    """
-    progress(f"reading {path.name}")
-    contents = _read(path) if contents is None else contents
-    if any_level:
-        contents = at_any_level(contents)
-        machine = None if machine is None else mixture(machine)
-    frame, apps, launches = contents.frame, contents.apps, contents.launches
-    missing = not_measured(contents)
-    wish = asked(frame, statistic, sizes_B)
-    places = Places(frame, systems, launches, apps)
-    origin = f"Measured values are those of {path.name}. "
-    every: list[MessageCurve] = []
-    marks: list[SizeMark] = []
-    given = machine
-    if apps and not len(frame) and not contents.effects:
-        # The file then only predicts applications; its points may be those of another campaign.
-        machine = None
-    if machine is not None or contents.effects or set(frame["operation"].unique()) & set(POINT_TO_POINT):
-        if machine is None:
-            machine = fitted(contents, progress, wish.statistics)
-            caveats = machine.provenance.warnings
-            origin += "The models were fitted to all of them."
-        else:
-            caveats = [
-                *reservations(machine.point_to_point, contents),
-                *contents.warnings,
-                *machine.provenance.warnings,
-            ]
-            origin += f"The fits are those of a machine file of {machine.created}."
-        _belongs(machine, launches, path)
-        every, marks = curves(machine), marks_of_caches(machine)
-    else:
-        caveats = [*reservations([], contents), *contents.warnings]
-    of_collectives = [
+
+def _lead(reading: Reading) -> list[str]:
+    if reading.machine is not None:
+        return provenance.lead(reading.machine, reading.launches)
+    libraries = {*reading.frame["mpi"].unique(), *(record.mpi for record in reading.contents.apps)}
+    return provenance.plain_lead(libraries, reading.launches)
+
+
+def not_shown(frame: pd.DataFrame) -> list[str]:
+    """A sentence on rows of operations that no section shows; rows are never dropped in silence."""
+    counts = frame["operation"].value_counts()
+    other = {str(name): int(counts[name]) for name in sorted(counts.index)}
+    for name in (*POINT_TO_POINT, *collectives_in(frame)):
+        other.pop(name, None)
+    if not other:
+        return []
+    named = ", ".join(f"{name or 'no operation'} ({count})" for name, count in other.items())
+    return [f"Rows of operations that this page has no section for: {named}."]
+
+
+def _verification(reading: Reading) -> Contribution | None:
+    verification = find_verification(reading.contents.path)
+    if verification is None:
+        return None
+    from hockney.report import verified
+
+    return Contribution([verified.section(verification)])
+
+
+def _messages(reading: Reading) -> Contribution | None:
+    return messages.contribution(reading) if reading.curves else None
+
+
+def _collectives(reading: Reading) -> Contribution | None:
+    """A section for each collective: what is fastest and how times grow, its models, and how far they are off."""
+    if not reading.statistics:
+        return None
+    from hockney.machine.collectives import collectives_of
+    from hockney.report import collective_models, collectives
+    from hockney.report.judged import judged
+    from hockney.report.views.collective_costs import costs_of
+
+    machine, chosen = reading.machine, reading.statistics
+    models = [
         model
         for model in (machine.collectives if machine is not None else [])
-        if model.is_fitted and model.statistic == wish.statistics.get(model.operation)
+        if model.is_fitted and model.statistic == chosen.get(model.operation)
     ]
-    known = {model.operation for model in of_collectives}
-    lacking = {name: chosen for name, chosen in wish.statistics.items() if name not in known}
-    of_collectives += collectives_of(contents, statistics=lacking)
-    peaks = placed(peaks, {curve.entry.locality for curve in every}) or found_peaks(launches)
-    context = Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
-    measured = machine.effects if machine is not None else []
-    page_warnings = [
-        *(subject.remarks if subject else ()),
-        *warnings(every, launches, caveats),
-        *effects.warnings(measured),
-        *filter(None, [missing]),
-        *wish.warnings,
-    ]
-    looks = Looks()
+    fitted = {model.operation for model in models}
+    lacking = {name: statistic for name, statistic in chosen.items() if name not in fitted}
+    models += collectives_of(reading.contents, statistics=lacking)
     costs = None if machine is None else costs_of(machine)
-    visits = {name: visits_of(contents, name, chosen) for name, chosen in wish.statistics.items()}
-    source = Source(path.name, frame, every, wish.statistics, launches, visits=visits)
-    seen = explored([source], subject.operations if subject else ())
-    if seen is not None:
-        # Before any figure is drawn, so that those that win most often have the clearest styles.
-        looks.of(by_wins(seen))
-    first = next(iter(by_operation(every).values()), [])
-    all_heads = [head for curve in first if (head := headline(curve, peaks))]
-    headlines = in_turn(all_heads, MOST_HEADLINES)
-    omitted = left_out(headlines, all_heads, every)
-    results: dict[str, dict[str, Any]] = {}
-    with drawing_style():
-        sections = [one for one in [verified.section(find_verification(path))] if one is not None]
-        for operation, group in by_operation(every).items():
-            progress(f"drawing {operation}")
-            section = messages.section(operation, group, context)
-            if headlines and operation == headlines[0].curve.operation:
-                section.findings += message_findings.of_headlines(headlines)
-                section.findings += message_findings.of_models(operation, section.held_out, headlines[0].model)
-            section.findings += message_findings.of_mappings(operation, group)
-            sections.append(section)
-        for operation in collectives_in(frame):
-            progress(f"drawing {operation}")
-            chosen = wish.statistics[operation]
-            section = collectives.section(source, operation, places, sizes_B, looks, costs, seen)
-            of_it = [model for model in of_collectives if model.operation == operation]
-            section.figures += collective_models.drawings(of_it, machine)
-            section.tables = [*collective_models.model_table(of_it), *section.tables]
-            progress(f"judging predictions of {operation}")
-            judgement = judged(frame, operation, places.system, looks, statistic=chosen)
-            section.findings += judgement.findings
-            section.figures += [judgement.drawing] if judgement.drawing else []
-            section.note = " ".join(filter(None, [section.note, judgement.note]))
-            results |= {operation: judgement.result} if judgement.result else {}
-            sections.append(section)
-        progress("drawing effects")
-        sections += effects.sections(measured)
-        network = topology.section(machine.topology if machine is not None else "", page_warnings)
-        sections += [network] if network else []
-        of_points = marked.section(marks_of(machine.point_to_point if machine is not None else [], contents))
-        sections += [of_points] if of_points else []
-        of_apps = applications(
-            apps,
-            _basis(path, given, machine, launches, page_warnings, any_level) if apps else None,
-            progress,
-            places.of_run,
+    result = Contribution()
+    for operation, statistic in chosen.items():
+        reading.progress(f"drawing {operation}")
+        looks, sizes_B = reading.looks, reading.wish.sizes_B
+        of_it = [model for model in models if model.operation == operation]
+        part = collectives.section(
+            reading.source, operation, reading.places, sizes_B, looks, costs, reading.explored
         )
-        sections += of_apps.sections
-        page_warnings += [*places.notes, *of_apps.warnings, *not_shown(frame)]
-        of_messages_alone = every and not (collectives_in(frame) or measured or apps)
-        kind = "point to point" if of_messages_alone else "communication"
-        systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
-        system = machine.system.name if machine is not None else next(iter(systems_seen), "")
-        offered = [one for section in sections for one in section.findings] + of_apps.findings
-        # Who is fastest among ranks that wait for a core says nothing of the algorithms.
-        offered = of_results(contents, "warnings") if are_crowded(launches) else offered
-        findings = weightiest(
-            [*offered, *of_trust(contents.levels.values(), missing, page_warnings, launches)],
-            subject.operations if subject else (),
-        )
-        html = render(
-            findings=findings,
-            subject=subject,
-            title=f"MPI {kind if len(frame) or measured else 'applications'} on {system or path.name}",
-            lead=provenance.lead(machine, launches)
-            if machine is not None
-            else provenance.plain_lead({*frame["mpi"].unique(), *(record.mpi for record in apps)}, launches),
-            headlines=headlines,
-            omitted=omitted,
-            warnings=page_warnings,
-            sections=sections,
-            provenance=provenance.tables(launches),
-            nodes=node_figure.of_launches(launches),
-            origin=origin,
-            of_messages=bool(len(frame) or measured),
-            explored=seen,
-            looks=looks,
-        )
-    return Report(
-        html,
-        headlines,
-        omitted,
-        page_warnings,
-        every,
-        sections,
-        launches,
-        context,
-        frame,
-        results,
-        of_apps.runs,
-        findings,
-        missing,
-    )
+        part.figures += collective_models.drawings(of_it, machine)
+        part.tables = [*collective_models.model_table(of_it), *part.tables]
+        reading.progress(f"judging predictions of {operation}")
+        judgement = judged(reading.frame, operation, reading.places.system, looks, statistic=statistic)
+        part.findings += judgement.findings
+        part.figures += [judgement.drawing] if judgement.drawing else []
+        part.note = " ".join(filter(None, [part.note, judgement.note]))
+        part.evaluation = judgement.result
+        result.sections.append(part)
+    return result
+
+
+def _has_effects(reading: Reading) -> bool:
+    return reading.machine is not None and bool(reading.machine.effects)
+
+
+def _effects(reading: Reading) -> Contribution | None:
+    if reading.machine is None or not reading.machine.effects:
+        return None
+    from hockney.report import effects
+
+    reading.progress("drawing effects")
+    return Contribution(effects.sections(reading.machine.effects))
+
+
+def _topology(reading: Reading) -> Contribution | None:
+    if reading.machine is None or not reading.machine.topology:
+        return None
+    from hockney.report import topology
+
+    return topology.contribution(reading.machine.topology)
+
+
+def _marked_points(reading: Reading) -> Contribution | None:
+    """Which points are marked, of all kinds of measurements, and what marks each."""
+    entries = [] if reading.machine is None else reading.machine.point_to_point
+    rows = [
+        [where, ", ".join(mark for mark in MARKS if mark in marks)]
+        for where, marks in marks_of(entries, reading.contents)
+        if marks
+    ]
+    if not rows:
+        return None
+    section = Section("marked", "Marked points", "Do not rest a decision on one of these points alone.")
+    section.tables = [Table("Marked points", ["point", "marks"], rows[:MOST_MARKED], frozenset({0, 1}))]
+    if len(rows) > MOST_MARKED:
+        section.note = f"The first {MOST_MARKED} of {len(rows)} marked points."
+    return Contribution([section])
+
+
+def _applications(reading: Reading) -> Contribution | None:
+    """The runs of applications, predicted by the machine of the wish, the folder's own, or the fits of this page.
+
+    A machine.json of the folder that cannot be read is only a warning, since nobody named it.
+    """
+    if not reading.contents.apps:
+        return None
+    from hockney.report.app_sections import Basis, applications
+
+    own, warnings = reading.contents.path / MACHINE, list[str]()
+    machine, origin = reading.machine, "the fits of this page"
+    if reading.wish.machine is not None:
+        machine, origin = reading.wish.machine, "the machine file"
+    elif own.is_file():
+        try:
+            machine, origin = mixture(load(own)) if reading.wish.any_level else load(own), MACHINE
+        except RequestError as error:
+            warnings.append(f"{MACHINE} of the folder is not used: {error.message}")
+    launches = {str(launch.get("id")): launch for launch in reading.launches}
+    basis = None if machine is None else Basis(machine, origin, launches)
+    contribution = applications(reading.contents.apps, basis, reading.progress, reading.places.of_run)
+    contribution.warnings[:0] = warnings
+    return contribution
+
+
+CONTRIBUTORS: tuple[Callable[[Reading], Contribution | None], ...] = (
+    _verification,
+    _messages,
+    _collectives,
+    _effects,
+    _topology,
+    _marked_points,
+    _applications,
+)
+"""In the order of the page; each gives None where it has nothing."""
 
 
 def write_html(report: Report, path: Path) -> None:
@@ -288,10 +241,10 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
         for drawing in drawings:
             paths += _write_figure(drawing, folder)
         for curve in report.curves:
-            for draw in (figures.with_fits, figures.residuals) if curve.fits else ():
+            for draw, what in (figures.with_fits, "fits"), (figures.residuals, "residuals"):
                 # One at a time, since a large import has a hundred of them.
-                if f"{curve.name}-{'fits' if draw is figures.with_fits else 'residuals'}" not in names:
-                    paths += _write_figure(draw(curve, report.context), folder)
+                if curve.fits and report.reading is not None and f"{curve.name}-{what}" not in names:
+                    paths += _write_figure(draw(curve, report.reading.context), folder)
     return paths
 
 
@@ -300,28 +253,25 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 
     Beside a collective's points stand its models, steps and crossover sizes.
     """
-    paths = []
+    paths: list[Path] = []
     writing.make_folder(folder)
-    for operation in collectives_in(report.table):
-        path = folder / f"{operation}.csv"
-        writing.replace(path, points(report.table, operation).to_csv(index=False, float_format="%.12g"))
-        paths.append(path)
+
+    def write(name: str, text: str) -> None:
+        paths.append(folder / f"{name}.csv")
+        writing.replace(paths[-1], text)
+
+    frame, launches = (report.reading.frame, report.reading.launches) if report.reading else (pd.DataFrame(), [])
+    for operation in collectives_in(frame) if len(frame) else ():
+        write(operation, points(frame, operation).to_csv(index=False, float_format="%.12g"))
     for section in report.sections:
         for name, rows in section.rows.items():
-            if not rows:
-                continue
-            path = folder / f"{section.id}-{name}.csv"
-            writing.replace(path, pd.DataFrame(list(rows)).to_csv(index=False))
-            paths.append(path)
+            if rows:
+                write(f"{section.id}-{name}", pd.DataFrame(list(rows)).to_csv(index=False))
     for curve in report.curves:
-        path = folder / f"{curve.name}.csv"
-        writing.replace(path, points_csv.text(curve, report.launches))
-        paths.append(path)
+        write(curve.name, points_csv.text(curve, launches))
     for name in dict.fromkeys(run["operation"] for run in report.applications):
-        path = folder / f"{page_id(name)}.csv"
         runs = pd.DataFrame([run for run in report.applications if run["operation"] == name])
-        writing.replace(path, runs.to_csv(index=False))
-        paths.append(path)
+        write(page_id(name), runs.to_csv(index=False))
     return paths
 
 
@@ -330,71 +280,3 @@ def _write_figure(drawing: Drawing, folder: Path) -> list[Path]:
     for path, content in zip(paths, (svg_file(drawing.figure), png_file(drawing.figure)), strict=True):
         writing.replace(path, content)
     return paths
-
-
-def _read(path: Path) -> Contents:
-    """The contents of the folder or table; RequestError for a folder without any measurement."""
-    contents = read(path)
-    if path.is_dir() and not contents.records and not contents.apps and not contents.effects:
-        raise RequestError(
-            f"{path} holds no measurement"
-            + (f" ({len(contents.warnings)} damaged lines)" if contents.warnings else ""),
-            f"continue with `hockney measure --resume -o {path}`",
-        )
-    return contents
-
-
-def not_measured(contents: Contents) -> str:
-    """A sentence on points that the campaign could not measure; empty for a table, or if there are none."""
-    points = unmeasured(contents.records, contents.failures)
-    if not points:
-        return ""
-    more = f" and {len(points) - 1} more" if len(points) > 1 else ""
-    is_joined = not isinstance(contents.plan, RequestError) and "merged" in contents.plan
-    again = f"`hockney measure -o {contents.path} --resume`"
-    if is_joined:
-        # What was joined cannot go on; where it is from, each step of a study, too, is a campaign.
-        again = "--resume of the campaign that lacks it"
-    return f"Not measured: {points[0]}{more}; {again} tries again."
-
-
-def _basis(
-    path: Path,
-    given: Machine | None,
-    fitted: Machine | None,
-    launches: Sequence[Mapping[str, Any]],
-    page_warnings: list[str],
-    any_level: bool,
-) -> Basis | None:
-    """The machine that predicts applications: the given file, the folder's own, or the fits of this page.
-
-    A machine.json of the folder that cannot be read is only a warning, since nobody named it.
-    """
-    of_id = {str(launch.get("id")): launch for launch in launches}
-    if given is not None:
-        return Basis(given, "the machine file", of_id)
-    own = path / MACHINE
-    if own.is_file():
-        try:
-            return Basis(mixture(load(own)) if any_level else load(own), MACHINE, of_id)
-        except RequestError as error:
-            page_warnings.append(f"{MACHINE} of the folder is not used: {error.message}")
-    return None if fitted is None else Basis(fitted, "the fits of this page", of_id)
-
-
-def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path) -> None:
-    used = {name for entry in machine.point_to_point for name in entry.measurements.launches}
-    used |= {name for effect in machine.effects for name in effect.launches}
-    if launches and used and used.isdisjoint(str(launch.get("id")) for launch in launches):
-        raise RequestError(
-            f"the machine file was fitted to other launches than those of {path}",
-            f"fit again with `hockney fit {path} -o machine.json`, or leave --machine out",
-        )
-    if not machine.point_to_point and not machine.effects and not machine.collectives:
-        raise RequestError("the machine file holds no point-to-point fit", f"fit again with `hockney fit {path}`")
-    entries = machine.point_to_point
-    if entries and not any(entry.measurements.points for entry in entries):
-        raise RequestError(
-            f"the machine file was published, not fitted to what was measured in {path}",
-            "leave --machine out; `hockney report --card` and `hockney diff` show what was published",
-        )

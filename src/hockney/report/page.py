@@ -1,10 +1,10 @@
-"""The HTML page: sections filled with figures and tables, rendered by a template that escapes all text."""
+"""The HTML page: what contributors give to it, and the whole, rendered by a template that escapes all text."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -14,13 +14,15 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from hockney import __version__, reading
-from hockney.report.curves import LOCALITY_WORDS
+from hockney.models._evaluate import HeldOut
+from hockney.records.app_record import AppRecord
+from hockney.report.curves import LOCALITY_WORDS, Headline, MessageCurve
 from hockney.report.drawing import Drawing
 from hockney.report.explorer import embed
 from hockney.report.explorer.chart import Explored
-from hockney.report.facts import Headline
-from hockney.report.figures import HeldOut
 from hockney.report.findings import Finding
+from hockney.report.marks import percent
+from hockney.report.reading import Reading, Subject
 from hockney.report.style import Looks
 from hockney.report.style import css as palette
 from hockney.report.svg import Inliner, policy
@@ -74,6 +76,10 @@ _WITH_FORMULAS = 8
 """Most headlines with formula lines; the lines stand below in any case."""
 
 
+Row = dict[str, Any]
+"""Plain values by name: a row of a CSV file, and an object of the JSON."""
+
+
 @dataclass
 class SectionPart:
     """One curve or one model of an effect in detail."""
@@ -105,8 +111,10 @@ class Section:
     is_application: bool = False
     findings: list[Finding] = field(default_factory=list)
     """The section's answers; a page begins with the weightiest of all sections."""
-    rows: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     """What the section found, as rows of plain values by name, for JSON and a CSV file each."""
+    evaluation: Any = None
+    """Predictions of points left out, as `hockney evaluate --json` prints them; None where there are none."""
 
     @property
     def drawings(self) -> list[Drawing]:
@@ -115,78 +123,149 @@ class Section:
         return [*self.figures, *inner, *([self.check] if self.check else [])]
 
 
-@dataclass(frozen=True)
-class Subject:
-    """What a page is made for: a question, what is compared to answer it, and remarks on what there is of it.
+@dataclass
+class Contribution:
+    """What a contributor adds to a page: sections, warnings, and answers beside those of its sections.
 
-    Answers about its `operations` come first.
+    `headlines` and what they leave out are those of messages; `runs` of applications are data in SI units for
+    `--json`, `timed` those whose times a section shows.
     """
 
-    question: str
-    operations: tuple[str, ...] = ()
-    about: str = ""
-    remarks: tuple[str, ...] = ()
+    sections: list[Section] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    runs: list[Row] = field(default_factory=list)
+    timed: list[AppRecord] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    headlines: list[Headline] = field(default_factory=list)
+    omitted: str = ""
+
+    def add(self, other: Contribution) -> None:
+        """Add what another contributor gives, below what is there."""
+        self.sections += other.sections
+        self.warnings += other.warnings
+        self.runs += other.runs
+        self.timed += other.timed
+        self.findings += other.findings
+        self.headlines += other.headlines
+        self.omitted += other.omitted
 
 
-def render(
-    *,
-    title: str,
-    lead: Sequence[str],
-    findings: Sequence[Finding] = (),
-    subject: Subject | None = None,
-    headlines: Sequence[Headline],
-    omitted: str,
-    warnings: Sequence[str],
-    sections: Iterable[Section],
-    provenance: Sequence[Table],
-    nodes: Drawing | None,
-    origin: str,
-    of_messages: bool,
-    explored: Explored | None = None,
-    looks: Looks | None = None,
-) -> str:
-    """The page as one HTML document that refers to nothing outside itself.
+@dataclass
+class Report:
+    """A page, all that stands on it, and the reading that the files beside it are written from.
 
-    It begins with the `findings`. `omitted` says what the headlines leave out. `of_messages` is False for a page
-    about applications alone. `explored`: what a reader may look at in figures of an own choice, with the styles
-    `looks`.
+    `about_messages` is False for a page about applications alone. `explored`: what a reader may look at in
+    figures of an own choice, with the styles `looks`. A page that compares has no one `reading`.
     """
-    sections = list(sections)
-    with_apps = any(section.is_application for section in sections)
+
+    title: str
+    lead: Sequence[str]
+    content: Contribution
+    findings: Sequence[Finding]
+    """The answers that the page begins with."""
+    warnings: list[str]
+    provenance: Sequence[Table]
+    origin: str
+    explored: Explored | None
+    looks: Looks
+    nodes: Drawing | None = None
+    subject: Subject | None = None
+    about_messages: bool = True
+    reading: Reading | None = None
+    html: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.html = render(self)
+
+    @property
+    def sections(self) -> list[Section]:
+        """The sections, in the order of the page."""
+        return self.content.sections
+
+    @property
+    def curves(self) -> list[MessageCurve]:
+        """The curves of messages; those of campaigns that are compared are in the explorer alone."""
+        return [] if self.reading is None else self.reading.curves
+
+    @property
+    def headlines(self) -> list[Headline]:
+        """The numbers of each kind of pair."""
+        return self.content.headlines
+
+    @property
+    def omitted(self) -> str:
+        """A sentence on what the headlines leave out; empty where they show all."""
+        return self.content.omitted
+
+    @property
+    def evaluations(self) -> dict[str, Any]:
+        """Predictions of points left out, by collective."""
+        return {section.id: section.evaluation for section in self.sections if section.evaluation}
+
+    @property
+    def applications(self) -> list[Row]:
+        """The values that a section shows, for each run of an application."""
+        return self.content.runs
+
+    @property
+    def unmeasured(self) -> str:
+        """A sentence on points without a time and on how to continue; it is also a warning on the page."""
+        return "" if self.reading is None else self.reading.unmeasured
+
+    @property
+    def verdict(self) -> str:
+        """The error of the headline's model on points it was not fitted to; empty if no point was held out."""
+        if not self.headlines:
+            return ""
+        head = self.headlines[0]
+        errors = next((s.held_out.get(head.model) for s in self.sections if s.id == head.operation), None)
+        if errors is None:
+            return ""
+        return (
+            f"{head.operation}, sizes the fit has not seen: {head.model} is off by "
+            f"{percent(errors.median)} (median), {percent(errors.p95)} (P95)"
+            + (f"; {errors.remark}" if errors.remark else "")
+        )
+
+
+def render(report: Report) -> str:
+    """The page as one HTML document that refers to nothing outside itself."""
     inliner = Inliner()
-    rendered = [_section(section, inliner) for section in sections]
-    node_picture = _picture(nodes, inliner) if nodes else None
-    model = ", ".join(dict.fromkeys(head.model for head in headlines))
+    drawings = [drawing for section in report.sections for drawing in section.drawings]
+    # In the order of the page, so that ids and classes come in that order too.
+    pictures = {one.name: inliner.inline(one.figure, one.alt) for one in filter(None, [*drawings, report.nodes])}
+    heads = report.headlines
     page, css = template("hockney.report", "page")
     script, data, thinned = "", "", ""
-    if explored is not None:
-        carried, thinned = embed.thinned(explored)
-        script, data = embed.script(), embed.data(carried, looks or Looks())
+    if report.explored is not None:
+        carried, thinned = embed.thinned(report.explored)
+        script, data = embed.script(), embed.data(carried, report.looks)
         css += palette() + embed.style()
     css += inliner.css()
+    notes = [report.omitted, "All models stand side by side below."]
+    with_apps = any(section.is_application for section in report.sections)
     return page.render(
+        report=report,
         version=__version__,
         policy=policy(css, script),
         css=css,
         script=script,
         data=data,
         thinned=thinned,
-        title=title,
-        lead=lead,
-        subject=subject,
-        findings=findings,
-        operation=headlines[0].curve.operation if headlines else "",
-        headlines=[_headline(head, formulas=len(headlines) <= _WITH_FORMULAS) for head in headlines],
-        headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. "
-        + " ".join(filter(None, [omitted, "All models stand side by side below."])),
-        warnings=warnings,
-        calm=CALM if of_messages else CALM_APPLICATIONS,
-        sections=rendered,
-        provenance=provenance,
-        nodes=node_picture,
-        origin=origin,
-        reading=[*(READING if of_messages else ()), *(READING_APPLICATIONS if with_apps else ())],
+        pictures=pictures,
+        heads=[(head, _remarks(head), _numbers(head)) for head in heads],
+        has_formulas=len(heads) <= _WITH_FORMULAS,
+        headline_note=f"By model {', '.join(dict.fromkeys(head.model for head in heads))}, intervals at 95 %. "
+        f"Highest throughput is measured. {' '.join(filter(None, notes))}",
+        calm=CALM if report.about_messages else CALM_APPLICATIONS,
+        locality_words=LOCALITY_WORDS,
+        reading=[*(READING if report.about_messages else ()), *(READING_APPLICATIONS if with_apps else ())],
     )
+
+
+def page_id(application: str) -> str:
+    """The id of an application's section and file; the name of an unknown one may hold any character."""
+    return "app-" + "".join(letter if letter.isalnum() else "-" for letter in application)
 
 
 def template(package: str, name: str) -> tuple[Template, str]:
@@ -194,7 +273,7 @@ def template(package: str, name: str) -> tuple[Template, str]:
     folder = Path(str(files(package)))
     html = reading.text(folder / f"{name}.html.j2")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"coded": coded, "unbroken": unbroken}
+    environment.filters |= {"coded": coded, "unbroken": unbroken, "as_json": _as_json}
     return environment.from_string(html), reading.text(folder / f"{name}.css")
 
 
@@ -213,50 +292,26 @@ def coded(text: str) -> Markup:
     )
 
 
-def _headline(head: Headline, *, formulas: bool) -> dict[str, Any]:
-    entry = head.curve.entry
-    limit = entry.eager_limit_B
+def _as_json(choice: Mapping[str, Any]) -> str:
+    return json.dumps(choice, ensure_ascii=False)
+
+
+def _remarks(head: Headline) -> list[str]:
+    limit, breaks = head.eager_limit_B, head.curve.entry.breaks_B
     stated = [f"eager limit reported by the library: {format_bytes(limit)}"] if limit else []
-    if entry.breaks_B:
-        further = ", ".join(map(format_bytes, entry.breaks_B))
+    if breaks:
+        further = ", ".join(map(format_bytes, breaks))
         stated.append(f"messages go another way above {further}, by what is known of the libraries and the cache")
-    remarks = [f"highest throughput reaches {', '.join(f'{share} of {name}' for name, share in head.shares)}"]
-    return {
-        "label": head.curve.label,
-        "words": LOCALITY_WORDS.get(entry.locality or "", ""),
-        "formulas": head.formulas if formulas else [],
-        "remarks": stated + (remarks if head.peaks else []),
-        "numbers": [
-            value_and_interval(head.latency_s),
-            value_and_interval(head.bandwidth_B_per_s),
-            value_and_interval(head.n_half_B, size=True),
-            (format_rate(head.fastest_B_per_s), f"at {format_bytes(head.fastest_at_B)}"),
-        ],
-    }
+    shares = ", ".join(f"{share} of {name}" for name, share in head.shares)
+    return [*stated, f"highest throughput reaches {shares}"] if shares else stated
 
 
-def _section(section: Section, inliner: Inliner) -> dict[str, Any]:
-    plain: Mapping[str, Any] = {
-        name: getattr(section, name) for name in ("id", "title", "meaning", "tables", "folded", "note")
-    }
-    # In the order of the page, so that ids and classes come in that order too.
-    pictures = [_picture(drawing, inliner) for drawing in section.figures]
-    parts = [
-        {
-            **{name: getattr(part, name) for name in ("id", "title", "points", "tables", "overheads", "notes")},
-            "figures": [_picture(drawing, inliner) for drawing in part.figures],
-        }
-        for part in section.parts
+def _numbers(head: Headline) -> list[tuple[str, str]]:
+    """Latency, bandwidth, n½ and the highest throughput, each with what stands below it."""
+    rate, n_half = head.bandwidth_B_per_s, head.n_half_B
+    return [
+        value_and_interval(head.latency_s.parameter),
+        value_and_interval(rate.parameter if rate else None),
+        value_and_interval(n_half.parameter if n_half else None, size=True),
+        (format_rate(head.highest_throughput_B_per_s), f"at {format_bytes(head.fastest_at_B)}"),
     ]
-    check = _picture(section.check, inliner) if section.check else None
-    return {**plain, "figures": pictures, "parts": parts, "check": check}
-
-
-def _picture(drawing: Drawing, inliner: Inliner) -> dict[str, str]:
-    return {
-        "id": f"figure-{drawing.name}",
-        "svg": inliner.inline(drawing.figure, drawing.alt),
-        "title": drawing.title,
-        "caption": drawing.caption,
-        "choice": json.dumps(drawing.choice, ensure_ascii=False) if drawing.choice else "",
-    }

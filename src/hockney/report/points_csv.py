@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import csv
 import io
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hockney.machine.summary import latency
 from hockney.models.base import predict
 from hockney.report.curves import MessageCurve
-from hockney.report.facts import bandwidth
+from hockney.report.provenance import command_line, hosts
 
 
 def text(curve: MessageCurve, launches: Sequence[Mapping[str, Any]]) -> str:
@@ -30,7 +29,7 @@ def text(curve: MessageCurve, launches: Sequence[Mapping[str, Any]]) -> str:
     ]
     lines += [f"# nodes: {', '.join(nodes)}" for nodes in [hosts(own_launches)] if nodes]
     for model, fit in curve.fits.items():
-        rate = bandwidth(curve, fit)
+        rate = curve.bandwidth(fit)
         negative = ", nonphysical" if fit.nonphysical else ""
         lines.append(
             f"# {model}: latency {latency(fit).value * 1e6:.6g} us, "
@@ -55,21 +54,6 @@ def text(curve: MessageCurve, launches: Sequence[Mapping[str, Any]]) -> str:
             row += [_number(time_s * 1e6), _number(curve.streams * size / time_s / 1e6) if time_s > 0 else ""]
         writer.writerow(row)
     return "\n".join(_one_line(line) for line in lines) + "\n" + buffer.getvalue()
-
-
-def command_line(launch: Mapping[str, Any]) -> str:
-    """The command that measured, as a shell would read it; for an import the command that its file names."""
-    argv = launch.get("argv") or []
-    if argv:
-        return shlex.join(str(word) for word in argv)
-    metadata = launch.get("metadata") or {}
-    return str(metadata.get("command_line") or metadata.get("command") or "")
-
-
-def hosts(launches: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The nodes whose ranks took part, in order of rank."""
-    names = [str(rank.get("host", "")) for launch in launches for rank in launch.get("ranks") or ()]
-    return list(dict.fromkeys(name for name in names if name))
 
 
 def _number(value: float) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import statistics
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hockney.machine.file import Machine
 from hockney.records.nodes import cpu_ranges, described, node_facts
-from hockney.report.points_csv import command_line
 from hockney.report.tables import NONE, Table
 from hockney.runner.transports import OFFERED
 from hockney.units import counted, format_bytes, format_time
@@ -64,6 +64,21 @@ def plain_lead(libraries: Collection[str], launches: Sequence[Launch]) -> list[s
         ]
         lines += [*hosts[:4], str(launch.get("time", ""))]
     return [line for line in lines if line]
+
+
+def command_line(launch: Launch) -> str:
+    """The command that measured, as a shell would read it; for an import the command that its file names."""
+    argv = launch.get("argv") or []
+    if argv:
+        return shlex.join(str(word) for word in argv)
+    metadata = launch.get("metadata") or {}
+    return str(metadata.get("command_line") or metadata.get("command") or "")
+
+
+def hosts(launches: Sequence[Launch]) -> list[str]:
+    """The nodes whose ranks took part, in order of rank."""
+    names = [str(rank.get("host", "")) for launch in launches for rank in launch.get("ranks") or ()]
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def _text(value: object) -> str:

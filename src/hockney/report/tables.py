@@ -11,9 +11,8 @@ from hockney.machine.summary import half_bandwidth_size, latency
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.points import HEADINGS
 from hockney.report.curves import MessageCurve
-from hockney.report.facts import bandwidth, format_size
 from hockney.report.marks import percent
-from hockney.units import format_bytes, format_rate
+from hockney.units import format_bytes, format_rate, format_size
 
 NONE = "—"
 _IN_REGIMES = ("latency_s", "bandwidth_B_per_s")
@@ -109,7 +108,7 @@ def summary(curves: Sequence[MessageCurve], model: str) -> Table:
         if fit is None:
             rows.append([curve.label, str(curve.size_B.size), *[NONE] * 6])
             continue
-        rate = bandwidth(curve, fit)
+        rate = curve.bandwidth(fit)
         q = fit.quality
         rows.append(
             [

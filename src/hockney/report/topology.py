@@ -10,30 +10,25 @@ from hockney.network.bisection.measure import NetworkMeasures, measure
 from hockney.network.bisection.ports import ports
 from hockney.network.topologies.base import parse_spec
 from hockney.report.networks import draw
-from hockney.report.page import Section
+from hockney.report.page import Contribution, Section
 from hockney.report.tables import Table
 
-TIME_LIMIT_S = 5.0
-"""Time limit for the proof of a bisection; without a proof the table shows two bounds."""
 
-
-def section(spec: str, warnings: list[str]) -> Section | None:
-    """The section on a topology; None without one. A topology that cannot be read adds a warning."""
-    if not spec:
-        return None
+def contribution(spec: str) -> Contribution:
+    """The section on a topology; a warning in place of it where the topology cannot be read."""
     try:
         network = parse_spec(spec)
     except RequestError as error:
-        warnings.append(f"The topology {spec} is not drawn: {error.message}.")
-        return None
-    measured = measure(network, np.arange(network.nodes), time_limit_s=TIME_LIMIT_S, seed=0)
-    return Section(
+        return Contribution(warnings=[f"The topology {spec} is not drawn: {error.message}."])
+    measured = measure(network, np.arange(network.nodes))
+    section = Section(
         "topology",
         "Network",
         f"The network between the nodes as described by {spec}; nothing of it was measured.",
         figures=[draw(measured)],
         tables=[_measures(measured), *([_ports(measured)] if ports(network) else [])],
     )
+    return Contribution([section])
 
 
 def _measures(measured: NetworkMeasures) -> Table:

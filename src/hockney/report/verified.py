@@ -20,10 +20,8 @@ MEANING = (
 EFFECT = {"proven": "in effect", "none": "not in effect", "not proven": "not proven"}
 
 
-def section(verification: Verification | None) -> Section | None:
-    """The section; None without a verification."""
-    if verification is None:
-        return None
+def section(verification: Verification) -> Section:
+    """The section."""
     result = Section(ID, f"Verified: {verification.target}", MEANING, findings=_findings(verification))
     result.tables = [
         Table(

@@ -20,11 +20,11 @@ from hockney.machine.system import find_system, known_systems
 from hockney.records.contents import Contents, read
 from hockney.records.folder import APPS, EFFECTS, PARTS, PLAN, RECORDS, UNFINISHED, Campaign
 from hockney.records.merge import merge
-from hockney.report.asked import asked
 from hockney.report.card.content import content
 from hockney.report.card.page import render
-from hockney.report.make import Report, make, write_html
-from hockney.report.page import Subject
+from hockney.report.make import make, write_html
+from hockney.report.page import Report
+from hockney.report.reading import Subject, Wish, statistics_of
 from hockney.studies.files import Study
 from hockney.studies.perform import Done, Folder
 from hockney.studies.steps import StudyStep
@@ -168,25 +168,14 @@ def write(
 ) -> Report:
     """The machine file where there is something to fit, the page, the findings, and the card of a study of it.
 
-    `statistic` and `sizes_B` as of `make`, whose errors are those of what was asked for and is not there.
+    `statistic` and `sizes_B` as of `Wish`, whose errors are those of what was asked for and is not there.
     """
-    machine = _machine(contents, progress, asked(contents.frame, statistic, sizes_B).statistics)
+    machine = _machine(contents, progress, statistics_of(contents.frame, statistic, sizes_B)[0])
     systems = [find_system(name) for name in sorted(set(contents.frame["system"])) if name in known_systems()]
-    page = make(
-        contents.path,
-        contents=contents,
-        machine=machine,
-        progress=progress,
-        systems=systems,
-        statistic=statistic,
-        sizes_B=sizes_B,
-        subject=Subject(
-            study.file.question,
-            tuple(study.file.needs),
-            f"{study.file.compares} {study.file.shows}",
-            tuple(remarks),
-        ),
-    )
+    about = f"{study.file.compares} {study.file.shows}"
+    subject = Subject(study.file.question, tuple(study.file.needs), about, tuple(remarks))
+    wish = Wish(machine, (), systems, statistic, sizes_B, subject=subject)
+    page = make(contents, wish, progress)
     writing.make_folder(folder, "choose another folder")
     if machine is not None:
         save(machine, folder / MACHINE)

@@ -46,7 +46,8 @@ def seen(path: Path) -> Explored:
     """What the page shows, made anew of the same table."""
     report = make(path)
     statistics = dict.fromkeys(("barrier", "bcast", "reduce"), "completion")
-    made = explored([Source(path.name, report.table, report.curves, statistics)])
+    assert report.reading is not None
+    made = explored([Source(path.name, report.reading.frame, report.curves, statistics)])
     assert made is not None
     return made
 

@@ -1,0 +1,172 @@
+"""Baselines that only the accuracy page compares with: no growth at all, and Extra-P (package `extrap`).
+
+`register()` enters them where `hockney.predict.evaluate` finds its own, so that they stand beside every figure.
+Extra-P holds numpy below 2, and there is none for Python 3.13 and newer: it is better kept in an environment of
+its own (`pip install 'extrap>=4.2'`). Where it is not installed, the page says that it is skipped.
+
+`nearest_ranks`: the time of the trained run with such a size whose number of ranks is nearest, by the ratio of
+ranks, the larger of two at the same ratio. Between two sizes of a run ln time is a straight line over ln bytes.
+
+`extra_p`: for each algorithm, size and mapping Extra-P's model of time against ranks. A. Calotoiu, T. Hoefler,
+M. Poke, F. Wolf, "Using automated performance modeling to find scalability bugs in complex codes", SC13.
+
+`extra_p_joint`: for each algorithm and mapping its model of ranks and bytes together. A. Calotoiu, D.
+Beckingsale, C. W. Earl, T. Hoefler, I. Karlin, M. Schulz, F. Wolf, "Fast multi-parameter performance modeling",
+CLUSTER 2016.
+
+For each parameter its modeler chooses c₀ + c₁ · x^(i/j) · log₂ᵏx by cross-validation, then how two of them
+combine. It states no interval for a new point, so predictions have none.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hockney.errors import EnvironmentLack
+from hockney.predict.estimators._places import SURFACE, means, places
+from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.linear_in_ranks import GROUP
+from hockney.predict.points import positions
+
+
+def register() -> None:
+    """Enter the baselines beside the package's own; once in a process."""
+    for baseline in (nearest_ranks, extra_p, extra_p_joint):
+        estimators.register(baseline.__name__)(baseline)
+
+
+def nearest_ranks(training: Training) -> FittedEstimator:
+    """The training points themselves."""
+    groups = positions(training.points, SURFACE)
+    return NearestRuns({key: means(training.points.iloc[index]) for key, index in groups.items()})
+
+
+def extra_p(training: Training) -> FittedEstimator:
+    """A function for each group with two numbers of ranks; EnvironmentLack without the package."""
+    return _extra_p_models(training, GROUP, ["ranks"])
+
+
+def extra_p_joint(training: Training) -> FittedEstimator:
+    """A function for each group with two numbers of ranks and two sizes; EnvironmentLack without the package."""
+    return _extra_p_models(training, [name for name in GROUP if name != "bytes"], ["ranks", "bytes"])
+
+
+@dataclass(frozen=True)
+class NearestRuns:
+    """Of each algorithm and placement the trained places, shape (n, 2), and ln seconds there, (n,)."""
+
+    trained: dict[Hashable, tuple[Array, Array]]
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        """Times of the nearest runs with a size on either side; NaN where none has. Without intervals."""
+        prediction = unknown(len(points))
+        for key, index in positions(points, SURFACE).items():
+            if key in self.trained:
+                prediction.time_s[index] = np.exp(_at(places(points.iloc[index]), *self.trained[key]))
+        missing = int(np.isnan(prediction.time_s).sum())
+        note = [f"{missing} points: no run of their algorithm and placement has such a size"]
+        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, note if missing else None)
+
+
+def _at(asked: Array, trained: Array, time_ln: Array) -> Array:
+    """ln seconds at places (n, 2)."""
+    found = np.full(len(asked), np.nan)
+    runs = {ranks: trained[:, 0] == ranks for ranks in np.unique(trained[:, 0])}
+    for ranks in np.unique(asked[:, 0]):
+        here = np.flatnonzero(asked[:, 0] == ranks)
+        for nearest in _nearest_first(runs, ranks):
+            run, open_ = runs[nearest], here[np.isnan(found[here])]
+            found[open_] = np.interp(asked[open_, 1], trained[run, 1], time_ln[run], left=np.nan, right=np.nan)
+    return found
+
+
+def _nearest_first(known: Iterable[float], ranks: float) -> list[float]:
+    """ln ranks, the one nearest to `ranks` first, of two the larger."""
+    # Rounded, because 8 is as near to 4 as to 16.
+    return sorted(known, key=lambda other: (round(abs(other - ranks), 9), -other))
+
+
+ENOUGH = 5
+"""Values of a parameter that Extra-P asks for; it makes a model of fewer, with a warning."""
+
+
+@dataclass(frozen=True)
+class ExtraPModels:
+    """Extra-P's functions of `parameters` by values of `group`; `few` saw fewer than `ENOUGH` values of one."""
+
+    group: Sequence[str]
+    parameters: Sequence[str]
+    functions: dict[Hashable, Any]
+    few: int
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        """Times of the functions, extrapolated without limit; NaN for groups without one."""
+        prediction = unknown(len(points))
+        columns = _columns(points, self.parameters)
+        for key, index in positions(points, self.group).items():
+            if key in self.functions:
+                at = columns[:, index]
+                prediction.time_s[index] = self.functions[key].evaluate(at if len(at) > 1 else at[0])
+        names = " or ".join(f"numbers of {name}" for name in self.parameters)
+        note = f"{self.few} models rest on fewer than the {ENOUGH} {names} that Extra-P asks for"
+        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, [note] if self.few else None)
+
+
+def _columns(points: pd.DataFrame, parameters: Sequence[str]) -> Array:
+    return np.array([points[name].to_numpy(np.float64) for name in parameters])
+
+
+def _extra_p_models(training: Training, group: Sequence[str], parameters: Sequence[str]) -> ExtraPModels:
+    """A function for each group with two values of each parameter; EnvironmentLack without the package."""
+    try:
+        package = {
+            name: importlib.import_module(f"extrap.{name}")
+            for name in (
+                "entities.callpath",
+                "entities.coordinate",
+                "entities.measurement",
+                "entities.metric",
+                "modelers.multi_parameter.multi_parameter_modeler",
+                "modelers.single_parameter.basic",
+            )
+        }
+    except ImportError as error:
+        raise EnvironmentLack(
+            "Extra-P is not installed", "pip install 'extrap>=4.2' in an environment with Python below 3.13"
+        ) from error
+    entity = package["entities.measurement"]
+    coordinate = package["entities.coordinate"].Coordinate
+    named = package["entities.callpath"].Callpath(training.operation), package["entities.metric"].Metric("time")
+    if len(parameters) == 1:
+        modeler = package["modelers.single_parameter.basic"].SingleParameterModeler()
+    else:
+        modeler = package["modelers.multi_parameter.multi_parameter_modeler"].MultiParameterModeler()
+    modeler.use_measure = entity.Measure.MEDIAN
+    columns = _columns(training.points, parameters)
+    time_s = training.points["time_s"].to_numpy(np.float64)
+    groups = positions(training.points, group)
+    functions: dict[Hashable, Any] = {}
+    few = 0
+    for done, (key, index) in enumerate(groups.items()):
+        training.progress(done / len(groups), "modelling")
+        least = min(np.unique(column[index]).size for column in columns)
+        if least < 2:
+            continue
+        few += least < ENOUGH
+        where, number = np.unique(columns[:, index], axis=1, return_inverse=True)
+        measurements = [
+            entity.Measurement(coordinate(*at.tolist()), *named, time_s[index][number.ravel() == i].tolist())
+            for i, at in enumerate(where.T)
+        ]
+        with warnings.catch_warnings():
+            # Too few points are counted in the note instead of once for each model.
+            warnings.simplefilter("ignore")
+            functions[key] = modeler.model([measurements])[0].hypothesis.function
+    return ExtraPModels(group, parameters, functions, few)
