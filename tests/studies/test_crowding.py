@@ -54,7 +54,7 @@ def measuring(options: str) -> Study:
     return Study(name="mine", text=text, file=parse(text, "mine.toml"))
 
 
-def test_fewer_ranks_than_were_probed_wait_as_long_as_the_next_number_and_those_with_a_core_do_not() -> None:
+def test_fewer_ranks_wait_as_long_as_the_next_number_that_was_probed() -> None:
     of_probe = found(NEVER_YIELDS)
     assert [of_probe.least_s(ranks) for ranks in (2, 3, 5, 8)] == [0.0, 0.3, 1.0, 1.8]
 
@@ -107,7 +107,7 @@ def test_every_launch_of_every_variant_has_to_fit_into_the_time() -> None:
     assert both.time_s == pytest.approx(2 * (plan("time = '1s'").time_s or 0), abs=2)
 
 
-def test_collectives_beside_messages_are_narrowed_too_and_those_of_a_placement_with_room_are_not() -> None:
+def test_collectives_are_narrowed_at_placements_without_room_alone() -> None:
     study = measuring("options = { operation = 'pingpong,allreduce', algorithm = 'all', time = '10s' }")
     assert "--rank-counts 2,8" in planned(study, NEVER_YIELDS)[0].command
     assert "--rank-counts" not in planned(study, NEVER_YIELDS, "hwthread")[0].command

@@ -90,7 +90,7 @@ def test_jobs_are_asked_for(tmp_path: Path, command: Fake) -> None:  # noqa: F81
     assert "ended" in out
 
 
-def test_what_is_imported_or_merged_is_done_and_of_an_older_campaign_the_end_is_not_known(tmp_path: Path) -> None:
+def test_imports_and_merges_are_done_and_the_end_of_an_older_campaign_is_not_known(tmp_path: Path) -> None:
     campaign = measured(tmp_path / "c", "")
     (campaign.path / "ended.json").unlink()
     found = status(campaign.path)

@@ -15,10 +15,11 @@ from hockney.records.defaults import defaults_of
 from hockney.runner.mpi import Mpi
 from hockney.runner.variants import Variant, parse_variant
 from hockney.tune.cells import CallTimes, Time
+from hockney.tune.choose import span
 from hockney.tune.loading import expect_own_choice
 from hockney.tune.rules import Method, Rule, find
 from hockney.tune.targets.base import Reader, targets
-from hockney.tune.trial import Variation, base_variant, best_rules, probes, span, trial, without
+from hockney.tune.trial import Variation, base_variant, best_rules, probes, trial, without
 
 A, B = Method("tuned:binomial"), Method("tuned:chain", 8192, 4)
 OPEN_MPI = Reader("Open MPI 5.0.11", (5, 0, 11))

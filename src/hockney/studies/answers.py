@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
@@ -75,11 +75,11 @@ class StudyDone:
     findings: list[Finding]
     warnings: list[str]
     source: Annotated[str | None, Field(serialization_alias="from")] = None
-    skipped: list[SkippedFile] = field(default_factory=list)
+    skipped: list[SkippedFile] | None = None
     estimate_s: float | None = None
     took_s: float | None = None
     crowding: Crowding | None = None
-    steps: list[StepAnswer] = field(default_factory=list)
+    steps: list[StepAnswer] | None = None
     unfinished: Annotated[str, Field(exclude=True)] = ""
     resume: Annotated[str, Field(exclude=True)] = ""
 

@@ -102,7 +102,7 @@ def measured(
     for (ranks_key, bytes_key), rows in known.groupby(["ranks", "bytes"], sort=True):
         count, size_B = int(str(ranks_key)), int(str(bytes_key))
         times = {
-            Method(name, _whole(segment), _whole(radix)): interval(*values)
+            Method(name, whole(segment), whole(radix)): interval(*values)
             for name, segment, radix, *values in rows[
                 ["algorithm", "segment_bytes", "radix", "time_s", "low_s", "high_s"]
             ].itertuples(index=False)
@@ -114,7 +114,8 @@ def measured(
     return cells
 
 
-def _whole(value: Any) -> int:
+def whole(value: Any) -> int:
+    """A segment size or a radix of a table; 0 where it has none."""
     return 0 if pd.isna(value) else int(value)
 
 

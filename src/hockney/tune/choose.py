@@ -7,7 +7,7 @@ algorithm counts by the upper end of its interval: the smallest of many medians 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -74,7 +74,7 @@ def choose(cells: Sequence[CallTimes], *, worth: float = WORTH) -> ChosenRules:
         for algorithm, run in groupby(taken):
             count = len(list(run))
             if algorithm is not None:
-                least, most = _bounds(row, place, place + count - 1)
+                least, most = span(row[place], row)[0], span(row[place + count - 1], row)[1]
                 rules.append(Rule(operation, ranks, ranks, least, most, algorithm))
             place += count
     return ChosenRules(joined(rules), decisions)
@@ -140,12 +140,15 @@ def _partition(row: Sequence[CallTimes], worth: float) -> list[Method | None]:
     return path[::-1]
 
 
-def _bounds(row: Sequence[CallTimes], first: int, last: int) -> tuple[int, int]:
-    """Bytes from which and up to which what is said of these cells holds."""
-    least = row[first].bytes if first == 0 else _between(row[first - 1], row[first]) + 1
-    most = row[last].bytes if last == len(row) - 1 else _between(row[last], row[last + 1])
-    return least, most
+def span(cell: CallTimes, cells: Iterable[CallTimes]) -> tuple[int, int]:
+    """Bytes from which and up to which a cell stands for its neighbourhood: to half way to the next ones."""
+    sizes = {one.bytes for one in cells if (one.operation, one.ranks) == (cell.operation, cell.ranks)}
+    smaller = max((size for size in sizes if size < cell.bytes), default=None)
+    larger = min((size for size in sizes if size > cell.bytes), default=None)
+    least = cell.bytes if smaller is None else _between(smaller, cell.bytes) + 1
+    return least, cell.bytes if larger is None else _between(cell.bytes, larger)
 
 
-def _between(smaller: CallTimes, larger: CallTimes) -> int:
-    return min(max(math.isqrt(smaller.bytes * larger.bytes), smaller.bytes), larger.bytes - 1)
+def _between(smaller_B: int, larger_B: int) -> int:
+    """The geometric mean, below the larger size."""
+    return min(max(math.isqrt(smaller_B * larger_B), smaller_B), larger_B - 1)

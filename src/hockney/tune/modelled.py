@@ -20,7 +20,7 @@ from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.schedule.catalogue import ask, offered
 from hockney.tune.between import between
-from hockney.tune.cells import CallTimes, Time
+from hockney.tune.cells import CallTimes, Time, whole
 from hockney.tune.rules import Method
 from hockney.tune.targets.base import Reader, RuleForm
 
@@ -52,7 +52,7 @@ def calibrated(
     times: dict[tuple[int, int], dict[Method, Time]] = {}
     for point, (time_s, low_s, high_s) in zip(asked.to_dict("records"), predicted.tolist(), strict=True):
         if np.isfinite(time_s):
-            key = Method(point["algorithm"], _whole(point["segment_bytes"]), _whole(point["radix"]))
+            key = Method(point["algorithm"], whole(point["segment_bytes"]), whole(point["radix"]))
             place = int(point["ranks"]), int(point["bytes"])
             times.setdefault(place, {})[key] = Time(time_s, low_s, high_s)
     found = list(_cells(operation, times))
@@ -109,10 +109,6 @@ def _on(rows: pd.DataFrame, ranks: int) -> pd.DataFrame:
     most = int(max(ppn)) if len(ppn) == 1 else None
     nodes = 1 if one_node else -(-ranks // most) if most else None
     return kinds.assign(ranks=ranks, nodes=nodes, ppn=ranks if one_node else most)
-
-
-def _whole(value: object) -> int:
-    return 0 if pd.isna(value) else int(str(value))  # type: ignore[call-overload]
 
 
 def _cells(operation: str, times: dict[tuple[int, int], dict[Method, Time]]) -> Iterator[CallTimes]:

@@ -7,7 +7,6 @@ the probe, has `default` and a rule for each operation that changes its time as 
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.runner.variants import DEFAULT, Variant, parse_variant
 from hockney.tune.cells import CallTimes, Time
+from hockney.tune.choose import span
 from hockney.tune.loading import expect_unset, loader
 from hockney.tune.rules import Method, Rule, find, joined
 from hockney.tune.targets.base import Reader, RuleForm
@@ -167,22 +167,6 @@ def _merged(rules: Sequence[Rule]) -> list[Rule]:
         else:
             done.append(rule)
     return done
-
-
-def span(cell: CallTimes, cells: Sequence[CallTimes]) -> tuple[int, int]:
-    """Bytes from which and up to which a cell stands for its neighbourhood: to half way to the next ones."""
-    sizes = sorted(
-        {one.bytes for one in cells if (one.operation, one.ranks) == (cell.operation, cell.ranks)} | {cell.bytes}
-    )
-    place = sizes.index(cell.bytes)
-    least = cell.bytes if place == 0 else _between(sizes[place - 1], cell.bytes) + 1
-    most = cell.bytes if place == len(sizes) - 1 else _between(cell.bytes, sizes[place + 1])
-    return least, most
-
-
-def _between(smaller_B: int, larger_B: int) -> int:
-    """The geometric mean, as rules have it."""
-    return min(max(math.isqrt(smaller_B * larger_B), smaller_B), larger_B - 1)
 
 
 def probes(
