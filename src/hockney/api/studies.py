@@ -27,16 +27,12 @@ from hockney.importers.base import Given
 from hockney.options.study import LIST, SHIPPED, SHOW, StudyOptions
 from hockney.records.contents import read
 from hockney.report.page import Report
-from hockney.studies.answers import (
-    KnownStudy,
-    ShownStudy,
-    SkippedFile,
-    StepAnswer,
-    StudyDone,
-    StudyLeft,
-    StudyList,
-    StudyPlanned,
-)
+from hockney.studies.answers import KnownStudy, SkippedFile, StepAnswer
+from hockney.studies.answers import ShownStudy as ShownStudy
+from hockney.studies.answers import StudyDone as StudyDone
+from hockney.studies.answers import StudyLeft as StudyLeft
+from hockney.studies.answers import StudyList as StudyList
+from hockney.studies.answers import StudyPlanned as StudyPlanned
 from hockney.studies.asked import StudyRequest, check_nodes, check_ranks
 from hockney.studies.crowding import BEFORE, crowded, probed
 from hockney.studies.files import Study, find, names
@@ -196,7 +192,7 @@ def _performed(
         begun.probe_s
         + sum(step.estimate_s for step in left)
         + page_s(expected)
-        + compile_s(begun.asked.launching.get("mpi", "auto"))
+        + compile_s(str(begun.asked.launching.get("mpi", "auto")))
     )
     if options.dry_run:
         return _planned(begun, expected, estimate_s)
@@ -338,7 +334,7 @@ def _left(
 
 
 def _with_page(name: str, output: Path, page: Report) -> StudyDone:
-    return StudyDone(name, str(output), str(output / PAGE), page.findings, page.warnings)
+    return StudyDone(name, str(output), str(output / PAGE), list(page.findings), list(page.warnings))
 
 
 def _elsewhere(options: StudyOptions, launching: AppLaunching, source: Path) -> StudyDone:

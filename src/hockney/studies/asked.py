@@ -43,11 +43,12 @@ def check_ranks(asked: StudyRequest) -> None:
 
     And for what is no host.
     """
-    check_hosts(asked.launching.get("hosts", []))
-    slots = [host.partition(":")[2] for host in asked.launching.get("hosts", [])]
+    launching = Launching.model_validate(asked.launched)
+    check_hosts(launching.hosts)
+    slots = [host.partition(":")[2] for host in launching.hosts]
     if slots and all(slot.isdigit() for slot in slots) and asked.ranks > (most := sum(map(int, slots))):
         raise RequestError(f"{asked.ranks} ranks on hosts with {most} slots", f"--ranks {most} fits")
-    refuse_far_too_many(Launching.model_validate(asked.launched))
+    refuse_far_too_many(launching)
 
 
 def check_nodes(asked: StudyRequest) -> None:

@@ -215,7 +215,11 @@ def _each(verb: str, table: Mapping[str, Value | list[Value]]) -> Iterator[dict[
 def _filled(value: Value | list[Value], ranks: int, placement: str) -> Value | list[Value]:
     """The value with its words in braces replaced."""
     if isinstance(value, list):
-        return [_filled(one, ranks, placement) for one in value]
+        return [_in_place(one, ranks, placement) for one in value]
+    return _in_place(value, ranks, placement)
+
+
+def _in_place(value: Value, ranks: int, placement: str) -> Value:
     if not isinstance(value, str):
         return value
     powers = sorted({2**power for power in range(ranks.bit_length()) if 2**power <= ranks} | {ranks})

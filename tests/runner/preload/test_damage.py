@@ -193,8 +193,8 @@ def test_after_damage_the_exit_code_is_the_programs(
     """And a profile that was there before is left as it is."""
     former = tmp_path / "p.json"
     former.write_text("former", encoding="utf-8")
-    for verb in ("apply", "profile"):
-        monkeypatch.setattr(f"hockney.cli.{verb}.run", lambda *_: PreloadedRun(7, '{"ranks'))
+    for home in ("api.applied", "cli.profile"):
+        monkeypatch.setattr(f"hockney.{home}.run", lambda *_: PreloadedRun(7, '{"ranks'))
     words = [str(script(tmp_path / "bin" / "mpirun", BANNER)), "-n", "1", "true"]
     code, out, error = typed("profile", "-o", former, "--json", "--", *words)
     assert (code, answer(out)["output"], former.read_text(encoding="utf-8")) == (7, None, "former")
