@@ -2,6 +2,9 @@
 
 from .applied import Applied as Applied
 from .applied import apply as apply
+from .apps import Told as Told
+from .apps import predict_application as predict_application
+from .apps import run_application as run_application
 from .campaign import Campaign as Campaign
 from .checks import CheckAnswer as CheckAnswer
 from .checks import check as check

@@ -8,9 +8,9 @@ import typer
 
 from hockney import api
 from hockney.errors import Incomplete
+from hockney.fields import Without
 from hockney.options.study import AppLaunching, StudyOptions, Submission
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.options import Without
 from hockney.terminal.say import Column
 from hockney.terminal.signals import interruptible
 from hockney.units import format_duration
