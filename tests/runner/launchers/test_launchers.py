@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,11 @@ def _rows(text: str) -> list[list[str]]:
 
 def _read(words: str) -> dict[str, Any]:
     """A request as these tables write it."""
-    read = {"ppn": int, "hosts": lambda text: tuple(text.split(",")), "hostfile": Path}
+    read: dict[str, Callable[[str], Any]] = {
+        "ppn": int,
+        "hosts": lambda text: tuple(text.split(",")),
+        "hostfile": Path,
+    }
     pairs = [word.partition("=") for word in words.split()]
     return {name: read.get(name, str)(value) if equals else True for name, equals, value in pairs}
 
