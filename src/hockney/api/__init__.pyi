@@ -10,6 +10,7 @@ from .checks import CheckAnswer as CheckAnswer
 from .checks import check as check
 from .comparison import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
+from .evaluation import evaluate_options as evaluate_options
 from .fitted import fit_to_file as fit_to_file
 from .functions import compare as compare
 from .functions import evaluate as evaluate
@@ -28,6 +29,16 @@ from .installation import lab_down as lab_down
 from .installation import lab_run as lab_run
 from .installation import lab_up as lab_up
 from .machine import Machine as Machine
+from .network import EffectiveBisectionAnswer as EffectiveBisectionAnswer
+from .network import LocalityAnswer as LocalityAnswer
+from .network import MapAnswer as MapAnswer
+from .network import NetworkAnswer as NetworkAnswer
+from .network import TrafficAnswer as TrafficAnswer
+from .network import network_effective as network_effective
+from .network import network_locality as network_locality
+from .network import network_map as network_map
+from .network import network_measures as network_measures
+from .network import network_traffic as network_traffic
 from .pages import CardAnswer as CardAnswer
 from .pages import Page as Page
 from .pages import write_report as write_report
