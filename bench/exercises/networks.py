@@ -149,7 +149,7 @@ def fat_tree_(inputs: Inputs) -> Section:
         given["nodes"], tuple(given["leaf_ports"]), given["spines"], (given["spine_ports"], 0),
         links_per_node=given["links_per_node"], link=rate,
     )  # fmt: skip
-    whole = measure(network, np.arange(network.nodes), time_limit_s=5, seed=1).as_data()
+    whole = measure(network, np.arange(network.nodes)).as_data()
     leaves = network.switches - given["spines"]
     spine_ports = int(network.parallel[(network.ends >= network.nodes).all(axis=1)].sum()) // given["spines"]
     rows = [
@@ -169,7 +169,7 @@ def fat_tree_(inputs: Inputs) -> Section:
 
 
 def _bisection(what: str, network: Network, case: Mapping[str, Any]) -> list[Row]:
-    made = measure(network, np.arange(case["nodes"]), time_limit_s=5, seed=1).as_data()
+    made = measure(network, np.arange(case["nodes"])).as_data()
     rate = made["bisection_bandwidth_bit_per_s"] / 1e9
     return [
         Row(f"{what}: links of the bisection", case["links"], made["bisection_links"], FORMULA),
@@ -231,7 +231,7 @@ def bluegene_p(inputs: Inputs) -> Section:
         Row(
             f"largest distance, {k}³ torus",
             given["torus"]["hops_over_half_k"] * (k // 2),
-            measure(cube, np.arange(cube.nodes), time_limit_s=5, seed=1).hops.diameter,
+            measure(cube, np.arange(cube.nodes)).hops.diameter,
             FORMULA,
             note="3⌊k/2⌋",
         ),

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import outcome
+from tests.factories import Run, verb
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the verb in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        return outcome("diff", *arguments)
-
-    return call
+run = verb("diff", columns=160)
 
 
 def planted(factor: float, launches: int = 3) -> Path:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.command_line import outcome
+from tests.factories import Run, verb
 
 from hockney.api.fitted import MOST_PARAMETERS, shortened
 from hockney.machine.file import load
@@ -18,18 +18,7 @@ from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.report.views.sections import ModelSection
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the verb in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        return outcome("fit", *arguments)
-
-    return call
+run = verb("fit")
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.command_line import outcome, run_hockney
+from tests.command_line import run_hockney
+from tests.factories import Run, verb
 
 from hockney.apps.ring.answer import RingAnswer
 from hockney.machine.build import build
@@ -21,18 +21,7 @@ from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.report.reading import not_measured
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the verb in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        return outcome("report", *arguments)
-
-    return call
+run = verb("report")
 
 
 @pytest.fixture

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.factories import Run, verb
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the verb in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        return outcome("show", *arguments)
-
-    return call
+run = verb("show")
 
 
 def test_formulas_are_the_default(run: Run) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import outcome
+from tests.factories import version_1
 
-from hockney.machine.file import load, save
+from hockney.machine.file import save
 from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
 from hockney.models.effects.base import Effect
@@ -20,7 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    made = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    made = version_1()
     made.effects = [
         Effect(
             effect="matching",

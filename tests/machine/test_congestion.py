@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.factories import version_1
 
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions
-from hockney.machine.file import Machine, load
+from hockney.machine.file import Machine
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.network.topologies.base import parse_spec
@@ -19,7 +18,7 @@ from hockney.network.traffic.study import study
 
 @pytest.fixture
 def machine() -> Machine:
-    return load(Path(__file__).parent / "data" / "version1.json")
+    return version_1()
 
 
 def effect(**parameters: float) -> Effect:

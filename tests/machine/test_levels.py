@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import factories
 from tests.command_line import outcome
+from tests.factories import references
 
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, dumps, load, save
 from hockney.machine.levels import at_any_level, at_reference, level_remark
 from hockney.models.base import predict
-from hockney.records.folder import Campaign
 from hockney.records.record import Causes, Record
 
 SIZES = [0, 1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576]
@@ -31,36 +32,13 @@ def law(size_B: int) -> float:
 
 def visit(size_B: int, reference_s: float) -> Record:
     time_s = law(size_B) * FACTOR[reference_s]
-    return Record.model_validate(
-        {
-            "source": "hockney",
-            "operation": "pingpong",
-            "bytes": size_B,
-            "statistic": "one_way",
-            "value": time_s,
-            "low": 0.99 * time_s,
-            "high": 1.01 * time_s,
-            "variant": "default",
-            "locality": "cache",
-            "cache": "warm",
-            "ranks": 2,
-            "pair": "0-1",
-            "samples": [time_s] * 60,
-            "stop": "interval",
-            "verified": True,
-            "reference_s": [reference_s] * 7,
-            "reference_iqr_s": [0.01 * reference_s] * 7,
-            "group_begins": list(range(0, 60, 10)),
-            "launch": "a",
-        }
-    )
+    of_pair = {"variant": "default", "locality": "cache", "cache": "warm", "ranks": 2, "pair": "0-1"}
+    samples = {"samples": [time_s] * 60, "stop": "interval", "verified": True, "launch": "a"}
+    return factories.record(size_B, time_s, within=0.01, **of_pair | samples | references(reference_s, 6, 10))
 
 
 def campaign(folder: Path, visits: list[Record], **plan: Any) -> Path:
-    stored = Campaign.create(folder, plan)
-    for record in visits:
-        stored.append(record)
-    return stored.path
+    return factories.campaign(folder, visits, plan=plan)
 
 
 def everywhere(reference_s: float, times: int) -> list[Record]:

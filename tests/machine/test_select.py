@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from tests.factories import version_1
 
 from hockney.errors import RequestError
-from hockney.machine.file import Machine, load
+from hockney.machine.file import Machine
 from hockney.machine.select import matching, parse_where, select_effect, select_entry, title, titles, words
 from hockney.models.effects.base import Effect
 
 
 @pytest.fixture(scope="module")
 def machine() -> Machine:
-    return load(Path(__file__).parent / "data" / "version1.json")
+    return version_1()
 
 
 def test_the_nearest_locality_measured_is_the_default(machine: Machine) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.factories import record, references
 
 from hockney.records.causes import CAUSES, LEAST_VISITS, NOT_SEEN, with_causes
 from hockney.records.levels import Level, in_words
@@ -42,24 +43,10 @@ SLOW_IS_COMMON = (
 
 
 def visit(reference_s: float | list[float], causes: dict[str, float] | None, **more: Any) -> Record:
-    references_s = reference_s if isinstance(reference_s, list) else [reference_s] * 11
+    groups = len(reference_s) - 1 if isinstance(reference_s, list) else 10
     told = {} if causes is None else {"causes": {"span_s": SPAN_S, "took_s": 2e-4, **causes}}
-    return Record.model_validate(
-        {
-            "source": "hockney",
-            "operation": "pingpong",
-            "bytes": 64,
-            "statistic": "one_way",
-            "value": 1e-6,
-            "ranks": 2,
-            "pair": "0-1",
-            "reference_s": references_s,
-            "reference_iqr_s": [0.02 * reference_s for reference_s in references_s],
-            "group_begins": list(range(len(references_s) - 1)),
-            **told,
-            **more,
-        }
-    )
+    bracket = references(reference_s, groups, 1, 0.02)
+    return record(64, **{"ranks": 2, "pair": "0-1", **bracket, **told, **more})
 
 
 def noisy(rng: np.random.Generator, **planted: float) -> dict[str, float]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from pydantic import ValidationError
+from tests import factories
 
 from hockney.records import table
 from hockney.records.columnar import RecordColumns, codes, prefixed, words
@@ -19,9 +21,7 @@ LAUNCHES: list[dict[str, Any]] = [
 ]
 
 
-def record(**more: Any) -> Record:
-    fixed: dict[str, Any] = {"source": "osu", "operation": "pingpong", "bytes": 8, "statistic": "one_way"}
-    return Record(**{**fixed, "value": 1.5e-6, **more})
+record = partial(factories.record, 8, 1.5e-6, source="osu")
 
 
 RECORDS = [

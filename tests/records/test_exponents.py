@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.factories import record, references
 
 from hockney.records.exponents import F_SPREAD, MOST, PRIOR, PRIOR_SPREAD, Exponents, reference_exponents
 from hockney.records.record import Record
@@ -42,30 +43,13 @@ def visits(
             time_s = (1e-6 + size_B / 1e10) * float(
                 np.exp(of_short * off + of_memory * large + noise * random.standard_normal())
             )
-            records.append(
-                Record.model_validate(
-                    {
-                        "source": "hockney",
-                        "operation": operation,
-                        "bytes": size_B,
-                        "statistic": "one_way",
-                        "value": time_s,
-                        "low": time_s,
-                        "high": time_s,
-                        "ranks": 2,
-                        "pair": "0-1",
-                        "samples": [time_s] * 20,
-                        "reference_s": (
-                            1e-7 * np.exp(off + reference_noise * random.standard_normal(7))
-                        ).tolist(),
-                        "reference_iqr_s": [1e-9] * 7,
-                        "large_reference_s": []
-                        if memory is None
-                        else (1e-6 * np.exp(large + large_noise * random.standard_normal(7))).tolist(),
-                        "group_begins": [0, 3, 6, 9, 12, 15],
-                    }
-                )
-            )
+            short_s = (1e-7 * np.exp(off + reference_noise * random.standard_normal(7))).tolist()
+            large_s = []
+            if memory is not None:
+                large_s = (1e-6 * np.exp(large + large_noise * random.standard_normal(7))).tolist()
+            bracket = references(short_s, 6, 3) | {"large_reference_s": large_s}
+            visit = {"operation": operation, "ranks": 2, "pair": "0-1", "samples": [time_s] * 20}
+            records.append(record(size_B, time_s, within=0.0, **visit, **bracket))
     return records
 
 

@@ -9,19 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import factories
 
 from hockney.errors import RequestError
 from hockney.records.folder import LAUNCHES, PLAN, RECORDS, Campaign
-from hockney.records.record import Record
-
-
-def a_record(size_B: int = 8, value: float = 1e-6) -> Record:
-    return Record(source="hockney", operation="pingpong", bytes=size_B, statistic="one_way", value=value)
 
 
 def test_records_come_back_as_they_went(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "c", {"ranks": 2})
-    records = [a_record(size) for size in (0, 8, 64)]
+    records = [factories.record(size) for size in (0, 8, 64)]
     for record in records:
         campaign.append(record)
     campaign.append_launch({"id": "x"})
@@ -33,7 +29,7 @@ def test_records_come_back_as_they_went(tmp_path: Path) -> None:
 
 
 def test_an_existing_campaign_is_not_overwritten(tmp_path: Path) -> None:
-    Campaign.create(tmp_path, {"ranks": 2}).append(a_record())
+    Campaign.create(tmp_path, {"ranks": 2}).append(factories.record())
     with pytest.raises(RequestError, match="already holds a campaign"):
         Campaign.create(tmp_path, {"ranks": 4})
     assert len(Campaign.open(tmp_path).records()) == 1
@@ -48,11 +44,11 @@ def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
 @given(cut=st.integers(1, 80))
 def test_a_line_cut_by_a_kill_loses_only_itself(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     campaign = Campaign.create(tmp_path_factory.mktemp("c") / "c", {})
-    campaign.append(a_record(1))
-    campaign.append(a_record(2))
+    campaign.append(factories.record(1))
+    campaign.append(factories.record(2))
     path = campaign.path / RECORDS
     path.write_bytes(path.read_bytes()[:-cut])
-    campaign.append(a_record(3))
+    campaign.append(factories.record(3))
     again = Campaign.open(campaign.path)
     sizes = [record.bytes for record in again.records()]
     assert sizes[0] == 1
@@ -75,10 +71,10 @@ def test_a_line_cut_by_a_kill_loses_only_itself(tmp_path_factory: pytest.TempPat
 )
 def test_a_damaged_line_is_named_and_the_rest_is_read(tmp_path: Path, line: str) -> None:
     campaign = Campaign.create(tmp_path, {})
-    campaign.append(a_record(1))
+    campaign.append(factories.record(1))
     with (tmp_path / RECORDS).open("a") as file:
         file.write(line + "\n")
-    campaign.append(a_record(2))
+    campaign.append(factories.record(2))
     assert [record.bytes for record in campaign.records()] == [1, 2]
     assert len(campaign.warnings) == 1
     assert f"{RECORDS}:2: damaged line skipped" in campaign.warnings[0]
@@ -133,9 +129,9 @@ def test_a_launch_of_wrong_types_is_named_and_skipped(tmp_path: Path, damage: di
 )  # fmt: skip
 def test_a_record_of_absurd_numbers_is_named_and_skipped(tmp_path: Path, damage: dict[str, Any]) -> None:
     campaign = Campaign.create(tmp_path / "c", {})
-    good = a_record().model_dump(exclude_defaults=True)
+    good = factories.record().model_dump(exclude_defaults=True)
     (campaign.path / RECORDS).write_text(f"{json.dumps(good | damage)}\n{json.dumps(good)}\n")
-    assert campaign.records() == [a_record()]
+    assert campaign.records() == [factories.record()]
     assert len(campaign.warnings) == 1
 
 
@@ -151,7 +147,7 @@ def test_a_failure_names_a_whole_series(tmp_path: Path) -> None:
 
 def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "c", {})
-    (tmp_path / "elsewhere").write_text(a_record().model_dump_json() + "\n")
+    (tmp_path / "elsewhere").write_text(factories.record().model_dump_json() + "\n")
     (campaign.path / RECORDS).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RequestError, match=r"records\.jsonl is a link out of its folder"):
         campaign.records()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.factories import campaign, record
 
 from hockney.errors import RequestError
 from hockney.records.answers import Answer
@@ -13,26 +14,12 @@ from hockney.records.effect_answers.matching import MatchingAnswer
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import RECORDS, Campaign
 from hockney.records.merge import merge
-from hockney.records.record import Record
 
 
 def make(path: Path, *points: tuple[int, int, float]) -> Path:
     """A campaign with (bytes, repetition, seconds)."""
-    campaign = Campaign.create(path, {"ranks": 2})
-    campaign.append_launch({"id": path.name})
-    for size, repetition, value in points:
-        campaign.append(
-            Record(
-                source="hockney",
-                operation="pingpong",
-                bytes=size,
-                statistic="one_way",
-                value=value,
-                repetition=repetition,
-                launch=path.name,
-            )
-        )
-    return path
+    records = [record(size_B, time_s, repetition=number, launch=path.name) for size_B, number, time_s in points]
+    return campaign(path, records, {"id": path.name}, plan={"ranks": 2})
 
 
 def test_repeats_become_further_repetitions(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.factories import record, references
 from tests.records.one_level import Stream, resampled
 
 from hockney.records.levels import Level
@@ -19,18 +20,7 @@ RATIO = 1.25
 DRAWS = 50
 
 REFERENCE_S = 1e-7
-VISIT = Record(
-    source="hockney",
-    operation="pingpong",
-    bytes=0,
-    statistic="one_way",
-    value=1e-6,
-    locality="cache",
-    pair="0-1",
-    group_begins=list(range(GROUPS)),
-    reference_s=[REFERENCE_S] * (GROUPS + 1),
-    reference_iqr_s=[0.01 * REFERENCE_S] * (GROUPS + 1),
-)
+VISIT = record(0, locality="cache", pair="0-1", **references(REFERENCE_S, GROUPS, 1))
 LEVELS: Levels = {ranks_of(VISIT): [Level(REFERENCE_S, 0.97 * REFERENCE_S, 1.03 * REFERENCE_S, 1.0, 10.0)]}
 
 

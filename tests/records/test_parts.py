@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import factories
 from tests.campaign.fake_campaign import plan
 
 from hockney.campaign.trust import doubt
@@ -18,8 +19,7 @@ PLAN = plan().model_dump()
 
 
 def record(time: str, size_B: int) -> Record:
-    about = {"operation": "pingpong", "statistic": "one_way", "system": "s", "mpi": "m", "ranks": 2}
-    return Record.model_validate({"source": "hockney", "bytes": size_B, "value": 1e-6, "time": time, **about})
+    return factories.record(size_B, time=time, system="s", mpi="m", ranks=2)
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
+from tests import factories
 
 from hockney.errors import RequestError
-from hockney.records.record import Record
 from hockney.records.series import Series, default_statistic, series
 from hockney.records.table import from_records
 
-
-def record(size_B: int, time_s: float, **more: Any) -> Record:
-    fixed: dict[str, Any] = {
-        "source": "hockney",
-        "operation": "pingpong",
-        "bytes": size_B,
-        "statistic": "one_way",
-        "pair": "0-1",
-    }
-    return Record(**fixed | {"value": time_s} | more)
+record = partial(factories.record, pair="0-1")
 
 
 def test_sizes_are_sorted_and_everything_else_is_held_fixed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +12,19 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import factories
 from tests.capabilities import shared
 
 from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.columns import REQUIRED
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
 
 HEADER = ",".join(table.HEADER)
 ROW = "sys,Open MPI,pingpong,default,core,1,2,2,8,one_way,1.5,0"
 
 
-def record(**more: Any) -> Record:
-    fixed: dict[str, Any] = {
-        "source": "hockney",
-        "operation": "pingpong",
-        "bytes": 8,
-        "statistic": "one_way",
-        "value": 1.5e-6,
-    }
-    return Record(**fixed | more)
+record = partial(factories.record, 8, 1.5e-6)
 
 
 def file(folder: Path, *lines: str, name: str = "table.csv") -> Path:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from tests import factories
+from tests.factories import references
 
 from hockney.records.levels import common, in_words
 from hockney.records.record import Record
@@ -20,27 +22,10 @@ GROUP = 10
 
 def visit(samples_s: NDArray[np.float64], reference_s: NDArray[np.float64] | None = None, **more: Any) -> Record:
     """A visit of samples in groups of ten, or without references; its own median is that of all samples."""
-    references = {}
-    if reference_s is not None:
-        references = {
-            "reference_s": reference_s.tolist(),
-            "reference_iqr_s": (0.02 * reference_s).tolist(),
-            "group_begins": list(range(0, samples_s.size, GROUP)),
-        }
-    return Record.model_validate(
-        {
-            "source": "hockney",
-            "operation": "pingpong",
-            "bytes": 64,
-            "statistic": "one_way",
-            "value": float(np.median(samples_s)),
-            "ranks": 2,
-            "pair": "0-1",
-            "samples": samples_s.tolist(),
-            **references,
-            **more,
-        }
-    )
+    groups = samples_s.size // GROUP
+    bracket = {} if reference_s is None else references(reference_s.tolist(), groups, GROUP, 0.02)
+    fields = {"ranks": 2, "pair": "0-1", "samples": samples_s.tolist(), **bracket, **more}
+    return factories.record(64, float(np.median(samples_s)), **fields)
 
 
 def level_visit(rng: np.random.Generator, is_slow: NDArray[np.bool_], quick_s: float, **more: Any) -> Record:

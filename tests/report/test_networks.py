@@ -20,7 +20,7 @@ def drawn(spec: str, nodes: int | None = None) -> tuple[Figure, str]:
     network = parse_spec(spec)
     allocation = np.arange(network.nodes if nodes is None else nodes)
     with drawing_style():
-        drawing = draw(measure(network, allocation, time_limit_s=0.5, seed=0))
+        drawing = draw(measure(network, allocation))
         drawing.figure.canvas.draw()
     return drawing.figure, drawing.alt
 

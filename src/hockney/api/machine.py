@@ -115,7 +115,7 @@ class Machine:
         return of_machine(self.content, target, self.path, operations, ranks, where, mpi, sizes_B=sizes_B)
 
     def card(self, output: str | Path | None = None, *, any_level: bool = False) -> Card:
-        """The machine on two printed pages, written to `output` where one is named."""
+        """The machine on a few printed pages, written to `output` where one is named."""
         from hockney.api.pages import card
 
         made = card(self.content, any_level=any_level)

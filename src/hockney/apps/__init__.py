@@ -1,1 +1,1 @@
-"""Small applications: launched, run, checked and kept."""
+"""Applications: small programs that are launched, checked, predicted and compared, each from one declaration."""

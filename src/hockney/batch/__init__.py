@@ -1,1 +1,1 @@
-"""Batch systems: what a job was given, the script of a job, how it is submitted, and what has become of it."""
+"""Batch systems: what a job was given, the script of a job, how it is submitted, and what became of it."""

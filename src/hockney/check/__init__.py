@@ -1,1 +1,1 @@
-"""Performance guidelines: what a library would never be slower than if its collectives agreed with each other."""
+"""Performance guidelines: what a library would never be slower than, and what became slower or faster."""

@@ -1,4 +1,4 @@
-"""The command line: one file per verb, and its entry point."""
+"""The command line: one thin file per verb, which takes options, asks `api` once and shows the answer."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Importers: one file per format, registered under its name; files beginning with `_` are shared."""
+"""Importers: other benchmarks' results, one file per format, on one reader of their text."""

@@ -1,0 +1,1 @@
+"""The machine file with its validators, the system file, placements."""

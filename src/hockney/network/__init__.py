@@ -1,0 +1,1 @@
+"""Networks as graphs: topologies, bisections, routings, traffic."""

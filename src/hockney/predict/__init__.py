@@ -1,0 +1,1 @@
+"""Predictions: collectives by simulation and calibration, decisions of libraries, estimators, programs."""

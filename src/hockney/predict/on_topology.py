@@ -33,8 +33,6 @@ UNSHARED_LINKS = (
 )
 MOST_LINKED = 2e4
 """Messages that are simulated one by one on shared links: seconds."""
-SEARCH_S = 5.0
-"""For a bisection that no theorem gives; whatever even split is found bounds the time."""
 
 Crossing = Callable[[int, int, int], float]
 CROSSING: Mapping[str, Crossing] = {
@@ -92,7 +90,7 @@ class RanksOnTopology:
             weight = network.parallel * (
                 np.full_like(rates, self.link_B_per_s) if np.isnan(rates).any() else rates
             )
-            found = bisection(network, nodes, weight, time_limit_s=SEARCH_S, seed=0)
+            found = bisection(network, nodes, weight)
             self._bisections[len(nodes)] = found.high
         return self._bisections[len(nodes)]
 

@@ -17,8 +17,15 @@ from hockney.records.contents import read
 from hockney.records.table import RATES
 from hockney.report import provenance
 from hockney.report.drawing import Drawing
-from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, DIMENSIONS, Choice, Explored, chart
-from hockney.report.explorer.drawn import figure
+from hockney.report.explorer.chart import (
+    AGAINST_RANKS,
+    AGAINST_SIZE,
+    DIMENSIONS,
+    Explored,
+    Selection,
+    figure,
+    panel,
+)
 from hockney.report.explorer.embed import by_wins
 from hockney.report.explorer.explored import explored
 from hockney.report.findings import Finding, weightiest
@@ -173,7 +180,7 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
     counts = rows.groupby(names, sort=False).size().sort_values(ascending=False, kind="stable")
     # One panel for each placement: of its algorithms and ranks the one with most points.
     keys = [dict(zip(names, key, strict=True)) for key in counts.index]
-    fullest: dict[tuple[str, str], Choice] = {}
+    fullest: dict[tuple[str, str], Selection] = {}
     for key in keys:
         held = {**first.held, **{name: str(key[name]) for name in DIMENSIONS[1:]}}
         fullest.setdefault(
@@ -181,7 +188,7 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
         )
     chosen = [*fullest.values()][:MOST_PANELS]
     made = []
-    by_size = {_words(one): chart(AGAINST_SIZE, one, seen) for one in chosen}
+    by_size = {_words(one): panel(AGAINST_SIZE, one, seen) for one in chosen}
     if any(len(line.x) > 1 for one in by_size.values() for line in one.lines):
         left = len(fullest) - len(chosen)
         note = f"{left} more placements are in the table. " if left else ""
@@ -192,13 +199,13 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
                 f"{operation}: time against size.",
                 f"{operation}: time against message size, a line for each campaign; {', '.join(by_size)}",
                 note,
-                figure(by_size, looks, "time (µs)"),
-                choice=chosen[0].as_json(),
+                figure(AGAINST_SIZE, by_size, looks),
+                choice=chosen[0],
             )
         )
     sizes = sorted(rows["bytes"].unique())
     some = [replace(chosen[0], bytes=int(size)) for size in sizes[:: max(1, len(sizes) // 2)]][:MOST_PANELS]
-    by_ranks = {format_bytes(one.bytes): chart(AGAINST_RANKS, one, seen) for one in some}
+    by_ranks = {format_bytes(one.bytes): panel(AGAINST_RANKS, one, seen) for one in some}
     by_ranks = {title: one for title, one in by_ranks.items() if any(len(line.x) > 1 for line in one.lines)}
     if by_ranks:
         made.append(
@@ -207,19 +214,19 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
                 f"{operation}: time against the number of ranks{_of(chosen[0])}.",
                 f"{operation}: time against ranks, a line for each campaign, at {', '.join(by_ranks)}",
                 "",
-                figure(by_ranks, looks, "time (µs)"),
-                choice=some[0].as_json(),
+                figure(AGAINST_RANKS, by_ranks, looks),
+                choice=some[0],
             )
         )
     return made
 
 
-def _of(choice: Choice) -> str:
+def _of(choice: Selection) -> str:
     words = ", ".join(filter(None, (choice.held[name] for name in DIMENSIONS[1:])))
     return f", {words}" if words else ""
 
 
-def _words(choice: Choice) -> str:
+def _words(choice: Selection) -> str:
     words = [choice.held[name] for name in DIMENSIONS[1:]]
     return ", ".join(filter(None, [*words, f"{choice.ranks} ranks" if choice.ranks else ""]))
 

@@ -13,9 +13,6 @@ from hockney.report.networks import draw
 from hockney.report.page import Contribution, Section
 from hockney.report.tables import Table
 
-TIME_LIMIT_S = 5.0
-"""Time limit for the proof of a bisection; without a proof the table shows two bounds."""
-
 
 def contribution(spec: str) -> Contribution:
     """The section on a topology; a warning in place of it where the topology cannot be read."""
@@ -23,7 +20,7 @@ def contribution(spec: str) -> Contribution:
         network = parse_spec(spec)
     except RequestError as error:
         return Contribution(warnings=[f"The topology {spec} is not drawn: {error.message}."])
-    measured = measure(network, np.arange(network.nodes), time_limit_s=TIME_LIMIT_S, seed=0)
+    measured = measure(network, np.arange(network.nodes))
     section = Section(
         "topology",
         "Network",

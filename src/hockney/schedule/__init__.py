@@ -1,0 +1,1 @@
+"""The C++ schedules as Python sees them: catalogue, proofs, formats."""

@@ -1,1 +1,1 @@
-"""Tuning: which algorithm would be faster than the library's own choice, written in the library's own form."""
+"""Tuning: which algorithm is faster than the library's choice, as rules in the library's form, and tried."""

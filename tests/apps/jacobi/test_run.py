@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.factories import Run, verb
 
 from hockney.runner.mpi import Mpi
 
 pytestmark = pytest.mark.one_mpi  # what verbs do with answers is the same; tests/runner/apps ask every MPI
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        return outcome("run", "jacobi", *words)
-
-    return call
+run = verb("run", "jacobi")
 
 
 def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:

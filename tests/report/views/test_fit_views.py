@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from tests.factories import version_1
 
 from hockney.machine.congestion import Congestion
-from hockney.machine.file import Entry, Machine, load
+from hockney.machine.file import Entry, Machine
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.views import VIEWS, Statement
 from hockney.report.views.fit_views import views_of
@@ -20,7 +20,7 @@ WORST = Congestion(
 
 @pytest.fixture
 def machine() -> Machine:
-    return load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+    return version_1()
 
 
 def entry_at(machine: Machine, locality: str) -> Entry:

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tests.capabilities import lacking
+from tests.factories import version_1
 
 from hockney.errors import RequestError
-from hockney.machine.file import Machine, load
+from hockney.machine.file import Machine
 from hockney.machine.select import matching
 from hockney.report.views.render import (
     as_formulas,
@@ -28,7 +29,7 @@ from hockney.report.views.render import (
 
 @pytest.fixture
 def machine() -> Machine:
-    return load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+    return version_1()
 
 
 def part(machine: Machine, **asked: str) -> Machine:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tests.capabilities import lacking
+from tests.factories import version_1
 
-from hockney.machine.file import Machine, load
+from hockney.machine.file import Machine
 from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
 from hockney.models.effects.base import Effect
@@ -30,7 +31,7 @@ from hockney.report.views.sections import COLLECTIVES, ModelSection, of_collecti
 
 @pytest.fixture
 def machine() -> Machine:
-    made = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+    made = version_1()
     made.effects = [
         Effect(
             effect="overlap",

@@ -51,7 +51,6 @@ class NetworkAnswer(TypedDict):
     bisection_bandwidth_bit_per_s_exact: bool | None
     bisection_method: str
     bisection_halves: list[str]
-    seed: int
     figure: str | None
 
 

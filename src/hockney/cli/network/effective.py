@@ -130,7 +130,7 @@ def _bisection_share(among: Allocated) -> float:
     rate = network_.bandwidth_bit_per_s
     fastest = among.links.node_link_B_per_s
     weight = network_.parallel * (np.ones_like(rate) if fastest is None else rate / 8 / fastest)
-    return min(1.0, bisection(network_, nodes, weight, time_limit_s=5.0).high / (len(nodes) // 2))
+    return min(1.0, bisection(network_, nodes, weight).high / (len(nodes) // 2))
 
 
 def _data(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from rich.table import Table
 
 from hockney.cli.network import Allocation, allocated, network
@@ -15,7 +15,7 @@ from hockney.network.topologies.base import Topology, topologies
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
-from hockney.units import counted, parse_time
+from hockney.units import counted
 
 with later():
     from hockney.network.bisection.bisection import Bisection
@@ -26,19 +26,9 @@ with later():
 
 
 class GraphOptions(Allocation):
-    """What is drawn of a network, and how long its bisection is searched for."""
+    """The nodes that take part, and what is drawn of the network."""
 
     figure: Annotated[Path | None, Option("The network, its allocation and the cut.")] = None
-    time_limit_s: Annotated[
-        float,
-        Option(
-            "The proof of a bisection that no theorem gives; without a proof there are two bounds.",
-            flags=("--time-limit",),
-            read=parse_time,
-            show="{:g}s".format,
-        ),
-    ] = 20.0
-    seed: Annotated[int, Option("By the search for bisections."), Field(ge=0)] = 0
 
 
 def _enter(name: str, topology: Topology) -> None:
@@ -50,12 +40,7 @@ def _enter(name: str, topology: Topology) -> None:
             checked_ending(figure)
         graph = topology.make(_texts(described, written(context)))
         with say.status("measuring …"):
-            measured = measure(
-                graph,
-                allocated(graph, graph_options),
-                time_limit_s=graph_options.time_limit_s,
-                seed=graph_options.seed,
-            )
+            measured = measure(graph, allocated(graph, graph_options))
         if figure is not None:
             write_drawing(figure, lambda: draw(measured))
         if json:

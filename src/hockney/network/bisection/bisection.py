@@ -7,20 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from hockney.errors import RequestError
 from hockney.network.bisection.bounds import lower_bound
 from hockney.network.bisection.closed_forms import known_bisection
-from hockney.network.bisection.optimal import split_optimally
-from hockney.network.bisection.reduced import Reduced, reduce
-from hockney.network.bisection.search import cut_off, edge_cut, orders, search
+from hockney.network.bisection.reduced import reduce
 from hockney.network.bisection.tree import is_tree, split_tree
 from hockney.network.topologies.base import Network
 
-STARTS = 8
-"""Local searches from random places, as long as time is left."""
 MOST_VERTICES = 2**15
-"""The largest graph to search where it is no tree and no theorem knows it: larger ones take minutes."""
+"""The largest graph to cut where it is no tree and no theorem knows it: larger ones take minutes."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Bisection:
     side: NDArray[np.bool_]
     """(vertices,)"""
     method: str
-    """The proof: `tree`, `closed form`, `integer programme` or `bounds meet`; `bounds` where there is none."""
+    """The proof: `tree`, `closed form` or `bounds meet`; `bounds` where there is none."""
 
     @property
     def is_exact(self) -> bool:
@@ -50,28 +48,20 @@ def cut(network: Network, side: NDArray[np.bool_], weight: NDArray[np.float64]) 
     return float(weight[side[a] != side[b]].sum())
 
 
-def bisection(
-    network: Network,
-    allocation: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    *,
-    time_limit_s: float = 20.0,
-    seed: int = 0,
-) -> Bisection:
+def bisection(network: Network, allocation: NDArray[np.int64], weight: NDArray[np.float64]) -> Bisection:
     """The least cut of `allocation` by `weight` (links,): parallel links for the width, rates for bandwidth.
 
-    The cut is exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes.
-    Elsewhere an integer programme proves the best of several local searches. Each has `time_limit_s`; where that
-    is too short, `low` is proven and `high` is the best cut found. RequestError where the graph is too large to
-    search.
+    The cut is exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes, and
+    complete graphs. Elsewhere `low` is proven, and `high` is the least of few cuts: between the first nodes and
+    the last ones, of a torus along each axis, and along the second eigenvector of the graph. RequestError where
+    the graph is too large to cut.
     """
     if len(allocation) < 2:
         return Bisection(0.0, 0.0, np.zeros(network.vertices, bool), "tree")
-    uniform = np.unique(weight)
-    known = known_bisection(network) if len(allocation) == network.nodes and len(uniform) == 1 else None
+    known = known_bisection(network, weight) if len(allocation) == network.nodes else None
     if known is not None:
-        links, side = known
-        return Bisection(links * float(uniform[0]), cut(network, side, weight), side, "closed form")
+        least, side = known
+        return Bisection(least, cut(network, side, weight), side, "closed form")
     graph = reduce(network, allocation, weight)
     if is_tree(graph):
         _, vertex_side, off = split_tree(graph)
@@ -80,31 +70,42 @@ def bisection(
         return Bisection(value, value, side, "tree")
     if graph.vertices > MOST_VERTICES:
         raise RequestError(
-            f"the bisection of these nodes is no theorem's, and {graph.vertices} vertices are too many to search",
+            f"the bisection of these nodes is no theorem's, and {graph.vertices} vertices are too many to cut",
             f"ask about all nodes, or describe a network of up to {MOST_VERTICES} vertices",
         )
+    low, order = lower_bound(graph)
+    # As numbered, and of a torus along each of its axes.
+    orders = [np.arange(len(allocation))]
+    if network.shape:
+        orders += [np.argsort(along, kind="stable") for along in np.unravel_index(allocation, network.shape)]
+    if order is not None:
+        orders.append(np.argsort(order[graph.vertex_of[allocation]], kind="stable"))
+    sides = [_settled(network, allocation[along], weight) for along in orders]
+    side = min(sides, key=lambda split: cut(network, split, weight))
+    high = cut(network, side, weight)
     # Weights are whole numbers of this unit, and so is every cut.
     unit = float(np.gcd.reduce(weight.astype(np.int64))) if (weight == np.floor(weight)).all() else 0.0
-    low, order = lower_bound(graph)
-    starts = orders(graph, seed, STARTS)
-    least, vertex_side = search(graph, starts if order is None else [order, *starts], time_limit_s)
-    method = "bounds meet"
-    if _up(low, unit) < least:
-        proven, better = split_optimally(graph, time_limit_s, least)
-        low = max(low, proven)
-        if better is not None and (value := _value(graph, better)) < least:
-            least, vertex_side = value, better
-        method = "integer programme" if _up(low, unit) >= least else "bounds"
-    balanced = cut_off(graph, vertex_side)
-    assert balanced is not None
-    side = graph.sides(vertex_side, balanced[1])
-    high = cut(network, side, weight)
-    return Bisection(min(high, _up(low, unit)), high, side, method)
+    low = min(high, _up(low, unit))
+    return Bisection(low, high, side, "bounds meet" if low == high else "bounds")
 
 
-def _value(graph: Reduced, side: NDArray[np.bool_]) -> float:
-    balanced = cut_off(graph, side)
-    return math.inf if balanced is None else edge_cut(graph, side) + balanced[0]
+def _settled(network: Network, nodes: NDArray[np.int64], weight: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(vertices,): the first half of `nodes` on one side, the rest on the other, all else where it costs least.
+
+    That is the least cut between the two, by the maximum flow, which takes whole capacities of 32 bits.
+    """
+    scale = 2**30 / weight.sum()
+    capacity = network.matrix(np.floor(weight * (math.floor(scale) if scale > 1 else scale))).tocoo()
+    begin, end, half = network.vertices, network.vertices + 1, len(nodes) // 2
+    rows = np.concatenate([capacity.row, np.full(half, begin), nodes[half:]])
+    columns = np.concatenate([capacity.col, nodes[:half], np.full(len(nodes) - half, end)])
+    values = np.concatenate([capacity.data, np.full(len(nodes), 2**30)]).astype(np.int32)
+    graph = csr_array((values, (rows, columns)), shape=(end + 1, end + 1))
+    left = csr_array(graph - maximum_flow(graph, begin, end).flow)
+    left.eliminate_zeros()
+    side = np.ones(network.vertices + 2, bool)
+    side[breadth_first_order(left, begin, return_predecessors=False)] = False
+    return side[: network.vertices]
 
 
 def _up(low: float, unit: float) -> float:

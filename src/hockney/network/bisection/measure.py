@@ -25,7 +25,6 @@ class NetworkMeasures:
     """The bisection that counts links."""
     bandwidth: Bisection | None
     """The bisection in bit/s in one direction; None where the rate of a link is unknown."""
-    seed: int
 
     @property
     def is_whole(self) -> bool:
@@ -54,7 +53,6 @@ class NetworkMeasures:
             **_of("bisection_bandwidth_bit_per_s", self.bandwidth, whole=False),
             "bisection_method": self.width.method,
             "bisection_halves": [in_words(self.allocation[half]) for half in self._halves()],
-            "seed": self.seed,
         }
 
     def _halves(self) -> list[NDArray[np.bool_]]:
@@ -63,12 +61,10 @@ class NetworkMeasures:
         return [first, ~first]
 
 
-def measure(
-    network: Network, allocation: NDArray[np.int64], *, time_limit_s: float, seed: int
-) -> NetworkMeasures:
-    """Hops and bisection of the nodes `allocation`; each proof that needs a solver has `time_limit_s`."""
+def measure(network: Network, allocation: NDArray[np.int64]) -> NetworkMeasures:
+    """Hops and bisection of the nodes `allocation`."""
     parallel = network.parallel.astype(float)
-    width = bisection(network, allocation, parallel, time_limit_s=time_limit_s, seed=seed)
+    width = bisection(network, allocation, parallel)
     rates = np.unique(network.bandwidth_bit_per_s)
     bandwidth = None
     if len(rates) == 1 and np.isfinite(rates[0]):
@@ -76,8 +72,8 @@ def measure(
         bandwidth = Bisection(width.low * rate, width.high * rate, width.side, width.method)
     elif np.isfinite(rates).all() and len(rates):
         weight = parallel * network.bandwidth_bit_per_s
-        bandwidth = bisection(network, allocation, weight, time_limit_s=time_limit_s, seed=seed)
-    return NetworkMeasures(network, allocation, hops(network, allocation), width, bandwidth, seed)
+        bandwidth = bisection(network, allocation, weight)
+    return NetworkMeasures(network, allocation, hops(network, allocation), width, bandwidth)
 
 
 def _of(name: str, split: Bisection | None, *, whole: bool) -> dict[str, Any]:

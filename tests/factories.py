@@ -1,0 +1,113 @@
+"""What tests are made of: records, visits between references, campaigns, rows of tables, a verb to run.
+
+Each has what most tests want, and takes what a test is about as keywords.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.command_line import outcome
+
+from hockney.machine.file import Machine, load
+from hockney.records import table
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+
+VERSION_1 = Path(__file__).parent / "machine" / "data" / "version1.json"
+"""A machine file of the first version: one host, two packages, two variants."""
+
+
+def record(size_B: int = 8, time_s: float = 1e-6, *, within: float | None = None, **fields: Any) -> Record:
+    """A ping-pong of ours that took `time_s`; `within`: a share of it to both sides that its interval reaches."""
+    interval = {} if within is None else {"low": (1 - within) * time_s, "high": (1 + within) * time_s}
+    message = {"source": "hockney", "operation": "pingpong", "statistic": "one_way"}
+    return Record.model_validate({**message, "bytes": size_B, "value": time_s, **interval, **fields})
+
+
+def collective(size_B: int = 8, time_s: float = 1e-6, **fields: Any) -> Record:
+    """A broadcast of ours, as `record` has it."""
+    return record(size_B, time_s, **{"operation": "bcast", "statistic": "completion", **fields})
+
+
+def references(
+    reference_s: float | Sequence[float], groups: int, each: int, spread: float = 0.01
+) -> dict[str, Any]:
+    """The fields of a visit of groups of so many samples, each group between two references.
+
+    `spread`: the interquartile range of a reference, as a share of it.
+    """
+    several = [reference_s] * (groups + 1) if isinstance(reference_s, float) else [*reference_s]
+    return {
+        "reference_s": several,
+        "reference_iqr_s": [spread * value_s for value_s in several],
+        "group_begins": list(range(0, groups * each, each)),
+    }
+
+
+def campaign(
+    folder: Path,
+    records: Iterable[Record] = (),
+    *launches: Mapping[str, Any],
+    plan: Mapping[str, Any] | None = None,
+    with_table: bool = False,
+) -> Path:
+    """The folder of a campaign that has these; `with_table`: and the tidy table of them."""
+    stored = Campaign.create(folder, plan or {})
+    stored.append_all(records)
+    for launch in launches:
+        stored.append_launch(launch)
+    if with_table:
+        table.write(table.from_records(stored.records(), stored.launches()), stored.table)
+    return folder
+
+
+def messages(alpha_s: float = 2e-6, rate_B_per_s: float = 1e9, most_B: int = 1024, **fields: Any) -> list[Record]:
+    """Ping-pongs of α + n/rate of 0 bytes and of each power of two, as `record` has them."""
+    sizes = (0, *(2**power for power in range(most_B.bit_length())))
+    return [record(size_B, alpha_s + size_B / rate_B_per_s, **fields) for size_B in sizes]
+
+
+def row(size_B: int = 8, ranks: int = 2, time_s: float = 1e-6, **columns: Any) -> dict[str, Any]:
+    """A row of a tidy table, of a broadcast on one node; `within` as of a record."""
+    within = columns.pop("within", None)
+    interval = {} if within is None else {"low_s": (1 - within) * time_s, "high_s": (1 + within) * time_s}
+    return {
+        "system": "s", "mpi": "m", "operation": "bcast", "algorithm": "default", "mapping": "core", "nodes": 1,
+        "ppn": ranks, "ranks": ranks, "bytes": size_B, "statistic": "completion", "time_s": time_s,
+        "repetition": 0, **interval, **columns,
+    }  # fmt: skip
+
+
+def frame(rows: Iterable[Mapping[str, Any]], path: Path | None = None) -> pd.DataFrame:
+    """A tidy table of rows, also in a file where a path is given."""
+    made = pd.DataFrame([dict(each) for each in rows])
+    if path is not None:
+        table.write(made, path)
+    return made
+
+
+def version_1() -> Machine:
+    """`VERSION_1`, loaded."""
+    return load(VERSION_1)
+
+
+Run = Callable[..., tuple[int, str, str]]
+"""A verb to be run with further words: its exit code, standard output, standard error."""
+
+
+def verb(*words: str, columns: int | None = None) -> Any:
+    """A fixture that runs the verb in an empty folder, `tmp_path`, on a terminal so many columns wide."""
+
+    @pytest.fixture
+    def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+        monkeypatch.chdir(tmp_path)
+        if columns is not None:
+            monkeypatch.setenv("COLUMNS", str(columns))
+        return lambda *further: outcome(*words, *further)
+
+    return run
