@@ -38,10 +38,10 @@ class QuantityComparison:
 
     `ratio` is None if a is not positive or the quotient overflows. Its ends are b.low / a.high and
     b.high / a.low: they hold whether or not the errors of a and b are correlated. `p` is that of `p_value`, None
-    where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff. The levels are
-    those of the machine at which a and b were measured, None where they are not known; a or b is `elsewhere` if it
-    was never met at that level. `at_reference_s`: the reference to which times were brought, None as measured;
-    `at_large_reference_s`: the large one, None where it is not known in both, or too far apart.
+    where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff. The levels
+    are those of the machine at which a and b were measured, None where they are not known; a or b is `elsewhere`
+    if it was never met at that level. `at_reference_s`: the reference to which times were brought, None as
+    measured; `at_large_reference_s`: the large one, None where it is not known in both, or too far apart.
     """
 
     where: str
@@ -62,7 +62,7 @@ class QuantityComparison:
     elsewhere_a: bool = False
     elsewhere_b: bool = False
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def verdict(self) -> Verdict:
         """What can be said of the two."""
@@ -74,7 +74,7 @@ class QuantityComparison:
             return "not judged"
         return "equal" if self.a.value == self.b.value else "no interval"
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field
     @property
     def judged(self) -> bool:
         """Whether it has intervals and launches enough on both sides."""
