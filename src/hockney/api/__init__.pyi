@@ -25,3 +25,4 @@ from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
 from .tuning import Tuning as Tuning
+from .views import show as show
