@@ -1,10 +1,14 @@
 """What `hockney.api` offers, and where each name stands: lazy_loader reads this list."""
 
+from .apps import Told as Told
+from .apps import predict_application as predict_application
+from .apps import run_application as run_application
 from .campaign import Campaign as Campaign
 from .checks import CheckAnswer as CheckAnswer
 from .checks import check as check
 from .comparison import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
+from .evaluation import evaluate_options as evaluate_options
 from .fitted import fit_to_file as fit_to_file
 from .functions import compare as compare
 from .functions import evaluate as evaluate
