@@ -20,6 +20,16 @@ from .functions import report as report
 from .functions import tune as tune
 from .identification import identify as identify
 from .machine import Machine as Machine
+from .network import EffectiveBisectionAnswer as EffectiveBisectionAnswer
+from .network import LocalityAnswer as LocalityAnswer
+from .network import MapAnswer as MapAnswer
+from .network import NetworkAnswer as NetworkAnswer
+from .network import TrafficAnswer as TrafficAnswer
+from .network import network_effective as network_effective
+from .network import network_locality as network_locality
+from .network import network_map as network_map
+from .network import network_measures as network_measures
+from .network import network_traffic as network_traffic
 from .pages import CardAnswer as CardAnswer
 from .pages import Page as Page
 from .pages import write_report as write_report
