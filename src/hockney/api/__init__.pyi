@@ -58,3 +58,4 @@ from .tuning import TuneAnswer as TuneAnswer
 from .tuning import Tuning as Tuning
 from .tuning import Verification as Verification
 from .tuning import tune_file as tune_file
+from .views import show as show

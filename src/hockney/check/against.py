@@ -134,7 +134,7 @@ def _of_quantity(comparison: QuantityComparison) -> Iterator[QuantityChange]:
     unit = comparison.a.unit
     if unit not in SLOWER_IF_LARGER:
         return
-    factor, low, high = comparison.ratio, comparison.low, comparison.high
+    factor, low, high = comparison.ratio, comparison.ratio_low, comparison.ratio_high
     if not SLOWER_IF_LARGER[unit]:
         factor, low, high = (1 / bound if bound else None for bound in (factor, high, low))
     p = comparison.p
@@ -143,7 +143,7 @@ def _of_quantity(comparison: QuantityComparison) -> Iterator[QuantityChange]:
     few = "" if p is not None else "launches are too few, or at another level of the machine"
     yield QuantityChange(
         comparison.where,
-        comparison.name,
+        comparison.quantity,
         unit,
         comparison.a.value,
         comparison.b.value,
