@@ -209,7 +209,8 @@ def export_schedule(request: ScheduleRequest, options: ExportOptions) -> Iterato
 
 def write_schedule(request: ScheduleRequest, options: ExportOptions) -> int:
     """Write these lines into the file that is named; how many characters they are."""
+    lines = export_schedule(request, options)
     if options.output is None:
         raise RequestError("--json needs a file for the schedule itself", "add -o FILE")
     with writing.replacing_text(options.output) as file:
-        return sum(file.write(line + "\n") for line in export_schedule(request, options))
+        return sum(file.write(line + "\n") for line in lines)
