@@ -28,4 +28,5 @@ from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
+from .simulations import simulate as simulate
 from .tuning import Tuning as Tuning
