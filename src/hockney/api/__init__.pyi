@@ -1,5 +1,8 @@
 """What `hockney.api` offers, and where each name stands: lazy_loader reads this list."""
 
+from .apps import Told as Told
+from .apps import predict_application as predict_application
+from .apps import run_application as run_application
 from .campaign import Campaign as Campaign
 from .checks import CheckAnswer as CheckAnswer
 from .checks import check as check

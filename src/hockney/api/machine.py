@@ -11,8 +11,8 @@ import pandas as pd
 
 from hockney.api.shown import as_html
 from hockney.machine import file
+from hockney.machine.formula import bandwidth, latency
 from hockney.machine.select import words
-from hockney.machine.summary import bandwidth, latency
 from hockney.models.base import Parameter, preferred_model
 
 if TYPE_CHECKING:

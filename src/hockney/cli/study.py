@@ -18,13 +18,12 @@ from hockney.campaign.plan import LAUNCH, AppLaunching
 from hockney.cli._jobs import of_site, with_options
 from hockney.cli._study_jobs import leave, of_nodes, ranks_of, submit
 from hockney.errors import EnvironmentLack, Incomplete, RequestError
-from hockney.fields import Argument, Option, flags_written
+from hockney.fields import Argument, Option, Without, flags_written
 from hockney.options.report import CollectiveTimes
 from hockney.runner.launchers.base import MapBy
 from hockney.studies.files import FOLDER
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.terminal.options import Without
 from hockney.terminal.signals import Interrupted, interruptible, undisturbed
 from hockney.units import format_duration
 from hockney.words import names as words_of

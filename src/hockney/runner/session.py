@@ -22,7 +22,7 @@ from hockney.records.answers import (
     SaidType,
     parse,
 )
-from hockney.records.effect_answers.base import answer_type
+from hockney.records.effect_answers import answer_type
 from hockney.runner.process import Ended, Process
 
 MARK = "@hockney "

@@ -12,26 +12,27 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
-import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading, writing
+from hockney.apps.launched import Told
 from hockney.campaign.events import Watcher
 from hockney.campaign.loop import TIME_IS_OVER, Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import launches
 from hockney.campaign.trust import doubt, in_words, is_ordinary, is_sealed, seal
-from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, Incomplete, NegativeAnswer, RequestError
 from hockney.predict.adaptive import Adaptive
 from hockney.records import table
 from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.records.visits import CHOICES
+from hockney.report.application import apps
 from hockney.studies.asked import Asked
-from hockney.studies.files import Study, parse
-from hockney.studies.steps import Step, function_of
+from hockney.studies.files import RUN, Study, parse
+from hockney.studies.steps import Step
 from hockney.terminal import say
-from hockney.terminal.signals import Interrupted
+from hockney.terminal.signals import Interrupted, interruptible
 
 STUDY = "study.toml"
 STATE = "study.json"
@@ -241,14 +242,14 @@ def perform(
                 if not outcome.job_is_over and not _holds_anything(folder.steps / step.name):
                     lacks = next(iter(outcome.limitations), "no point was asked for")
                     state, why = "failed", outcome.why or lacks
+        except NegativeAnswer as error:
+            state, why = "partly", error.message
         except HockneyError as error:
             if isinstance(error.__context__, Interrupted):
                 raise  # An application's run was ended.
             first = first or error
             state, why, hint = "failed", error.message, error.hint
             say.warn(f"{step.name}: {why}" + (f" ({hint})" if hint else ""))
-        except typer.Exit:
-            state, why = "partly", "a result is not what it must be"
         took_s = time.monotonic() - began_s
         done = Done(state=state, took_s=took_s, estimate_s=step.estimate_s, why=why, hint=hint, left_out=left_out)
         folder.save(step.name, done)
@@ -269,8 +270,13 @@ def _do(folder: Folder, step: Step, watcher: Watcher, job_end_s: float) -> Outco
     if path.exists():
         # A run that was ended in the middle is made again: runs are short, and half of them would count twice.
         _remove_own(path, folder.part)
-    with say.silent():
-        function_of(step.verb)(**step.models, json=False)
+    with interruptible():
+        app = apps.get(step.verb.removeprefix(RUN))
+        answer = app.answer("run", step.models, Told(say.warn, lambda _: None))
+    for what, why in answer.wrong():
+        say.wrong(what, why)
+    if answer.is_no:
+        raise NegativeAnswer("a result is not what it must be", "")
     return None
 
 

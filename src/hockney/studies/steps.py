@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import math
 import re
@@ -22,12 +21,12 @@ from hockney.campaign.prepare import expect_room
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.fields import Argument, named, options
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.report.application import apps
 from hockney.runner.launchers.base import MapBy
 from hockney.runner.transports import ALL
 from hockney.studies.asked import Asked
 from hockney.studies.crowding import Crowding, narrower
 from hockney.studies.files import MEASURE, RUN, StepFile, Study
-from hockney.terminal.loading import load
 from hockney.terminal.options import from_table, is_repeated, words_of
 
 RUN_SHARE = 1 / 3
@@ -189,14 +188,10 @@ def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[Ma
 
 
 def function_of(verb: str) -> Callable[..., Any]:
-    """The function of an application's verb; of `measure`, one that takes the same options."""
-    function: Callable[..., Any] = _measure
-    if verb != MEASURE:
-        name = verb.removeprefix(RUN)
-        function = getattr(importlib.import_module(f"hockney.apps.{name}.run"), name)
-    # What its models need to read options.
-    load()
-    return function
+    """A function that takes the options of an application's verb, or of `measure`."""
+    if verb == MEASURE:
+        return _measure
+    return apps.get(verb.removeprefix(RUN)).run.function(lambda: None)
 
 
 def _measure(options: MeasureOptions) -> MeasureOptions:

@@ -30,10 +30,10 @@ def table(tmp_path: Path) -> Path:
 
 def test_lines_of_a_table(table: Path) -> None:
     (one,) = fitted_rings(read(table))
-    assert [(line.segment.first, line.segment.last) for line in one.lines] == [(2, 6), (7, 12)]
-    for line, latency_us in zip(one.lines, (0.3, 0.8), strict=True):
+    assert [(line.first, line.last) for line in one.segments] == [(2, 6), (7, 12)]
+    for line, latency_us in zip(one.segments, (0.3, 0.8), strict=True):
         assert line.latency_s is not None
-        assert line.latency_s[0] == pytest.approx(1e-6 * latency_us)
+        assert line.latency_s == pytest.approx(1e-6 * latency_us)
 
 
 def test_fit_prints_the_lines_and_makes_no_machine_file(table: Path, tmp_path: Path) -> None:

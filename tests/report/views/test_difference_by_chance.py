@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.report.views.test_difference import machine
 
+from hockney.machine.build import pool
 from hockney.machine.file import Entry, Machine, Measurements, Point
-from hockney.machine.pool import pool
 from hockney.models.base import models
 from hockney.records.record import LOCALITIES, Locality
 from hockney.records.series import Series

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hockney.apps.ring.lines import predicted_s
-from hockney.apps.ring.predicted import RingComparison, compared
-from hockney.apps.ring.study import of_records
-from hockney.apps.ring.ways import OURS
+from hockney.apps.ring.app import OURS
+from hockney.apps.ring.lines import RingComparison, compared, predicted_s
+from hockney.apps.ring.rings import of_records
 from hockney.errors import RequestError
 from hockney.models._evaluate import BETWEEN, best_baseline, held_out
 from hockney.models.over_ranks.segments import segments
@@ -37,7 +36,7 @@ def evaluate_rings(path: Path) -> dict[str, Any]:
     As `hockney.models._evaluate` does with sizes: the first and the last stay. RequestError without a curve of
     `LEAST_COUNTS`.
     """
-    curves = [one.curve for one in fitted_rings(read(path))]
+    curves = [comparison.curve for comparison in fitted_rings(read(path))]
     pooled: dict[str, list[Array]] = {LINES: [], ONE_LINE: [], BETWEEN: []}
     trained = tested = used = 0
     for curve in curves:
@@ -72,14 +71,12 @@ def evaluate_rings(path: Path) -> dict[str, Any]:
     }
 
 
-def _row(errors: Sequence[Array]) -> dict[str, Any]:
+def _row(errors: Sequence[Array]) -> dict[str, float | None]:
     every = np.concatenate(list(errors))
-    known = every[np.isfinite(every)]
-    quantiles = {"median": 50, "p90": 90, "p95": 95}
-    return {
-        **{
-            f"{name}_relative_error": float(np.percentile(known, share)) if known.size else None
-            for name, share in quantiles.items()
-        },
-        "failed": int(every.size - known.size),
+    finite = every[np.isfinite(every)]
+    shares = {"median": 50, "p90": 90, "p95": 95}
+    known = {
+        f"{name}_relative_error": float(np.percentile(finite, share)) if finite.size else None
+        for name, share in shares.items()
     }
+    return {**known, "failed": int(every.size - finite.size)}

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from hockney.records.effect_answers.datatypes import DatatypesAnswer
+from hockney.records.effect_answers import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
 LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"

@@ -14,7 +14,7 @@ from hockney.models.base import Parameter
 from hockney.models.effects._sampling import MOST_STRETCHES, draw, places, stretches, widening
 from hockney.models.effects._scaffold import expect_undamaged, per_byte
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
-from hockney.records.effect_answers.overlap import OverlapAnswer
+from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS
 from hockney.units import format_bytes, format_time

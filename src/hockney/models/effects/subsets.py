@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._scaffold import verified
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
-from hockney.records.effect_answers.subsets import SubsetsAnswer
+from hockney.records.effect_answers import SubsetsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import MOST_REACH, Array, mean_reach
 from hockney.units import counted, format_bytes, format_time

@@ -10,10 +10,17 @@ from pydantic import Field
 
 from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Entry, Machine, MpiLibrary
-from hockney.machine.formula import interval, stated
+from hockney.machine.formula import (
+    OVERSUBSCRIBED,
+    bandwidth,
+    half_bandwidth_size,
+    interval,
+    latency,
+    published,
+    stated,
+)
 from hockney.machine.levels import level_remark
 from hockney.machine.select import UNKNOWN, collective_title, differences, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, latency, published
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from hockney.machine.file import Entry, Machine
+from hockney.machine.formula import MESSAGES
 from hockney.machine.select import collective_title
-from hockney.machine.summary import MESSAGES
 from hockney.models.base import Parameter, predict
 from hockney.models.collectives.base import CollectiveModel
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks

@@ -8,8 +8,8 @@ from statistics import fmean, median_low
 from typing import TypeVar
 
 from hockney.machine.file import Entry, Machine, Point
+from hockney.machine.formula import OVERSUBSCRIBED, bandwidth, latency, slope_sizes_B
 from hockney.machine.select import UNKNOWN, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, slope_sizes_B
 from hockney.models.base import DRIFT, Fit, Parameter, drift, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect

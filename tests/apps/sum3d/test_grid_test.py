@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.apps.sum3d.compare import Configuration, configuration, grid_test, significant
+from hockney.apps.sum3d.grid_test import Configuration, configuration, grid_test, judged
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 
@@ -113,7 +114,7 @@ def test_how_much_grids_differ_lies_in_its_interval() -> None:
         for change in (list, as_repetitions):
             test = grid_test("", change(drawn(rng, rng.normal(0, spread, 6))))
             assert test is not None
-            inside.append(test.differ[1] <= spread <= test.differ[2])
+            inside.append(test.grids_differ_by_low <= spread <= test.grids_differ_by_high)
     assert np.mean(inside) >= 0.92
 
 
@@ -129,15 +130,10 @@ def test_rounds_see_through_drift() -> None:
 def test_several_tests_share_their_level() -> None:
     tests = [grid_test("", drawn(np.random.default_rng(seed), np.zeros(6))) for seed in range(3)]
     known = [test for test in tests if test is not None]
-    changed = [
-        type(known[0])(**{**vars(test), "p_value": p}) for test, p in zip(known, (0.02, 0.01, 0.5), strict=True)
-    ]
     # Holm: 0.01 ≤ 0.05/3, then 0.02 ≤ 0.05/2.
-    assert significant(changed) == [True, True, False]
-    later = [
-        type(known[0])(**{**vars(test), "p_value": p}) for test, p in zip(known, (0.02, 0.02, 0.5), strict=True)
-    ]
-    assert significant(later) == [False, False, False]
+    for p_values, expected in (((0.02, 0.01, 0.5), [True, True, False]), ((0.02, 0.02, 0.5), [False] * 3)):
+        changed = [replace(test, p_value=p_value) for test, p_value in zip(known, p_values, strict=True)]
+        assert [test.significant for test in judged(changed)] == expected
 
 
 def test_what_cannot_be_told() -> None:
@@ -172,4 +168,5 @@ def test_times_that_repeat_exactly_differ_by_what_they_differ() -> None:
     for changed in (made, as_repetitions(made)):
         found = grid_test("a sum", changed)
         assert found is not None
-        assert found.differ == pytest.approx((0.5, 0.5, 0.5))
+        differ = found.grids_differ_by, found.grids_differ_by_low, found.grids_differ_by_high
+        assert differ == pytest.approx((0.5, 0.5, 0.5))

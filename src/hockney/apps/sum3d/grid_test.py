@@ -13,20 +13,19 @@ Variance Components, 1992, §3.6).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
+from pydantic import Field, computed_field
 from scipy import stats
 
 from hockney.records.app_record import AppRecord
 from hockney.report.marks import percent
+from hockney.report.run_tables import Column, interval
 from hockney.statistics import NORMAL, TAILS, t_reach
 from hockney.units import format_time
-
-Array = NDArray[np.float64]
 
 LEVEL = 0.05
 """Of all tests of a page together (Holm, 1979)."""
@@ -37,7 +36,8 @@ class Configuration:
     """Runs on one grid with one split: the mean of `values_s` with its 95 % interval (None of a single value).
 
     `values_s` are independent: the mean of each visit where there were several, else the repetitions. Empty where
-    only the interval of the mean is known. `rounds` are the visits' launches and numbers, empty without.
+    only the interval of the mean is known. `rounds` are the visits' launches and numbers, empty without. `size`:
+    what is summed and where, in words; `loads`: elements of the ranks.
     """
 
     grid: str
@@ -47,6 +47,8 @@ class Configuration:
     mean_s: float
     low_s: float | None
     high_s: float | None
+    size: str = ""
+    loads: Annotated[str, Field(exclude=True)] = ""
 
     @property
     def name(self) -> str:
@@ -89,9 +91,14 @@ def configuration(grid: str, split: str, records: Sequence[AppRecord]) -> Config
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GridTest:
-    """`differ`: the grids' standard deviation as a share of the mean, with its 95 % interval."""
+    """Whether grids differ.
+
+    `grids_differ_by`: their standard deviation as a share of the mean, with its 95 % interval. `slower`: the
+    slowest mean over the fastest, minus one: of many alike, the noise alone makes some of it. `significant`: at
+    `LEVEL`, for all tests of a page together.
+    """
 
     what: str
     configurations: int
@@ -99,16 +106,22 @@ class GridTest:
     method: str
     statistic: float
     p_value: float
-    differ: tuple[float, float, float]
+    grids_differ_by: float
+    grids_differ_by_low: float
+    grids_differ_by_high: float
     fastest: str
     slowest: str
     slower: float
-    """The slowest mean over the fastest, minus one: of many alike, the noise alone makes some of it."""
+    significant: bool = False
 
-    def words(self, *, significant: bool) -> str:
+    @computed_field
+    @property
+    def words(self) -> str:
         """The answer in a sentence."""
-        share, low, high = map(percent, self.differ)
-        if significant:
+        share, low, high = map(
+            percent, (self.grids_differ_by, self.grids_differ_by_low, self.grids_differ_by_high)
+        )
+        if self.significant:
             return (
                 f"The grid matters for {self.what}: {self.slowest} takes {percent(self.slower)} longer than "
                 f"{self.fastest} ({self.method}, p = {self.p_value:.2g}); grids differ by {share} (standard "
@@ -120,51 +133,48 @@ class GridTest:
             f"deviation, upper end of its 95 % interval)."
         )
 
-    def as_data(self, *, significant: bool) -> dict[str, Any]:
-        """For `--json`."""
-        share, low, high = self.differ
-        own = {name: value for name, value in vars(self).items() if name != "differ"}
-        return {
-            **own,
-            "grids_differ_by": share,
-            "grids_differ_by_low": low,
-            "grids_differ_by_high": high,
-            "significant": significant,
-            "words": self.words(significant=significant),
-        }
-
 
 def grid_test(what: str, configurations: Sequence[Configuration]) -> GridTest | None:
     """The test over three configurations or more (two without rounds); None where nothing can be told."""
     if len(configurations) < 2:
         return None
-    made = _by_rounds(configurations) or _by_values(configurations) or _by_intervals(configurations)
-    if made is None:
+    tested = _by_rounds(configurations) or _by_values(configurations) or _by_intervals(configurations)
+    if tested is None:
         return None
-    method, statistic, p_value, differ, values = made
-    ordered = sorted(configurations, key=lambda one: one.mean_s)
+    method, statistic, p_value, differ, values = tested
+    ordered = sorted(configurations, key=lambda configuration: configuration.mean_s)
     first, last = ordered[0], ordered[-1]
     return GridTest(
-        what, len(configurations), values, method, statistic, p_value, differ, first.name, last.name,
-        last.mean_s / first.mean_s - 1,
-    )  # fmt: skip
+        what=what,
+        configurations=len(configurations),
+        values=values,
+        method=method,
+        statistic=statistic,
+        p_value=p_value,
+        grids_differ_by=differ[0],
+        grids_differ_by_low=differ[1],
+        grids_differ_by_high=differ[2],
+        fastest=first.name,
+        slowest=last.name,
+        slower=last.mean_s / first.mean_s - 1,
+    )
 
 
-def significant(tests: Sequence[GridTest]) -> list[bool]:
-    """Which of several tests are, at `LEVEL` for all together (Holm's procedure)."""
+def judged(tests: Sequence[GridTest]) -> list[GridTest]:
+    """Several tests, with which of them are significant (Holm's procedure)."""
     order = sorted(range(len(tests)), key=lambda index: tests[index].p_value)
-    found = [False] * len(tests)
+    significant = [False] * len(tests)
     for place, index in enumerate(order):
         if tests[index].p_value > LEVEL / (len(tests) - place):
             break
-        found[index] = True
-    return found
+        significant[index] = True
+    return [replace(test, significant=it) for test, it in zip(tests, significant, strict=True)]
 
 
-Made = tuple[str, float, float, tuple[float, float, float], int]
+Tested = tuple[str, float, float, tuple[float, float, float], int]
 
 
-def _by_rounds(configurations: Sequence[Configuration]) -> Made | None:
+def _by_rounds(configurations: Sequence[Configuration]) -> Tested | None:
     common = set(configurations[0].rounds)
     for one in configurations[1:]:
         common &= set(one.rounds)
@@ -186,7 +196,7 @@ def _by_rounds(configurations: Sequence[Configuration]) -> Made | None:
     return "Friedman's test with rounds as blocks", float(statistic), float(p_value), differ, values.size
 
 
-def _by_values(configurations: Sequence[Configuration]) -> Made | None:
+def _by_values(configurations: Sequence[Configuration]) -> Tested | None:
     groups = [np.array(one.values_s) for one in configurations]
     counts = np.array([group.size for group in groups])
     if counts.min() < 2 or len({value for group in groups for value in group.tolist()}) < 2:
@@ -202,7 +212,7 @@ def _by_values(configurations: Sequence[Configuration]) -> Made | None:
     return "Kruskal and Wallis's test", float(statistic), float(p_value), differ, total
 
 
-def _by_intervals(configurations: Sequence[Configuration]) -> Made | None:
+def _by_intervals(configurations: Sequence[Configuration]) -> Tested | None:
     """Of means with intervals: Q, with the within-variance taken for known."""
     known = [one for one in configurations if one.low_s is not None and one.high_s is not None]
     if len(known) < len(configurations):
@@ -244,25 +254,19 @@ def _differ(
     return share(1.0), share(low), share(high)
 
 
-def table_rows(
-    groups: Mapping[str, Sequence[Configuration]], loads: Mapping[tuple[str, str, str], str]
-) -> list[dict[str, str]]:
-    """A row for each configuration of each size: size, topology, a, loads, mean, interval."""
-    rows = []
-    for size, configurations in groups.items():
-        for one in configurations:
-            known = one.low_s is not None and one.high_s is not None
-            rows.append(
-                {
-                    "size": size,
-                    "topology": f"({one.grid.replace('x', ', ')})",
-                    "a": {"balanced": "0", "cartesian": "1"}.get(one.split, one.split),
-                    "elements of the ranks": loads.get((size, one.grid, one.split), ""),
-                    "values": str(len(one.values_s) or ""),
-                    "mean": format_time(one.mean_s),
-                    "95 % interval": f"{format_time(one.low_s or 0)} to {format_time(one.high_s or 0)}"
-                    if known
-                    else "",
-                }
-            )
-    return rows
+_EXERCISE = {"balanced": "0", "cartesian": "1"}
+"""What the exercises call a split."""
+COLUMNS: list[Column[Configuration]] = [
+    Column("size", lambda configuration: configuration.size, is_text=True),
+    Column("topology", lambda configuration: f"({configuration.grid.replace('x', ', ')})", is_text=True),
+    Column("a", lambda configuration: _EXERCISE.get(configuration.split, configuration.split)),
+    Column("elements of the ranks", lambda configuration: configuration.loads, is_text=True),
+    Column("values", lambda configuration: str(len(configuration.values_s) or "")),
+    Column("mean", lambda configuration: format_time(configuration.mean_s)),
+    Column(
+        "95 % interval",
+        lambda configuration: interval(configuration.low_s, configuration.high_s),
+        is_text=True,
+    ),
+]
+"""A row for each configuration."""

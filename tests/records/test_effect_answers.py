@@ -9,9 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from hockney.records.answers import Answer, StreamsAnswer, Timed
-from hockney.records.effect_answers.matching import MatchingAnswer
-from hockney.records.effect_answers.overlap import OverlapAnswer
-from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
+from hockney.records.effect_answers import MatchingAnswer, OverlapAnswer, SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.records.folder import EFFECTS, Campaign
 

@@ -8,32 +8,30 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
-import numpy as np
 import pytest
 
 from hockney.apps.launched import Launched
-from hockney.apps.ring.lines import latency_lines, latency_s, line_data
+from hockney.apps.ring.app import OURS, TWO_LINKS, RingStudy
+from hockney.apps.ring.lines import compared, latency_lines
 from hockney.apps.ring.model import link
-from hockney.apps.ring.predicted import compared
-from hockney.apps.ring.study import (
+from hockney.apps.ring.rings import (
     STATISTICS,
+    RingName,
     RingRun,
     RingSeries,
-    Sweep,
-    checked_iterations,
-    chosen,
     process_lines,
     statistics,
     statistics_csv,
 )
-from hockney.apps.ring.ways import OURS, TWO_LINKS
+from hockney.apps.ring.run import Sweep
 from hockney.campaign.loop import Request
 from hockney.errors import RequestError
+from hockney.fields import checked
 from hockney.records.answers import Answer, RankPlace
 from hockney.records.app_record import AppRecord
 from hockney.runner.session import Refused, Session
 
-NAME = {"mapping": "core", "variant": "default", "topology": "world", "exchange": "nonblocking"}
+NAME = RingName(mapping="core", variant="default", topology="world", exchange="nonblocking")
 
 
 def run(
@@ -133,7 +131,7 @@ def test_one_cycle_has_no_sample_variance() -> None:
 
 
 def curve(times_s: dict[int, float], **name: str) -> RingSeries:
-    return RingSeries(NAME | name, [run(ranks, [time_s] * ranks) for ranks, time_s in times_s.items()])
+    return RingSeries(NAME._replace(**name), [run(ranks, [time_s] * ranks) for ranks, time_s in times_s.items()])
 
 
 def test_the_csv_has_a_line_for_each_process_of_each_ring() -> None:
@@ -161,33 +159,25 @@ def test_a_ring_of_one_process_is_no_part_of_the_line() -> None:
     assert made is not None
     (segment,) = made.segments
     assert (segment.first, segment.last) == (2, 8)
-    value_s, *_ = latency_s(segment) or (0.0,)
-    # Half the slope: a further process sends two messages more.
-    assert value_s == pytest.approx(1e-6)
     (line,) = latency_lines(ran, made, lambda _: None)
-    data = line_data(line)
-    assert (data["slope_s"], data["intercept_s"]) == pytest.approx((2e-6, 1e-6))
-    assert data["latency_s"] == value_s
+    # Half the slope: a further process sends two messages more.
+    assert (line.slope_s, line.intercept_s, line.latency_s) == pytest.approx((2e-6, 1e-6, 1e-6))
     assert curve({1: 1e-6}).fitted() is None
 
 
 def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
     ran = curve({1: 1e-6, 2: 4e-6, 4: 10e-6}, exchange="sendrecv")
     (made,) = compared([ran], lambda _: link(1e-6, None), OURS, [])
-    alone, two, four = made.predicted
+    alone, two, four = (point.predicted for point in made.points)
     assert alone is None
     assert two is not None
     assert four is not None
     assert (two.time_s, four.time_s) == pytest.approx((4e-6, 8e-6))
-    points = made.as_data()["points"]
-    assert [point["predicted_over_measured"] for point in points] == [None, pytest.approx(1), pytest.approx(0.8)]
-    assert points[2]["localities"] == ["package"]
-    drawn = made.drawn()
-    assert drawn.predicted_s == pytest.approx([np.nan, 4e-6, 8e-6], nan_ok=True)
-    assert drawn.time_s == pytest.approx([1e-6, 4e-6, 10e-6])
-    assert np.isnan(drawn.low_s).all()
+    ratios = [point.predicted_over_measured for point in made.points]
+    assert ratios == [None, pytest.approx(1), pytest.approx(0.8)]
+    assert made.points[2].localities == ["package"]
     (bare,) = compared([ran], None, TWO_LINKS, [])
-    assert bare.predicted == [None] * 3
+    assert [point.predicted for point in bare.points] == [None] * 3
 
 
 class Turned:
@@ -234,7 +224,14 @@ class Turned:
 
 
 def test_a_sweep_follows_the_order_of_the_ring() -> None:
-    launched, sweep = Turned(), Sweep([4, 2, 4], ["sendrecv", "persistent"], ["cartesian-reorder"], 7, None)
+    launched, sweep = (
+        Turned(),
+        Sweep(
+            RingStudy(
+                ranks=[4, 2, 4], exchange=["sendrecv", "persistent"], topology=["cartesian-reorder"], iterations=7
+            )
+        ),
+    )
     records = launched.answer(sweep)
     # The fewest processes first, ways that are compared next to each other.
     assert launched.asked == [
@@ -242,14 +239,14 @@ def test_a_sweep_follows_the_order_of_the_ring() -> None:
     ]
     # A given number of cycles is run once.
     assert [(one.parameters["iterations"], one.parameters["repetitions"]) for one in records] == [(7, 1)] * 4
-    two, four = sweep.curves[0].runs
+    two, four = sweep.curves()[0].runs
     assert (two.order, two.localities) == ([0, 1], ["numa", "numa"])
     assert (four.order, four.localities) == ([0, 3, 1, 2], ["node"] * 4)
-    assert [(one.before, one.after, one.level) for one in sweep.curves[1].boundaries] == [(2, 4, "package")]
+    assert [(one.before, one.after, one.level) for one in sweep.curves()[1].boundaries] == [(2, 4, "package")]
 
 
 def test_a_wrong_ring_ends_the_sweep() -> None:
-    sweep = Sweep([2], ["sendrecv"], ["world"], None, None)
+    sweep = Sweep(RingStudy(ranks=[2]))
     with pytest.raises(Refused, match="has wrong values or tags"):
         Turned(verified=False).answer(sweep)
 
@@ -258,12 +255,9 @@ def test_a_title_leaves_out_what_is_usual() -> None:
     assert curve({2: 1e-6}).title == "core, world, nonblocking"
 
 
-def test_what_the_program_would_refuse_is_refused_before() -> None:
-    with pytest.raises(RequestError, match="--exchange: unknown 'smoke'"):
-        chosen(["sendrecv", "smoke"], ["sendrecv"], "--exchange")
-    for iterations in (0, -1, 100_000_001):
-        with pytest.raises(RequestError, match=f"--iterations {iterations}"):
-            checked_iterations(iterations)
-    assert (checked_iterations(None), checked_iterations(1), checked_iterations(10**8)) == (0, 1, 10**8)
-    with pytest.raises(RequestError, match="--communicator: unknown 'torus'"):
-        Sweep([2], ["sendrecv"], ["torus"], None, None)
+@pytest.mark.parametrize(
+    "wrong", [{"exchange": "sendrecv,smoke"}, {"topology": "torus"}, {"iterations": 0}, {"iterations": 10**8 + 1}]
+)
+def test_what_the_program_would_refuse_is_refused_before(wrong: dict[str, Any]) -> None:
+    with pytest.raises(RequestError, match="--"):
+        checked(RingStudy, wrong, "run ring")

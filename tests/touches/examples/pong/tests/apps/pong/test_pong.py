@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from hockney.apps.pong.model import there_and_back_s
-from hockney.apps.pong.section import pong
+from hockney.apps.pong.predict import there_and_back_s
+from hockney.apps.pong.section import section as pong
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
 

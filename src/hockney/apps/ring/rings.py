@@ -1,34 +1,26 @@
-"""The ring: what is asked of the program, what it answers, per-rank statistics, lines of processes, the fit."""
+"""Rings that ran: by what they have in common, the statistics of their processes, and lines of text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from hockney import writing
-from hockney.apps.launched import Launched, repetitions
 from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.model import around
-from hockney.apps.ring.ways import EXCHANGES, TOPOLOGIES
-from hockney.campaign.loop import Asking
-from hockney.errors import RequestError
 from hockney.machine.placement import Placement
-from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
 from hockney.models.over_ranks.segments import Segments, segments
 from hockney.records.app_record import AppRecord
 from hockney.records.record import Locality
 from hockney.report.places import domains
-from hockney.runner.session import Refused
 
-FORMATS = ("table", "messages", "hops")
-MOST_ITERATIONS = 100_000_000
 STATISTICS = ("rank", "P", "t_mean", "t_xmsg", "var", "s2", "N", "dev", "s")
 """Columns of the statistics of a process; µs and µs²."""
 
@@ -54,22 +46,43 @@ class RingRun:
         return [of_ranks[rank] for rank in self.order]
 
 
-@dataclass
-class RingSeries:
-    """Rings of one mapping, variant, topology and exchange, by number of processes."""
+class RingName(NamedTuple):
+    """What rings of one curve have in common."""
 
-    name: dict[str, str]
-    runs: list[RingRun] = field(default_factory=list)
-    boundaries: list[Boundary] = field(default_factory=list)
+    system: str = ""
+    mpi: str = ""
+    mapping: str = ""
+    variant: str = ""
+    topology: str = ""
+    exchange: str = ""
+
+    @classmethod
+    def of(cls, record: AppRecord) -> RingName:
+        """That of a run; another program's runs lack some of it."""
+        asked = record.parameters
+        exchange = str(asked.get("exchange", asked.get("algorithm", "")))
+        return cls(
+            record.system, record.mpi, record.mapping, record.variant, str(asked.get("topology", "")), exchange
+        )
+
+
+@dataclass(frozen=True)
+class RingSeries:
+    """Rings of one name, by number of processes."""
+
+    name: RingName
+    runs: list[RingRun]
+    boundaries: Sequence[Boundary] = ()
 
     @property
     def title(self) -> str:
         """What it is, in words."""
-        return ", ".join(word for word in self.name.values() if word not in ("", "default"))
+        return ", ".join(word for word in self.name if word not in ("", "default"))
 
     def title_among(self, others: Sequence[RingSeries]) -> str:
         """The words in which it differs from one of the others, all of them where it is alone."""
-        differing = [word for name, word in self.name.items() if any(one.name[name] != word for one in others)]
+        names = zip(self.name, *(series.name for series in others), strict=True)
+        differing = [word for word, *further in names if {word} != {*further}]
         return ", ".join(word or "unknown" for word in differing) or self.title or "measured"
 
     def fitted(self) -> Segments | None:
@@ -88,27 +101,17 @@ def of_records(
 
     Where nobody knows where ranks were, the numbers of nodes still tell where nodes are full.
     """
-    curves: dict[tuple[str, ...], RingSeries] = {}
-    places: dict[tuple[str, ...], dict[int, Placement | None]] = {}
+    runs: dict[RingName, list[RingRun]] = {}
+    places: dict[RingName, dict[int, Placement | None]] = {}
     for record in records:
-        parameters = record.parameters
-        name = {
-            "system": record.system,
-            "mpi": record.mpi,
-            "mapping": record.mapping,
-            "variant": "" if record.variant == "default" else record.variant,
-            "topology": str(parameters.get("topology", "")),
-            "exchange": str(parameters.get("exchange", parameters.get("algorithm", ""))),
-        }
-        key, place = tuple(name.values()), place_of(record)
-        order = around_of(record)
+        name, place, order = RingName.of(record), place_of(record), around_of(record)
         localities = [] if place is None else around(place, order or None)
-        curves.setdefault(key, RingSeries(name)).runs.append(RingRun(record, order, localities))
-        places.setdefault(key, {})[record.ranks] = place
-    for key, curve in curves.items():
-        curve.runs.sort(key=lambda run: run.record.ranks)
-        curve.boundaries = _boundaries(curve.runs, places[key])
-    return list(curves.values())
+        runs.setdefault(name, []).append(RingRun(record, order, localities))
+        places.setdefault(name, {})[record.ranks] = place
+    return [
+        RingSeries(name, sorted(rings, key=lambda run: run.record.ranks), _boundaries(rings, places[name]))
+        for name, rings in runs.items()
+    ]
 
 
 def _boundaries(runs: Sequence[RingRun], places: Mapping[int, Placement | None]) -> list[Boundary]:
@@ -130,82 +133,6 @@ def around_of(record: AppRecord) -> list[int]:
     """The ranks in the order of the ring; none where the record does not say it: then that is 0, 1, …"""
     positions = record.answer.read_as(RingAnswer).positions
     return sorted(range(record.ranks), key=positions.__getitem__) if len(positions) == record.ranks else []
-
-
-def chosen(words: Sequence[str], known: Sequence[str], option: str) -> list[str]:
-    """These words, each one of `known`; RequestError for another."""
-    if unknown := [word for word in words if word not in known]:
-        raise RequestError(f"{option}: unknown {unknown[0]!r}", f"known: {', '.join(known)}")
-    return list(words)
-
-
-def checked_iterations(iterations: int | None) -> int:
-    """0: as many as the program chooses; RequestError for what it would refuse."""
-    if iterations is None:
-        return 0
-    if not 1 <= iterations <= MOST_ITERATIONS:
-        raise RequestError(
-            f"--iterations {iterations} is none of 1 to {MOST_ITERATIONS}", "for example --iterations 10000"
-        )
-    return iterations
-
-
-class Sweep:
-    """Rings of several numbers of processes on one or more launches."""
-
-    def __init__(
-        self,
-        counts: Sequence[int],
-        exchanges: Sequence[str],
-        topologies: Sequence[str],
-        iterations: int | None,
-        repeated: int | None,
-    ) -> None:
-        """RequestError for an unknown exchange or topology. A given number of cycles is run once."""
-        self._counts = sorted(set(counts))
-        self._exchanges = chosen(exchanges, EXCHANGES, "--exchange")
-        self._topologies = chosen(topologies, TOPOLOGIES, "--communicator")
-        self._common: dict[str, object] = {
-            "iterations": checked_iterations(iterations),
-            **repetitions(1 if iterations is not None and repeated is None else repeated),
-        }
-        self._curves: dict[tuple[str, ...], RingSeries] = {}
-
-    @property
-    def curves(self) -> list[RingSeries]:
-        """What was run, in the order of the first run of each."""
-        return list(self._curves.values())
-
-    def asking(self, launched: Launched) -> Asking[AppRecord]:
-        """Every ring of the sweep, ways that are compared next to each other.
-
-        Refused where a ring's values or tags are wrong; its record is kept and says so.
-        """
-        launch = {"ranks": [place.model_dump() for place in launched.placement]}
-        places = {count: placement_of_launch(launch, count) for count in self._counts}
-        between = boundaries(self._counts, lambda count: domains(places[count]))
-        for count in self._counts:
-            for topology in self._topologies:
-                for exchange in self._exchanges:
-                    parameters = {"exchange": exchange, "topology": topology, **self._common}
-                    (record,) = yield launched.request("ring", parameters, count)
-                    if not record.answer.verified:
-                        raise Refused(
-                            f"a ring of {count} processes ({exchange}, {topology}) has wrong values or tags",
-                            "do not use this MPI; report it to the library",
-                        )
-                    self._add(record, places[count], between)
-
-    def _add(self, record: AppRecord, place: Placement, between: list[Boundary]) -> None:
-        name = {
-            "mapping": record.mapping,
-            "variant": record.variant,
-            "topology": str(record.parameters["topology"]),
-            "exchange": str(record.parameters["exchange"]),
-        }
-        curve = self._curves.setdefault((*name.values(), record.launch), RingSeries(name, boundaries=between))
-        order = around_of(record)
-        curve.runs.append(RingRun(record, order, around(place, order)))
 
 
 def statistics(run: RingRun) -> list[dict[str, float | int | None]]:
@@ -231,12 +158,12 @@ def statistics(run: RingRun) -> list[dict[str, float | int | None]]:
 
 def statistics_csv(curves: Sequence[RingSeries]) -> str:
     """Of every ring, with its curve's words in further columns; an empty field where there is no value."""
-    lines = [",".join((*STATISTICS, "mapping", "variant", "topology", "exchange"))]
+    lines = [",".join((*STATISTICS, *RingName._fields[2:]))]
     for curve in curves:
         for run in curve.runs:
             for row in statistics(run):
                 fields = ["" if value is None else f"{value:.7g}" for value in row.values()]
-                lines.append(",".join((*fields, *curve.name.values())))
+                lines.append(",".join((*fields, *curve.name[2:])))
     return "\n".join(lines) + "\n"
 
 
