@@ -52,10 +52,12 @@ def predicted(
     panels, words = [], []
     for place, (name, prediction) in enumerate(drawn.items()):
         numbers = errors(prediction, measured_s)
-        median, p95 = (percent(float(numbers[f"{part}_relative_error"] or 0)) for part in ("median", "p95"))
-        covered = numbers["coverage_95"]
+        median, p95 = (
+            percent(part or 0.0) for part in (numbers.median_relative_error, numbers.p95_relative_error)
+        )
+        covered = numbers.coverage_95
         coverage = "no intervals" if covered is None else f"{percent(covered)} in their 95 % interval"
-        failed = f", {numbers['failed']} not predicted" if numbers["failed"] else ""
+        failed = f", {numbers.failed} not predicted" if numbers.failed else ""
         lines = _points(algorithm, measured_s, prediction, look)
         others = len(set(algorithm)) - len(look)
         named = {**{label: label for label in look}, "": f"{others} others" if others > 0 else ""}
