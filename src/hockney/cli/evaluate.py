@@ -66,7 +66,7 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-class _Line(NamedTuple):
+class _ErrorLine(NamedTuple):
     """A model, or a part of what it was judged on."""
 
     name: str
@@ -121,7 +121,7 @@ def _show_fits(
     columns: Iterable[Column],
 ) -> None:
     _say_best_baseline(result.best_baseline)
-    say.rows(title, [_Line(*row) for row in rows.items()], columns)
+    say.rows(title, [_ErrorLine(*row) for row in rows.items()], columns)
 
 
 def _say_best_baseline(best: BestBaseline | BestEstimator | None, where: str = "") -> None:
@@ -133,16 +133,16 @@ def _common(result: CollectiveEvaluation) -> str:
     return f"{result.n_common} points of {result.n_test} ({_share(result.n_common / result.n_test)})"
 
 
-def _lines(result: CollectiveEvaluation, by: str) -> list[_Line]:
+def _lines(result: CollectiveEvaluation, by: str) -> list[_ErrorLine]:
     """Each model, what it is where it is not corrected, and the parts that were asked for."""
     lines = []
     best = result.best_baseline and result.best_baseline.name
     for name, row in sorted(result.judged.items(), key=lambda item: item[0] != best):
-        lines.append(_Line(name, row, row.regret))
+        lines.append(_ErrorLine(name, row, row.regret))
         if row.correction is not None:
-            lines.append(_Line("  not corrected", row.correction.readable))
+            lines.append(_ErrorLine("  not corrected", row.correction.readable))
         parts = getattr(row, f"by_{by}") if by else {}
-        lines += [_Line(f"  {part or '(unknown)'}", errors) for part, errors in parts.items()]
+        lines += [_ErrorLine(f"  {part or '(unknown)'}", errors) for part, errors in parts.items()]
     return lines
 
 
@@ -151,7 +151,10 @@ def _show_estimators(result: CollectiveEvaluation, by: str) -> None:
         say.warn(warning)
     _say_best_baseline(result.best_baseline, f" on {_common(result)}")
     default, always = result.references.default, result.references.best_in_training
-    choices = [_Line("(library's default)", None, default), _Line("(always the best in training)", None, always)]
+    choices = [
+        _ErrorLine("(library's default)", None, default),
+        _ErrorLine("(always the best in training)", None, always),
+    ]
     lines = [*_lines(result, by), *(line for line in choices if line.regret and line.regret.instances)]
     title = f"{result.operation}, {result.statistic}: errors on {result.n_test} points never seen"
     columns = (*QUANTILES, COVERAGE, _count("failed"), _regret("regret", "mean"), _regret("P95 regret", "p95"))

@@ -11,7 +11,7 @@ from hockney.machine.file import Machine
 from hockney.machine.select import collective_title
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.models.collectives.statements import domain, formula_text
 from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import rate_unit
@@ -116,7 +116,7 @@ def _bound_of(machine: Machine | None) -> Bound | None:
     alpha_s, beta_s_per_B = least_message(costs.every)
 
     def bound(operation: str, ranks: Array, size_B: Array) -> Array:
-        counts = collective_models.get(operation).optimum.counts(Call(np.maximum(ranks, 2), size_B))
+        counts = collective_models.get(operation).optimum.counts(FormulaCall(np.maximum(ranks, 2), size_B))
         return np.maximum(np.asarray(counts.alpha) * alpha_s, np.asarray(counts.bytes) * beta_s_per_B)
 
     return bound

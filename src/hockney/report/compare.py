@@ -28,10 +28,9 @@ from hockney.report.explorer.chart import (
 )
 from hockney.report.explorer.embed import by_wins
 from hockney.report.explorer.explored import explored
-from hockney.report.findings import Finding, weightiest
+from hockney.report.findings import Finding, ratios, ratios_in_words, weightiest
 from hockney.report.make import not_shown
 from hockney.report.page import Contribution, Report, Section
-from hockney.report.ratios import in_words, ratios
 from hockney.report.reading import PLAIN, Progress, Reading, statistics_of, unsaid
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import NONE, Table
@@ -134,7 +133,7 @@ def _in_common(
 def differences(seen: Explored, names: Sequence[str]) -> pd.DataFrame:
     """Each point of a campaign that the first has too: the columns they share, `campaign`, `ratio`, `is_told`.
 
-    `ratio` and `is_told` are those of `report.ratios`.
+    `ratio` and `is_told` are those of `report.findings.ratios`.
     """
     is_first = seen.points["campaign"] == names[0]
     columns = [*_SAME, "campaign", "time_s", "low_s", "high_s"]
@@ -163,7 +162,7 @@ def _section(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks, n
 
 def _finding(operation: str, name: str, group: pd.DataFrame, first: str, anchor: str) -> Finding:
     told = group[group["is_told"]]
-    text = f"{operation}: {in_words(name, first, group)}"
+    text = f"{operation}: {ratios_in_words(name, first, group)}"
     if len(told):
         worst = told.loc[np.abs(np.log(told["ratio"])).idxmax()]
         where = ", ".join(filter(None, [str(worst[one]) for one in DIMENSIONS[1:]]))

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from hockney.network.topologies.base import Network
 
 
-class Allocation(BaseModel):
+class NodeChoice(BaseModel):
     """The nodes that take part."""
 
     allocation: Annotated[int | None, Option(), Field(ge=1)] = None
     allocation_nodes: Annotated[str | None, Option()] = None
 
 
-def allocated(graph: Network, options: Allocation) -> Any:
+def allocated(graph: Network, options: NodeChoice) -> Any:
     """Node numbers (n,) in leaf order; RequestError where the network does not have them."""
     import numpy as np
 
