@@ -16,10 +16,10 @@ from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import Call
 from hockney.models.collectives.statements import domain, formula_text
 from hockney.records.keys import sizes_are_blocks
+from hockney.records.statistic import BY_NAME
 from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.findings import Finding
-from hockney.report.statistic_words import TIME_WORDS
 from hockney.report.style import QUIET, Style, styles
 from hockney.report.tables import Table
 from hockney.report.views.collective_bounds import least_message
@@ -65,7 +65,7 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
 
 def _words(model: CollectiveModel) -> str:
     """Which time it gives."""
-    return TIME_WORDS.get(model.statistic, "time")
+    return BY_NAME[model.statistic].axis if model.statistic in BY_NAME else "time"
 
 
 def _factor(factor: float | None) -> str:
