@@ -96,7 +96,7 @@ def test_a_unit_is_the_file_of_its_name(kind: Kind) -> None:
     registering = re.compile(r'^(?:@\w+|\w+)\.register\(\s*"([^"]+)"', re.MULTILINE)
     found = {path: registering.findall(path.read_text(encoding="utf-8")) for path in kind.files}
     for path, names in found.items():
-        stem = path.parent.name if path.stem == "section" else path.stem
+        stem = path.parent.name if path.stem == "app" else path.stem
         assert names in ([], [stem]), f"{path.relative_to(ROOT)} registers {names}"
     assert tuple(sorted(name for names in found.values() for name in names)) == kind.units
 
@@ -160,7 +160,7 @@ def test_an_effect_is_measured_asked_about_and_modelled() -> None:
 
 def test_every_application_is_run_and_has_a_section_of_the_report() -> None:
     by_name = {kind.name: kind.units for kind in PYTHON + RUNNER}
-    assert by_name["section on an application"] == by_name["app"]
+    assert by_name["application"] == by_name["app"]
     assert sorted(by_name["app"]) == sorted(words.split()[1] for words in commands() if words.startswith("run "))
 
 

@@ -40,7 +40,7 @@ from hockney.machine.system import find_system
 from hockney.models._evaluate import evaluate as evaluate_sizes
 from hockney.predict import accuracy
 from hockney.predict.estimators.base import ANSWER, Prediction
-from hockney.predict.evaluate import Evaluation, compared, evaluate
+from hockney.predict.evaluate import EvaluatedPoints, compared, evaluate
 from hockney.predict.split import Mask, select
 from hockney.records import table
 from hockney.records.series import default_statistic, series
@@ -116,21 +116,21 @@ def _points(data: Path, question: Question, seed: int) -> dict[str, Any]:
     chosen = {name: select(evaluation.test, words) for name, words in question.parts.items()}
     names = ("operation", "statistic", "train", "test", "n_train", "n_test", "n_common", "compared")
     return {
-        **{name: result[name] for name in names},
+        **{name: getattr(result, name) for name in names},
         "models": _rows(evaluation, everything),
         "parts": {name: {"models": _rows(evaluation, mask)} for name, mask in chosen.items()},
         "lacking": _lacking(evaluation),
-        "skipped": {name: row["skipped"] for name, row in result["models"].items() if "skipped" in row},
+        "skipped": result.skipped,
     }
 
 
-def _judging(evaluation: Evaluation) -> tuple[list[str], Mask]:
+def _judging(evaluation: EvaluatedPoints) -> tuple[list[str], Mask]:
     """The models that are compared, and the answer in any case: where it refuses most, the page says so."""
     names, common = compared(evaluation.predictions, len(evaluation.test))
     return sorted({*names, ANSWER} & evaluation.predictions.keys()), common
 
 
-def _rows(evaluation: Evaluation, part: Mask) -> dict[str, Any]:
+def _rows(evaluation: EvaluatedPoints, part: Mask) -> dict[str, Any]:
     """Errors of each model that judges or is judged, on the points of a part that all of these predict."""
     names, common = _judging(evaluation)
     rows: dict[str, Any] = {}
@@ -152,7 +152,7 @@ def _readable(prediction: Prediction) -> Prediction:
     return replace(prediction, time_s=readable_s, low_s=readable_s * np.nan, high_s=readable_s * np.nan)
 
 
-def _lacking(evaluation: Evaluation) -> dict[str, Any]:
+def _lacking(evaluation: EvaluatedPoints) -> dict[str, Any]:
     """Of each baseline that refuses too much to be compared, how much, and all errors where it predicts, too."""
     names, common = _judging(evaluation)
     found = {}
@@ -170,11 +170,11 @@ def _lacking(evaluation: Evaluation) -> dict[str, Any]:
     return found
 
 
-def _errors(evaluation: Evaluation, prediction: Prediction, part: Mask) -> dict[str, Any]:
+def _errors(evaluation: EvaluatedPoints, prediction: Prediction, part: Mask) -> dict[str, Any]:
     measured_s = evaluation.test["time_s"].to_numpy(np.float64)
     errors = accuracy.errors(prediction.take(part), measured_s[part])
     names = [*(f"{name}_relative_error" for name in PARTS), "coverage_95", "median_half_width", "n_test"]
-    return {name: errors[name] for name in names}
+    return {name: getattr(errors, name) for name in names}
 
 
 def _sizes(source: Path, seed: int) -> dict[str, Any]:
@@ -189,14 +189,17 @@ def _sizes(source: Path, seed: int) -> dict[str, Any]:
         return mask
 
     result = evaluate_sizes(curves, hold_out=half) if seed else evaluate_sizes(curves)
-    rows = {name: row for name, row in result["models"].items() if not row["series_failed"]}
-    failed = {name: row["series_failed"] for name, row in result["models"].items() if row["series_failed"]}
-    rows |= {"interpolation": result["interpolation"], "piecewise, corrected": result["corrected"]}
+    rows = {name: row for name, row in result.models.items() if not row.series_failed}
+    failed = {name: row.series_failed for name, row in result.models.items() if row.series_failed}
+    assert result.corrected is not None, "the model that answers is among all models"
+    rows |= {"interpolation": result.interpolation, "piecewise, corrected": result.corrected}
     names = [*(f"{part}_relative_error" for part in PARTS), "coverage_95"]
     return {
-        **{name: result[name] for name in ("n_series", "n_train", "n_test")},
+        **{name: getattr(result, name) for name in ("n_series", "n_train", "n_test")},
         "series_failed": failed,
-        "models": {model: {name: row[name] for name in names} | {"refused": 0.0} for model, row in rows.items()},
+        "models": {
+            model: {name: getattr(row, name) for name in names} | {"refused": 0.0} for model, row in rows.items()
+        },
     }
 
 

@@ -149,7 +149,7 @@ def fat_tree_(inputs: Inputs) -> Section:
         given["nodes"], tuple(given["leaf_ports"]), given["spines"], (given["spine_ports"], 0),
         links_per_node=given["links_per_node"], link=rate,
     )  # fmt: skip
-    whole = measure(network, np.arange(network.nodes)).as_data()
+    whole = measure(network, np.arange(network.nodes)).answer()
     leaves = network.switches - given["spines"]
     spine_ports = int(network.parallel[(network.ends >= network.nodes).all(axis=1)].sum()) // given["spines"]
     rows = [
@@ -165,14 +165,14 @@ def fat_tree_(inputs: Inputs) -> Section:
             pairs = combinations(range(case["nodes"]), 2)
             path.write_text("".join(f"n{a} n{b} x{case['parallel']}\n" for a, b in pairs), encoding="utf-8")
             rows += _bisection(f"16 nodes in pairs, {case['parallel']} links", edge_list(str(path), rate), case)
-    return Section(rows, {"links_of_all": str(whole["bisection_links"])})
+    return Section(rows, {"links_of_all": str(whole.bisection_links)})
 
 
 def _bisection(what: str, network: Network, case: Mapping[str, Any]) -> list[Row]:
-    made = measure(network, np.arange(case["nodes"])).as_data()
-    rate = made["bisection_bandwidth_bit_per_s"] / 1e9
+    made = measure(network, np.arange(case["nodes"])).answer()
+    rate = (made.bisection_bandwidth_bit_per_s or math.nan) / 1e9
     return [
-        Row(f"{what}: links of the bisection", case["links"], made["bisection_links"], FORMULA),
+        Row(f"{what}: links of the bisection", case["links"], made.bisection_links or math.nan, FORMULA),
         Row(f"{what}: its rate", case["Gbit_per_s"], rate, FORMULA, "Gbit/s", "slip of the exercise: ten times"),
     ]
 

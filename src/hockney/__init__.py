@@ -11,7 +11,7 @@ These names are `hockney.api`'s; they are imported when they are first used, so 
 
 from __future__ import annotations
 
-import lazy_loader
+import lazy_loader  # type: ignore[import-untyped]
 
 __version__ = "0.1.0"
 

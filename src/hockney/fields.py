@@ -68,6 +68,16 @@ class Argument(Option):
     """The same for a word that stands without a flag, or for several where the field is a list."""
 
 
+@dataclass(frozen=True)
+class Without:
+    """The verb sets these fields of a model itself: `Annotated[Launching, Without("ranks")]`."""
+
+    fields: tuple[str, ...]
+
+    def __init__(self, *fields: str) -> None:
+        object.__setattr__(self, "fields", fields)
+
+
 def options(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, Option]]:
     """The fields of a model that are options, in their order."""
     for name, field in model.model_fields.items():

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
+from pydantic import TypeAdapter
 from tests.command_line import run_hockney
 
 import hockney as hk
@@ -46,11 +47,13 @@ def answer(*words: str | Path) -> Any:
 
 def test_errors_of_messages(campaign: Path) -> None:
     evaluation = hk.evaluate(campaign)
-    assert evaluation.result == answer("evaluate", campaign)
+    result = evaluation.result
+    assert TypeAdapter(type(result)).dump_python(result, mode="json") == answer("evaluate", campaign)
+    assert result.best_baseline is not None
     frame = evaluation.frame
     assert {"interpolation", "piecewise", "hockney"} <= set(frame["model"])
     assert len(set(frame["model"])) == len(frame)
-    assert frame["model"][0] == evaluation.result["best_baseline"]["name"]
+    assert frame["model"][0] == result.best_baseline.name
     with pytest.raises(RequestError, match="sizes were held out"):
         evaluation.predictions  # noqa: B018 - asking is the test
     assert "never seen" in evaluation._repr_html_()

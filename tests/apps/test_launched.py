@@ -8,9 +8,10 @@ from typing import cast
 
 import pytest
 
-from hockney.apps.launched import Launched, each, opened
+from hockney.apps import launched
+from hockney.apps.launched import Launched, Told, opened, records
 from hockney.campaign.loop import Asking, Running
-from hockney.campaign.plan import Launching, Plan
+from hockney.campaign.plan import AppLaunching, Launching, Plan
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
@@ -20,13 +21,13 @@ def asking_nothing(_: Launched) -> Asking[AppRecord]:
     yield from ()
 
 
-def test_two_processes_do_not_run_into_one_folder(tmp_path: Path) -> None:
-    plan = Launching(ranks=2)
-    folder = opened(tmp_path / "runs", plan.model_dump())
+def test_two_processes_do_not_run_into_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launched, "app_launches", lambda _: [SimpleNamespace(mpi_name="an MPI")])
+    launching = AppLaunching(ranks=2, output=tmp_path / "runs")
+    folder = opened(launching)
     assert folder is not None
     with Campaign(folder.path).locked(), pytest.raises(RequestError, match="another process is writing"):
-        each([], plan, folder, print, print, asking_nothing)
-    assert each([], plan, folder, print, print, asking_nothing) == []
+        records(Told(print, print), asking_nothing, launching)
 
 
 def test_a_run_says_what_it_is_before_it_begins() -> None:
@@ -39,7 +40,7 @@ def test_a_run_says_what_it_is_before_it_begins() -> None:
 
 
 def test_runs_are_no_campaign_to_resume(tmp_path: Path) -> None:
-    folder = opened(tmp_path / "runs", Launching(ranks=2).model_dump())
+    folder = opened(AppLaunching(ranks=2, output=tmp_path / "runs"))
     assert folder is not None
     with pytest.raises(RequestError, match="the plan of `hockney run`") as caught:
         Plan.stored(folder.plan(), folder.path)

@@ -60,14 +60,11 @@ def test_allocation_and_words_in_text() -> None:
 
 def test_the_map_of_the_issue() -> None:
     found = told("map", "--pattern", "jacobi:8x8x4", "--topology", "torus:8x8x4")
-    by_name = {one["placement"]: one for one in found["placements"]}
-    assert {"linear", "folded", "hilbert", "morton", "random", "optimised"} <= set(by_name)
-    # All 2·(7·8·4·2 + 8·8·3) faces go to a neighbour.
-    assert by_name["linear"]["hop_bytes"] == 1280
-    assert by_name["linear"]["most_loaded_link"]["load"] == 1
+    (linear,) = found["placements"]
+    # All 2·(7·8·4·2 + 8·8·3) faces go to a neighbour, and no map has fewer.
+    assert linear["hop_bytes"] == found["bound"]["hop_bytes"] == 1280
+    assert linear["most_loaded_link"]["load"] == 1
     assert found["best"]["placement"] == "linear"
-    assert by_name["random"]["hop_bytes"] > 3 * 1280
-    assert found["seed"] == 0
 
 
 def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:

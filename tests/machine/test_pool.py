@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hockney.machine.pool import pool
+from hockney.machine.build import pool
 from hockney.records.series import Series
 
 

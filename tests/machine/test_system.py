@@ -15,11 +15,11 @@ from hockney.machine.placement import placement
 from hockney.machine.system import (
     LEVELS,
     Channel,
-    Library,
     Mapping,
-    Memory,
     Node,
     System,
+    SystemLibrary,
+    SystemMemory,
     SystemNetwork,
     find_system,
     known_systems,
@@ -206,7 +206,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "system-file.md"
 
 def test_the_page_names_every_field() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    parts: list[type[BaseModel]] = [System, Node, SystemNetwork, Memory, Library, Mapping, Channel]
+    parts: list[type[BaseModel]] = [System, Node, SystemNetwork, SystemMemory, SystemLibrary, Mapping, Channel]
     missing = [field for part in parts for field in part.model_fields if f"`{field}`" not in text]
     assert missing == []
     assert [name for name in known_systems() if f"`{name}`" not in text] == []

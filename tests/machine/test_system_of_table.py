@@ -9,7 +9,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.placement import placement
-from hockney.machine.system import Library
+from hockney.machine.system import SystemLibrary
 from hockney.machine.system_of_table import system_of_table
 
 
@@ -27,7 +27,7 @@ def test_nodes_that_are_filled_and_nodes_that_are_dealt() -> None:
     assert (system.name, system.procedure, system.mpi) == (
         "c",
         "osu",
-        [Library(library="Open MPI", version="4.1.5")],
+        [SystemLibrary(library="Open MPI", version="4.1.5")],
     )
     assert system.node.cores == 8
     assert list(placement(system, "core", 10).node) == [0] * 8 + [1] * 2
@@ -77,4 +77,4 @@ def test_two_systems_are_refused() -> None:
 
 def test_names_that_are_empty_or_without_a_version() -> None:
     system = system_of_table(table(("core", 2, 1, 2), ("core", 4, 1, 4), system="", mpi=["", "SMPI"]))
-    assert (system.name, system.mpi, system.procedure) == ("table", [Library(library="SMPI")], None)
+    assert (system.name, system.mpi, system.procedure) == ("table", [SystemLibrary(library="SMPI")], None)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hockney.machine.system import Library, Mapping, Node, System, SystemNetwork
+from hockney.machine.system import Mapping, Node, System, SystemLibrary, SystemNetwork
 from hockney.predict.place import LOCALITIES, NETWORK
 from hockney.predict.reproduced import Reproduction, explained, reproductions, within
 
@@ -15,7 +15,7 @@ SYSTEM = System(
     name="s",
     node=Node(packages=2, numa_per_package=1, caches_per_numa=1, cores_per_cache=12),
     network=SystemNetwork(topology="switch"),
-    mpi=[Library(library="Open MPI", version="4.1.5")],
+    mpi=[SystemLibrary(library="Open MPI", version="4.1.5")],
     procedure="osu",
     mappings={"core": Mapping(order=["core", "cache", "numa", "package", "node"], binding="core")},
 )

@@ -17,7 +17,7 @@ from hockney.predict.identified import IdentifiedOperation
 from hockney.predict.identify.candidates import of_schedule
 from hockney.predict.identify.forced import forced
 from hockney.predict.identify.told import SETTING, WATCHING
-from hockney.predict.identify.watching import Asked, Sent, Unsteady
+from hockney.predict.identify.watching import Sent, Unsteady, WatchedCall
 from hockney.predict.watched import Watched, _Counter, watch
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.runner import library
@@ -97,12 +97,12 @@ def test_the_kernel_is_believed_where_it_counts_the_same_twice(
     how, launches = counting_launches(Launching(mpi=str(mpi.wrapper), ranks=2))[-1]
     with _Counter(launches[0], how._replace(by_kernel=True), limit_s=60) as counter:
         if repeats:
-            sent = counter.count("bcast", 2, Asked("default"), 64)
+            sent = counter.count("bcast", 2, WatchedCall("default"), 64)
             assert sent is not None
             assert sent.bytes.tolist() == [[0, 1]]
         else:
             with pytest.raises(Unsteady, match="what default sends was not counted the same twice in 4 calls"):
-                counter.count("bcast", 2, Asked("default"), 64)
+                counter.count("bcast", 2, WatchedCall("default"), 64)
 
 
 @pytest.mark.one_mpi

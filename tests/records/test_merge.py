@@ -10,7 +10,7 @@ from tests.factories import campaign, record
 from hockney.errors import RequestError
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
-from hockney.records.effect_answers.matching import MatchingAnswer
+from hockney.records.effect_answers import MatchingAnswer
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import RECORDS, Campaign
 from hockney.records.merge import merge

@@ -71,7 +71,8 @@ def test_the_bound_is_the_larger_of_latencies_and_bytes(line: Callable[..., Fit]
     assert least_time_s("bcast", 16, 8, costs) == pytest.approx(4e-6, rel=0.01)
     assert least_time_s("bcast", 16, 10**9, costs) == pytest.approx(1.0, rel=0.01)
     over_size, _ = drawings("bcast", measured("bcast"), ["mapping"], costs)
-    rates, bounds = lines(over_size, 1)[0::2], lines(over_size, 1)[1::2]
+    drawn = lines(over_size, 1)
+    rates, bounds = drawn[: len(RANKS)], drawn[len(RANKS) :]
     assert len(rates) == len(bounds) == len(RANKS)
     assert all(np.all(bound > rate) for rate, bound in zip(rates, bounds, strict=True))
 

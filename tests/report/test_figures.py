@@ -108,7 +108,7 @@ def test_residuals_in_per_cent(curve: Make, line: Callable[..., Fit]) -> None:
     """A model of 1.1 times the truth is 10 % off everywhere."""
     drawing = residuals(curve(POINTS, {"good": line(2.2e-6, 1.1e-9)}), context())
     assert "median 10 %" in words(drawing)
-    np.testing.assert_allclose(np.asarray(drawing.figure.axes[0].lines[-1].get_ydata(), dtype=float), 10)
+    np.testing.assert_allclose(np.asarray(drawing.figure.axes[0].lines[0].get_ydata(), dtype=float), 10)
 
 
 def test_held_out_numbers_are_shown() -> None:
@@ -165,3 +165,16 @@ def test_a_transport_has_one_look_in_every_place(curve: Make) -> None:
                     colours.setdefault(variant, set()).add(str(one.get_color()))
     assert {variant: len(of_it) for variant, of_it in colours.items()} == {"ucx": 1, "tcp": 1, "ib0": 1}
     assert len(set.union(*colours.values())) == 3
+
+
+@pytest.mark.parametrize(
+    "peak", [Peak("a long name of a peak", 2e9, above_B=2**9), Peak("early", 1e9, up_to_B=64)]
+)
+def test_words_of_a_peak_stay_inside_of_the_panel(curve: Make, peak: Peak) -> None:
+    drawing = with_fits(curve(POINTS), context(peaks=[peak]))
+    FigureCanvasAgg(drawing.figure)
+    axes = drawing.figure.axes[1]
+    (label,), around = axes.texts[1:], axes.get_window_extent()  # the first is the break after 0 B
+    own = label.get_window_extent()
+    assert around.x0 <= own.x0
+    assert own.x1 <= around.x1

@@ -24,11 +24,11 @@ def test_as_evaluate(tmp_path: Path, record: Callable[..., Record]) -> None:
     for size in SIZES:
         made.append(record(size, scale=1.0 if size <= 4096 else 3.0))
     found = predicted_apart([(curve.series, curve.fits) for curve in curves(build(made.path))])
-    expected = evaluate(series(load(made.path), "pingpong", "one_way"))["models"]
-    assert set(found) == {name for name, row in expected.items() if row["median_relative_error"] is not None}
+    expected = evaluate(series(load(made.path), "pingpong", "one_way")).models
+    assert set(found) == {name for name, row in expected.items() if row.median_relative_error is not None}
     for name, result in found.items():
-        assert result.median == pytest.approx(expected[name]["median_relative_error"])
-        assert result.p95 == pytest.approx(expected[name]["p95_relative_error"])
+        assert result.median == pytest.approx(expected[name].median_relative_error)
+        assert result.p95 == pytest.approx(expected[name].p95_relative_error)
         assert result.measured_s.size == 10  # of 22 sizes positions 1, 3, … 19; the last, 21, stays
 
 

@@ -30,12 +30,13 @@ def test_more_ranks_than_were_trained_are_asked_for() -> None:
     made = judged(table(range(2, 18)), "bcast", lambda _: None)
     assert made.drawing is not None
     result = made.result
+    assert result is not None
     # Sixteen numbers of ranks, half of them; two algorithms and two sizes.
-    assert (result["train"], result["test"]) == ("ranks <= 9", "ranks > 9")
-    assert (result["n_train"], result["n_test"]) == (32, 32)
+    assert (result.train, result.test) == ("ranks <= 9", "ranks > 9")
+    assert (result.n_train, result.n_test) == (32, 32)
     assert "32 points (ranks <= 9)" in made.drawing.caption
     # A straight line predicts straight lines, and its interval closes on them.
-    assert result["models"]["linear_in_ranks"]["median_relative_error"] < 1e-9
+    assert (result.judged["linear_in_ranks"].median_relative_error or 0) < 1e-9
     assert "linear_in_ranks median < 0.01 % and P95 < 0.01 %" in made.drawing.alt
 
 
@@ -57,7 +58,9 @@ def test_of_many_points_some_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 40)
     made = judged(table(range(2, 66), sizes=(8, 64, 512)), "bcast", lambda _: None)
     # Each point by a hash of its own: of 192 with probability 40/192, so three deviations are 17.
-    assert all(23 <= made.result[name] <= 57 for name in ("n_train", "n_test"))
+    assert made.result is not None
+    assert min(made.result.n_train, made.result.n_test) >= 23
+    assert max(made.result.n_train, made.result.n_test) <= 57
     assert made.drawing is not None
     assert "of 384 in all" in made.drawing.caption
 
@@ -67,7 +70,8 @@ def test_of_several_systems_the_one_with_most_points() -> None:
     made = judged(frame, "bcast", lambda _: None)
     assert made.drawing is not None
     assert "points of many (" in made.drawing.caption
-    assert made.result["n_train"] + made.result["n_test"] == 64
+    assert made.result is not None
+    assert made.result.n_train + made.result.n_test == 64
 
 
 @pytest.mark.parametrize("ranks", [(2, 4), (2, 4, 8)])

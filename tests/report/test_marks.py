@@ -10,13 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from tests.planted_node import plant_node
 
 from hockney.errors import RequestError
-from hockney.report.axes import SizeAxis
-from hockney.report.marks import Peak, cache_marks, draw_peaks, found_peaks, percent, placed
+from hockney.report.marks import Peak, cache_marks, found_peaks, percent, placed
 from hockney.runner.inventory import node
 
 
@@ -82,20 +79,6 @@ def test_a_peak_may_be_of_some_sizes() -> None:
     ):
         with pytest.raises(RequestError, match="--peak"):
             Peak.parse(text)
-
-
-@pytest.mark.parametrize("text", ["PIO up to 16KiB=10GB/s", "SDMA above 16KiB=10GB/s", "SDMA above 1MiB=10GB/s"])
-def test_the_label_of_a_peak_stays_inside_the_axes(text: str) -> None:
-    figure = Figure(figsize=(4.5, 3.0))
-    axes, sizes = figure.subplots(), SizeAxis(1.0, 4 * 2.0**20, zero=False)
-    axes.set_xlim(*sizes.position(np.array([1.0, 4 * 2.0**20])))
-    axes.set_ylim(0.0, 20.0)
-    draw_peaks(axes, sizes, {Peak.parse(text): 8e9}, 1, 1e9)
-    FigureCanvasAgg(figure)
-    (label,), around = axes.texts, axes.get_window_extent()
-    own = label.get_window_extent()
-    assert around.x0 <= own.x0
-    assert own.x1 <= around.x1
 
 
 def test_a_peak_without_a_locality_is_a_links_where_there_are_messages_between_nodes() -> None:

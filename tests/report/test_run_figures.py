@@ -28,7 +28,7 @@ def test_times_stand_at_their_ranks_with_their_predictions() -> None:
     times, errors = drawing.figure.axes
     joined = next(line for line in times.get_lines() if line.get_label() == "s")
     np.testing.assert_allclose(joined.get_xydata(), [[1, 5.0], [2, 3.0]])  # type: ignore[arg-type]
-    foretold = next(line for line in times.get_lines() if line.get_linestyle() == ":" and len(line.get_xydata()))  # type: ignore[arg-type]
+    foretold = next(line for line in times.get_lines() if line.get_marker() == "x" and len(line.get_xydata()))  # type: ignore[arg-type]
     np.testing.assert_allclose(foretold.get_xydata(), [[2, 2.0]])  # type: ignore[arg-type]
     np.testing.assert_allclose(errors.get_lines()[0].get_xydata(), [[2, -100 / 3]])  # type: ignore[arg-type]
     assert "[ms]" in times.get_ylabel()

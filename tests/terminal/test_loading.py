@@ -96,10 +96,10 @@ def test_a_verb_that_is_called_loads_no_other() -> None:
     assert loaded == {"hockney.cli.scaling"}
 
 
-def test_a_verb_of_a_group_loads_no_other_of_it() -> None:
+def test_the_help_of_an_application_loads_what_it_is_asked_alone() -> None:
     loaded = hockney("run", "ring", "--help")
-    assert "hockney.apps.ring.run" in loaded
-    assert "hockney.apps.jacobi.run" not in loaded
+    assert "hockney.apps.ring.app" in loaded
+    assert not loaded & {"hockney.apps.ring.run", *HEAVY}
 
 
 def test_nothing_is_imported_inside_of_a_function() -> None:

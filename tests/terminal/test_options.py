@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
 from hockney.errors import RequestError
-from hockney.fields import Argument, Option, checked, flags_written
-from hockney.terminal.options import Without, flattened
+from hockney.fields import Argument, Option, Without, checked, flags_written
+from hockney.terminal.options import flattened
 from hockney.units import parse_time
 from hockney.words import whole, words
 

@@ -14,11 +14,8 @@ from hockney.runner.mpi import Mpi
 FILES = [
     "cpp/runner/apps/pong.cpp",
     "docs/reference/pong.md",
-    *(
-        f"src/hockney/apps/pong/{name}.py"
-        for name in ("__init__", "answer", "model", "predict", "run", "section")
-    ),
-    "tests/apps/pong/test_model.py",
+    *(f"src/hockney/apps/pong/{name}.py" for name in ("__init__", "app", "predict", "run", "section")),
+    "tests/apps/pong/test_pong.py",
     "tests/runner/apps/test_pong.py",
 ]
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"

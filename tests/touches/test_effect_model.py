@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.touches.conftest import Tree, parameter_values
 
-from hockney.records.effect_answers.overlap import OverlapAnswer
+from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 

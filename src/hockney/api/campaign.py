@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hockney.api.machine import Machine
     from hockney.api.pages import Page
     from hockney.api.tuning import Tuning
-    from hockney.apps.ring.predicted import RingComparison
+    from hockney.apps.ring.lines import RingComparison
 
 Doing = Callable[[str], None]
 """Takes what is being done, in words."""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
+from pydantic import TypeAdapter
 
 from hockney.api.shown import as_html
 from hockney.machine.file import Machine
 from hockney.machine.levels import at_any_level
 from hockney.report.views.difference import Difference, difference
-from hockney.report.views.difference_text import heading, summary
+from hockney.report.views.difference_text import (
+    DiffAnswer,
+    answer_of,
+    heading,
+    summary,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,18 +28,20 @@ class Comparison:
     machines: tuple[Machine, Machine]
     difference: Difference
 
+    @cached_property
+    def answer(self) -> DiffAnswer:
+        """What `hockney diff --json` prints."""
+        return answer_of(self.names, self.machines, self.difference)
+
     @property
     def frame(self) -> pd.DataFrame:
         """A row for each quantity: values with intervals, the ratio B / A, and the verdict."""
-        rows = []
-        for one in self.difference.comparisons:
-            data = one.as_json()
-            ends = {
-                f"{letter}{part}": data[letter][key]
-                for letter in "ab"
-                for part, key in (("", "value"), ("_low", "low"), ("_high", "high"))
-            }
-            rows.append({"unit": data["a"]["unit"], **data, **ends})
+        rows = TypeAdapter(DiffAnswer).dump_python(self.answer)["comparisons"]
+        for row in rows:
+            row["unit"] = row["a"]["unit"]
+            for side in "ab":
+                number = row[side]
+                row |= {side: number["value"], f"{side}_low": number["low"], f"{side}_high": number["high"]}
         return pd.DataFrame(rows)
 
     @property

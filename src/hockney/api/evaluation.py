@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
-from hockney.apps.ring.fit import evaluate_rings
+from hockney.apps.ring.fit import RingsEvaluation, evaluate_rings
 from hockney.errors import RequestError
+from hockney.fields import flags_written
 from hockney.machine.file import expect_measurements
 from hockney.machine.system import find_system
+from hockney.models._evaluate import MessagesEvaluation, RelativeErrors
 from hockney.models._evaluate import evaluate as evaluate_models
 from hockney.models.base import models as fits
+from hockney.options.evaluate import EvaluateOptions, applications
 from hockney.predict.estimators.base import Progress, estimators, silent
-from hockney.predict.evaluate import Evaluation as OfEstimators
+from hockney.predict.evaluate import CollectiveEvaluation, EvaluatedPoints, JudgedEstimator
 from hockney.predict.evaluate import evaluate as evaluate_estimators
 from hockney.predict.evaluate import table as predicted_table
 from hockney.records import table
 from hockney.records.contents import read
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.series import default_statistic, series
-from hockney.registry import unit_files
 from hockney.words import several
 
 if TYPE_CHECKING:
@@ -36,27 +38,44 @@ if TYPE_CHECKING:
 class Evaluation:
     """Errors of each model. `result` is what `hockney evaluate --json` prints (docs/reference/evaluate.md)."""
 
-    result: dict[str, Any]
-    of_estimators: OfEstimators | None = None
+    result: MessagesEvaluation | CollectiveEvaluation | RingsEvaluation
+    points: EvaluatedPoints | None = None
     """The test points and their predictions, of a collective."""
     warnings: list[str] = field(default_factory=list)
 
     @property
+    def messages(self) -> MessagesEvaluation | None:
+        """The result where messages were judged."""
+        return self.result if isinstance(self.result, MessagesEvaluation) else None
+
+    @property
+    def rings(self) -> RingsEvaluation | None:
+        """The result where rings were judged."""
+        return self.result if isinstance(self.result, RingsEvaluation) else None
+
+    @property
     def frame(self) -> pd.DataFrame:
         """A row for each model: errors are shares of the measured time; the best baseline comes first."""
-        rows = dict(self.result["models"])
-        if "interpolation" in self.result:
-            rows = {"interpolation": self.result["interpolation"], **rows}
-        if corrected := self.result.get("corrected"):
-            rows[f"{corrected['model']}, corrected"] = corrected
-        best = (self.result["best_baseline"] or {}).get("name")
-        ordered = sorted(rows, key=lambda name: name != best)
-        return pd.DataFrame([{**_numbers(rows[name]), "model": name} for name in ordered])
+        return pd.DataFrame([{**_numbers(row), "model": name} for name, row in self.rows.items()])
+
+    @property
+    def rows(self) -> dict[str, RelativeErrors]:
+        """Errors of each model that ran, the best baseline first."""
+        result, rows = self.result, dict[str, RelativeErrors]()
+        if isinstance(result, CollectiveEvaluation):
+            rows |= result.judged
+        else:
+            rows |= {"interpolation": result.interpolation} if isinstance(result, MessagesEvaluation) else {}
+            rows |= result.models
+        if isinstance(result, MessagesEvaluation) and result.corrected is not None:
+            rows[f"{result.corrected.model}, corrected"] = result.corrected
+        best = result.best_baseline and result.best_baseline.name
+        return {name: rows[name] for name in sorted(rows, key=lambda name: name != best)}
 
     @property
     def predictions(self) -> pd.DataFrame:
         """Every test point of a collective with its predictions; RequestError where sizes were held out."""
-        return predicted_table(self._of_estimators())
+        return predicted_table(self._points())
 
     @property
     def figure(self) -> Figure:
@@ -65,32 +84,32 @@ class Evaluation:
         from hockney.report.predicted import predicted
         from hockney.report.style import drawing_style
 
-        of = self._of_estimators()
+        evaluated = self._points()
         with drawing_style():
-            return predicted(self.result["operation"], of.test, of.predictions).figure
+            return predicted(self.result.operation, evaluated.test, evaluated.predictions).figure
 
     def write_figure(self, path: Path) -> None:
         """The figure as a file, `.svg`, `.png` or `.html`; RequestError for another ending, and as there."""
         from hockney.report.predicted import write
 
-        of = self._of_estimators()
-        write(path, self.result["operation"], of.test, of.predictions)
+        evaluated = self._points()
+        write(path, self.result.operation, evaluated.test, evaluated.predictions)
 
-    def _of_estimators(self) -> OfEstimators:
-        if self.of_estimators is None:
+    def _points(self) -> EvaluatedPoints:
+        if self.points is None:
             raise RequestError(
-                f"{self.result['operation']}: sizes were held out, which are not kept one by one",
+                f"{self.result.operation}: sizes were held out, which are not kept one by one",
                 "name points of a collective: train='ranks <= 64'",
             )
-        return self.of_estimators
+        return self.points
 
     def __repr__(self) -> str:
-        return f"{self.result['operation']}: errors on {self.result['n_test']} points never seen"
+        return f"{self.result.operation}: errors on {self.result.n_test} points never seen"
 
     def _repr_html_(self) -> str:
-        best = self.result["best_baseline"]
-        said = f"best baseline: {best['name']}, median error {best['median_relative_error']:.1%}" if best else ""
-        return as_html(repr(self), self.frame, [said, *self.result.get("shortfalls", ()), *self.warnings])
+        best = self.result.best_baseline
+        said = f"best baseline: {best.name}, median error {best.median_relative_error:.1%}" if best else ""
+        return as_html(repr(self), self.frame, [said, *getattr(self.result, "shortfalls", ()), *self.warnings])
 
 
 def evaluate(
@@ -115,13 +134,13 @@ def evaluate(
     RequestError where nothing can be held out.
     """
     path, models = expect_measurements(Path(path)), several(models)
-    if operation in unit_files("hockney.apps.{}.section"):
+    if operation in applications():
         if operation != "ring":
             raise RequestError(
                 f"{operation} has no model over ranks that could be judged on numbers left out",
                 f"`hockney report {path}` sets its predictions beside what was measured",
             )
-        return Evaluation({"operation": operation, **evaluate_rings(path)})
+        return Evaluation(evaluate_rings(path))
     frame = table.load(path, statistic)
     warnings: list[str] = frame.attrs.get("warnings", [])
     for warning in warnings:
@@ -132,14 +151,15 @@ def evaluate(
         if unfit := [name for name in models if name in estimators.names() and name not in fits.names()]:
             raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
         statistic = statistic or default_statistic(frame, operation)
-        result = evaluate_models(series(frame, operation, statistic), models)
-        return Evaluation({"operation": operation, "statistic": statistic, **result}, warnings=warnings)
+        curves = series(frame, operation, statistic)
+        result = evaluate_models(curves, models, operation=operation, statistic=statistic)
+        return Evaluation(result, warnings=warnings)
     if operation in POINT_TO_POINT:
         raise RequestError(
             f"--train and --test are for collectives, {operation} is point to point",
             "leave them out: every second size is held out; or name a collective with --operation",
         )
-    of_estimators = evaluate_estimators(
+    points = evaluate_estimators(
         frame,
         operation,
         train,
@@ -150,12 +170,44 @@ def evaluate(
         seed=seed,
         progress=progress,
     )
-    return Evaluation(of_estimators.result, of_estimators, warnings)
+    return Evaluation(points.result, points, warnings)
 
 
-def _numbers(row: dict[str, Any]) -> dict[str, Any]:
+OF_COLLECTIVES = ("system", "by", "predictions", "figure")
+"""Options that need --train or --test."""
+
+
+def evaluate_options(
+    options: EvaluateOptions, progress: Progress = silent, warn: Callable[[str], None] = lambda _: None
+) -> Evaluation:
+    """Evaluate what options of `hockney evaluate` ask for, and write the files that they name.
+
+    RequestError as `evaluate`, and for options that mean nothing together.
+    """
+    flags = flags_written(options)
+    if options.operation == "ring":
+        for name, flag in flags.items():
+            if name not in ("campaign", "operation"):
+                raise RequestError(f"{flag} means nothing for a ring", "leave it out")
+    is_split = bool(options.train.strip() or options.test.strip())
+    unfit = [flag for name, flag in flags.items() if name in OF_COLLECTIVES]
+    if unfit and not is_split and options.operation not in applications():
+        raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
+    fields = {"operation", "train", "test", "models", "statistic", "system", "seed"}
+    asked = options.model_dump(include=fields)
+    evaluation = evaluate(options.campaign, **asked, progress=progress, warn=warn)
+    if options.predictions:
+        table.write(evaluation.predictions, options.predictions)
+    if options.figure:
+        evaluation.write_figure(options.figure)
+    return evaluation
+
+
+def _numbers(row: RelativeErrors) -> dict[str, float | str | None]:
     """Of a row of the result, what is a number or a text; the mean regret of a choice by it."""
-    regret = {"mean_regret": row["regret"]["mean"], "p95_regret": row["regret"]["p95"]} if "regret" in row else {}
-    return {
-        name: value for name, value in row.items() if value is None or isinstance(value, int | float | str)
-    } | regret
+    numbers = {
+        name: value for name, value in vars(row).items() if value is None or isinstance(value, int | float | str)
+    }
+    if isinstance(row, JudgedEstimator):
+        numbers |= {"mean_regret": row.regret.mean, "p95_regret": row.regret.p95}
+    return numbers

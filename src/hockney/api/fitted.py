@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
 
 from hockney.api.campaign import Campaign, Doing, unsaid
-from hockney.apps.ring.predicted import RingComparison, in_words
 from hockney.machine.file import Machine, check_writable, save
 from hockney.models.views import VIEWS
 from hockney.records.keys import TRANSFERS
 from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
-from hockney.report.views.render_views import sections_data, sections_text
-from hockney.report.views.sections import ModelSection, of_collectives, of_effects
+
+if TYPE_CHECKING:
+    from hockney.apps.ring.lines import RingComparison
+    from hockney.report.views.sections import ModelSection
 
 MOST_PARAMETERS = 6
 """Of an effect that are printed here; `show` has all."""
@@ -42,9 +45,13 @@ class FittedFile:
     @property
     def data(self) -> dict[str, Any]:
         """The answer for `--json`."""
-        rings = {"rings": [ring.as_data() for ring in self.rings]} if self.rings else {}
+        curves = [TypeAdapter(type(ring)).dump_python(ring, mode="json") for ring in self.rings]
+        rings = {"rings": curves} if curves else {}
         if self.machine is None:
             return {"machine": None, **rings}
+        from hockney.report.views.render_views import sections_data
+        from hockney.report.views.sections import of_collectives, of_effects
+
         return {
             "machine": str(self.path),
             **overview(self.machine),
@@ -61,14 +68,9 @@ class FittedFile:
             titles = [curve.title_among(curves) for curve in curves]
             end = f"no machine file: none of {', '.join(TRANSFERS)} was measured"
             return "\n".join([*_ring_lines(self.rings, titles), end])
-        effects = [shortened(section) for section in of_effects(self.machine)]
-        parts = [
-            as_formulas(preferred(self.machine), figures=True),
-            sections_text(effects, (), True),
-            sections_text(of_collectives(self.machine, None), ("exact",), False),
-        ]
+        parts = [as_formulas(preferred(self.machine), figures=True), *_beside_messages(self.machine)]
         lines = ["\n\n".join(filter(None, parts))]
-        if effects:
+        if self.machine.effects:
             lines.append(
                 f"\nformulas of the effects, and what could not be identified: `hockney show {self.path}`"
             )
@@ -91,6 +93,20 @@ def fit_to_file(measured: Path, output: Path, topology: str = "", *, progress: D
     return FittedFile(output, machine, campaign.rings)
 
 
+def _beside_messages(machine: Machine) -> list[str]:
+    """Effects in a few lines, and the formulas of collectives."""
+    if not machine.effects and not machine.collectives:
+        return []
+    # They bring closed forms, which messages do without.
+    from hockney.report.views.render_views import sections_text
+    from hockney.report.views.sections import of_collectives, of_effects
+
+    return [
+        sections_text([shortened(section) for section in of_effects(machine)], (), True),
+        sections_text(of_collectives(machine, None), ("exact",), False),
+    ]
+
+
 def shortened(section: ModelSection) -> ModelSection:
     """The first parameters of an effect; where it has none, the reasons."""
     if not section.parameters:
@@ -101,4 +117,8 @@ def shortened(section: ModelSection) -> ModelSection:
 
 
 def _ring_lines(rings: Sequence[RingComparison], titles: Sequence[str]) -> list[str]:
+    if not rings:
+        return []
+    from hockney.apps.ring.lines import in_words
+
     return [line for ring, title in zip(rings, titles, strict=True) for line in (title, *in_words(ring))]

@@ -26,18 +26,17 @@ from hockney.predict.options import (
     FftCase,
     MachineFile,
     Message,
-    NetworkOptions,
 )
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
-from hockney.terminal import loading
+from hockney.report.application import apps
 from hockney.words import LARGEST, listed, several, wholes
 
 
 def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> pd.DataFrame:
     """What `given`, options of `hockney predict OPERATION` as keywords, asks of a machine: `Machine.predict`."""
     known = dict.fromkeys(COLLECTIVES, _of_collective) | dict.fromkeys(POINT_TO_POINT, _of_messages)
-    known |= {"jacobi": _of_stencil, "cg": _of_stencil, "ring": _of_ring, "sum3d": _of_sum3d}
+    known |= {name: _of_application for name, app in apps if app.predict is not None}
     known |= {"fft": _of_fft, "datatype": _of_datatype}
     if operation not in known:
         raise RequestError(
@@ -121,38 +120,13 @@ def _counts(ranks: Any) -> list[int | None]:
     return counts
 
 
-def _of_stencil(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
-    from hockney.apps.cg.predict import CgCase
-    from hockney.apps.jacobi.predict import JacobiCase
-    from hockney.apps.stencil.verb import StencilCase, grid_rows, predicted_grids
-
-    loading.load()
-    cases: dict[str, type[StencilCase]] = {"jacobi": JacobiCase, "cg": CgCase}
-    (case,) = _asked(machine, path, operation, given, cases[operation])
-    _, predicted, _ = predicted_grids(case, silent)
-    rows = [{"operation": operation, **row} for row in grid_rows(predicted)]
-    return rows, predicted.warnings
-
-
-def _of_ring(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
-    from hockney.apps.ring.predict import Numbers, RingCase, predicted_rings, ring_rows
-
-    loading.load()
-    # A latency in place of the machine is asked for on the command line alone.
-    (case,) = _asked(machine, path, operation, given, RingCase)
-    answer = predicted_rings(case, Numbers())
-    words = {"operation": operation, "exchange": case.exchange, "model": answer.model}
-    return [{**words, **row} for row in ring_rows(answer)], list(answer.notes)
-
-
-def _of_sum3d(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
-    from hockney.apps.sum3d.options import Sum3dCosts
-    from hockney.apps.sum3d.predict import Sum3dCase, predicted_sum3d, sum3d_row
-
-    loading.load()
-    case, costs, between = _asked(machine, path, operation, given, Sum3dCase, Sum3dCosts, NetworkOptions)
-    answer = predicted_sum3d(case, costs, between)
-    return [sum3d_row(case, answer)], list(answer.prediction.warnings)
+def _of_application(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
+    app = apps.get(operation)
+    assert app.predict is not None
+    models = app.predict.of_a_machine()
+    cases = _asked(machine, path, operation, given, *models.values())
+    answer = app.answer("predict", dict(zip(models, cases, strict=True)), silent)
+    return answer.rows(), answer.limits()
 
 
 def _of_fft(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from hockney.api.shown import as_html
 from hockney.machine import file
+from hockney.machine.formula import bandwidth, latency
 from hockney.machine.select import words
-from hockney.machine.summary import bandwidth, latency
 from hockney.models.base import Parameter, preferred_model
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Machine:
         return of_machine(self.content, target, self.path, operations, ranks, where, mpi, sizes_B=sizes_B)
 
     def card(self, output: str | Path | None = None, *, any_level: bool = False) -> Card:
-        """The machine on two printed pages, written to `output` where one is named."""
+        """The machine on a few printed pages, written to `output` where one is named."""
         from hockney.api.pages import card
 
         made = card(self.content, any_level=any_level)

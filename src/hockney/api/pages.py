@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +23,7 @@ from hockney.machine.system import find_system
 from hockney.options.report import ReportOptions
 from hockney.records.contents import read
 from hockney.report.app_sections import spoken
-from hockney.report.card.content import Card as CardContent
+from hockney.report.card.content import CardAnswer as CardAnswer
 from hockney.report.card.content import content
 from hockney.report.card.page import render
 from hockney.report.card.page import write as write_card
@@ -79,10 +79,10 @@ class Page:
 
 @dataclass(frozen=True, repr=False)
 class Card:
-    """A machine on two printed pages."""
+    """A machine on a few printed pages."""
 
     machine: Machine
-    content: CardContent
+    content: CardAnswer
 
     def write(self, path: str | Path) -> Path:
         """Write the page and return its path; NotWritten where that fails."""
@@ -176,14 +176,6 @@ class ReportAnswer:
     """Words for the page that was replaced."""
 
 
-@dataclass
-class CardAnswer(CardContent):
-    """The card that was written, and what stands on it."""
-
-    card: str
-    in_place: Annotated[str, Field(exclude=True)]
-
-
 NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures", "csv")
 """Options of the whole report."""
 NOT_ON_COMPARISONS = ("peaks", "machine", "systems", "sizes_B", "any_level")
@@ -217,7 +209,7 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
         is_measured = first.is_dir() or first.name.endswith((".csv", ".csv.gz", ".parquet"))
         made = card(_fitted(first, progress) if is_measured else load(first), any_level=options.any_level)
         made.write(output)
-        return CardAnswer(**vars(made.content), card=str(output), in_place=in_place)
+        return replace(made.content, card=str(output), in_place=in_place)
     if others:
         # As they are called there, so that a comparison refuses them by these names.
         unfit_here = {flag: True for name, flag in written.items() if name in NOT_ON_COMPARISONS}

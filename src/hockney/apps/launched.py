@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from hockney.batch.base import allocation
 from hockney.campaign.events import Progress
-from hockney.campaign.launch import Launch, utc_now
+from hockney.campaign.launch import utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running, Subject
-from hockney.campaign.plan import Launching
+from hockney.campaign.plan import AppLaunching, Launching
+from hockney.campaign.prepare import app_launches
 from hockney.errors import EnvironmentLack, Incomplete, RequestError
-from hockney.fields import Option
 from hockney.records.answers import RankPlace, Timed
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
+from hockney.report.application import AppAnswer
+from hockney.report.run_tables import Column, table
+from hockney.report.tables import Table
+from hockney.runner.mpi import TITLES
 from hockney.runner.session import Session
 from hockney.writing import NotWritten
 
 TIMES = ("time_s", "low_s", "high_s", "samples_s")
 """Of an answer, what the record holds itself."""
-LEAST_SAMPLES = 6
-BUDGET_S = 2.0
-TOLERANCE = 0.01
+Parameters = Mapping[str, int | float | str]
+"""What is asked of a program, by the keys of its request."""
 
-
-Repetitions = Annotated[
-    int | None,
-    Option("Time so many repetitions. [default: until the interval is ±1 %, for 2 s at most]"),
-    Field(ge=1),
-]
-
-
-def repetitions(count: int | None) -> dict[str, float]:
-    """The keys that every timed application takes: a fixed number, or as many as the interval asks for."""
-    return {
-        "repetitions": count or 0,
-        "least_samples": LEAST_SAMPLES,
-        "budget_s": BUDGET_S,
-        "tolerance": TOLERANCE,
-    }
+FREE_CELLS = (
+    "on a simulated cluster arithmetic takes no time: times, speed-ups and rates are those of the communication "
+    "alone; --cell-time says what a cell takes"
+)
 
 
 class Launched:
@@ -61,9 +52,7 @@ class Launched:
         """Where each rank is, by rank."""
         return self._running.hello.ranks
 
-    def request(
-        self, operation: str, parameters: Mapping[str, object], ranks: int | None = None
-    ) -> Request[AppRecord]:
+    def request(self, operation: str, parameters: Parameters, ranks: int | None = None) -> Request[AppRecord]:
         """One run on the first `ranks` ranks, all without.
 
         Refused, Limitation: it cannot be done here; the next may. LaunchFailed: the launch is over.
@@ -74,12 +63,12 @@ class Launched:
         variant = self._running.launch.variant
         doing = f"{operation} on {count} ranks" + (f", {variant}" if variant != "default" else "")
         return Request(
-            partial(self._run, operation, dict(parameters), count),
+            partial(self._run, operation, parameters, count),
             Subject(name=operation),
             Progress(0, 0, 0.0, doing),
         )
 
-    def _run(self, operation: str, parameters: dict[str, Any], count: int, session: Session) -> list[AppRecord]:
+    def _run(self, operation: str, parameters: Parameters, count: int, session: Session) -> list[AppRecord]:
         answer = session.app(self._plan.time_limit_s, Timed, operation=operation, ranks=count, **parameters)
         running, described = self._running, self._running.described
         said = answer.as_said()
@@ -105,55 +94,83 @@ class Launched:
         ]
 
 
-def opened(path: Path | None, plan: Mapping[str, Any]) -> Campaign | None:
+def opened(launching: AppLaunching) -> Campaign | None:
     """The folder that runs are added to, made where it is new; in a job, its part of it. None without one."""
+    path = launching.output
     if path is None:
         return None
     if path.exists() and not path.is_dir():
         raise RequestError(f"{path} is a file, not a folder", "choose another name for --output")
-    given = allocation()
-    part = "" if given is None else given.part
+    job = allocation()
+    part = "" if job is None else job.part
     is_there = path.exists() and any(path.iterdir())
-    return Campaign.open(path, part) if is_there else Campaign.create(path, plan, part)
+    return Campaign.open(path, part) if is_there else Campaign.create(path, launching.model_dump(), part)
 
 
-class _Watcher:
-    """A watcher of runs: hears of warnings, and what begins, without an estimate."""
+@dataclass(frozen=True)
+class Told:
+    """Who hears of warnings, and of what begins; an application measures no points."""
 
-    def __init__(self, warn: Callable[[str], None], doing: Callable[[str], None]) -> None:
-        self.warning = warn
-        self._doing = doing
+    warning: Callable[[str], None]
+    doing: Callable[[str], None]
 
     def progress(self, progress: Progress) -> None:
         """A run begins."""
-        self._doing(progress.doing)
+        self.doing(progress.doing)
 
     def measured(self, record: Record) -> None:
-        """An application measures no points."""
+        """Nothing."""
 
 
-def each(
-    launches: list[Launch],
-    plan: Launching,
-    folder: Campaign | None,
-    warn: Callable[[str], None],
-    doing: Callable[[str], None],
-    asker: Callable[[Launched], Asking[AppRecord]],
+def records(
+    told: Told,
+    ask: Callable[[Launched], Asking[AppRecord]],
+    launching: AppLaunching,
+    *,
+    has_free_cells: bool = False,
 ) -> list[AppRecord]:
-    """What is asked on each launch, one after another, on disk as it completes where there is a folder.
+    """Launch as the options say and collect what `ask` asks for on each launch, on disk as it completes.
 
-    `doing` hears which run begins. Warnings are told once. RequestError where another process measures into the
-    folder; failures of the runner as of `Launched.request`.
+    `has_free_cells`: nobody says what the arithmetic takes on a simulated cluster. RequestError where another
+    process measures into the folder; Incomplete where it ends early; failures of the runner as of
+    `Launched.request`.
     """
-    loop = Loop(folder, plan, _Watcher(warn, doing))
-    with folder.locked() if folder else nullcontext():
-        try:
+    # What cannot be launched leaves no folder behind.
+    launches = app_launches(launching)
+    folder = opened(launching)
+    told.doing(f"launching {launches[0].mpi_name}, {launching.ranks} ranks")
+    if has_free_cells and launches[0].mpi_name.startswith(TITLES["smpi"]):
+        told.warning(FREE_CELLS)
+    loop = Loop(folder, launching, told)
+    try:
+        with folder.locked() if folder else nullcontext():
             return [
                 record
                 for launch in launches
-                for record in loop.once(launch, 0, lambda running: asker(Launched(plan, running)))
+                for record in loop.once(launch, 0, lambda running: ask(Launched(launching, running)))
             ]
-        except NotWritten as error:
-            raise Incomplete(
-                f"{error.message}; the runs before are kept", "make room, and run it again"
-            ) from error
+    except NotWritten as error:
+        raise Incomplete(f"{error.message}; the runs before are kept", "make room, and run it again") from error
+    except KeyboardInterrupt as error:
+        kept = f"; {len(folder.apps())} runs are kept in {folder.path}" if folder else ""
+        raise Incomplete(f"{error} ended the run{kept}", "give the same command to run it again") from None
+
+
+@dataclass(frozen=True)
+class Runs(AppAnswer):
+    """Runs, with the columns of the table that people see of them."""
+
+    runs: list[AppRecord]
+    columns: Annotated[Sequence[Column[AppRecord]], Field(exclude=True)]
+
+    def text(self) -> Iterator[str | Table]:
+        """A row for each run."""
+        yield table("", self.runs, self.columns)
+
+    def wrong(self) -> list[tuple[str, str]]:
+        """Runs whose result is not what it must be."""
+        return [
+            ("wrong", f"the result on {run.ranks} ranks is not what it must be")
+            for run in self.runs
+            if run.answer.verified is False
+        ]

@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from itertools import groupby
 
-from pydantic import BaseModel
-
-from hockney.fields import Argument, Option
-from hockney.machine.level_option import AnyLevel
+from hockney import api
+from hockney.options.diff import DiffOptions
 from hockney.terminal import JsonOption, answer_no, say, verb
-from hockney.terminal.loading import later
-
-with later():
-    from hockney.api.machine import Machine
-    from hockney.report.views.difference_text import as_data, as_tables, heading, level_warning, summary
-
-
-class DiffOptions(BaseModel):
-    """Which machines are compared, and how closely."""
-
-    a: Annotated[Path, Argument("Machine file, or the name of a published machine.", metavar="A.json")]
-    b: Annotated[Path, Argument("Machine that A is compared with.", metavar="B.json")]
-    points: Annotated[bool, Option("Compare every measured size too.", flags=("--points",))] = False
-    check: Annotated[
-        bool,
-        Option(
-            "Exit with 1 where a judged difference exceeds chance, or B lacks what A has; what could not be "
-            "judged does not count.",
-            flags=("--check",),
-        ),
-    ] = False
-    any_level: AnyLevel = False
+from hockney.terminal.say import Column
 
 
 @verb(
@@ -49,18 +25,23 @@ def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
     Numbers that three launches or more a side measured are judged, all together: at most 5 % of the differences
     found are expected to be false. Entries are compared at a level of the machine that both met.
     """
-    first, second = Machine.open(options.a), Machine.open(options.b)
-    comparison = first.compare(second, points=options.points, any_level=options.any_level)
-    names, machines, compared = comparison.names, comparison.machines, comparison.difference
+    comparison = api.compare(options.a, options.b, points=options.points, any_level=options.any_level)
     if as_json:
-        say.json(as_data(names, machines, compared))
+        say.json(comparison.answer)
     else:
-        say.line(heading(names, machines))
-        for table in as_tables(compared):
-            say.table(table)
-        say.line(summary(compared))
-        if warning := level_warning(compared):
-            say.warn(warning)
+        say.line(repr(comparison))
+        columns = (
+            Column("", "quantity"),
+            Column("A", "stated_a", is_number=True),
+            Column("B", "stated_b", is_number=True),
+            Column("B / A", "stated_ratio", is_number=True),
+            Column("", "stated_verdict"),
+        )
+        for where, rows in groupby(comparison.answer.comparisons, key=lambda row: row.where):
+            say.rows(where, rows, columns)
+        say.line(comparison.summary)
+        if comparison.answer.level_warning:
+            say.warn(comparison.answer.level_warning)
     # What B lacks cannot be compared: a check that passed for that would hide a loss.
-    if options.check and (compared.of("differs") or compared.only_in_a):
+    if options.check and (comparison.answer.differ or comparison.answer.only_in_a):
         answer_no()

@@ -35,7 +35,7 @@ with later():
     from hockney.schedule.goal import Graph, read_goal
 
 
-class Simulated(ScheduleOptions):
+class SimulatedProblem(ScheduleOptions):
     """What is simulated: a collective's algorithm on so many ranks, or a graph of one's own."""
 
     collective: Annotated[
@@ -85,7 +85,7 @@ _NEEDED = {"collective": "COLLECTIVE", "algorithm": "--algorithm", "ranks": "--r
     "hockney simulate --goal application.goal --machine machine.json --critical-path",
 )
 def simulate(
-    problem: Simulated,
+    problem: SimulatedProblem,
     loggops: LoggopsOptions,
     between: NetworkOptions,
     sharing: SharingOptions,
@@ -136,7 +136,7 @@ def simulate(
     _print(problem, asked, outcome, written)
 
 
-def _asked_data(options: Simulated, asked: ScheduleRequest | Graph) -> dict[str, Any]:
+def _asked_data(options: SimulatedProblem, asked: ScheduleRequest | Graph) -> dict[str, Any]:
     if isinstance(asked, Graph):
         return {"goal": str(options.goal), "ranks": len(asked.ranks), "tick_s": options.tick_s}
     return {
@@ -180,7 +180,7 @@ def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _print(
-    options: Simulated, asked: ScheduleRequest | Graph, outcome: SimulationResult, written: dict[str, str]
+    options: SimulatedProblem, asked: ScheduleRequest | Graph, outcome: SimulationResult, written: dict[str, str]
 ) -> None:
     if isinstance(asked, Graph):
         say.line(f"{options.goal}, {len(asked.ranks):,} ranks, a tick of {format_time(options.tick_s)}")

@@ -60,15 +60,16 @@ def _measured(frame: pd.DataFrame, operation: str, statistic: str, pooled: pd.Da
 
 def _with_circumstances(model: CollectiveModel, rows: pd.DataFrame) -> CollectiveModel:
     """The model with the number of its launches, and from how many ranks on these shared cores, if any did."""
-    known: dict[str, object] = {"launches": int(rows["repetition"].nunique()) or None}
+    with_circumstances = model.model_copy()
+    with_circumstances.launches = int(rows["repetition"].nunique()) or None
     if "oversubscribed" in rows.columns and rows["oversubscribed"].notna().any():
         shared = rows[rows["oversubscribed"].isin([True])]
-        known["oversubscribed"] = not shared.empty
+        with_circumstances.oversubscribed = not shared.empty
         if not shared.empty:
             first = int(shared["ranks"].min())
             note = f"from {first} ranks on, ranks shared a core: those times are the scheduler's"
-            known["notes"] = [*model.notes, note]
-    return model.model_copy(update=known)
+            with_circumstances.notes = [*model.notes, note]
+    return with_circumstances
 
 
 def collective_points(operation: str, configuration: Configuration, rows: pd.DataFrame) -> CollectivePoints:

@@ -186,7 +186,7 @@ def _known(network: Network) -> tuple[float, str] | None:
     if network.kind == "single_switch":
         return 1.0, "nobody shares a link"
     if "taper" in network.attributes:
-        return max(1.0, float(network.attributes["taper"])), "its taper"
+        return max(1.0, float(str(network.attributes["taper"]))), "its taper"
     extents = [extent for extent in network.shape if extent > 1]
     if len(extents) == 1 and extents[0] > 2:
         return 2.0 * max((extents[0] - 1) // 2, extents[0] / 4), "tornado"

@@ -394,6 +394,6 @@ def expect_measurements(path: Path) -> Path:
 def is_machine_file(path: Path) -> bool:
     """Whether the file declares itself a machine file."""
     try:
-        return _looks_like_machine(reading.json_file(path))
+        return reading.is_file(path) and _looks_like_machine(reading.json_file(path))
     except RequestError:
         return False

@@ -31,18 +31,18 @@ def hops_effects(measured: Path, network: Network) -> list[Effect]:
         return []
     latencies = by_hops(network, pairs, nodes_by_name(hosts_of(campaign), network))
     effect = Effect(
-        effect=HOPS, locality="network", variant="default", points=[{**row} for row in latencies.classes()]
+        effect=HOPS, locality="network", variant="default", points=[vars(row) for row in latencies.classes()]
     )
     effect.notes = [f"pairs of {size_B} B on {network.spec}, hosts in the order of their names"]
     line = latencies.fit()
-    if not line["identifiable"]:
-        effect.cannot_tell(line["reason"], "per_hop_s")
+    if line.base_s is None or line.per_hop_s is None:
+        effect.cannot_tell(line.reason or "", "per_hop_s")
         return [effect]
-    effect.notes += filter(None, [line.get("reason", "")])
-    for name in ("base_s", "per_hop_s"):
-        effect.know(name, unit="s", **line[name])
+    effect.notes += filter(None, [line.reason])
+    for name, fitted in (("base_s", line.base_s), ("per_hop_s", line.per_hop_s)):
+        effect.know(name, fitted.value, "s", fitted.low, fitted.high)
     effect.know("mean_hops", float(np.mean(latencies.hops)), "links")
-    base, each = (time(line[name]["value"]) for name in ("base_s", "per_hop_s"))
+    base, each = time(line.base_s.value), time(line.per_hop_s.value)
     where = f"{int(latencies.hops.min())} ≤ h ≤ {int(latencies.hops.max())}"
     effect.state("exact", f"T(h) = {base} + {each} · h", where)
     return [effect]

@@ -86,13 +86,13 @@ class SystemNetwork(_SystemFilePart):
         return self
 
 
-class Memory(_SystemFilePart):
+class SystemMemory(_SystemFilePart):
     """Published memory rates, for bounds."""
 
     copy_bandwidth_B_per_s: Rate | None = Field(default=None, description="one core; each byte counted once")
 
 
-class Library(_SystemFilePart):
+class SystemLibrary(_SystemFilePart):
     """An MPI library that the tables of this system were made with."""
 
     library: str
@@ -159,8 +159,8 @@ class System(_SystemFilePart):
     nodes: Count | None = Field(default=None, description="nodes it has; None: not known, no limit")
     node: Node
     network: SystemNetwork
-    memory: Memory | None = None
-    mpi: list[Library] = Field(default_factory=list)
+    memory: SystemMemory | None = None
+    mpi: list[SystemLibrary] = Field(default_factory=list)
     procedure: Literal["osu", "imb", "pico", "hockney"] | None = Field(
         default=None, description="benchmark whose times a table without `source` holds"
     )

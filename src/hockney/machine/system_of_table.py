@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.machine.system import Level, Library, Mapping, Node, System, SystemNetwork
+from hockney.machine.system import Level, Mapping, Node, System, SystemLibrary, SystemNetwork
 
 _FILL: list[Level] = ["core", "cache", "numa", "package", "node"]
 _DEAL: list[Level] = ["node", "core", "cache", "numa", "package"]
@@ -84,7 +84,9 @@ def _mapping(word: str, rows: pd.DataFrame) -> Mapping:
     return Mapping(order=_ORDERS[word], binding=None)
 
 
-def _library(name: str) -> Library:
+def _library(name: str) -> SystemLibrary:
     """`Open MPI 4.1.5` → Open MPI, 4.1.5."""
     library, _, version = name.rpartition(" ")
-    return Library(library=library, version=version) if version[:1].isdigit() else Library(library=name)
+    return (
+        SystemLibrary(library=library, version=version) if version[:1].isdigit() else SystemLibrary(library=name)
+    )

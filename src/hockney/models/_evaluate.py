@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +35,60 @@ Errors = Sequence[NDArray[np.float64]]
 """Relative errors on the held-out sizes of each series."""
 
 
+@dataclass(frozen=True)
+class RelativeErrors:
+    """Quantiles of errors as shares of the measured time; None where nothing was predicted."""
+
+    median_relative_error: float | None
+    p90_relative_error: float | None
+    p95_relative_error: float | None
+
+
+def quantiles(errors: NDArray[np.float64]) -> RelativeErrors:
+    """Of any number of errors, shape (n,)."""
+    return RelativeErrors(*(float(np.percentile(errors, at)) if errors.size else None for at in (50, 90, 95)))
+
+
+@dataclass(frozen=True)
+class FitErrors(RelativeErrors):
+    """Errors of one model of messages; `series_failed` counts series to which it could not be fitted."""
+
+    nonphysical: int
+    coverage_95: float | None
+    series_failed: int
+
+
+@dataclass(frozen=True)
+class CorrectedErrors(FitErrors):
+    """Errors of what `hockney predict` answers by that model."""
+
+    model: str
+
+
+@dataclass(frozen=True)
+class BestBaseline(RelativeErrors):
+    """The baseline with the smallest median error."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class MessagesEvaluation:
+    """Errors on the sizes of each series that were held out."""
+
+    operation: str
+    statistic: str
+    best_baseline: BestBaseline | None
+    n_series: int
+    n_skipped: int
+    n_train: int
+    n_test: int
+    models: Mapping[str, FitErrors]
+    corrected: CorrectedErrors | None
+    interpolation: FitErrors
+    shortfalls: Sequence[str]
+
+
 @dataclass
 class _Tally:
     errors: list[NDArray[np.float64]] = field(default_factory=list)
@@ -43,17 +96,16 @@ class _Tally:
     nonphysical: int = 0
     failed: int = 0
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> FitErrors:
         pooled = np.concatenate(self.errors) if self.errors else np.array([])
         covered = np.concatenate(self.covered) if self.covered else np.array([])
-        return {
-            "median_relative_error": float(np.median(pooled)) if pooled.size else None,
-            "p90_relative_error": float(np.percentile(pooled, 90)) if pooled.size else None,
-            "p95_relative_error": float(np.percentile(pooled, 95)) if pooled.size else None,
-            "nonphysical": self.nonphysical,
-            "coverage_95": float(covered.mean()) if covered.size else None,
-            "series_failed": self.failed,
-        }
+        coverage = float(covered.mean()) if covered.size else None
+        return FitErrors(
+            **vars(quantiles(pooled)),
+            nonphysical=self.nonphysical,
+            coverage_95=coverage,
+            series_failed=self.failed,
+        )
 
 
 def held_out(points: int) -> NDArray[np.bool_]:
@@ -154,7 +206,10 @@ def evaluate(
     series: Sequence[Series],
     names: Sequence[str] = (),
     hold_out: Callable[[int], NDArray[np.bool_]] = held_out,
-) -> dict[str, Any]:
+    *,
+    operation: str = "",
+    statistic: str = "",
+) -> MessagesEvaluation:
     """Errors |predicted − measured| / measured of each model on the sizes that `hold_out` takes from a series.
 
     All models when no `names`, or when the one by which `hockney predict` answers is among them: its errors
@@ -185,37 +240,36 @@ def evaluate(
             _try(fit, train, test, tallies[name], answer if name == ANSWER else None)
     rows = {name: tally.summary() for name, tally in tallies.items()}
     baselines = {BETWEEN: floor.summary()} | {name: row for name, row in rows.items() if name != ANSWER}
-    return {
-        "best_baseline": best_baseline(baselines),
-        "n_series": len(used),
-        "n_skipped": len(series) - len(used),
-        "n_train": sum(curve.size_B.size for curve in used) - n_test,
-        "n_test": n_test,
-        "models": rows,
-        "corrected": {"model": ANSWER, **answer.summary()} if ANSWER in chosen else None,
-        "interpolation": baselines[BETWEEN],
-        "shortfalls": shortfalls(
-            {name: tally.errors for name, tally in tallies.items()} | {BETWEEN: floor.errors}
-        ),
-    }
+    return MessagesEvaluation(
+        operation,
+        statistic,
+        best_baseline(baselines),
+        n_series=len(used),
+        n_skipped=len(series) - len(used),
+        n_train=sum(curve.size_B.size for curve in used) - n_test,
+        n_test=n_test,
+        models=rows,
+        corrected=CorrectedErrors(**vars(answer.summary()), model=ANSWER) if ANSWER in chosen else None,
+        interpolation=baselines[BETWEEN],
+        shortfalls=shortfalls({name: tally.errors for name, tally in tallies.items()} | {BETWEEN: floor.errors}),
+    )
 
 
-def best_baseline(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+def best_baseline(rows: Mapping[str, RelativeErrors]) -> BestBaseline | None:
     """The name and the errors of the row with the smallest median error; None where none has one.
 
     A row without any failure goes before one with failures, which may have left out what is hard.
     """
-    known = {name: row for name, row in rows.items() if row.get("median_relative_error") is not None}
-    if not known:
+    medians = {
+        name: (getattr(row, "series_failed", 0) > 0, row.median_relative_error)
+        for name, row in rows.items()
+        if row.median_relative_error is not None
+    }
+    if not medians:
         return None
-
-    def order(name: str) -> tuple[bool, float]:
-        row = known[name]
-        return bool(row.get("series_failed")), float(row["median_relative_error"])
-
-    best = min(known, key=order)
-    parts = ("median", "p90", "p95")
-    return {"name": best} | {f"{part}_relative_error": known[best][f"{part}_relative_error"] for part in parts}
+    best = min(medians, key=lambda name: medians[name])
+    row = rows[best]
+    return BestBaseline(row.median_relative_error, row.p90_relative_error, row.p95_relative_error, best)
 
 
 def _try(fit: FitFunction, train: Series, test: Series, tally: _Tally, answer: _Tally | None) -> None:

@@ -50,7 +50,7 @@ class ReportOptions(CollectiveTimes):
     card: Annotated[
         bool,
         Option(
-            "Two printed pages about the machine instead of the whole report; CAMPAIGN may also be a machine "
+            "A few printed pages about the machine instead of the whole report; CAMPAIGN may also be a machine "
             "file, or the name of a published machine.",
             flags=("--card",),
         ),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hockney.models._evaluate import RelativeErrors, quantiles
 from hockney.predict.estimators.base import Array, Prediction
 from hockney.predict.points import CHOICE, DEFAULT, POINT, positions
 
@@ -15,7 +18,54 @@ INSTANCE = tuple(name for name in POINT if name not in CHOICE)
 """What is given when an algorithm has to be chosen."""
 
 
-def errors(prediction: Prediction, measured_s: Array) -> dict[str, float | int | None]:
+@dataclass(frozen=True)
+class PointErrors(RelativeErrors):
+    """Errors of one estimator on some points: see `errors`."""
+
+    max_relative_error: float | None
+    coverage_95: float | None
+    median_half_width: float | None
+    n_test: int
+    failed: int
+    with_interval: int
+    nonphysical: int
+
+
+@dataclass(frozen=True)
+class Regret:
+    """Regrets T(chosen)/T(best) − 1 of a choice, over instances; None where there is none."""
+
+    mean: float | None
+    p95: float | None
+    max: float | None
+    share_above_10_percent: float | None
+    instances: int
+
+
+@dataclass(frozen=True)
+class ModelRegret(Regret):
+    """What it costs to run what a model thinks fastest, and how often it chose which."""
+
+    chosen: Mapping[str, int]
+    against_all: Regret
+
+
+@dataclass(frozen=True)
+class ChoiceRegret(Regret):
+    """What it costs to run always the same algorithm; None: there is none."""
+
+    algorithm: str | None
+
+
+@dataclass(frozen=True)
+class RegretReferences:
+    """Choices that need no model."""
+
+    default: Regret
+    best_in_training: ChoiceRegret
+
+
+def errors(prediction: Prediction, measured_s: Array) -> PointErrors:
     """Errors |predicted − measured| / measured of n points; None where nothing was predicted.
 
     `failed` counts points without a prediction: they are in no other number but `n_test`. `coverage_95` is the
@@ -28,25 +78,23 @@ def errors(prediction: Prediction, measured_s: Array) -> dict[str, float | int |
     bounded = predicted & np.isfinite(prediction.low_s) & np.isfinite(prediction.high_s)
     inside = (prediction.low_s <= measured_s) & (measured_s <= prediction.high_s)
     half_s = (prediction.high_s - prediction.low_s) / 2
-    return {
-        "median_relative_error": _or_none(np.median, relative),
-        "p90_relative_error": _or_none(lambda values: np.percentile(values, 90), relative),
-        "p95_relative_error": _or_none(lambda values: np.percentile(values, 95), relative),
-        "max_relative_error": _or_none(np.max, relative),
-        "coverage_95": _or_none(np.mean, inside[bounded]),
-        "median_half_width": _or_none(np.median, half_s[bounded] / np.abs(prediction.time_s[bounded])),
-        "n_test": int(measured_s.size),
-        "failed": int((~predicted).sum()),
-        "with_interval": int(bounded.sum()),
-        "nonphysical": int((prediction.time_s[predicted] <= 0).sum()),
-    }
+    return PointErrors(
+        **vars(quantiles(relative)),
+        max_relative_error=_or_none(np.max, relative),
+        coverage_95=_or_none(np.mean, inside[bounded]),
+        median_half_width=_or_none(np.median, half_s[bounded] / np.abs(prediction.time_s[bounded])),
+        n_test=int(measured_s.size),
+        failed=int((~predicted).sum()),
+        with_interval=int(bounded.sum()),
+        nonphysical=int((prediction.time_s[predicted] <= 0).sum()),
+    )
 
 
 def _or_none(function: Any, values: NDArray[Any]) -> float | None:
     return float(function(values)) if values.size else None
 
 
-def by(points: pd.DataFrame, prediction: Prediction, column: str) -> dict[str, dict[str, float | int | None]]:
+def by(points: pd.DataFrame, prediction: Prediction, column: str) -> dict[str, PointErrors]:
     """`errors` for each value of a column, sorted by it."""
     words = points[column].astype(str).to_numpy()
     measured = points["time_s"].to_numpy(np.float64)
@@ -55,15 +103,15 @@ def by(points: pd.DataFrame, prediction: Prediction, column: str) -> dict[str, d
     }
 
 
-def summary(regrets: Array) -> dict[str, float | int | None]:
+def summary(regrets: Array) -> Regret:
     """Mean, P95, maximum and share above 10 % of regrets T(chosen)/T(best) − 1, one for each instance."""
-    return {
-        "mean": _or_none(np.mean, regrets),
-        "p95": _or_none(lambda values: np.percentile(values, 95), regrets),
-        "max": _or_none(np.max, regrets),
-        "share_above_10_percent": _or_none(lambda values: np.mean(values > 0.1), regrets),
-        "instances": int(regrets.size),
-    }
+    return Regret(
+        mean=_or_none(np.mean, regrets),
+        p95=_or_none(lambda values: np.percentile(values, 95), regrets),
+        max=_or_none(np.max, regrets),
+        share_above_10_percent=_or_none(lambda values: np.mean(values > 0.1), regrets),
+        instances=int(regrets.size),
+    )
 
 
 def _instances(points: pd.DataFrame, usable: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
@@ -74,7 +122,7 @@ def _instances(points: pd.DataFrame, usable: NDArray[np.bool_]) -> list[NDArray[
     return [index for index in instances if len(set(algorithm[index])) > 1]
 
 
-def regret(points: pd.DataFrame, prediction: Prediction) -> dict[str, Any]:
+def regret(points: pd.DataFrame, prediction: Prediction) -> ModelRegret:
     """What it costs to run the algorithm with the smallest predicted time instead of the fastest one.
 
     An instance is everything but algorithm, segment and radix; it counts with two algorithms that were both
@@ -92,11 +140,11 @@ def regret(points: pd.DataFrame, prediction: Prediction) -> dict[str, Any]:
         regrets.append(measured[choice] / measured[index].min() - 1)
         against_all.append(measured[choice] / fastest[choice] - 1)
         chosen[str(algorithm[choice])] = chosen.get(str(algorithm[choice]), 0) + 1
-    return {
-        **summary(np.array(regrets)),
-        "chosen": dict(sorted(chosen.items())),
-        "against_all": summary(np.array(against_all)),
-    }
+    return ModelRegret(
+        **vars(summary(np.array(regrets))),
+        chosen=dict(sorted(chosen.items())),
+        against_all=summary(np.array(against_all)),
+    )
 
 
 def _fastest(points: pd.DataFrame) -> Array:
@@ -110,7 +158,7 @@ def _fastest(points: pd.DataFrame) -> Array:
     return fastest
 
 
-def references(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, Any]:
+def references(train: pd.DataFrame, test: pd.DataFrame) -> RegretReferences:
     """Regrets to hold a model against, over the test instances with two measured algorithms.
 
     `default`: the library's own choice where it was measured; negative where that is faster than every named
@@ -128,13 +176,11 @@ def references(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, Any]:
     at_default = default & contested
     best = _best_choice(train)
     always = contested & np.array([choice == best for choice in _choices(test)], dtype=np.bool_)
-    return {
-        "default": summary(measured[at_default] / fastest[at_default] - 1),
-        "best_in_training": {
-            "algorithm": best[0] if best else None,
-            **summary(measured[always] / fastest[always] - 1),
-        },
-    }
+    of_best = summary(measured[always] / fastest[always] - 1)
+    return RegretReferences(
+        default=summary(measured[at_default] / fastest[at_default] - 1),
+        best_in_training=ChoiceRegret(**vars(of_best), algorithm=best[0] if best else None),
+    )
 
 
 def _choices(points: pd.DataFrame) -> list[tuple[Any, ...]]:

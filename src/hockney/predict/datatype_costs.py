@@ -15,9 +15,8 @@ from hockney.errors import RequestError
 from hockney.machine.file import Host
 from hockney.models.effects._layouts import LayoutCosts, fit_costs
 from hockney.models.effects._least_squares import relative_error
-from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of, measured_element_B
+from hockney.models.effects._shapes import MEMORY, WAYS, Shape, level_of, levels_of, measured_element_B
 from hockney.models.effects.base import Cell, Effect
-from hockney.models.effects.datatypes import WAYS
 from hockney.predict.layout import strided
 
 PointRow = Mapping[str, Cell]

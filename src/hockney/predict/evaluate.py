@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
+from hockney.predict.accuracy import ModelRegret, PointErrors, RegretReferences
 from hockney.predict.estimators.base import ANSWER, Array, Prediction, Progress, Training, estimators, silent
 from hockney.predict.identify.told import known_defaults
 from hockney.predict.points import POINT, beside, beyond, limits, points
@@ -20,12 +20,79 @@ from hockney.records.keys import POINT_TO_POINT
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """`test` is the test points, `predictions` those of each estimator that ran, `result` the numbers as JSON."""
+class CorrectionErrors:
+    """Errors of the readable model alone, and the weight of what corrects it."""
+
+    readable: PointErrors
+    largest_weight: float
+    n_weighted: int
+
+
+@dataclass(frozen=True)
+class JudgedEstimator(PointErrors):
+    """An estimator on all test points, on those that all compared predict, and on parts of them."""
+
+    notes: Sequence[str]
+    correction: CorrectionErrors | None
+    common: PointErrors
+    regret: ModelRegret
+    by_algorithm: Mapping[str, PointErrors]
+    by_mapping: Mapping[str, PointErrors]
+
+
+@dataclass(frozen=True)
+class SkippedEstimator:
+    """An estimator that cannot work here, and why."""
+
+    skipped: str
+
+
+@dataclass(frozen=True)
+class BestEstimator(PointErrors):
+    """The baseline with the smallest median error on the common points, with its errors there."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class CollectiveEvaluation:
+    """Points of a collective, learned from and asked for."""
+
+    best_baseline: BestEstimator | None
+    operation: str
+    statistic: str
+    train: str
+    test: str
+    seed: int
+    n_train: int
+    n_test: int
+    compared: Sequence[str]
+    n_common: int
+    dropped: Mapping[str, int]
+    warnings: Sequence[str]
+    algorithms: Sequence[str]
+    not_scored: Mapping[str, str]
+    models: Mapping[str, JudgedEstimator | SkippedEstimator]
+    references: RegretReferences
+
+    @property
+    def judged(self) -> dict[str, JudgedEstimator]:
+        """The models that ran."""
+        return {name: row for name, row in self.models.items() if isinstance(row, JudgedEstimator)}
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        """Why others did not."""
+        return {name: row.skipped for name, row in self.models.items() if isinstance(row, SkippedEstimator)}
+
+
+@dataclass(frozen=True)
+class EvaluatedPoints:
+    """`test` is the test points, `predictions` those of each estimator that ran, `result` the numbers."""
 
     test: pd.DataFrame
     predictions: dict[str, Prediction]
-    result: dict[str, Any]
+    result: CollectiveEvaluation
 
 
 def evaluate(
@@ -39,7 +106,7 @@ def evaluate(
     system: object | None = None,
     seed: int = 1,
     progress: Progress = silent,
-) -> Evaluation:
+) -> EvaluatedPoints:
     """Fit each estimator to training points of a tidy table, score it on the test points.
 
     All when no `names`, or when the one by which `hockney predict` answers is among them: its errors never stand
@@ -79,72 +146,69 @@ def evaluate(
             skipped[name] = f"{error.message} ({error.hint})" if error.hint else error.message
     scored, unscored = _scored(unseen, predictions)
     comparable, common = compared(predictions, len(unseen))
-    rows = {
-        name: {"skipped": skipped[name]} if name in skipped else _row(unseen, predictions[name], common)
-        for name in chosen
-    }
-    result = {
-        "best_baseline": _best_baseline({name: rows[name] for name in comparable}),
-        "operation": operation,
-        "statistic": pooled.statistic,
-        "train": train or f"not ({test})",
-        "test": test or f"not ({train})",
-        "seed": seed,
-        "n_train": len(learn),
-        "n_test": len(unseen),
-        "compared": comparable,
-        "n_common": int(common.sum()),
-        "dropped": pooled.dropped,
-        "warnings": [*pooled.warnings, *limits(learn), *beyond(learn, unseen)],
-        "algorithms": scored,
-        "not_scored": unscored,
-        "models": rows,
-        "references": accuracy.references(learn, unseen),
-    }
-    return Evaluation(unseen, predictions, result)
+    rows = {name: _row(unseen, prediction, common) for name, prediction in predictions.items()}
+    result = CollectiveEvaluation(
+        _best_baseline({name: rows[name].common for name in comparable}),
+        operation,
+        pooled.statistic,
+        train=train or f"not ({test})",
+        test=test or f"not ({train})",
+        seed=seed,
+        n_train=len(learn),
+        n_test=len(unseen),
+        compared=comparable,
+        n_common=int(common.sum()),
+        dropped=pooled.dropped,
+        warnings=[*pooled.warnings, *limits(learn), *beyond(learn, unseen)],
+        algorithms=scored,
+        not_scored=unscored,
+        models={name: rows.get(name) or SkippedEstimator(skipped[name]) for name in chosen},
+        references=accuracy.references(learn, unseen),
+    )
+    return EvaluatedPoints(unseen, predictions, result)
 
 
-def _best_baseline(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+def _best_baseline(rows: Mapping[str, PointErrors]) -> BestEstimator | None:
     """The baseline with the smallest median on the common points, with its errors there; None without any."""
-    known = {
-        name: row["common"]
+    medians = {
+        name: row.median_relative_error
         for name, row in rows.items()
-        if name != ANSWER and "skipped" not in row and row["common"]["median_relative_error"] is not None
+        if name != ANSWER and row.median_relative_error is not None
     }
-    if not known:
+    if not medians:
         return None
-    best = min(known, key=lambda name: float(known[name]["median_relative_error"]))
-    return {"name": best, **known[best]}
+    best = min(medians, key=lambda name: medians[name])
+    return BestEstimator(**vars(rows[best]), name=best)
 
 
 def _named(progress: Progress, name: str, share: float, what: str) -> None:
     progress(share, f"{name}: {what}")
 
 
-def _row(test: pd.DataFrame, prediction: Prediction, common: Mask) -> dict[str, Any]:
+def _row(test: pd.DataFrame, prediction: Prediction, common: Mask) -> JudgedEstimator:
     measured = test["time_s"].to_numpy(np.float64)
-    return {
-        **accuracy.errors(prediction, measured),
-        "notes": prediction.note or [],
-        "correction": _correction(prediction, measured),
-        "common": accuracy.errors(prediction.take(common), measured[common]),
-        "regret": accuracy.regret(test, prediction),
-        "by_algorithm": accuracy.by(test, prediction, "algorithm"),
-        "by_mapping": accuracy.by(test, prediction, "mapping"),
-    }
+    return JudgedEstimator(
+        **vars(accuracy.errors(prediction, measured)),
+        notes=prediction.note or [],
+        correction=_correction(prediction, measured),
+        common=accuracy.errors(prediction.take(common), measured[common]),
+        regret=accuracy.regret(test, prediction),
+        by_algorithm=accuracy.by(test, prediction, "algorithm"),
+        by_mapping=accuracy.by(test, prediction, "mapping"),
+    )
 
 
-def _correction(prediction: Prediction, measured_s: Array) -> dict[str, Any] | None:
+def _correction(prediction: Prediction, measured_s: Array) -> CorrectionErrors | None:
     """Errors of the readable model alone, and the weights of the other; None for an estimator without one."""
     if prediction.correction is None:
         return None
     readable_s, weight = prediction.correction.readable_s, prediction.correction.weight
     open_s = np.full(measured_s.shape, np.nan)
-    return {
-        "readable": accuracy.errors(Prediction(readable_s, open_s, open_s), measured_s),
-        "largest_weight": float(weight.max(initial=0.0)),
-        "n_weighted": int((weight > 0).sum()),
-    }
+    return CorrectionErrors(
+        readable=accuracy.errors(Prediction(readable_s, open_s, open_s), measured_s),
+        largest_weight=float(weight.max(initial=0.0)),
+        n_weighted=int((weight > 0).sum()),
+    )
 
 
 def compared(predictions: Mapping[str, Prediction], count: int) -> tuple[list[str], Mask]:
@@ -178,13 +242,13 @@ def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[lis
     return scored, {name: "no estimator predicts any of its test points" for name in every if name not in scored}
 
 
-def table(evaluation: Evaluation) -> pd.DataFrame:
+def table(evaluation: EvaluatedPoints) -> pd.DataFrame:
     """The test points as a tidy table (medians in `time_s`) with NAME_us, NAME_low_us, NAME_high_us of each.
 
     Of an estimator that corrects a readable model, also NAME_readable_us and NAME_weight.
     """
     wide = evaluation.test.assign(
-        statistic=evaluation.result["statistic"],
+        statistic=evaluation.result.statistic,
         repetition=0,
     ).drop(columns=["spread", "low_s", "high_s"])
     for name, prediction in evaluation.predictions.items():

@@ -16,7 +16,7 @@ from hockney.errors import RequestError
 from hockney.machine.select import collective_title, collective_words, parse_where
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.predict.collective import BOUND, AlgorithmTime, PredictedSize, chosen_names, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, libraries
 from hockney.predict.estimators.base import Progress, silent
@@ -263,7 +263,7 @@ def lower_bound(request: ScheduleRequest, costs: MachineCosts) -> dict[str, floa
     message_s = min(float(messages.one_way_s[0]) for messages in known)
     between_s = min(messages.least_s[0] for messages in known)
     optimum = collective_models.get(request.algorithm.collective).optimum
-    moved_B = float(optimum.counts(Call(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
+    moved_B = float(optimum.counts(FormulaCall(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
     # A curve is straight between two sizes, so that the best size is one of them.
     sizes = slice(1, 2 + int(np.searchsorted(SIZES_B[1:], moved_B)))
     per_byte_s = min(float(np.min(messages.least_s[1][sizes] / SIZES_B[sizes])) for messages in known)

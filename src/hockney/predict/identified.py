@@ -26,7 +26,7 @@ from hockney.predict.estimators.base import (
     silent,
     unknown,
 )
-from hockney.predict.identify.chains import Cell, Chain
+from hockney.predict.identify.chains import Chain, ChainCell
 from hockney.predict.identify.told import SETTING, TIMES, VERSION, WAYS, DefaultCall, known_defaults, told_by
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import APART, DEFAULT, beside, points, positions
@@ -301,7 +301,7 @@ def _calibrated(training: Training) -> object:
         return error.message
 
 
-def _answered(chain: Chain, cell: Cell, found: Identification) -> IdentifiedCell:
+def _answered(chain: Chain, cell: ChainCell, found: Identification) -> IdentifiedCell:
     names = None
     if cell.names is not None:
         names = tuple(
@@ -326,7 +326,7 @@ def _switches(chain: Chain, found: Identification) -> list[AlgorithmSwitch]:
     ]
 
 
-def _word(cell: Cell, state: int, found: Identification) -> str | None:
+def _word(cell: ChainCell, state: int, found: Identification) -> str | None:
     """The name of a state at a size; None where that cannot be told."""
     is_told = cell.names is not None and state < len(found.candidates)
     return found.candidates[state].name if is_told else None

@@ -11,11 +11,10 @@ from pydantic import Field, computed_field
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry
-from hockney.machine.formula import formula, regime_of
+from hockney.machine.formula import MESSAGES, OVERSUBSCRIBED, formula, published, regime_of
 from hockney.machine.levels import level_remark
 from hockney.machine.marks import MARKS, of_point
 from hockney.machine.select import title
-from hockney.machine.summary import MESSAGES, OVERSUBSCRIBED, published
 from hockney.models.base import Regime, corrected, interval, predict
 from hockney.units import format_bytes
 

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, EntryLevel
+from hockney.machine.formula import OVERSUBSCRIBED, published
 from hockney.machine.levels import at_any_level, at_reference, level_remark
 from hockney.machine.select import parse_where, select_entry, title, words
-from hockney.machine.summary import OVERSUBSCRIBED, published
 from hockney.models.base import PREFERRED
 from hockney.predict.added import AddedTime, added
 from hockney.predict.message import MessagePrediction, predict_message, warnings

@@ -14,8 +14,8 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
-from hockney.network.allocation import allocated
 from hockney.network.bisection.bisection import bisection
+from hockney.network.node_choice import allocated
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
 from hockney.predict.collective import UNSHARED, AlgorithmTime, predict_one

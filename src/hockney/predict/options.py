@@ -12,7 +12,7 @@ from hockney import vocabulary
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option
 from hockney.machine.level_option import AnyLevel
-from hockney.network.allocation import Allocation
+from hockney.network.node_choice import NodeChoice
 from hockney.schedule.catalogue import algorithm_names
 from hockney.units import parse_bytes, parse_extents, parse_positive_rate, parse_time
 from hockney.words import segment, wholes, written
@@ -71,7 +71,7 @@ class Placing(BaseModel):
     ppn: Annotated[int | None, Option("The most.")] = None
 
 
-class OnTopology(Allocation):
+class OnTopology(NodeChoice):
     """The network between the nodes, where no system says it."""
 
     topology: Annotated[

@@ -17,7 +17,7 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.predict.calibrate import Calibration, replay_all
-from hockney.predict.estimators._fitting import Fit
+from hockney.predict.estimators._fitting import CalibratedFit
 from hockney.predict.estimators.base import Array, Training
 from hockney.predict.estimators.simulated import procedure_of, system_of
 from hockney.predict.identify.told import known_defaults
@@ -149,7 +149,7 @@ def reproductions(
             against += [f"{algorithm}: {why}" for algorithm, why in sorted(scenarios.missing.items())]
             continue
         used = learn.iloc[usable].reset_index(drop=True)
-        fit = Fit(
+        fit = CalibratedFit(
             replace(training, points=used),
             system,
             [scenario for scenario in by_point if scenario is not None],

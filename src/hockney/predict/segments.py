@@ -11,7 +11,7 @@ import numpy as np
 from hockney._core import Growth
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.predict.collective import UNSHARED, AlgorithmTime, extrapolated, growth
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B
@@ -100,6 +100,6 @@ def _by_formula(request: ScheduleRequest, costs: MachineCosts) -> int:
     messages = costs.messages[max(costs.messages)]
     alpha_s, beta_s_per_B = float(messages.one_way_s[0]), messages.parameters()["gap_s_per_B"] or 0.0
     radix = p.radix or request.algorithm.default_radix
-    counts = form.counts(Call(float(p.ranks), float(p.bytes), sizes_B, radix))
+    counts = form.counts(FormulaCall(float(p.ranks), float(p.bytes), sizes_B, radix))
     time_s = np.asarray(counts.alpha * alpha_s + counts.bytes * beta_s_per_B)
     return int(sizes_B[int(np.argmin(np.broadcast_to(time_s, sizes_B.shape)))])

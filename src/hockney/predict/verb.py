@@ -1,6 +1,6 @@
 """`hockney predict`: the time of a message, a collective or an application that was not measured.
 
-Here is the group of its verbs; those on applications stand in the folders of the applications.
+Here is the group of its verbs.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ predict = group(
     "hockney predict allreduce --ranks 1048576 --machine bluegene_p\n"
     "hockney predict profile.json --ranks 4096 --machine bluegene_p",
     of_files="profile",
-    places=("hockney.cli.predict", "hockney.apps.{}.predict"),
+    places=("hockney.cli.predict",),
 )

@@ -18,7 +18,7 @@ from hockney.predict.estimators.base import Progress, silent
 from hockney.predict.identified import AlgorithmSwitch, IdentifiedCell, IdentifiedOperation, NameSet, ways_of
 from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.predict.identify.told import SETTING, WATCHING, DefaultCall, named, seen
-from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watch, turns
+from hockney.predict.identify.watching import Sent, Unsteady, Watch, WatchedCall, WatchedSize, turns
 from hockney.records.answers import CallCount, Hello
 from hockney.records.defaults import Defaults, WatchedCell
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
@@ -52,7 +52,7 @@ class _Counter:
         self._launch = launch
         self._how = how
         self._limit_s = limit_s
-        self._broken: set[tuple[str, Asked]] = set()
+        self._broken: set[tuple[str, WatchedCall]] = set()
         self.warnings: list[str] = []
         self._session: Session | None = None
         self.hello = self._begun().hello
@@ -66,7 +66,7 @@ class _Counter:
                 raise EnvironmentLack(f"{self._launch.mpi_name} cannot be watched: {why}", error.hint) from error
         return self._session
 
-    def count(self, operation: str, ranks: int, asked: Asked, size_B: int) -> Sent | None:
+    def count(self, operation: str, ranks: int, asked: WatchedCall, size_B: int) -> Sent | None:
         """What the call sends; None where the algorithm does not do it, or ended a launch.
 
         Unsteady where the kernel does not count the same twice.
@@ -282,7 +282,7 @@ def _shares_nodes(hello: Hello, ranks: int) -> bool:
     return len({place.host for place in hello.ranks[:ranks]}) < ranks
 
 
-def _told(found: Found, place: DefaultCall, force: Forced | None) -> IdentifiedCell:
+def _told(found: WatchedSize, place: DefaultCall, force: Forced | None) -> IdentifiedCell:
     """The set that was seen; the algorithm that a setting forces, where its messages are those that were seen."""
     asked = None
     if force is not None and force.algorithm:
@@ -297,5 +297,5 @@ def _told(found: Found, place: DefaultCall, force: Forced | None) -> IdentifiedC
     return IdentifiedCell(place.ranks, place.nodes, found.size_B, shares, way, why)
 
 
-def _words(found: Found) -> str:
+def _words(found: WatchedSize) -> str:
     return " or ".join(candidate.name for candidate in found.names or {})

@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from hockney.records.answers import Answer, AnswerType
-from hockney.records.effect_answers.base import answer_type
+from hockney.records.effect_answers import answer_type
 from hockney.records.record import Count, Locality, NotNegative, Value, Whole
 
 

@@ -11,8 +11,9 @@ from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.reservations import half
+from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
-from hockney.registry import Registry
+from hockney.report.application import apps
 from hockney.report.marks import percent
 from hockney.report.page import Contribution as Contribution
 from hockney.report.page import Section
@@ -21,6 +22,10 @@ from hockney.report.run_tables import plain
 from hockney.units import counted
 
 T = TypeVar("T")
+Launch = Mapping[str, Any]
+"""A line of launches.jsonl."""
+Launches = Mapping[str, Launch]
+"""By their id."""
 
 WIDE = 0.1
 """Half the width of an interval over the median, above which the page warns of a run."""
@@ -35,7 +40,7 @@ class Basis:
 
     machine: Machine
     origin: str
-    launches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    launches: Launches = field(default_factory=dict)
     kept: dict[object, Any] = field(default_factory=dict, compare=False)
     """Results that a section computes from the file once and uses for each run, by keys of its own."""
 
@@ -76,12 +81,6 @@ class Runs:
     place_of: Callable[[AppRecord], Placement | None] = lambda _: None
 
 
-app_sections: Registry[Callable[[Runs], Contribution]] = Registry(
-    "section on an application", "hockney.apps", "reference/{}.md", "section"
-)
-"""Functions that draw a section, by the name of the application."""
-
-
 def applications(
     records: Sequence[AppRecord],
     basis: Basis | None,
@@ -95,7 +94,7 @@ def applications(
     every = Contribution()
     for name in dict.fromkeys(record.operation for record in records):
         progress(f"drawing {name}")
-        draw = app_sections.get(name) if name in app_sections.names() else _unknown
+        draw = apps.get(name).part("section").section if name in apps.names() else _unknown
         contribution = draw(Runs([record for record in records if record.operation == name], basis, place_of))
         every.sections += contribution.sections
         every.warnings += contribution.warnings
@@ -130,6 +129,15 @@ def readable(
         contribution.runs += as_data(other)
         contribution.timed += other
     return understood
+
+
+def is_readable(record: AppRecord, kind: type[Answer]) -> bool:
+    """Whether this version understands what a run answered."""
+    try:
+        record.answer.read_as(kind)
+    except ValueError:
+        return False
+    return True
 
 
 def _unknown(runs: Runs) -> Contribution:

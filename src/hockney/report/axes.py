@@ -53,6 +53,13 @@ class SizeAxis:
         size = np.asarray(size_B, dtype=np.float64)
         return np.where(size > 0, np.log2(np.where(size > 0, size, 1.0)), self.zero_at)
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Abscissas of both ends of the axis."""
+        low, high = self.zero_at if self.zero else math.log2(self.smallest_B), math.log2(self.largest_B)
+        margin = 0.03 * max(high - low, 1.0)
+        return low - margin, high + margin
+
     def apply(self, axes: Axes, *, labels: int = 8, title: str = "message size") -> None:
         """Set limits, ticks (at most about `labels`) and the break mark of the x axis."""
         low, high = math.log2(self.smallest_B), math.log2(self.largest_B)
@@ -71,9 +78,8 @@ class SizeAxis:
         )
         axes.xaxis.set_minor_locator(NullLocator())
         left = self.zero_at if self.zero else low
-        margin = 0.03 * max(high - left, 1.0)
-        axes.set_xlim(left - margin, high + margin)
-        if ticks and high + margin - ticks[-1] < (high - left) / (4 * labels):
+        axes.set_xlim(self.limits)
+        if ticks and self.limits[1] - ticks[-1] < (high - left) / (4 * labels):
             # Centred, it would run into what stands beside the figure.
             axes.get_xticklabels()[-1].set_horizontalalignment("right")
         axes.set_xlabel(title)

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.colors import to_hex
 
 from hockney.models.over_ranks.bandwidth import (
     algorithm_bandwidth_B_per_s,
@@ -20,11 +19,12 @@ from hockney.models.over_ranks.bandwidth import (
 from hockney.models.over_ranks.choice import DEFAULT
 from hockney.models.over_ranks.points import CONFIGURATION, PLACED, groups, positions, telling_placed
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
-from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
-from hockney.report.drawing import WIDTH_IN, Drawing, legend_below
-from hockney.report.explorer.chart import NETWORK, RATE, lines_of
+from hockney.report.axes import rate_unit
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import NETWORK, RATE, Axis, Chart, Line, Panel, lines_of
+from hockney.report.explorer.chart import along as axis_along
 from hockney.report.explorer.explored import by_bytes
-from hockney.report.style import QUIET
+from hockney.report.style import Style
 from hockney.report.tables import NONE, Table, headings
 from hockney.report.views.collective_bounds import least_time_s
 from hockney.report.views.collective_costs import CollectiveCosts
@@ -34,6 +34,7 @@ RATES = {"size / time": RATE, "collective network bandwidth": NETWORK}
 """A row of panels each."""
 MOST_ALGORITHMS = 4
 MOST_LINES = 6
+LIMIT = "bound: one message of a rank at a time"
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _NOTE = (
     "Above: size (of the whole vector) / time; below: all bytes that must move, summed over the ranks, / time. "
@@ -97,59 +98,61 @@ def _drawing(
     width = rows.groupby(lines)["label"].nunique()
     # Of the values that all algorithms have, or as many as have any: one may have been measured at many more.
     chosen = _spread(sorted(int(value) for value in width.index[width == width.max()]))
-    figure = Figure(figsize=(WIDTH_IN, 5.6))
-    panels = figure.subplots(len(RATES), len(labels), sharey="row", squeeze=False)
-    size_axis = SizeAxis.of([rows["bytes"].to_numpy(np.float64)])
-    shades = colormaps["viridis"](np.linspace(0.0, 0.88, len(chosen)))
-    looks = {str(value): look for value, *look in zip(chosen, shades, _MARKERS, strict=False)}
+    is_size = along == "bytes"
+    words = {str(value): f"{value} ranks" if is_size else format_bytes(value) for value in chosen}
+    shades = map(to_hex, colormaps["viridis"](np.linspace(0.0, 0.88, len(chosen))))
+    looks = {name: Style(shade, (), marker) for name, shade, marker in zip(words, shades, _MARKERS, strict=False)}
     shown = rows[rows[lines].isin(chosen)]
     shown = shown.assign(**by_bytes(operation, shown["ranks"]))
-    limits = shown if costs is None else shown.assign(time_s=_least_s(operation, shown, costs))
-    for (name, view), row in zip(RATES.items(), panels, strict=True):
+    limits = None if costs is None else shown.assign(time_s=_least_s(operation, shown, costs))
+    title = "block of a rank" if sizes_are_blocks(operation) else "vector"
+    spanned = rows["bytes"] if is_size else np.array(_spread(sorted(map(int, rows["ranks"].unique()))))
+    panels = []
+    for row, (name, view) in enumerate(RATES.items()):
         view = replace(view, x=along)
         drawn = [
-            (axes, line, bound)
-            for axes, label in zip(row, labels, strict=True)
-            for line, bound in zip(
-                *(lines_of(each[each["label"] == label], view, lines) for each in (shown, limits)), strict=True
-            )
+            [replace(one, low=None, high=None) for one in lines_of(own, view, lines)]
+            for own in _each(shown, labels)
         ]
-        everything = np.concatenate([line.y for _, line, _ in drawn])
+        rates = np.concatenate([line.y for of_label in drawn for line in of_label])
         # The unit of the middle: a logarithmic axis of rates spans many.
-        scale, unit = rate_unit(float(np.median(everything)))
-        for axes, line, bound in drawn:
-            shade, marker = looks[line.label]
-            place = size_axis.position(line.x) if along == "bytes" else line.x
-            axes.plot(place, line.y / scale, color=shade, marker=marker, markersize=3)
-            if costs is not None:
-                axes.plot(place, bound.y / scale, color=shade, linestyle=(0, (2, 2)), linewidth=0.8)
-        low, high = float(everything.min()) / scale, float(everything.max()) / scale
-        for axes in row:
-            _along(axes, operation, rows, along, size_axis)
-            log_axis(axes, low, high)
-        row[0].set_ylabel(f"{name} ({unit})")
-    for axes, label in zip(panels[0], labels, strict=True):
-        axes.set_title(label)
-        axes.set_xlabel("")
-    is_size = along == "bytes"
-    words = [f"{value} ranks" if is_size else format_bytes(value) for value in chosen]
-    handles = [
-        figure.axes[0].plot([], [], color=shade, marker=marker, markersize=3, label=word)[0]
-        for word, shade, marker in zip(words, shades, _MARKERS, strict=False)
-    ]
-    if costs is not None:
-        limit = "bound: one message of a rank at a time"
-        handles += figure.axes[0].plot([], [], color=QUIET, linestyle=(0, (2, 2)), linewidth=0.8, label=limit)
-    legend_below(figure, handles, [str(one.get_label()) for one in handles], 7, top_in=0.3, gaps_in=(0.12, 0.35))
+        scale, unit = rate_unit(float(np.median(rates)))
+        x = replace(axis_along(view, title, ticks=4), values=np.asarray(spanned, np.float64))
+        x = replace(x, title=x.title if row else "")
+        bounds = [lines_of(own, view, lines) for own in _each(limits, labels)] if limits is not None else []
+        panels.append(
+            [
+                Panel(
+                    [
+                        *(
+                            replace(one, label=words[one.label], style=looks[one.label], dots=3.0)
+                            for one in of_label
+                        ),
+                        *(
+                            Line(LIMIT, one.x, one.y, style=replace(looks[one.label], dashes=(2, 2)), width=0.8)
+                            for one in (bounds[place] if bounds else ())
+                        ),
+                    ],
+                    x,
+                    Axis(f"{name} ({unit})", "log", scale, values=rates),
+                    "" if row else labels[place],
+                )
+                for place, of_label in enumerate(drawn)
+            ]
+        )
     against = "message size" if is_size else "number of ranks"
     return Drawing(
         f"{operation}-bandwidth-against-{'size' if is_size else 'ranks'}",
         f"{operation}: bandwidth against {against}{f', {where}' if where else ''}.",
         f"{operation}: size over time and collective network bandwidth against {against} for "
-        f"{', '.join(labels)}, a line each for {', '.join(words)}",
+        f"{', '.join(labels)}, a line each for {', '.join(words.values())}",
         f"{_NOTE}{'numbers of ranks' if is_size else 'sizes'}, not algorithms.",
-        figure,
+        Chart(panels, 5.6, shared="row", columns=7),
     )
+
+
+def _each(rows: pd.DataFrame, labels: Sequence[str]) -> list[pd.DataFrame]:
+    return [rows[rows["label"] == label] for label in labels]
 
 
 def _least_s(operation: str, rows: pd.DataFrame, costs: CollectiveCosts) -> list[float]:
@@ -158,14 +161,6 @@ def _least_s(operation: str, rows: pd.DataFrame, costs: CollectiveCosts) -> list
         least_time_s(operation, int(P), int(size_B), costs)
         for P, size_B in rows[["ranks", "bytes"]].itertuples(index=False)
     ]
-
-
-def _along(axes: Axes, operation: str, rows: pd.DataFrame, along: str, size_axis: SizeAxis) -> None:
-    if along == "bytes":
-        size_axis.apply(axes, labels=4, title="block of a rank" if sizes_are_blocks(operation) else "vector")
-    else:
-        counts = sorted(map(int, rows["ranks"].unique()))
-        count_axis(axes, _spread(counts), "ranks")
 
 
 def table(measured: pd.DataFrame, operation: str, most: int) -> list[Table]:

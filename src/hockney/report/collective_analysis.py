@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.models.over_ranks.crossovers import Crossover, crossovers
 from hockney.models.over_ranks.growth import SCHEDULE, SIMULATED, Choice, Curve, Model, choose
 from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups
@@ -322,7 +322,7 @@ def _curves(algorithm: Algorithm) -> dict[str, Curve]:
         own = {}
         if form is not None and ranks.min() > 1:
             numbers = points[["ranks", "bytes", "segment_bytes", "radix"]].astype(np.float64).fillna(0)
-            counts = np.broadcast_to(form.counts(Call(*numbers.to_numpy().T)).alpha, ranks.shape)
+            counts = np.broadcast_to(form.counts(FormulaCall(*numbers.to_numpy().T)).alpha, ranks.shape)
             own[SCHEDULE] = np.asarray(counts, np.float64)
         if allocation in algorithm.simulated:
             own[SIMULATED] = algorithm.simulated[allocation]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from hockney.models.over_ranks.crossovers import Crossover, winners
 from hockney.models.over_ranks.growth import CONVINCING, SIMULATED, Choice, Coefficient, Model
 from hockney.predict.reproduced import PARTS
-from hockney.report.axes import count_axis, log_axis
 from hockney.report.collective_analysis import ALL, Analysis, ExplainedStep, Growth
-from hockney.report.drawing import WIDTH_IN, Drawing, legend_below
+from hockney.report.collective_figures import between, ranks_axis
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import Axis, Chart, Line, Mark, Panel
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
-from hockney.report.style import QUIET, Style
+from hockney.report.style import Style
 from hockney.report.tables import NONE, Table, headings
 from hockney.units import format_bytes
 
@@ -35,8 +35,8 @@ MOST_CHANGES = 4
 COLUMNS = 3
 """Panels beside each other in the figure of the algorithms."""
 MOST_ALGORITHMS = 9
-CROWDED = 8
-"""As of the figures against ranks: powers of two crowd on a linear axis."""
+MOST_MARKED = 24
+"""Points of a curve that are told apart by markers."""
 # Allocations are no algorithms: their colours, dark to light, are none of the algorithms'.
 ALLOCATIONS = (
     Style("#3b0f70", (), "o"),
@@ -75,31 +75,10 @@ def _figure(operation: str, size_B: int, words: str, growths: Sequence[Growth], 
     shown = growths[:MOST_ALGORITHMS]
     allocations = list(dict.fromkeys(name for growth in shown for name in growth.algorithm.points))
     look = {name: ALLOCATIONS[i % len(ALLOCATIONS)] for i, name in enumerate(allocations)}
+    x = ranks_axis([growth.algorithm.ranks(name) for growth in shown for name in growth.algorithm.points])
+    panels = [_panel(growth, look, x) for growth in shown]
     columns = min(COLUMNS, len(shown))
-    rows = -(-len(shown) // columns)
-    figure = Figure(figsize=(WIDTH_IN, 0.8 + 2.9 * rows))
-    panels = list(np.asarray(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)).flat)
-    every = [growth.algorithm.time_s(name) for growth in shown for name in growth.algorithm.points]
-    counts = np.unique(
-        np.concatenate([growth.algorithm.ranks(n) for growth in shown for n in growth.algorithm.points])
-    )
-    is_crowded = bool(np.median(counts) * CROWDED < counts[-1])
-    for axes, growth in zip(panels, shown, strict=False):
-        _panel(axes, growth, look)
-        if is_crowded:
-            count_axis(axes, counts, "ranks")
-        else:
-            axes.set_xlabel("ranks")
-        axes.tick_params(labelbottom=True)
-    for axes in panels[len(shown) :]:
-        axes.set_visible(False)
-    for axes in panels[::columns]:
-        axes.set_ylabel("time in µs")
-    log_axis(panels[0], *(1e6 * float(end(np.concatenate(every))) for end in (np.min, np.max)))
-    handles = {
-        str(line.get_label()): line for axes in panels for line in axes.get_lines() if line.get_label() in look
-    }
-    legend_below(figure, [*handles.values()], [*handles], 5, top_in=0.3, gaps_in=(0.12, 0.72))
+    rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
     left = len(growths) - len(shown)
     return Drawing(
         f"{operation}-by-algorithm-{size_B}" + (f"-{number + 1}" if words else ""),
@@ -109,43 +88,44 @@ def _figure(operation: str, size_B: int, words: str, growths: Sequence[Growth], 
         f"{', '.join(allocations)}",
         "Wide and pale: the model of all allocations, each at its own level where they differ. Dotted: a step, "
         "with what reproduces it." + (f" {left} more algorithms are in the tables." if left else ""),
-        figure,
+        Chart(rows, 0.8 + 2.9 * len(rows), shared="all"),
     )
 
 
-def _panel(axes: Any, growth: Growth, look: dict[str, Style]) -> None:
+def _panel(growth: Growth, look: Mapping[str, Style], x: Axis) -> Panel:
     algorithm = growth.algorithm
+    lines = []
     for name in algorithm.points:
-        ranks, style = algorithm.ranks(name), look[name]
-        axes.plot(
-            ranks,
-            algorithm.time_s(name) * 1e6,
-            color=style.colour,
-            dashes=style.dashes or (None, None),
-            linewidth=1.0,
-            marker=style.marker if ranks.size <= 24 else "",
-            markersize=3,
-            label=name,
-        )
+        ranks = algorithm.ranks(name)
+        dots = 3.0 if ranks.size <= MOST_MARKED else 0.0
+        lines.append(Line(name, ranks, algorithm.time_s(name), style=look[name], width=1.0, dots=dots))
         if growth.choice is not None:
             time_s = growth.choice.preferred.at_s(growth.curves[name])
-            axes.plot(ranks, time_s * 1e6, color=style.colour, linewidth=4, alpha=0.25, zorder=1.5)
-    marked: dict[int, list[str]] = {}
-    for one in growth.steps:
-        marked.setdefault(one.candidate.after, []).append(cause_word(one))
-    for after, words in marked.items():
-        before = next(one.candidate.before for one in growth.steps if one.candidate.after == after)
-        at = math.sqrt(before * after) if axes.get_xscale() == "log" else (before + after) / 2
-        axes.axvline(at, color=QUIET, linestyle=":", linewidth=0.9, zorder=1)
-        axes.text(
-            at, 0.02, f"{before}: {', '.join(dict.fromkeys(words))}", transform=axes.get_xaxis_transform(),
-            rotation=90, fontsize=6, color=QUIET, va="bottom", ha="right",
-        )  # fmt: skip
+            pale = Style(look[name].colour, (), "")
+            lines.append(Line("", ranks, time_s, style=pale, width=4.0, opacity=0.25, order=1.5))
+    marked: dict[int, list[ExplainedStep]] = {}
+    for step in growth.steps:
+        marked.setdefault(step.candidate.after, []).append(step)
+    marks = [
+        Mark(
+            between(x, steps[0].candidate.before, after),
+            f"{steps[0].candidate.before}: {', '.join(dict.fromkeys(map(cause_word, steps)))}",
+            width=0.9,
+            place="foot",
+        )
+        for after, steps in marked.items()
+    ]
     title = algorithm.label
     if growth.choice is not None:
         best = growth.choice.preferred
         title += f": {FORM_WORDS[best.form]}, off by {percent(best.deviation)}"
-    axes.set_title(title, fontsize=8)
+    return Panel(
+        lines,
+        x,
+        Axis("time in µs", "log", 1e-6, values=np.concatenate([algorithm.time_s(n) for n in algorithm.points])),
+        title,
+        marks,
+    )
 
 
 PART_WORDS = {

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from hockney.machine.file import Machine
 from hockney.machine.select import collective_title
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.models.collectives.statements import domain, formula_text
 from hockney.records.keys import sizes_are_blocks
 from hockney.records.statistic import BY_NAME
-from hockney.report.axes import SizeAxis, count_axis, log_axis, rate_unit
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.axes import rate_unit
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import GREY, Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
-from hockney.report.style import QUIET, Style, styles
+from hockney.report.style import styles
 from hockney.report.tables import Table
 from hockney.report.views.collective_bounds import least_message
 from hockney.report.views.collective_costs import costs_of
@@ -117,7 +116,7 @@ def _bound_of(machine: Machine | None) -> Bound | None:
     alpha_s, beta_s_per_B = least_message(costs.every)
 
     def bound(operation: str, ranks: Array, size_B: Array) -> Array:
-        counts = collective_models.get(operation).optimum.counts(Call(np.maximum(ranks, 2), size_B))
+        counts = collective_models.get(operation).optimum.counts(FormulaCall(np.maximum(ranks, 2), size_B))
         return np.maximum(np.asarray(counts.alpha) * alpha_s, np.asarray(counts.bytes) * beta_s_per_B)
 
     return bound
@@ -128,29 +127,31 @@ def _drawing(model: CollectiveModel, title: str, bound: Bound | None, number: in
         np.array([np.nan if row.get(name) is None else float(row[name] or 0) for row in model.points])
         for name in ("ranks", "bytes", "time_s", "low_s", "high_s")
     )
+    measured = _Measured(
+        model, bound, ranks, size_B, time_s, *(np.where(np.isnan(end), time_s, end) for end in (low_s, high_s))
+    )
     counts, sizes = np.unique(ranks), np.unique(size_B[size_B > 0])
-    has_ranks = counts.size > 1
-    figure = Figure(figsize=(WIDTH_IN, 7.4 if has_ranks else 4.0), layout="constrained")
-    panels = np.asarray(figure.subplots(2 if has_ranks else 1, 2, squeeze=False))
-    measured = time_s, np.where(np.isnan(low_s), time_s, low_s), np.where(np.isnan(high_s), time_s, high_s)
-    axis = SizeAxis.of([size_B])
-    over_bytes = _Panel(model, bound, ranks, size_B, measured, size_B, axis.position)
     grid_B = 2.0 ** np.linspace(np.log2(sizes[0]), np.log2(sizes[-1]), 200)
-    looks = styles([f"P = {count:.0f}" for count in _spread(counts)])
-    for count, (name, look) in zip(_spread(counts), looks.items(), strict=True):
-        over_bytes.draw(panels[0], ranks == count, np.full(grid_B.shape, count), grid_B, name, look)
-    for panel in panels[0]:
-        axis.apply(panel, labels=6, title="bytes n")
-    over_bytes.finish(panels[0])
-    if has_ranks:
-        over_ranks = _Panel(model, bound, ranks, size_B, measured, ranks, lambda count: count)
+    rows = [
+        measured.panels(
+            {
+                f"P = {count:.0f}": (ranks == count, np.full(grid_B.shape, count), grid_B)
+                for count in _spread(counts)
+            },
+            Axis("bytes n", "size", values=size_B, ticks=6),
+        )
+    ]
+    if counts.size > 1:
         grid = 2.0 ** np.linspace(np.log2(counts[0]), np.log2(counts[-1]), 200)
-        looks = styles([f"n = {format_bytes(size)}" for size in _spread(sizes)])
-        for size, (name, look) in zip(_spread(sizes), looks.items(), strict=True):
-            over_ranks.draw(panels[1], size_B == size, grid, np.full(grid.shape, size), name, look)
-        for panel in panels[1]:
-            count_axis(panel, counts, "ranks P")
-        over_ranks.finish(panels[1])
+        rows.append(
+            measured.panels(
+                {
+                    f"n = {format_bytes(size)}": (size_B == size, grid, np.full(grid.shape, size))
+                    for size in _spread(sizes)
+                },
+                Axis("ranks P", "counts", values=counts),
+            )
+        )
     thin = " Thin grey: what no algorithm beats, by the ping-pongs of this campaign." if bound is not None else ""
     return Drawing(
         f"{model.operation}-model" + (f"-{number + 1}" if number else ""),
@@ -158,7 +159,7 @@ def _drawing(model: CollectiveModel, title: str, bound: Bound | None, number: in
         f"{title}: time and whole vector over time, against bytes and against ranks, measured and modelled",
         "Symbols: measured, with 95 % intervals where there are any. Lines: the formula of the table, where it "
         f"holds.{thin}",
-        figure,
+        Chart(rows, 7.4 if len(rows) > 1 else 4.0, legend="right"),
     )
 
 
@@ -168,64 +169,44 @@ def _spread(values: Array) -> list[float]:
     return [float(values[place]) for place in places]
 
 
-class _Panel:
-    """Two axes side by side, time and rate, over bytes or over ranks."""
+@dataclass(frozen=True)
+class _Measured:
+    """The points of a model, shape (n,), with the ends of their intervals."""
 
-    def __init__(
-        self,
-        model: CollectiveModel,
-        bound: Bound | None,
-        ranks: Array,
-        size_B: Array,
-        measured: tuple[Array, Array, Array],
-        abscissa: Array,
-        position: Callable[[Array], Array],
-    ) -> None:
-        self._model, self._bound = model, bound
-        self._ranks, self._size_B, self._measured = ranks, size_B, measured
-        self._abscissa, self._position = abscissa, position
-        rates = self._rates(ranks, size_B, measured[0])
-        self._scale, self._unit = rate_unit(float(rates.max()))
+    model: CollectiveModel
+    bound: Bound | None
+    ranks: Array
+    size_B: Array
+    time_s: Array
+    low_s: Array
+    high_s: Array
+
+    def panels(self, curves: Mapping[str, tuple[Array, Array, Array]], x: Axis) -> list[Panel]:
+        """Time and rate beside each other; `curves`: which points, and ranks and bytes of the model's line."""
+        looks = styles(list(curves))
+        of_rates = self._rates(self.ranks, self.size_B, self.time_s)
+        unit, name = rate_unit(float(of_rates.max()))
+        times, rates = [], []
+        for label, (chosen, ranks, size_B) in curves.items():
+            over, at = (size_B, self.size_B[chosen]) if x.scale == "size" else (ranks, self.ranks[chosen])
+            values = self.time_s[chosen], self.low_s[chosen], self.high_s[chosen]
+            rate, fast, slow = (self._rates(self.ranks[chosen], self.size_B[chosen], value) for value in values)
+            modelled = {label: self.model.extended_s(ranks, size_B)}
+            if self.bound is not None:
+                modelled[""] = self.bound(self.model.operation, ranks, size_B)
+            dots = Line("", at, *values, style=looks[label], width=0, dots=3.2, order=4)
+            times.append(dots)
+            rates.append(replace(dots, y=rate, low=slow, high=fast))
+            for word, line_s in modelled.items():
+                line = Line(word, over, line_s, style=looks[label] if word else GREY, width=1.5 if word else 0.7)
+                times.append(line)
+                rates.append(replace(line, y=self._rates(ranks, size_B, line_s)))
+        ends_s = np.array([self.low_s[self.low_s > 0].min(), self.high_s.max()])
+        ends = np.array([of_rates[of_rates > 0].min(), 2 * of_rates.max()])
+        return [
+            Panel(times, x, Axis("time in µs", "log", 1e-6, values=ends_s)),
+            Panel(rates, x, Axis(f"whole vector / time ({name})", "log", unit, values=ends)),
+        ]
 
     def _rates(self, ranks: Array, size_B: Array, time_s: Array) -> Array:
-        return (size_B * ranks if sizes_are_blocks(self._model.operation) else size_B) / time_s
-
-    def draw(
-        self, axes: Sequence[Axes], chosen: Array, ranks: Array, size_B: Array, name: str, look: Style
-    ) -> None:
-        """The points of a curve, the model's line, and the bound."""
-        at = self._position(self._abscissa[chosen])
-        time_s, low_s, high_s = (each[chosen] for each in self._measured)
-        of = self._ranks[chosen], self._size_B[chosen]
-        look_of: Any = {
-            "fmt": look.marker,
-            "color": look.colour,
-            "markersize": 3.2,
-            "elinewidth": 0.8,
-            "zorder": 4,
-        }
-        # A table's interval need not hold its time.
-        reach_s = np.maximum(np.vstack([time_s - low_s, high_s - time_s]), 0.0)
-        axes[0].errorbar(at, time_s * 1e6, yerr=reach_s * 1e6, **look_of)
-        rate = self._rates(*of, time_s) / self._scale
-        ends = [rate - self._rates(*of, high_s) / self._scale, self._rates(*of, low_s) / self._scale - rate]
-        axes[1].errorbar(at, rate, yerr=np.maximum(np.vstack(ends), 0.0), **look_of)
-        over = size_B if np.ptp(size_B) > 0 else ranks
-        line_s = self._model.extended_s(ranks, size_B)
-        axes[0].plot(self._position(over), line_s * 1e6, label=name, **look.line)
-        axes[1].plot(self._position(over), self._rates(ranks, size_B, line_s) / self._scale, **look.line)
-        if self._bound is not None:
-            least_s = self._bound(self._model.operation, ranks, size_B)
-            axes[0].plot(self._position(over), least_s * 1e6, color=QUIET, linewidth=0.7)
-            bound_rate = self._rates(ranks, size_B, least_s) / self._scale
-            axes[1].plot(self._position(over), bound_rate, color=QUIET, linewidth=0.7)
-
-    def finish(self, axes: Sequence[Axes]) -> None:
-        """Scales, titles and the legend."""
-        time_s, low_s, high_s = self._measured
-        log_axis(axes[0], float(low_s[low_s > 0].min()) * 1e6, float(high_s.max()) * 1e6)
-        axes[0].set_ylabel("time in µs")
-        axes[1].set_ylabel(f"whole vector / time ({self._unit})")
-        axes[1].legend(*axes[0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        rates = self._rates(self._ranks, self._size_B, time_s)
-        log_axis(axes[1], float(rates[rates > 0].min()) / self._scale, 2 * float(rates.max()) / self._scale)
+        return (size_B * ranks if sizes_are_blocks(self.model.operation) else size_B) / time_s

@@ -22,7 +22,7 @@ from hockney.models.over_ranks.points import (
 )
 from hockney.models.over_ranks.regression import Regression, regressions
 from hockney.records.statistic import BY_NAME, OVER_RANKS
-from hockney.report import bandwidths
+from hockney.report import bandwidths, maps
 from hockney.report.collective_analysis import analyse
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_findings import of_choices
@@ -37,7 +37,6 @@ from hockney.report.collective_growth import (
 )
 from hockney.report.collective_jumps import Key, boundary_table, breaks, jump_table
 from hockney.report.drawing import Drawing
-from hockney.report.explorer import maps
 from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.explored import Source
 from hockney.report.page import Section, SectionPart

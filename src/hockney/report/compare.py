@@ -17,14 +17,20 @@ from hockney.records.contents import read
 from hockney.records.statistic import RATES
 from hockney.report import provenance
 from hockney.report.drawing import Drawing
-from hockney.report.explorer.chart import AGAINST_RANKS, AGAINST_SIZE, DIMENSIONS, Choice, Explored, chart
-from hockney.report.explorer.drawn import figure
+from hockney.report.explorer.chart import (
+    AGAINST_RANKS,
+    AGAINST_SIZE,
+    DIMENSIONS,
+    Explored,
+    Selection,
+    figure,
+    panel,
+)
 from hockney.report.explorer.embed import by_wins
 from hockney.report.explorer.explored import explored
-from hockney.report.findings import Finding, weightiest
+from hockney.report.findings import Finding, ratios, ratios_in_words, weightiest
 from hockney.report.make import not_shown
 from hockney.report.page import Contribution, Report, Section
-from hockney.report.ratios import in_words, ratios
 from hockney.report.reading import PLAIN, Progress, Reading, statistics_of, unsaid
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import NONE, Table
@@ -127,7 +133,7 @@ def _in_common(
 def differences(seen: Explored, names: Sequence[str]) -> pd.DataFrame:
     """Each point of a campaign that the first has too: the columns they share, `campaign`, `ratio`, `is_told`.
 
-    `ratio` and `is_told` are those of `report.ratios`.
+    `ratio` and `is_told` are those of `report.findings.ratios`.
     """
     is_first = seen.points["campaign"] == names[0]
     columns = [*_SAME, "campaign", "time_s", "low_s", "high_s"]
@@ -156,7 +162,7 @@ def _section(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks, n
 
 def _finding(operation: str, name: str, group: pd.DataFrame, first: str, anchor: str) -> Finding:
     told = group[group["is_told"]]
-    text = f"{operation}: {in_words(name, first, group)}"
+    text = f"{operation}: {ratios_in_words(name, first, group)}"
     if len(told):
         worst = told.loc[np.abs(np.log(told["ratio"])).idxmax()]
         where = ", ".join(filter(None, [str(worst[one]) for one in DIMENSIONS[1:]]))
@@ -173,7 +179,7 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
     counts = rows.groupby(names, sort=False).size().sort_values(ascending=False, kind="stable")
     # One panel for each placement: of its algorithms and ranks the one with most points.
     keys = [dict(zip(names, key, strict=True)) for key in counts.index]
-    fullest: dict[tuple[str, str], Choice] = {}
+    fullest: dict[tuple[str, str], Selection] = {}
     for key in keys:
         held = {**first.held, **{name: str(key[name]) for name in DIMENSIONS[1:]}}
         fullest.setdefault(
@@ -181,7 +187,7 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
         )
     chosen = [*fullest.values()][:MOST_PANELS]
     made = []
-    by_size = {_words(one): chart(AGAINST_SIZE, one, seen) for one in chosen}
+    by_size = {_words(one): panel(AGAINST_SIZE, one, seen) for one in chosen}
     if any(len(line.x) > 1 for one in by_size.values() for line in one.lines):
         left = len(fullest) - len(chosen)
         note = f"{left} more placements are in the table. " if left else ""
@@ -192,13 +198,13 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
                 f"{operation}: time against size.",
                 f"{operation}: time against message size, a line for each campaign; {', '.join(by_size)}",
                 note,
-                figure(by_size, looks, "time (µs)"),
-                choice=chosen[0].as_json(),
+                figure(AGAINST_SIZE, by_size, looks),
+                choice=chosen[0],
             )
         )
     sizes = sorted(rows["bytes"].unique())
     some = [replace(chosen[0], bytes=int(size)) for size in sizes[:: max(1, len(sizes) // 2)]][:MOST_PANELS]
-    by_ranks = {format_bytes(one.bytes): chart(AGAINST_RANKS, one, seen) for one in some}
+    by_ranks = {format_bytes(one.bytes): panel(AGAINST_RANKS, one, seen) for one in some}
     by_ranks = {title: one for title, one in by_ranks.items() if any(len(line.x) > 1 for line in one.lines)}
     if by_ranks:
         made.append(
@@ -207,19 +213,19 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
                 f"{operation}: time against the number of ranks{_of(chosen[0])}.",
                 f"{operation}: time against ranks, a line for each campaign, at {', '.join(by_ranks)}",
                 "",
-                figure(by_ranks, looks, "time (µs)"),
-                choice=some[0].as_json(),
+                figure(AGAINST_RANKS, by_ranks, looks),
+                choice=some[0],
             )
         )
     return made
 
 
-def _of(choice: Choice) -> str:
+def _of(choice: Selection) -> str:
     words = ", ".join(filter(None, (choice.held[name] for name in DIMENSIONS[1:])))
     return f", {words}" if words else ""
 
 
-def _words(choice: Choice) -> str:
+def _words(choice: Selection) -> str:
     words = [choice.held[name] for name in DIMENSIONS[1:]]
     return ", ".join(filter(None, [*words, f"{choice.ranks} ranks" if choice.ranks else ""]))
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hockney.machine import summary
+from hockney.machine import formula
 from hockney.machine.file import Entry, Machine, series_of
 from hockney.machine.formula import formulas
 from hockney.models.base import Fit, Parameter, preferred_model
@@ -161,7 +161,7 @@ class MessageCurve:
 
     def bandwidth(self, fit: Fit) -> Parameter | None:
         """The asymptotic bandwidth in B/s, all pairs and both directions; None if the time does not grow."""
-        rate = summary.bandwidth(self.entry, fit)
+        rate = formula.bandwidth(self.entry, fit)
         if rate is None or self.pairs == 1:
             return rate
         low, high = (None if bound is None else self.pairs * bound for bound in (rate.low, rate.high))
@@ -324,7 +324,7 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
         and (most := float(np.max(rates, where=peak.carries(curve.size_B), initial=0.0))) > 0
         and peak.may_carry(most, curve.directions)
     ]
-    latency, rate, n_half = summary.latency(fit), curve.bandwidth(fit), summary.half_bandwidth_size(entry, fit)
+    latency, rate, n_half = formula.latency(fit), curve.bandwidth(fit), formula.half_bandwidth_size(entry, fit)
     shares = [(peak.label(curve.directions), percent(share)) for peak, share in reached]
     numbers = [
         f"latency {format_time(latency.value)}",

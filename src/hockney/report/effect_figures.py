@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from hockney.models.effects.base import Cell, Effect, Plot
-from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit, time_unit
+from hockney.report.axes import rate_unit, time_unit
 from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.style import Style, styles
 
 MOST_SERIES = 8
@@ -54,74 +52,41 @@ def _draw(plot: Plot, rows: Sequence[Mapping[str, Cell]], name: str, title: str)
     dropped = max(0, len(groups) - MOST_SERIES)
     groups = dict(list(groups.items())[:MOST_SERIES])
     drawn = [row for group in groups.values() for row in group]
-    figure = Figure(figsize=(WIDTH_IN * 0.62, 3.4), layout="constrained")
-    axes = figure.subplots()
+    y, x = _axis(plot.y, drawn, is_log=plot.log_y), _axis(plot.x, drawn, is_log=plot.log_x)
+    label, unit = column(plot.by) if plot.by else ("", "")
     looks = styles(list(groups))
-    scale = _y_axis(axes, plot, drawn)
-    size_axis = _x_axis(axes, plot, drawn)
-    for word, group in groups.items():
-        _series(axes, plot, group, looks[word], scale, size_axis, word)
-    if plot.by:
-        label, unit = column(plot.by)
-        figure.legend(loc="outside lower center", ncols=4, title=f"{label} [{unit}]" if unit else label)
+    lines = [line for word, group in groups.items() for line in _lines(plot, group, looks[word], word)]
+    legend = f"{label} [{unit}]" if unit else label
     heading = plot.title or f"{column(plot.y)[0]} against {column(plot.x)[0]}"
     caption = "Dots are measured, lines are the model. " if plot.model else ""
     caption += f"{dropped} further series are in the table only." if dropped else ""
     values = [float(str(row[plot.y])) for row in drawn]
     spread = f"{min(values):.3g} to {max(values):.3g} {column(plot.y)[1]}".rstrip()
     alt = f"{title}: {heading}, {len(drawn)} points from {spread}."
-    return Drawing(name, f"{title}: {heading}.", alt, caption, figure)
+    chart = Chart([[Panel(lines, x, y)]], 3.4, WIDTH_IN * 0.62, columns=4, legend_title=legend)
+    return Drawing(name, f"{title}: {heading}.", alt, caption, chart)
 
 
-def _y_axis(axes: Axes, plot: Plot, rows: Sequence[Mapping[str, Cell]]) -> float:
-    """Scale the axis to all values; returns the axis's unit in units of the column."""
-    label, unit = column(plot.y)
-    values = [float(str(row[plot.y])) for row in rows]
+def _axis(name: str, rows: Sequence[Mapping[str, Cell]], *, is_log: bool) -> Axis:
+    """The axis of a column, in a unit in which its values read well."""
+    label, unit = column(name)
+    values = np.array([float(str(row[name])) for row in rows])
     scale = 1.0
     if unit == "s":
-        scale, unit = time_unit(max(values))
+        scale, unit = time_unit(float(values.max()))
     elif unit == "B/s":
-        scale, unit = rate_unit(max(values))
-    axes.set_ylabel(f"{label} [{unit}]" if unit else label)
-    if plot.log_y:
-        log_axis(axes, min(values) / scale, max(values) / scale)
-    else:
-        axes.set_ylim(min(0.0, min(values) / scale), 1.08 * max(max(values) / scale, 1e-12))
-    return scale
+        scale, unit = rate_unit(float(values.max()))
+    elif unit == "B" and is_log:
+        return Axis(label, "size")
+    return Axis(f"{label} [{unit}]" if unit else label, "log" if is_log else "from_0", scale, values)
 
 
-def _x_axis(axes: Axes, plot: Plot, rows: Sequence[Mapping[str, Cell]]) -> SizeAxis | None:
-    label, unit = column(plot.x)
-    values = np.array([float(str(row[plot.x])) for row in rows])
-    if unit == "B" and plot.log_x:
-        size_axis = SizeAxis.of([values])
-        size_axis.apply(axes, title=label)
-        return size_axis
-    axes.set_xlabel(f"{label} [{unit}]" if unit else label)
-    if plot.log_x:
-        axes.set_xscale("symlog" if np.any(values == 0) else "log", base=2)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-    return None
-
-
-def _series(
-    axes: Axes,
-    plot: Plot,
-    rows: Sequence[Mapping[str, Cell]],
-    look: Style,
-    scale: float,
-    size_axis: SizeAxis | None,
-    label: str,
-) -> None:
+def _lines(plot: Plot, rows: Sequence[Mapping[str, Cell]], look: Style, label: str) -> list[Line]:
+    """The measured points, and the model through them where there is one."""
     ordered = sorted(rows, key=lambda row: float(str(row[plot.x])))
-    x = np.array([float(str(row[plot.x])) for row in ordered])
-    y = np.array([float(str(row[plot.y])) for row in ordered]) / scale
-    at = x if size_axis is None else size_axis.position(x)
-    if not plot.model:
-        axes.plot(at, y, marker=look.marker, label=label, **look.line)
-        return
-    axes.plot(at, y, marker=look.marker, linestyle="", color=look.colour, label=label)
-    model = [row.get(plot.model) for row in ordered]
-    if all(isinstance(value, int | float) for value in model):
-        axes.plot(at, np.array(model, dtype=np.float64) / scale, linewidth=1.0, **look.line)
+    x, y = (np.array([float(str(row[name])) for row in ordered]) for name in (plot.x, plot.y))
+    model = [row.get(plot.model) for row in ordered] if plot.model else []
+    measured = Line(label, x, y, style=look, dots=4.0, width=0.0 if plot.model else 1.5)
+    if not model or not all(isinstance(value, int | float) for value in model):
+        return [measured]
+    return [measured, Line("", x, np.array(model, dtype=np.float64), style=look, width=1.0)]

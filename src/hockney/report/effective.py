@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from hockney.machine.congestion import MeasuredShare
-from hockney.network.traffic.effective import Effective
+from hockney.network.traffic.study import EffectiveShare
 from hockney.report.axes import count_axis
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.findings import Finding
@@ -17,17 +18,24 @@ from hockney.report.style import MEASURED, QUIET, styles
 NAME = "effective-bisection"
 
 
+@dataclass(frozen=True)
+class ComputedShare(EffectiveShare):
+    """The mean over random bisections beside what bounds it."""
+
+    bisection_share: float
+    """By the links of the least bisection."""
+    worst_permutation_share: float | None
+    """Of the slowest pair of the worst permutation; None where it is not looked for."""
+
+
 def effective(
     title: str,
-    computed: Sequence[Effective],
-    bounds: Sequence[float],
-    worst: Sequence[float | None],
+    computed: Sequence[ComputedShare],
     measured: Sequence[MeasuredShare],
 ) -> Drawing:
     """One panel over nodes (logarithmic): shares of full bisection, at which every pair has a link for itself.
 
-    `bounds`: by the links of the least bisection; `worst`: of the slowest pair of the worst permutation; both
-    in the order of `computed`. Points with bars are measured.
+    Beside what is computed stand its bounds. Points with bars are measured.
     """
     figure = Figure(figsize=(WIDTH_IN, 3.4), layout="constrained")
     axes = figure.subplots()
@@ -36,21 +44,22 @@ def effective(
     if len(nodes):
         axes.plot(
             nodes,
-            [each.mean for each in computed],
+            [each.fraction for each in computed],
             "o-",
             label="computed, mean over pairs",
             color=looks["computed"].colour,
         )
-        ends = [each.interval or (each.mean, each.mean) for each in computed]
         axes.fill_between(
             nodes,
-            [low for low, _ in ends],
-            [high for _, high in ends],
+            [each.fraction if each.low is None else each.low for each in computed],
+            [each.fraction if each.high is None else each.high for each in computed],
             color=looks["computed"].colour,
             alpha=0.2,
             linewidth=0,
         )
+        bounds = [each.bisection_share for each in computed]
         axes.plot(nodes, bounds, label="links of the least bisection", **looks["bisection"].line)
+        worst = [each.worst_permutation_share for each in computed]
         if any(share is not None for share in worst):
             shares = [np.nan if share is None else share for share in worst]
             axes.plot(nodes, shares, label="slowest pair, worst permutation", **looks["worst"].line)
@@ -75,7 +84,7 @@ def effective(
     axes.set_ylabel("share of full bisection")
     axes.set_title(f"Effective bisection bandwidth, {title}")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    said = "; ".join(f"{each.nodes} nodes: {each.mean:.3g}" for each in computed)
+    said = "; ".join(f"{each.nodes} nodes: {each.fraction:.3g}" for each in computed)
     said += "".join(f"; measured on {each.ranks} ranks: {each.fraction:.3g}" for each in measured)
     return Drawing(
         NAME,
@@ -86,7 +95,7 @@ def effective(
     )
 
 
-def findings(computed: Sequence[Effective], measured: Sequence[MeasuredShare]) -> list[Finding]:
+def findings(computed: Sequence[ComputedShare], measured: Sequence[MeasuredShare]) -> list[Finding]:
     """What is left of full bisection on the most nodes, measured and computed."""
     said = []
     if measured:
@@ -98,8 +107,7 @@ def findings(computed: Sequence[Effective], measured: Sequence[MeasuredShare]) -
         said.append(Finding(text, NAME, 0.6))
     if computed:
         widest = computed[-1]
-        ends = widest.interval
-        within = "" if ends is None else f" (95 %: {ends[0]:.1%} to {ends[1]:.1%})"
-        text = f"By the network's links alone {widest.nodes} nodes would get {widest.mean:.1%}{within}."
+        within = "" if widest.low is None else f" (95 %: {widest.low:.1%} to {widest.high:.1%})"
+        text = f"By the network's links alone {widest.nodes} nodes would get {widest.fraction:.1%}{within}."
         said.append(Finding(text, NAME, 0.4))
     return said

@@ -1,27 +1,42 @@
-"""Figures of messages between pairs, as matplotlib figures without global state."""
+"""Figures of messages between pairs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
 from hockney.models._evaluate import HeldOut
-from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
+from hockney.report.axes import SizeAxis, rate_unit
 from hockney.report.curves import MessageCurve, labels
-from hockney.report.drawing import WIDTH_IN, Drawing
-from hockney.report.explorer.chart import AGAINST_SIZE, MISSED, MODELS, RATE, Line, lines_of, model_lines
-from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import (
+    AGAINST_SIZE,
+    MISSED,
+    MODELS,
+    RATE,
+    Axis,
+    Chart,
+    Line,
+    Mark,
+    Panel,
+    Shown,
+    lines_of,
+    model_lines,
+)
+from hockney.report.marks import Peak, SizeMark, percent
 from hockney.report.style import MEASURED, QUIET, Looks, Style
 from hockney.units import format_bytes, format_rate
 
-LEFT = 0.098
-"""Share of the width left of the axes: a label and numbers as long as `100 000 000`."""
+LEVEL = Style(QUIET, (7, 2), "")
+LATE = 0.4
+"""A peak that begins beyond this share of the width has its words at its end."""
+FEWEST_PANELS = 4
+"""Places in a row of a panel for each model."""
+DOTS = 3.6
 
 
 @dataclass(frozen=True)
@@ -42,44 +57,30 @@ class Context:
 
 def with_fits(curve: MessageCurve, context: Context) -> Drawing:
     """Time and throughput of one curve, with intervals and all fits."""
-    figure, (time_axes, rate_axes), size_axis = _pair([curve], rows=_legend_rows(len(curve.fits) + 1))
-    bounds = _has_intervals(curve)
-    measured_label = "measured (median, 95 % interval)" if bounds else "measured"
-    for axes, line, scale in _panels(curve, time_axes, rate_axes):
-        axes.errorbar(
-            size_axis.position(line.x), line.y / scale, yerr=_reach(line) / scale, fmt="o", color=MEASURED,
-            markersize=3.6, elinewidth=1.0, capsize=2.0, label=measured_label, zorder=5,
-        )  # fmt: skip
-    unit, _ = rate_unit(_fastest([curve]))
-    lines = model_lines(curve.points, curve.regimes, MODELS)
-    for line in lines:
-        look, time_s = context.model_styles[line.label].line, _positive(line.y)
-        at = size_axis.position(line.x)
-        if line.x.size == 1 and line.x[0] == 0:
-            # One point is no line.
-            at, time_s = at + 0.018 * size_axis.span * np.array([-1, 1]), np.repeat(time_s, 2)
-        else:
-            rate_axes.plot(at, curve.throughput(line.x, time_s) / unit, **look)
-        time_axes.plot(at, time_s * 1e6, **look)
-    for model in curve.fits:
-        time_axes.plot([], [], label=model, **context.model_styles[model].line)
+    label = "measured (median, 95 % interval)" if _has_intervals(curve) else "measured"
+    measured = [
+        replace(line, label=label, style=Style(MEASURED, (), "o"), width=0, dots=DOTS, order=5)
+        for line in _measured(curve)
+    ]
+    models = model_lines(curve.points, curve.regimes, MODELS)
+    drawn = [replace(line, style=context.model_styles[line.label]) for line in models]
+    times = [measured[0], *drawn]
+    rates = [
+        replace(line, label="", y=curve.throughput(line.x, np.where(line.y > 0, line.y, np.nan)))
+        for line in drawn
+        if line.x.size > 1 or line.x[0] > 0
+    ]
     marks = context.marks_of([curve])
-    note = _marks_note(size_axis, marks)
+    note = _marks_note(curve.size_B, marks)
     if curve.entry.eager_limit_B:
         marks.append(SizeMark(curve.entry.eager_limit_B, "eager limit"))
-    _finish([curve], time_axes, rate_axes, size_axis, marks, context.peaks)
-    entries = sorted(
-        zip(*time_axes.get_legend_handles_labels(), strict=True), key=lambda entry: entry[1] != measured_label
-    )
-    handles, texts = zip(*entries, strict=True)
-    figure.legend(handles, texts, loc="lower center", ncols=6, handlelength=3.2)
     return Drawing(
         f"{curve.name}-fits",
         "Measured and fitted.",
         f"{curve.operation}, {curve.label}: time and throughput against message size, measured and fitted. "
         + in_words(curve),
-        " ".join(text for text in (note, _negative_note(lines)) if text),
-        figure,
+        " ".join(text for text in (note, _negative_note(models)) if text),
+        _pair([curve], times, [measured[1], *rates], marks, context.peaks, columns=6),
     )
 
 
@@ -88,99 +89,89 @@ def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Con
     names = labels(curves)
     kinds = [curve.kind for curve in curves]
     keys = kinds if len(set(kinds)) == len(kinds) else names
-    looks = dict(zip(names, context.looks.of(keys).values(), strict=True))
-    columns = _legend_columns(names)
-    figure, (time_axes, rate_axes), size_axis = _pair(curves, rows=-(-len(curves) // columns))
-    for curve, label in zip(curves, names, strict=True):
-        style = looks[label]
-        for axes, line, scale in _panels(curve, time_axes, rate_axes, _fastest(curves)):
-            at = size_axis.position(line.x)
-            joined = np.where(line.x == 0, np.nan, at)
-            axes.plot(joined, line.y / scale, **{**style.line, "linewidth": 1.1}, zorder=3)
-            axes.errorbar(
-                at, line.y / scale, yerr=_reach(line) / scale, fmt=style.marker, color=style.colour,
-                markersize=3.6, elinewidth=0.9, zorder=4,
-            )  # fmt: skip
-        time_axes.plot([], [], label=label, marker=style.marker, **style.line)
-    _finish(curves, time_axes, rate_axes, size_axis, context.marks_of(curves), context.peaks)
-    figure.legend(*time_axes.get_legend_handles_labels(), loc="lower center", ncols=columns, handlelength=3.2)
+    looks = context.looks.of(keys).values()
+    times, rates = (
+        [
+            replace(line, label=label, style=look, width=1.1, dots=DOTS)
+            for curve, label, look in zip(curves, names, looks, strict=True)
+            for line in _measured(curve)[place : place + 1]
+        ]
+        for place in (0, 1)
+    )
+    marks = context.marks_of(curves)
     words = " ".join(f"{label}: {in_words(curve)}" for curve, label in zip(curves, names, strict=True))
+    sizes = np.concatenate([curve.size_B for curve in curves])
     return Drawing(
         f"{name}-measured",
         f"Measured: {title}.",
         f"{title}: measured time and throughput against message size. {words}",
-        " ".join(filter(None, [_bars_note(curves), _marks_note(size_axis, context.marks_of(curves))])),
-        figure,
-        choice={"operation": curves[0].operation},
+        " ".join(filter(None, [_bars_note(curves), _marks_note(sizes, marks)])),
+        _pair(curves, times, rates, marks, context.peaks, columns=5),
+        choice=Shown(curves[0].operation),
     )
 
 
 def residuals(curve: MessageCurve, context: Context) -> Drawing:
     """The error of each model at each measured point, in per cent of the measured time."""
-    size_axis = SizeAxis.of([curve.size_B])
-    figure = Figure(figsize=(WIDTH_IN, 2.6))
-    figure.subplots_adjust(left=0.1, right=0.995, top=0.82, bottom=0.19, wspace=0.08)
-    panels = figure.subplots(1, max(len(curve.fits), 4), sharey=True, squeeze=False)[0]
-    errors = {line.label: line.y - 1 for line in model_lines(curve.points, curve.regimes, MISSED)}
-    everything = 100 * np.concatenate(list(errors.values()))
-    for axes in panels[len(errors) :]:
-        axes.set_visible(False)
-    for axes, (model, error) in zip(panels, errors.items(), strict=False):
-        style = context.model_styles[model]
-        axes.axhspan(-10, 10, color="#f1f1f1", zorder=0)
-        axes.axhline(0, color=QUIET, linewidth=0.8, zorder=1)
-        axes.vlines(size_axis.position(curve.size_B), 0, 100 * error, color=style.colour, linewidth=0.8, zorder=2)
-        axes.plot(
-            size_axis.position(curve.size_B), 100 * error, linestyle="", marker=style.marker, color=style.colour,
-            markersize=3.6,
-        )  # fmt: skip
-        axes.set_title(f"{model}\nmedian {percent(float(np.median(np.abs(error))))}", fontsize=8.5)
-        size_axis.apply(axes, labels=4)
-        _percent_axis(axes, float(everything.min()), float(everything.max()))
-    panels[0].set_ylabel("error of the model")
-    medians = ", ".join(f"{m} {percent(float(np.median(np.abs(e))))}" for m, e in errors.items())
+    errors = {line.label: 100 * (line.y - 1) for line in model_lines(curve.points, curve.regimes, MISSED)}
+    medians = {model: percent(float(np.median(np.abs(error))) / 100) for model, error in errors.items()}
+    y = Axis("error of the model", "percent")
+    panels: list[Panel | None] = [
+        Panel(
+            [
+                Line(
+                    "", curve.size_B, error, np.minimum(error, 0), np.maximum(error, 0),
+                    style=context.model_styles[model], width=0, dots=DOTS,
+                )
+            ],
+            Axis("message size", "size", ticks=4),
+            y,
+            f"{model}\nmedian {medians[model]}",
+            [Mark(0.0, style=Style(QUIET, (), ""), is_level=True)],
+            band=(-10, 10),
+        )
+        for model, error in errors.items()
+    ]  # fmt: skip
+    told = ", ".join(f"{model} {median}" for model, median in medians.items())
     return Drawing(
         f"{curve.name}-residuals",
         "Residuals.",
         f"{curve.operation}, {curve.label}: relative residuals of each model against message size. "
-        f"Median of their magnitude: {medians}.",
+        f"Median of their magnitude: {told}.",
         "(Model − measured) / measured; linear within ±1 %, logarithmic beyond. The grey band is ±10 %.",
-        figure,
+        Chart([_places(panels)], 2.6, shared="row"),
     )
+
+
+def _places(panels: Sequence[Panel | None]) -> list[Panel | None]:
+    """The panels of a row, with empty places for those that are fewer than `FEWEST_PANELS`."""
+    return [*panels, *[None] * (FEWEST_PANELS - len(panels))]
 
 
 def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Context) -> Drawing:
     """Predicted against measured time on points that the fits have not seen, one panel for each model."""
-    figure = Figure(figsize=(WIDTH_IN, 2.75))
-    figure.subplots_adjust(left=LEFT, right=0.995, top=0.83, bottom=0.18, wspace=0.10)
-    panels = figure.subplots(1, max(len(results), 4), sharey=True, squeeze=False)[0]
-    everything = np.concatenate([result.measured_s for result in results.values()]) * 1e6
+    everything = np.concatenate([result.measured_s for result in results.values()])
     low, high = float(everything.min()), float(everything.max())
-    for axes in panels[len(results) :]:
-        axes.set_visible(False)
-    for axes, (model, result) in zip(panels, results.items(), strict=False):
-        style = context.model_styles[model]
-        ends = np.array([low / 2, high * 2])
-        axes.plot(ends, ends, color=QUIET, linewidth=0.8, zorder=1)
-        inside = np.clip(result.predicted_s * 1e6, low / 1.5, high * 1.5)
-        outside = inside != result.predicted_s * 1e6
-        axes.plot(
-            result.measured_s[~outside] * 1e6, inside[~outside], linestyle="", marker=style.marker,
-            color=style.colour, markersize=3.2, zorder=3,
-        )  # fmt: skip
-        axes.plot(
-            result.measured_s[outside] * 1e6, inside[outside], linestyle="", marker=style.marker, zorder=3,
-            markerfacecolor="white", markeredgecolor=style.colour, markersize=3.2, clip_on=False,
-        )  # fmt: skip
-        log_axis(axes, low / 1.2, high * 1.2)
-        axes.set_xscale("log")
-        axes.set_xlim(axes.get_ylim())
-        axes.xaxis.set_major_locator(axes.yaxis.get_major_locator().__class__(numticks=6))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_title(f"{model}\nmedian {percent(result.median)}, P95 {percent(result.p95)}", fontsize=8.5)
-        axes.set_xlabel("measured (µs)")
-    panels[0].set_ylabel("predicted (µs)")
+    panels: list[Panel | None] = []
+    for model, result in results.items():
+        inside = np.clip(result.predicted_s, low / 1.5, high * 1.5)
+        beyond = inside != result.predicted_s
+        dots = [
+            Line(
+                "", result.measured_s[chosen], inside[chosen], style=context.model_styles[model], width=0,
+                dots=3.2, is_open=is_open,
+            )
+            for chosen, is_open in ((~beyond, False), (beyond, True))
+        ]  # fmt: skip
+        panels.append(
+            Panel(
+                dots,
+                Axis("measured (µs)", "log", 1e-6),
+                Axis("predicted (µs)", "log", 1e-6, values=np.array([low / 1.2, high * 1.2])),
+                f"{model}\nmedian {percent(result.median)}, P95 {percent(result.p95)}",
+                is_square=True,
+            )
+        )
     words = ", ".join(f"{m} median {percent(r.median)} and P95 {percent(r.p95)}" for m, r in results.items())
     return Drawing(
         f"{name}-held-out",
@@ -188,7 +179,7 @@ def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Con
         f"{title}: predicted against measured time on points the fits have not seen. Error: {words}.",
         "Every model is fitted again without the points at odd positions, and predicts those: predicted against "
         "measured time of all curves of this operation. Open symbols lie beyond the frame.",
-        figure,
+        Chart([_places(panels)], 2.75, shared="row"),
     )
 
 
@@ -204,70 +195,88 @@ def in_words(curve: MessageCurve) -> str:
     )
 
 
-def _pair(curves: Sequence[MessageCurve], rows: int) -> tuple[Figure, tuple[Axes, Axes], SizeAxis]:
-    legend_in = 0.12 + 0.17 * rows
-    height = 3.75 + legend_in
-    figure = Figure(figsize=(WIDTH_IN, height))
-    figure.subplots_adjust(
-        left=LEFT, right=0.995, top=1 - 0.36 / height, bottom=(0.52 + legend_in) / height, wspace=0.18
-    )
-    time_axes, rate_axes = figure.subplots(1, 2)
-    return figure, (time_axes, rate_axes), SizeAxis.of([curve.size_B for curve in curves])
+def _measured(curve: MessageCurve) -> list[Line]:
+    """Times, and throughput."""
+    return [lines_of(curve.points, view, "operation")[0] for view in (AGAINST_SIZE, RATE)]
 
 
-def _legend_rows(entries: int) -> int:
-    return -(-entries // 6)
-
-
-def _legend_columns(labels: Sequence[str]) -> int:
-    longest = max(len(label) for label in labels)
-    return max(1, min(5, int(150 / (longest + 10)), len(labels)))
-
-
-def _panels(
-    curve: MessageCurve, time_axes: Axes, rate_axes: Axes, fastest_B_per_s: float | None = None
-) -> list[tuple[Axes, Line, float]]:
-    """Axes, measured values and unit of the two panels: time in s and throughput in B/s."""
-    unit, _ = rate_unit(fastest_B_per_s or _fastest([curve]))
-    time, rate = (lines_of(curve.points, view, "operation")[0] for view in (AGAINST_SIZE, RATE))
-    return [(time_axes, time, 1e-6), (rate_axes, rate, unit)]
-
-
-def _reach(line: Line) -> NDArray[np.float64]:
-    """How far intervals reach down and up, (2, n); 0 where there is none."""
-    return np.nan_to_num(np.abs(np.vstack([line.y - line.low, line.high - line.y])))
-
-
-def _finish(
+def _pair(
     curves: Sequence[MessageCurve],
-    time_axes: Axes,
-    rate_axes: Axes,
-    size_axis: SizeAxis,
+    times: Sequence[Line],
+    rates: Sequence[Line],
     marks: Sequence[SizeMark],
     peaks: Sequence[Peak],
-) -> None:
-    for axes in (time_axes, rate_axes):
-        size_axis.apply(axes)
-        draw_sizes(axes, size_axis, marks)
-    times = np.concatenate([np.concatenate([curve.low_s, curve.high_s]) for curve in curves]) * 1e6
-    log_axis(time_axes, float(times[times > 0].min()), float(times.max()))
+    columns: int,
+) -> Chart:
+    """Time and throughput beside each other, with the sizes and the peaks to compare them with."""
+    sizes = np.concatenate([curve.size_B for curve in curves])
+    axis = SizeAxis.of([sizes])
+    merged: dict[float, list[str]] = {}
+    for mark in marks:
+        if axis.smallest_B <= mark.size_B <= axis.largest_B:
+            merged.setdefault(mark.size_B, []).append(mark.label)
+    verticals = [Mark(size_B, " = ".join(words)) for size_B, words in merged.items()]
+    x = Axis("message size", "size", values=sizes)
+    times_s = np.concatenate([np.concatenate([curve.low_s, curve.high_s]) for curve in curves])
     both = any(curve.directions == 2 for curve in curves)
-    time_axes.set_ylabel("time per message each way (µs)" if both else "time per message (µs)")
     reached = _fastest(curves)
     unit, name = rate_unit(reached)
-    directions = max(curve.directions for curve in curves)
-    reached_of = {
-        peak: reached_there
-        for peak in peaks
-        if (limited := [curve for curve in curves if peak.limits(curve.entry.locality)])
-        and (reached_there := _fastest(limited, peak)) > 0
-    }
-    levels = [directions * peak.rate_B_per_s / unit for peak in reached_of]
+    levels = [level for level in _levels(curves, peaks, axis) if level.at <= 5 * reached]
     # A peak far above the data would flatten them; the text then has its share.
-    top = max([reached / unit, *(level for level in levels if level <= 5 * reached / unit)])
-    rate_axes.set_ylim(0, 1.12 * top if top > 0 else 1.0)
-    rate_axes.set_ylabel(f"throughput, both directions ({name})" if both else f"throughput ({name})")
-    draw_peaks(rate_axes, size_axis, reached_of, directions, unit)
+    top = max([reached, *(level.at for level in levels)])
+    rows = -(-len({line.label for line in times} - {""}) // columns)
+    return Chart(
+        [
+            [
+                Panel(
+                    times,
+                    x,
+                    Axis(f"time per message{' each way' if both else ''} (µs)", "log", 1e-6, values=times_s),
+                    marks=verticals,
+                ),
+                Panel(
+                    rates,
+                    x,
+                    Axis(
+                        f"throughput{', both directions' if both else ''} ({name})",
+                        "from_0",
+                        unit,
+                        values=np.array([1.04 * top]),
+                    ),
+                    marks=[*verticals, *levels],
+                ),
+            ]
+        ],
+        3.87 + 0.17 * rows,
+        columns=columns,
+    )
+
+
+def _levels(curves: Sequence[MessageCurve], peaks: Sequence[Peak], axis: SizeAxis) -> list[Mark]:
+    """Lines over the sizes of each peak, with the share of it that the throughput reaches."""
+    directions = max(curve.directions for curve in curves)
+    left, right = axis.limits
+    levels = []
+    for peak in peaks:
+        limited = [curve for curve in curves if peak.limits(curve.entry.locality)]
+        if not limited or not (reached := _fastest(limited, peak)):
+            continue
+        share = f": {percent(peak.share(reached, directions))} reached"
+        ends_B = max(peak.above_B, 0.0), min(peak.up_to_B, axis.largest_B)
+        first, last = (float(at) for at in (axis.position(ends_B) - left) / (right - left))
+        reach = first if peak.above_B > 0 else 0.0, last if math.isfinite(peak.up_to_B) else 1.0
+        levels.append(
+            Mark(
+                directions * peak.rate_B_per_s,
+                peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
+                LEVEL,
+                1.0,
+                "end" if reach[0] > LATE else "begin",
+                is_level=True,
+                reach=reach,
+            )
+        )
+    return levels
 
 
 def _fastest(curves: Sequence[MessageCurve], peak: Peak | None = None) -> float:
@@ -284,11 +293,6 @@ def _fastest(curves: Sequence[MessageCurve], peak: Peak | None = None) -> float:
     )
 
 
-def _positive(time_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Times with NaN for those that are not positive, which have no place on a logarithmic axis."""
-    return np.where(time_s > 0, time_s, np.nan)
-
-
 def _has_intervals(curve: MessageCurve) -> bool:
     return any(point.low_s is not None for point in curve.entry.measurements.points)
 
@@ -301,9 +305,10 @@ def _bars_note(curves: Sequence[MessageCurve]) -> str:
     return "Bars are 95 % intervals of the median" + (f"; {bare} curves have none." if bare else ".")
 
 
-def _marks_note(size_axis: SizeAxis, marks: Sequence[SizeMark]) -> str:
+def _marks_note(size_B: NDArray[np.float64], marks: Sequence[SizeMark]) -> str:
     """The sizes of the marks, and which of them lie outside the plot."""
-    inside = {m for m in marks if size_axis.smallest_B <= m.size_B <= size_axis.largest_B}
+    axis = SizeAxis.of([size_B])
+    inside = {m for m in marks if axis.smallest_B <= m.size_B <= axis.largest_B}
     texts = [
         f"{mark.label} {format_bytes(mark.size_B)}{'' if mark in inside else ' (outside the plot)'}"
         for mark in marks
@@ -314,17 +319,3 @@ def _marks_note(size_axis: SizeAxis, marks: Sequence[SizeMark]) -> str:
 def _negative_note(lines: Sequence[Line]) -> str:
     negative = dict.fromkeys(line.label for line in lines if line.x[0] > 0 and (line.y <= 0).any())
     return f"{', '.join(negative)}: not drawn where the model gives a negative time." if negative else ""
-
-
-def _percent_axis(axes: Axes, low: float, high: float) -> None:
-    """Scale the y axis in per cent from `low` to `high`, at least ±10: linear within ±1, logarithmic beyond."""
-    axes.set_yscale("symlog", linthresh=1, linscale=0.6)
-    bottom, top = 1.6 * min(low, -10.0), 1.6 * max(high, 10.0)
-    axes.set_ylim(bottom, top)
-    powers = [10.0**e for e in range(12)]
-    ticks = [t for t in [-p for p in powers] + [0.0] + powers if bottom <= t <= top]
-    axes.yaxis.set_major_locator(FixedLocator(ticks))
-    axes.yaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: f"{value:+,.0f} %".replace(",", " ").replace("-", "−") if value else "0")
-    )
-    axes.yaxis.set_minor_locator(NullLocator())

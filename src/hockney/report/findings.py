@@ -1,4 +1,4 @@
-"""Answers: which of all sections a page begins with, and how far the page is to be trusted."""
+"""Answers: which of all sections a page begins with, how far it is to be trusted, and times beside each other."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from hockney.models.over_ranks.choice import TIE, UNKNOWN
 from hockney.records.contents import Contents, unmeasured
 from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import Level, in_words
@@ -124,3 +128,38 @@ def of_trust(
         many = f"{len(warnings)} warnings stand" if len(warnings) > 1 else "A warning stands"
         found.append(Finding(f"{many} before the numbers; the first: {warnings[0]}", anchor, 0.74))
     return found
+
+
+def ratios(first: pd.DataFrame, others: pd.DataFrame, same: Sequence[str]) -> pd.DataFrame:
+    """The rows of `others` that agree with one of `first` in the columns `same`, with `ratio` and `is_told`.
+
+    Both have `time_s`, `low_s` and `high_s`; those of `first` come back as `time_s_first` and so on. `ratio` is
+    the time over that of the first; `is_told`: their intervals do not overlap, and the times differ by more than
+    `TIE`. A time without an interval (NaN) is taken as ± `UNKNOWN`.
+    """
+    ends = (("low_s", 1 - UNKNOWN), ("high_s", 1 + UNKNOWN))
+    known = [
+        table.assign(**{bound: table[bound].fillna(table["time_s"] * share) for bound, share in ends})
+        for table in (others, first[[*same, "time_s", "low_s", "high_s"]])
+    ]
+    both = known[0].merge(known[1], on=list(same), suffixes=("", "_first"))
+    both["ratio"] = both["time_s"] / both["time_s_first"]
+    apart = (both["low_s"] > both["high_s_first"]) | (both["high_s"] < both["low_s_first"])
+    both["is_told"] = apart & (np.abs(np.log(both["ratio"])) > np.log1p(TIE))
+    return both
+
+
+def ratios_in_words(name: str, other: str, rows: pd.DataFrame) -> str:
+    """How many times as long as `other` `name` takes, and where that can be told; no full stop."""
+    apart = rows.loc[rows["is_told"], "ratio"]
+    counts = {"slower": int((apart > 1).sum()), "faster": int((apart < 1).sum())}
+    clauses = [
+        f"{word} at {'all of them' if count == len(rows) else count}" for word, count in counts.items() if count
+    ]
+    where = "it is " + " and ".join(clauses) if clauses else "the two cannot be told apart at any of them"
+    if clauses and len(apart) < len(rows):
+        where += f", and at {len(rows) - len(apart)} the two cannot be told apart"
+    return (
+        f"{name} takes {rows['ratio'].median():.2f} times as long as {other} in the median of "
+        f"{counted(len(rows), 'point')}; {where}"
+    )

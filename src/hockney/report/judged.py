@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.machine.system import System
-from hockney.predict.evaluate import evaluate
+from hockney.predict.evaluate import CollectiveEvaluation, evaluate
 from hockney.predict.points import POINT, points
 from hockney.predict.split import select
 from hockney.report.drawing import Drawing
@@ -38,24 +37,20 @@ class Judged:
 
     drawing: Drawing | None
     note: str = ""
-    result: dict[str, Any] = field(default_factory=dict)
+    result: CollectiveEvaluation | None = None
 
     @property
     def findings(self) -> list[Finding]:
         """How far the simulation is off on points that it has not seen, beside the strongest baseline."""
-        rows = self.result.get("models", {})
-        ours = rows.get(ANSWER, {}).get("common") or {}
-        best = self.result.get("best_baseline")
-        if self.drawing is None or ours.get("median_relative_error") is None:
+        result = self.result
+        ours = result and result.judged.get(ANSWER)
+        if self.drawing is None or result is None or not ours or ours.common.median_relative_error is None:
             return []
-        off = percent(ours["median_relative_error"])
-        beside = (
-            f"; the strongest baseline, {best['name']}, by {percent(best['median_relative_error'])}"
-            if best
-            else ""
-        )
+        off, beside = percent(ours.common.median_relative_error), ""
+        if (best := result.best_baseline) is not None and best.median_relative_error is not None:
+            beside = f"; the strongest baseline, {best.name}, by {percent(best.median_relative_error)}"
         text = (
-            f"{self.result['operation']}: at {counted(self.result['n_common'], 'point')} that it has not seen, "
+            f"{result.operation}: at {counted(result.n_common, 'point')} that it has not seen, "
             f"{ANSWER} is off by {off} in the median{beside}."
         )
         return [Finding(text, f"figure-{self.drawing.name}", 0.72, "trust")]
@@ -93,17 +88,16 @@ def judged(
     result = evaluation.result
     chosen = f" of {name}" if len(of_it) < len(known) else ""
     caption = (
-        f"The models were trained on {result['n_train']} points{chosen} ({train}) and predict {result['n_test']} "
+        f"The models were trained on {result.n_train} points{chosen} ({train}) and predict {result.n_test} "
         f"that they have not seen ({test}), of {len(of_it)} in all. {drawing.caption}"
     )
-    rows = result["models"].items()
-    unable = [f"{model} did not run: {row['skipped']}." for model, row in rows if "skipped" in row]
+    unable = [f"{model} did not run: {why}." for model, why in result.skipped.items()]
     unable += [
-        f"{model} predicted none of these points: {'; '.join(row['notes'])}."
-        for model, row in rows
-        if row.get("failed") == result["n_test"]
+        f"{model} predicted none of these points: {'; '.join(row.notes)}."
+        for model, row in result.judged.items()
+        if row.failed == result.n_test
     ]
-    unscored = [f"{algorithm} was not predicted: {why}." for algorithm, why in result["not_scored"].items()]
+    unscored = [f"{algorithm} was not predicted: {why}." for algorithm, why in result.not_scored.items()]
     return Judged(replace(drawing, caption=caption), " ".join([*unable, *unscored]), result)
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
@@ -17,8 +16,6 @@ from hockney.machine.file import Machine
 from hockney.machine.reservations import percent as percent
 from hockney.records.nodes import described, links
 from hockney.records.record import LOCALITIES
-from hockney.report.axes import SizeAxis, spread_labels
-from hockney.report.style import QUIET
 from hockney.units import format_bytes, format_rate, parse_bytes, parse_rate
 
 _SIZE = r"(\d[\d.]*\s*\w*)"
@@ -137,53 +134,6 @@ class SizeMark:
     size_B: float
     label: str
     inside: bool = False
-
-
-def draw_sizes(axes: Axes, size_axis: SizeAxis, marks: Sequence[SizeMark]) -> None:
-    """Draw vertical lines with labels above the plot, in as many rows as keep the labels apart."""
-    inside = [mark for mark in marks if size_axis.smallest_B <= mark.size_B <= size_axis.largest_B]
-    merged: dict[float, list[str]] = {}
-    for mark in inside:
-        merged.setdefault(mark.size_B, []).append(mark.label)
-    positions = [float(size_axis.position([size])[0]) for size in merged]
-    low, high = axes.get_xlim()
-    texts = [" = ".join(labels) for labels in merged.values()]
-    # A letter of this size is about a hundredth of a panel wide.
-    widths = [(high - low) * (0.011 * len(text) + 0.02) for text in texts]
-    for position, text, row in zip(positions, texts, spread_labels(positions, widths), strict=True):
-        axes.axvline(position, color=QUIET, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
-        axes.text(
-            position, 1.01 + 0.055 * row, text, transform=axes.get_xaxis_transform(), ha="center", va="bottom",
-            fontsize=7, color=QUIET,
-        )  # fmt: skip
-
-
-def draw_peaks(
-    axes: Axes,
-    size_axis: SizeAxis,
-    reached_B_per_s: Mapping[Peak, float],
-    directions: int,
-    unit_B_per_s: float,
-) -> None:
-    """Draw horizontal lines, over the sizes of each peak, with the share of it that the throughput reaches."""
-    left, right = axes.get_xlim()
-    for peak, reached in reached_B_per_s.items():
-        level = directions * peak.rate_B_per_s / unit_B_per_s
-        if level > axes.get_ylim()[1]:
-            continue
-        share = f": {percent(peak.share(reached, directions))} reached"
-        sizes_B = max(peak.above_B, 0.0), min(peak.up_to_B, size_axis.largest_B)
-        first, last = (size_axis.position(sizes_B) - left) / (right - left)
-        first, last = first if peak.above_B > 0 else 0.0, last if math.isfinite(peak.up_to_B) else 1.0
-        axes.axhline(level, first, last, color=QUIET, linewidth=1.0, linestyle=(0, (7, 2)), zorder=1)
-        # From its beginning to the right, or, where that is late, from its end to the left.
-        is_late = first > 0.4
-        axes.text(
-            min(last, 1.0) - 0.01 if is_late else max(first, 0.0) + 0.01, level,
-            peak.label(directions) + (share if peak.may_carry(reached, directions) else ""),
-            transform=axes.get_yaxis_transform(), ha="right" if is_late else "left", va="bottom",
-            fontsize=7.5, color="#333333",
-        )  # fmt: skip
 
 
 def marks_of_caches(machine: Machine) -> list[SizeMark]:

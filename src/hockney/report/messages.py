@@ -24,10 +24,9 @@ from hockney.report.curves import (
     in_turn,
 )
 from hockney.report.figures import Context
-from hockney.report.findings import Finding
+from hockney.report.findings import Finding, ratios, ratios_in_words
 from hockney.report.marks import percent
 from hockney.report.page import MEANING, Contribution, Section, SectionPart
-from hockney.report.ratios import in_words, ratios
 from hockney.report.reading import Reading
 from hockney.report.tables import value_and_interval
 from hockney.units import format_bytes, format_rate, format_time
@@ -192,7 +191,7 @@ def of_mappings(operation: str, group: Sequence[MessageCurve]) -> list[Finding]:
                 if key not in ("locality", "mapping", *SCALE) and any(one.words.get(key) != text for one in group)
             ]
             what = ", ".join([operation, *apart])
-            said = in_words(_mapped(mapping, own), _mapped(first, [beside for beside, _ in pairs]), rows)
+            said = ratios_in_words(_mapped(mapping, own), _mapped(first, [beside for beside, _ in pairs]), rows)
             share = float(rows["is_told"].mean())
             found.append(Finding(f"{what}: {said}.", operation, 0.75 + 0.15 * share, "mappings"))
     return found

@@ -138,7 +138,7 @@ def _torus(network: Network) -> NetworkLayout:
 
 def _hypercube(network: Network) -> NetworkLayout:
     """Squares in cubes, cubes in rows, columns and depths of cubes, each at a larger scale."""
-    dimension = int(network.attributes["dimension"])
+    dimension = network.nodes.bit_length() - 1
     folded = max(0, dimension - int(math.log2(MOST_CUBES)))
     group = np.arange(network.nodes) >> folded
     drawn = np.arange(network.nodes >> folded)
@@ -158,7 +158,7 @@ def _dragonfly(network: Network) -> NetworkLayout:
     """Groups on a circle, the routers of each on a small one, their nodes outside of it."""
     about = network.attributes
     groups, routers, per_router = (
-        int(about[name]) for name in ("groups", "routers_per_group", "nodes_per_router")
+        int(str(about[name])) for name in ("groups", "routers_per_group", "nodes_per_router")
     )
     number = np.arange(network.vertices)
     fold_routers = groups * routers > MOST_NODES

@@ -19,7 +19,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report.curves import LOCALITY_WORDS, Headline, MessageCurve
 from hockney.report.drawing import Drawing
 from hockney.report.explorer import embed
-from hockney.report.explorer.chart import Explored
+from hockney.report.explorer.chart import Explored, Selection, Shown
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.reading import Reading, Subject
@@ -172,6 +172,10 @@ class Report:
     subject: Subject | None = None
     about_messages: bool = True
     reading: Reading | None = None
+    css: str = ""
+    """Added to the page's own."""
+    calm: str | None = None
+    """What is said where there are no warnings; None: the usual."""
     html: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -236,6 +240,7 @@ def render(report: Report) -> str:
     pictures = {one.name: inliner.inline(one.figure, one.alt) for one in filter(None, [*drawings, report.nodes])}
     heads = report.headlines
     page, css = template("hockney.report", "page")
+    css += report.css
     script, data, thinned = "", "", ""
     if report.explored is not None:
         carried, thinned = embed.thinned(report.explored)
@@ -257,7 +262,7 @@ def render(report: Report) -> str:
         has_formulas=len(heads) <= _WITH_FORMULAS,
         headline_note=f"By model {', '.join(dict.fromkeys(head.model for head in heads))}, intervals at 95 %. "
         f"Highest throughput is measured. {' '.join(filter(None, notes))}",
-        calm=CALM if report.about_messages else CALM_APPLICATIONS,
+        calm=report.calm if report.calm is not None else CALM if report.about_messages else CALM_APPLICATIONS,
         locality_words=LOCALITY_WORDS,
         reading=[*(READING if report.about_messages else ()), *(READING_APPLICATIONS if with_apps else ())],
     )
@@ -292,8 +297,10 @@ def coded(text: str) -> Markup:
     )
 
 
-def _as_json(choice: Mapping[str, Any]) -> str:
-    return json.dumps(choice, ensure_ascii=False)
+def _as_json(choice: Selection | Shown) -> str:
+    """What of the explorer shows the same."""
+    known = {name: value for name, value in vars(choice).items() if value is not None}
+    return json.dumps(known, ensure_ascii=False)
 
 
 def _remarks(head: Headline) -> list[str]:

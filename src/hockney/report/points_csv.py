@@ -8,7 +8,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hockney.machine.summary import latency
+from hockney.machine.formula import latency
 from hockney.models.base import predict
 from hockney.report.curves import MessageCurve
 from hockney.report.provenance import command_line, hosts

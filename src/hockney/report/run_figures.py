@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hockney.report.axes import count_axis, log_axis, time_unit
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.axes import time_unit
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import NOTHING, Axis, Chart, Line, Mark, Panel
 from hockney.report.run_tables import ReportedRun
 from hockney.report.style import QUIET, Style, styles
 from hockney.units import format_time
@@ -19,8 +19,6 @@ MOST_SERIES = 8
 """Most series in one figure, those with the most runs."""
 MOST_GRIDS = 24
 """Most process grids in one figure, the fastest."""
-LETTERS = 150
-"""Characters of a line of the legend."""
 
 
 def figures(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> list[Drawing]:
@@ -51,29 +49,31 @@ def _against_ranks(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
     by_series = {series: by_series[series] for series in by_series if series in drawn}
     every = [run for group in by_series.values() for run in group]
     is_predicted = any(run.predicted_s is not None for run in every)
-    figure = Figure(figsize=(WIDTH_IN, 3.9), layout="constrained")
-    panels = list(figure.subplots(1, 2, width_ratios=(3, 2))) if is_predicted else [figure.subplots()]
-    looks = styles(list(by_series))
-    scale, unit_name = _seconds_axis(panels[0], every)
-    for series, group in by_series.items():
-        _measured(panels[0], series, group, looks[series], scale)
-        if is_predicted:
-            _predicted(panels[0], panels[1], group, looks[series], scale)
+    x = Axis("ranks", "counts")
+    times, errors = [], []
+    for (series, group), look in zip(by_series.items(), styles(list(by_series)).values(), strict=True):
+        fastest = _fastest(group)
+        times += [_dots("", group, look), replace(_dots(series, fastest, look), low=None, high=None, width=1.2)]
+        foretold = [run for run in fastest if run.predicted_s is not None]
+        if foretold:
+            dotted = Style(look.colour, (1.2, 1.4), "x")
+            times.append(Line("", _ranks(foretold), _predicted_s(foretold), style=dotted, dots=4.5, order=6))
+        known = [run for run in group if run.error is not None]
+        missed = np.array([100 * (run.error or 0.0) for run in known])
+        errors.append(Line("", _ranks(known), missed, style=look, width=0, dots=4.2))
+    axis = _time_axis(unit, every)
+    panels = [Panel(times, x, axis)]
     if is_predicted:
-        panels[0].plot([], [], "x:", color=QUIET, linewidth=1.6, label="predicted")
-        panels[1].axhline(0.0, color=QUIET, linewidth=0.9)
-        panels[1].set_ylabel("(predicted − measured) / measured [%]")
-    panels[0].set_ylabel(f"time of {unit} [{unit_name}]")
-    for axes in panels:
-        count_axis(axes, [run.record.ranks for run in every], "ranks")
-    handles, labels = panels[0].get_legend_handles_labels()
-    columns = max(1, min(len(labels), LETTERS // (max(map(len, labels)) + 8)))
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+        times.append(Line("predicted", NOTHING, NOTHING, style=Style(QUIET, (1.2, 1.4), "x"), dots=4.5))
+        zero = Mark(0.0, style=Style(QUIET, (), ""), width=0.9, is_level=True)
+        of_error = Axis("(predicted − measured) / measured [%]", "linear")
+        panels.append(Panel(errors, replace(x, values=_ranks(every)), of_error, marks=[zero]))
     caption = "Dots are medians with 95 % intervals; lines join the fastest run of each number of ranks."
     caption += " Crosses are predictions, for runs that the machine file covers." if is_predicted else ""
     caption += f" {total - MOST_SERIES} further series are in the table only." if total > MOST_SERIES else ""
+    chart = Chart([panels], 3.9, widths=(3, 2)[: len(panels)])
     alt = f"{title}: time of {unit} against the number of ranks. {_in_words(every)}"
-    return Drawing(f"app-{name}-ranks", f"{title}: against ranks.", alt, caption, figure)
+    return Drawing(f"app-{name}-ranks", f"{title}: against ranks.", alt, caption, chart)
 
 
 def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> Drawing:
@@ -81,65 +81,31 @@ def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
     ordered = sorted(runs, key=lambda run: run.time_s)
     drawn = ordered[:MOST_GRIDS]
     is_predicted = any(run.predicted_s is not None for run in drawn)
-    figure = Figure(figsize=(WIDTH_IN, 1.3 + 0.19 * len(drawn)), layout="constrained")
-    axes = figure.subplots()
-    seconds = [value for run in drawn for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
-    scale, unit_name = time_unit(max(seconds))
-    at = np.arange(len(drawn))
     (look,) = styles(["measured"]).values()
-    axes.errorbar(
-        [run.time_s / scale for run in drawn], at, xerr=_spread(drawn) / scale, fmt=look.marker,
-        color=look.colour, elinewidth=1.0, capsize=2.0, label="measured", zorder=5,
-    )  # fmt: skip
+    at = np.arange(float(len(drawn)))
+    measured = _dots("measured", drawn, look)
+    lines = [replace(measured, x=measured.y, y=at, is_across=True)]
     if is_predicted:
-        predicted = [np.nan if run.predicted_s is None else run.predicted_s / scale for run in drawn]
-        axes.plot(predicted, at, "x", color=QUIET, markersize=5, label="predicted", zorder=4)
-        figure.legend(loc="outside right upper")
-    axes.set_yticks(at, [run.grid for run in drawn])
-    axes.invert_yaxis()
-    axes.set_ylabel("process grid")
-    axes.set_xlabel(f"time of {unit} [{unit_name}]")
+        crosses = Style(QUIET, (), "x")
+        lines.append(Line("predicted", _predicted_s(drawn), at, style=crosses, width=0, dots=5.0, order=4))
+    x = _time_axis(unit, drawn)
+    rows = [
+        [
+            Panel(
+                lines,
+                replace(x, scale="linear", values=None),
+                Axis("process grid", "names", names=[run.grid for run in drawn]),
+            )
+        ]
+    ]
+    chart = Chart(rows, 1.3 + 0.19 * len(drawn), legend="right" if is_predicted else "none")
     of_all = (
         f"the fastest {MOST_GRIDS} of {len(ordered)}" if len(ordered) > MOST_GRIDS else f"{len(ordered)} runs"
     )
     where = f"{title} on {ordered[0].record.ranks} ranks"
     caption = f"{ordered[0].series}: {of_all}. Bars are 95 % intervals."
     alt = f"{where}: time of {unit} on each process grid. {_in_words(drawn)}"
-    return Drawing(f"app-{name}-grids", f"{where}: process grids.", alt, caption, figure)
-
-
-def _seconds_axis(axes: Axes, runs: Sequence[ReportedRun]) -> tuple[float, str]:
-    """Scale the y axis to all times; returns the seconds of its unit, and the unit."""
-    seconds = [value for run in runs for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
-    scale, unit_name = time_unit(max(seconds))
-    log_axis(axes, min(seconds) / scale, max(seconds) / scale)
-    return scale, unit_name
-
-
-def _measured(axes: Axes, series: str, group: Sequence[ReportedRun], look: Style, scale: float) -> None:
-    axes.errorbar(
-        [run.record.ranks for run in group], [run.time_s / scale for run in group], yerr=_spread(group) / scale,
-        fmt=look.marker, color=look.colour, markersize=3.8, elinewidth=1.0, capsize=2.0, zorder=5,
-    )  # fmt: skip
-    fastest = _fastest(group)
-    axes.plot(
-        [run.record.ranks for run in fastest], [run.time_s / scale for run in fastest],
-        marker=look.marker, markersize=3.8, linewidth=1.2, label=series, color=look.colour,
-    )  # fmt: skip
-
-
-def _predicted(times: Axes, errors: Axes, group: Sequence[ReportedRun], look: Style, scale: float) -> None:
-    """Draw predicted times of the runs that a line joins, and the errors of all runs."""
-    fastest = [run for run in _fastest(group) if run.predicted_s is not None]
-    times.plot(
-        [run.record.ranks for run in fastest], [(run.predicted_s or 0.0) / scale for run in fastest],
-        color=look.colour, linestyle=":", linewidth=1.6, marker="x", markersize=4.5, zorder=6,
-    )  # fmt: skip
-    known = [run for run in group if run.error is not None]
-    errors.plot(
-        [run.record.ranks for run in known], [100 * (run.error or 0.0) for run in known],
-        linestyle="", marker=look.marker, color=look.colour, markersize=4.2,
-    )  # fmt: skip
+    return Drawing(f"app-{name}-grids", f"{where}: process grids.", alt, caption, chart)
 
 
 def _fastest(group: Sequence[ReportedRun]) -> list[ReportedRun]:
@@ -151,11 +117,26 @@ def _fastest(group: Sequence[ReportedRun]) -> list[ReportedRun]:
     return [best[ranks] for ranks in sorted(best)]
 
 
-def _spread(group: Sequence[ReportedRun]) -> NDArray[np.float64]:
-    """Seconds below and above the medians, shape (2, runs); 0 if the bound is not known."""
-    low = [run.time_s - run.low_s if run.low_s is not None else 0.0 for run in group]
-    high = [run.high_s - run.time_s if run.high_s is not None else 0.0 for run in group]
-    return np.maximum(np.array([low, high], dtype=np.float64), 0.0)
+def _dots(label: str, group: Sequence[ReportedRun], look: Style) -> Line:
+    """Medians of runs with their intervals."""
+    ends = ([np.nan if end is None else end for end in (run.low_s, run.high_s)] for run in group)
+    low_s, high_s = np.array([*ends], dtype=np.float64).T
+    return Line(label, _ranks(group), np.array([run.time_s for run in group]), low_s, high_s, look, 0.0, 3.8)
+
+
+def _ranks(group: Sequence[ReportedRun]) -> NDArray[np.float64]:
+    return np.array([run.record.ranks for run in group], dtype=np.float64)
+
+
+def _predicted_s(group: Sequence[ReportedRun]) -> NDArray[np.float64]:
+    return np.array([np.nan if run.predicted_s is None else run.predicted_s for run in group])
+
+
+def _time_axis(unit: str, runs: Sequence[ReportedRun]) -> Axis:
+    """A logarithmic axis of all times, in a unit in which they read well."""
+    seconds = [value for run in runs for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
+    scale, name = time_unit(max(seconds))
+    return Axis(f"time of {unit} [{name}]", "log", scale, np.array(seconds))
 
 
 def _in_words(runs: Sequence[ReportedRun]) -> str:

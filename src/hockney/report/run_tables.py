@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from hockney.records.app_record import AppRecord
 from hockney.report import axes
 from hockney.report.marks import percent
 from hockney.report.tables import NONE, Table
 from hockney.units import format_time
+
+T = TypeVar("T")
 
 UNBROKEN = "\N{NO-BREAK SPACE}"
 
@@ -90,65 +93,86 @@ def name_series(runs: Sequence[ReportedRun]) -> None:
         run.series = ", ".join(row[index] for index in differing or [0] if row[index]) or "measured"
 
 
+@dataclass(frozen=True)
+class Column(Generic[T]):
+    """A column of a table of runs: its heading, and what it says of a row, empty for nothing."""
+
+    heading: str
+    value: Callable[[T], str]
+    is_text: bool = False
+    """Text stands to the left, numbers to the right."""
+
+
+def table(caption: str, rows: Sequence[T], columns: Sequence[Column[T]]) -> Table:
+    """A table of the rows; columns that say nothing of any are left out."""
+    cells = {number: [column.value(row) for row in rows] for number, column in enumerate(columns)}
+    kept = [columns[number] for number, of_column in cells.items() if any(of_column)]
+    lines = [[cell or NONE for cell in line] for line in zip(*filter(any, cells.values()), strict=True)]
+    text = frozenset(number for number, column in enumerate(kept) if column.is_text)
+    return Table(caption, [column.heading for column in kept], lines, text)
+
+
 def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
     """A row for each run; times are those of one `unit`, and `rate` heads the rates.
 
-    A method common to all runs is in the caption; empty columns are left out.
+    A method common to all runs is in the caption.
     """
     records = [run.record for run in runs]
-    is_one_way = len({run.way for run in runs}) == 1
-    columns = {
-        "problem": [run.problem for run in runs],
-        "grid": [run.grid for run in runs],
-        "ranks": [str(record.ranks) for record in records],
-        "mapping": [record.mapping for record in records],
-        "how": [] if is_one_way else [run.way for run in runs],
-        "variant": _telling([record.variant for record in records], "default"),
-        "MPI": _telling([record.mpi for record in records]),
-        f"time of {unit}": [_time(run.time_s) for run in runs],
-        "95 % interval": [_interval(run) for run in runs],
-        "repetitions": [str(len(record.samples_s) or "") for record in records],
-        rate: ["" if run.rate is None else axes.plain(float(f"{run.rate:.4g}")) for run in runs],
-        "of the bound": [_share(run.bound_share) for run in runs],
-        "communication": [_share(run.communication) for run in runs],
-        "predicted": ["" if run.predicted_s is None else _time(run.predicted_s) for run in runs],
-        "error": ["" if run.error is None else signed_percent(run.error) for run in runs],
-    }
-    common = f": {runs[0].way}" if is_one_way and runs[0].way else ""
-    return table(f"Runs ({len(runs)}){common}", columns, {"problem", "variant", "MPI"})
+    is_one_method = len({run.way for run in runs}) == 1
+    columns: list[Column[ReportedRun]] = [
+        Column("problem", lambda run: run.problem, is_text=True),
+        Column("grid", lambda run: run.grid),
+        *_columns_of(records, lambda run: run.record),
+        Column(f"time of {unit}", lambda run: _time(run.time_s)),
+        Column("95 % interval", _interval),
+        Column("repetitions", lambda run: str(len(run.record.samples_s) or "")),
+        Column(rate, lambda run: "" if run.rate is None else axes.plain(float(f"{run.rate:.4g}"))),
+        Column("of the bound", lambda run: _share(run.bound_share)),
+        Column("communication", lambda run: _share(run.communication)),
+        Column("predicted", lambda run: "" if run.predicted_s is None else _time(run.predicted_s)),
+        Column("error", lambda run: "" if run.error is None else signed_percent(run.error)),
+    ]
+    if not is_one_method:
+        columns.insert(4, Column("how", lambda run: run.way))
+    common = f": {runs[0].way}" if is_one_method and runs[0].way else ""
+    return table(f"Runs ({len(runs)}){common}", runs, columns)
 
 
 def plain(records: Sequence[AppRecord]) -> Table:
     """The values that every record has, whatever its program."""
-    columns = {
-        "application": [record.operation for record in records],
-        "ranks": [str(record.ranks) for record in records],
-        "mapping": [record.mapping for record in records],
-        "variant": _telling([record.variant for record in records], "default"),
-        "MPI": _telling([record.mpi for record in records]),
-        "time": [format_time(record.time_s) for record in records],
-        "asked for": [
-            " ".join(f"{key}={value}" for key, value in record.parameters.items()) for record in records
-        ],
-    }
-    return table("Runs", columns, {"application", "variant", "MPI", "asked for"})
+    columns: list[Column[AppRecord]] = [
+        Column("application", lambda record: record.operation, is_text=True),
+        *_columns_of(records, lambda record: record),
+        Column("time", lambda record: format_time(record.time_s)),
+        Column(
+            "asked for",
+            lambda record: " ".join(f"{key}={value}" for key, value in record.parameters.items()),
+            is_text=True,
+        ),
+    ]
+    return table("Runs", records, columns)
 
 
-def table(caption: str, columns: dict[str, list[str]], text: set[str]) -> Table:
-    """A table from its columns, those in `text` set left; empty columns are left out."""
-    kept = {name: cells for name, cells in columns.items() if any(cells)}
-    rows = [[cell or NONE for cell in row] for row in zip(*kept.values(), strict=True)]
-    return Table(caption, list(kept), rows, frozenset(i for i, name in enumerate(kept) if name in text))
+def _columns_of(records: Sequence[AppRecord], record_of: Callable[[T], AppRecord]) -> list[Column[T]]:
+    """Where the runs were; of variant and library only what tells them apart."""
+    variants, libraries = ({getattr(record, name) for record in records} for name in ("variant", "mpi"))
+    has_variants = len(variants) > 1 or bool(variants - {"default", ""})
+    return [
+        Column("ranks", lambda row: str(record_of(row).ranks)),
+        Column("mapping", lambda row: record_of(row).mapping),
+        Column("variant", lambda row: record_of(row).variant if has_variants else "", is_text=True),
+        Column("MPI", lambda row: record_of(row).mpi if len(libraries) > 1 else "", is_text=True),
+    ]
+
+
+def interval(low_s: float | None, high_s: float | None) -> str:
+    """An interval of times; empty where it is not known."""
+    return "" if low_s is None or high_s is None else f"{format_time(low_s)} to {format_time(high_s)}"
 
 
 def signed_percent(share: float) -> str:
     """0.0731 → `+7.3 %`."""
     return ("−" if share < 0 else "+") + _share(abs(share))
-
-
-def _telling(words: list[str], usual: str = "") -> list[str]:
-    """The words, or empty ones if all are equal or usual."""
-    return words if len(set(words)) > 1 or (usual and set(words) - {usual, ""}) else [""] * len(words)
 
 
 def _share(value: float | None) -> str:

@@ -3,59 +3,40 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Contribution, Runs, as_data, errors_in_words, page_id, readable
+from hockney.report.application import App
 from hockney.report.page import Section
 from hockney.report.run_figures import figures
 from hockney.report.run_tables import ReportedRun, name_series, runs_table
 
+Predict = Callable[[AppRecord, Basis], tuple[float | None, list[str]]]
+"""Seconds of one unit of a run (None if there is nothing to predict), and what is assumed.
 
-class Program(ABC):
-    """An application whose times are those of one `unit`: a sweep, an iteration. `rate` heads the rates.
+RequestError if the run cannot be predicted.
+"""
 
-    `about` explains the numbers, `about_bound` the bound of the rate, `about_prediction` the predictions.
+
+def section(app: App, runs: Runs, report: Callable[[AppRecord], ReportedRun], predict: Predict) -> Contribution:
+    """The section on all runs of an application; a run of another version is listed with what every record has.
+
+    `report` makes of a record a run without its prediction; an exception of UNREADABLE if the answer lacks a
+    value.
     """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    meaning: ClassVar[str]
-    unit: ClassVar[str]
-    rate: ClassVar[str]
-    about: ClassVar[str] = ""
-    about_bound: ClassVar[str] = ""
-    about_prediction: ClassVar[str]
-
-    @abstractmethod
-    def reported(self, record: AppRecord) -> ReportedRun:
-        """A run without its prediction; an exception of UNREADABLE if the answer lacks a value."""
-
-    @abstractmethod
-    def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
-        """Seconds of one unit (None if there is nothing to predict), and the assumptions of the prediction.
-
-        RequestError if the run cannot be predicted.
-        """
-
-
-def section(program: Program, runs: Runs) -> Contribution:
-    """The section on all runs of a program; a run of another version is listed with what every record has."""
-    page = Section(page_id(program.name), program.title, program.meaning, is_application=True)
+    page = Section(page_id(app.name), app.title, app.meaning, is_application=True)
     contribution = Contribution([page])
-    reported = readable(runs.records, program.reported, page, contribution)
-    reasons, assumptions = ([], []) if runs.basis is None else _predict(program, reported, runs.basis)
+    reported = readable(runs.records, report, page, contribution)
+    reasons, assumptions = ([], []) if runs.basis is None else _predict(predict, reported, runs.basis)
     if reported:
         name_series(reported)
-        page.figures = figures(program.name, program.title, program.unit, reported)
-        page.tables.insert(0, runs_table(reported, program.unit, program.rate))
+        page.figures = figures(app.name, app.title, app.unit, reported)
+        page.tables.insert(0, runs_table(reported, app.unit, app.rate))
         page.note = " ".join(
-            filter(
-                None, [program.about, *_about_predictions(program, reported, runs.basis, reasons, assumptions)]
-            )
+            filter(None, [app.about, *_about_predictions(app, reported, runs.basis, reasons, assumptions)])
         )
         contribution.runs += map(_data, reported)
         contribution.timed += [run.record for run in reported]
@@ -63,7 +44,7 @@ def section(program: Program, runs: Runs) -> Contribution:
 
 
 def _about_predictions(
-    program: Program,
+    app: App,
     reported: Sequence[ReportedRun],
     basis: Basis | None,
     reasons: Sequence[tuple[str, int]],
@@ -73,7 +54,7 @@ def _about_predictions(
         return ["Nothing is predicted: there is no machine file (--machine, or machine.json in the folder)."]
     sentences = []
     if any(run.predicted_s is not None for run in reported):
-        sentences.append(f"Predicted from {basis.origin}: {program.about_prediction}")
+        sentences.append(f"Predicted from {basis.origin}: {app.about_prediction}")
         sentences.append(f"{errors_in_words([run.error for run in reported if run.error is not None])}.")
         if assumptions:
             sentences.append(f"Assumed: {'; '.join(assumptions)}.")
@@ -81,7 +62,7 @@ def _about_predictions(
 
 
 def _data(run: ReportedRun) -> dict[str, Any]:
-    """A run as data; times are seconds of one unit of the program."""
+    """A run as data; times are seconds of one unit of the app."""
     names = ("problem", "grid", "way", "time_s", "low_s", "high_s", "bound_share", "communication")
     return {
         **as_data([run.record])[0],
@@ -92,7 +73,7 @@ def _data(run: ReportedRun) -> dict[str, Any]:
 
 
 def _predict(
-    program: Program, reported: list[ReportedRun], basis: Basis
+    predict: Predict, reported: list[ReportedRun], basis: Basis
 ) -> tuple[list[tuple[str, int]], list[str]]:
     """Fill in the predictions; returns the reasons for missing ones with their counts, and the assumptions."""
     reasons: dict[str, int] = {}
@@ -101,7 +82,7 @@ def _predict(
         why = basis.refused(run.record)
         if not why:
             try:
-                predicted_s, assumed = program.predicted_s(run.record, basis)
+                predicted_s, assumed = predict(run.record, basis)
                 if predicted_s is not None and not 0 < predicted_s < math.inf:
                     raise ValueError("no time")
                 run.predicted_s = predicted_s

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from hockney.models.base import Parameter
 from hockney.models.scaling.study import Study
-from hockney.report.axes import count_axis, log_axis, plain
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.axes import plain
+from hockney.report.drawing import Drawing
 from hockney.report.drawn import write_drawing
+from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
-from hockney.report.style import MEASURED, QUIET, styles
+from hockney.report.style import MEASURED, Style, styles
 from hockney.report.tables import NONE, Table
 from hockney.units import counted, format_time
 
@@ -32,40 +33,27 @@ def scaling(study: Study) -> Drawing:
     laws = {name: study.law_speedups(name, curve) for name in study.fits}
     looks = styles(list(laws))
     every, typical = study.speedups(times.processes, times.time_s), study.speedups(counts, medians_s)
-    figure = Figure(figsize=(WIDTH_IN, 3.7), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for axes, divided in ((left, False), (right, True)):
-        axes.plot(curve, np.ones_like(curve) if divided else curve, color=QUIET, linewidth=0.9, label="ideal")
-        for name, speedup in laws.items():
-            axes.plot(curve, speedup / curve if divided else speedup, label=name, **looks[name].line)
-        axes.plot(
-            times.processes, every / times.processes if divided else every, ".", color=MEASURED, alpha=0.35,
-            markersize=3, zorder=2.5,
-        )  # fmt: skip
-        middle = typical / counts if divided else typical
-        axes.plot(counts, middle, "o", color=MEASURED, label="measured (median)", zorder=3)
-        count_axis(axes, [1.0, *counts], "processes")
-    drawn = np.concatenate([every, curve, *laws.values()])
-    log_axis(left, float(drawn.min()), float(drawn.max()))
-    left.set_ylabel("scaled speed-up" if study.is_weak else "speed-up")
-    highest = max(
-        float((every / times.processes).max()), *(float((speedup / curve).max()) for speedup in laws.values())
-    )
-    right.set_ylim(0, 1.08 * max(1.0, highest))
-    right.set_ylabel("efficiency")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    dots = Style(MEASURED, (), ".")
+    panels = []
+    for divided in (False, True):
+        lines = [
+            Line("ideal", curve, curve, width=0.9),
+            *(Line(name, curve, speedup, style=looks[name]) for name, speedup in laws.items()),
+            Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5),
+            Line("measured (median)", counts, typical, style=replace(dots, marker="o"), width=0, dots=4.0),
+        ]
+        panels.append(_panel(lines, np.array([1.0, *counts]), divided=divided, is_weak=study.is_weak))
     kind = "weak" if study.is_weak else "strong"
     base = "extrapolated" if study.is_extrapolated else "measured"
     title = f"{kind.capitalize()} scaling to {plain(float(counts[-1]))} processes"
-    figure.suptitle(f"{title}; one process takes {format_time(study.baseline_s)} ({base})", fontsize=9)
+    heading = f"{title}; one process takes {format_time(study.baseline_s)} ({base})"
     return Drawing(
         "scaling",
         f"{title}.",
         f"{title}: speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g} at "
         f"{plain(float(counts[-1]))} processes. {study.comparison}.",
         "Small dots are single times, large ones medians; the grey line is the ideal.",
-        figure,
+        Chart([panels], 3.7, title=heading),
     )
 
 
@@ -73,33 +61,16 @@ def several(studies: Mapping[str, Study]) -> Drawing:
     """The same two panels for several curves: medians of the times, joined, and the ideal; no laws."""
     looks = styles(list(studies))
     most = max(float(study.times.counts[-1]) for study in studies.values())
-    figure = Figure(figsize=(WIDTH_IN, 3.9), layout="constrained")
-    left, right = figure.subplots(1, 2)
     ideal = np.geomspace(1.0, most, 50)
-    left.plot(ideal, ideal, color=QUIET, linewidth=0.9, label="ideal")
-    right.axhline(1.0, color=QUIET, linewidth=0.9)
-    drawn, words = [ideal], []
+    lines, words = [Line("ideal", ideal, ideal, width=0.9)], []
     for name, study in studies.items():
         counts = study.times.counts
         speedup = study.speedups(counts, study.times.medians_s())
-        drawn.append(speedup)
-        look = looks[name]
-        for axes, values in ((left, speedup), (right, speedup / counts)):
-            axes.plot(counts, values, marker=look.marker, linewidth=1.2, color=look.colour, label=name)
+        lines.append(Line(name, counts, speedup, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
         words.append(f"{name}: speed-up {speedup[-1]:.3g} at {plain(float(counts[-1]))}")
-    for axes in (left, right):
-        count_axis(
-            axes,
-            sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}),
-            "processes",
-        )
-    log_axis(left, float(min(map(np.min, drawn))), float(max(map(np.max, drawn))))
+    every = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
     is_weak = next(iter(studies.values())).is_weak
-    left.set_ylabel("scaled speed-up" if is_weak else "speed-up")
-    right.set_ylim(bottom=0)
-    right.set_ylabel("efficiency")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(3, 110 // max(map(len, labels)))))
+    panels = [_panel(lines, every, divided=divided, is_weak=is_weak) for divided in (False, True)]
     curves = counted(len(studies), "curve")
     title = f"{'Weak' if is_weak else 'Strong'} scaling of {curves} to {plain(most)} processes"
     return Drawing(
@@ -107,8 +78,17 @@ def several(studies: Mapping[str, Study]) -> Drawing:
         f"{title}.",
         f"{title}. {'; '.join(words)}.",
         "Dots are medians; the grey line is the ideal.",
-        figure,
+        Chart([panels], 3.9, columns=3),
     )
+
+
+def _panel(lines: Sequence[Line], counts: NDArray[np.float64], *, divided: bool, is_weak: bool) -> Panel:
+    """The speed-ups, or the efficiencies: the same `divided` by the number of processes."""
+    x = Axis("processes", "counts", values=counts)
+    if not divided:
+        return Panel(lines, x, Axis("scaled speed-up" if is_weak else "speed-up", "log"))
+    shares = [replace(line, y=line.y / line.x) for line in lines]
+    return Panel(shares, x, Axis("efficiency", "from_0"))
 
 
 LEAST_COUNTS = 3

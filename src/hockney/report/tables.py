@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hockney.machine.file import Point
-from hockney.machine.formula import domain, formulas, interval, quantity
-from hockney.machine.summary import half_bandwidth_size, latency
+from hockney.machine.formula import domain, formulas, half_bandwidth_size, interval, latency, quantity
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.points import HEADINGS
 from hockney.report.curves import MessageCurve

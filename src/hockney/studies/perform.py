@@ -10,28 +10,29 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading, writing
+from hockney.apps.launched import Told
 from hockney.campaign.events import Watcher
 from hockney.campaign.loop import TIME_IS_OVER, Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import launches
 from hockney.campaign.trust import doubt, in_words, is_ordinary, is_sealed, seal
-from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, Incomplete, NegativeAnswer, RequestError
 from hockney.predict.adaptive import Adaptive
 from hockney.records import table
 from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.records.visits import CHOICES
-from hockney.studies.asked import Asked
-from hockney.studies.files import Study, parse
-from hockney.studies.steps import Step, function_of
+from hockney.report.application import apps
+from hockney.studies.asked import StudyRequest
+from hockney.studies.files import RUN, Study, parse
+from hockney.studies.steps import StudyStep
 from hockney.terminal import say
-from hockney.terminal.signals import Interrupted
+from hockney.terminal.signals import Interrupted, interruptible
 
 STUDY = "study.toml"
 STATE = "study.json"
@@ -64,7 +65,7 @@ class State(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     schema_version: Literal[1] = 1
-    asked: Asked
+    asked: StudyRequest
     study_sha256: str = Field(description="of study.toml as it was used")
     steps: dict[str, Done] = Field(default_factory=dict)
 
@@ -98,7 +99,7 @@ class Folder:
         """What came of them in this job alone, a run of it before this one, too."""
 
     @classmethod
-    def create(cls, path: Path, study: Study, asked: Asked, part: str = "") -> Folder:
+    def create(cls, path: Path, study: Study, asked: StudyRequest, part: str = "") -> Folder:
         """A new one; RequestError where something is there."""
         expect_new(path)
         writing.make_folder(path, "choose another folder")
@@ -155,7 +156,7 @@ class Folder:
         _write(self.path / STATE, self.state)
         seal(self.path, STATE)
 
-    def doubt(self, steps: Sequence[Step]) -> str:
+    def doubt(self, steps: Sequence[StudyStep]) -> str:
         """Why going on must be allowed first, and what it would run; empty where it needs no permission.
 
         As of campaigns: a study that this user began here, or that runs what any new one would, needs none.
@@ -168,17 +169,17 @@ class Folder:
             return ""
         return f"{self.path} is no study that you began on this machine; --resume would run: {unusual[0]}"
 
-    def is_done(self, step: Step) -> bool:
+    def is_done(self, step: StudyStep) -> bool:
         """Whether going on with a step could measure no more."""
         done = self.state.steps.get(step.name)
         return done is not None and done.state == "done"
 
-    def is_over(self, step: Step) -> bool:
+    def is_over(self, step: StudyStep) -> bool:
         """Whether a step is done, or had all of its own time (--time): --resume alone goes on with it."""
         done = self.state.steps.get(step.name)
         return done is not None and (done.state == "done" or done.had_its_time)
 
-    def campaigns(self, steps: Sequence[Step]) -> list[Path]:
+    def campaigns(self, steps: Sequence[StudyStep]) -> list[Path]:
         """The campaigns of these steps that hold anything."""
         return [path for step in steps if _holds_anything(path := self.steps / step.name)]
 
@@ -208,8 +209,8 @@ def _holds_anything(path: Path) -> bool:
 
 def perform(
     folder: Folder,
-    steps: Sequence[Step],
-    watching: Callable[[Step], AbstractContextManager[Watcher]],
+    steps: Sequence[StudyStep],
+    watching: Callable[[StudyStep], AbstractContextManager[Watcher]],
     job_end_s: float = math.inf,
 ) -> None:
     """Do each step that is not done; what came of each is on disk before the next begins.
@@ -241,14 +242,14 @@ def perform(
                 if not outcome.job_is_over and not _holds_anything(folder.steps / step.name):
                     lacks = next(iter(outcome.limitations), "no point was asked for")
                     state, why = "failed", outcome.why or lacks
+        except NegativeAnswer as error:
+            state, why = "partly", error.message
         except HockneyError as error:
             if isinstance(error.__context__, Interrupted):
                 raise  # An application's run was ended.
             first = first or error
             state, why, hint = "failed", error.message, error.hint
             say.warn(f"{step.name}: {why}" + (f" ({hint})" if hint else ""))
-        except typer.Exit:
-            state, why = "partly", "a result is not what it must be"
         took_s = time.monotonic() - began_s
         done = Done(state=state, took_s=took_s, estimate_s=step.estimate_s, why=why, hint=hint, left_out=left_out)
         folder.save(step.name, done)
@@ -262,15 +263,20 @@ def perform(
         raise kind(f"nothing could be measured: {last.why}", last.hint or "run `hockney doctor --run`")
 
 
-def _do(folder: Folder, step: Step, watcher: Watcher, job_end_s: float) -> Outcome | None:
+def _do(folder: Folder, step: StudyStep, watcher: Watcher, job_end_s: float) -> Outcome | None:
     path = folder.steps / step.name
     if step.plan is not None:
         return _measure(path, step.plan, watcher, folder.part, job_end_s)
     if path.exists():
         # A run that was ended in the middle is made again: runs are short, and half of them would count twice.
         _remove_own(path, folder.part)
-    with say.silent():
-        function_of(step.verb)(**step.models, json=False)
+    with interruptible():
+        app = apps.get(step.verb.removeprefix(RUN))
+        answer = app.answer("run", step.models, Told(say.warn, lambda _: None))
+    for what, why in answer.wrong():
+        say.wrong(what, why)
+    if answer.is_no:
+        raise NegativeAnswer("a result is not what it must be", "")
     return None
 
 
@@ -318,18 +324,3 @@ def _measure(path: Path, options: Plan, watcher: Watcher, part: str, job_end_s: 
     if records := campaign.records():
         table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     return outcome
-
-
-def as_data(folder: Folder, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """The steps and what came of them."""
-    return [
-        {
-            **step.planned(),
-            **(
-                folder.state.steps[step.name].model_dump()
-                if step.name in folder.state.steps
-                else {"state": "not done"}
-            ),
-        }
-        for step in steps
-    ]

@@ -68,6 +68,11 @@ class Verbs(_Helped, TyperGroup):
             args = [self.of_files, *args]
         import_verbs(self.places, args[0].replace("-", "_"))
         self.commands = get_group(self.verbs).commands
+        for module, name in _modules(self.places):
+            # Modules that enter several verbs, until one enters this.
+            if args[0] not in self.commands and not first_line(module, name):
+                importlib.import_module(module)
+                self.commands = get_group(self.verbs).commands
         if args[0] not in self.commands:
             self.list_commands(ctx)
         return super().resolve_command(ctx, args)

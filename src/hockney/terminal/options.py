@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -21,22 +20,12 @@ from rich.markup import escape
 from typer.models import OptionInfo
 
 from hockney.errors import RequestError
-from hockney.fields import Argument, Option, checked, flag, options
+from hockney.fields import Argument, Option, Without, checked, flag, options
 from hockney.registry import did_you_mean
 from hockney.terminal import say
 from hockney.terminal.completion import completer
 from hockney.terminal.loading import load
 from hockney.vocabulary import MEANINGS, Meaning
-
-
-@dataclass(frozen=True)
-class Without:
-    """The verb sets these fields of a model itself: `Annotated[Launching, Without("ranks")]`."""
-
-    fields: tuple[str, ...]
-
-    def __init__(self, *fields: str) -> None:
-        object.__setattr__(self, "fields", fields)
 
 
 def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callable[..., Any]:

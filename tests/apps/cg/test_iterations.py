@@ -12,7 +12,7 @@ from tests.command_line import outcome
 
 from hockney.apps.cg.findings import findings
 from hockney.apps.cg.iterations import laws
-from hockney.apps.cg.section import cg
+from hockney.apps.cg.section import section as cg
 from hockney.apps.stencil.solution import equal_side, fit_iterations
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord

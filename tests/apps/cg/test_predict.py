@@ -185,7 +185,7 @@ def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
         (["--size", "4", "--grid", "8x1x1", "--cell-time", "1ns"], "only 4 cells to share"),
         (["--size", "0", "--grid", "1x1x1", "--cell-time", "1ns"], "direction without"),
         (["--size", "64", "--grid", "2x1x1", "--cell-time", "0s"], "must be positive"),
-        (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--halo", "pigeon"], "unknown exchange"),
+        (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--halo", "pigeon"], "unknown --halo"),
         (["--subdomain", "3000000", "--grid", "2x1x1", "--cell-time", "1ns"], "a direction has 1 to"),
         (["--size", "1000000", "--grid", "2x1x1", "--cell-time", "1ms"], "are simulated"),
         (["--size", "1000", "--ranks", "1000000", "--cell-time", "1ns"], "are more than"),

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.cg.section import Cg, cg
+from hockney.apps.cg.section import reported
+from hockney.apps.cg.section import section as cg
+from hockney.apps.stencil.runs import simulated_s
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
 
@@ -31,7 +33,7 @@ def _run(run: Callable[..., AppRecord], ranks: int, grid: tuple[int, int, int], 
 
 
 def test_times_and_shares_are_those_of_an_iteration(run: Callable[..., AppRecord]) -> None:
-    shown = Cg().reported(_run(run, 2, (1, 2, 1), fractions_of_bound=[0.2, 0.5, 0.3]))
+    shown = reported(_run(run, 2, (1, 2, 1), fractions_of_bound=[0.2, 0.5, 0.3]))
     assert shown.time_s == pytest.approx(20e-6)
     assert shown.rate == pytest.approx(50_000)
     assert shown.communication == pytest.approx(12 / 20)
@@ -40,7 +42,7 @@ def test_times_and_shares_are_those_of_an_iteration(run: Callable[..., AppRecord
 
 
 def test_an_iteration_waits_for_halos_and_two_sums(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made, _ = Cg().predicted_s(_run(run, 2, (1, 2, 1)), basis)
+    made, _ = simulated_s(_run(run, 2, (1, 2, 1)), basis)
     assert made is not None
     # 8 µs of computation (the first residual is within the 8 ms); one exchange and two sums, one message each,
     # of which overheads overlap by at most the 35 % of a latency that either processor is busy.

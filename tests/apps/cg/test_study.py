@@ -8,22 +8,33 @@ from typing import Any
 import pytest
 from tests.answers import answering
 
-from hockney.apps.cg.options import CgStudy
-from hockney.apps.cg.study import cache_line, speedups, table, unconverged, vectors_B, wrong
+from hockney.apps.cg.app import CgStudy
+from hockney.apps.cg.run import CgRuns
+from hockney.apps.cg.solved import cache_line, speedups, vectors_B
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import parse_unknowns
 from hockney.errors import RequestError
 from hockney.fields import checked
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
+from hockney.report.tables import Table
 from hockney.units import Extents
 
 FLAT = (2, Extents(12, 8, 1))
 
 
+def request(study: CgStudy, *, is_simulated: bool = False) -> dict[str, int | float | str]:
+    _, _, asked = next(study.requests(is_simulated=is_simulated))
+    return asked
+
+
+def shown(records: list[AppRecord]) -> Table:
+    (table,) = (part for part in CgRuns(records, set()).text() if not isinstance(part, str))
+    return table
+
+
 def record(ranks: int, iteration_s: float, size: Extents = FLAT[1], **asked: Any) -> AppRecord:
     wanted = CgStudy(ranks=(ranks,), sizes=((3, size),))
-    grid = wanted.grids_on(ranks, size)[0]
     answer = {
         "iteration_s": iteration_s,
         "iterations": 10,
@@ -35,7 +46,7 @@ def record(ranks: int, iteration_s: float, size: Extents = FLAT[1], **asked: Any
         "halo_B": [8000] * ranks,
         **{key: [iteration_s / 3] * ranks for key in ("compute_s", "halo_s", "allreduce_s")},
     }
-    parameters = wanted.parameters(3, size, grid, "single_sweep", is_simulated=False) | asked
+    parameters = request(wanted) | asked
     return AppRecord(
         operation="cg",
         ranks=ranks,
@@ -103,17 +114,13 @@ def test_every_grid_that_fits() -> None:
 
 def test_a_path_with_blanks_stays_one_word() -> None:
     wanted = CgStudy(ranks=(1,), sizes=(FLAT,), solution=Path("/a b/ü=1.dat"))
-    asked = wanted.parameters(*FLAT, Grid(1, 1, 1), "joint", is_simulated=False)
-    assert asked["file"] == "/a%20b/%C3%BC%3D1.dat"
+    assert request(wanted)["file"] == "/a%20b/%C3%BC%3D1.dat"
 
 
 def test_nothing_bounds_a_simulation() -> None:
     wanted = CgStudy(ranks=(1,), sizes=(FLAT,), bound=True)
-    streams = [
-        wanted.parameters(*FLAT, Grid(1, 1, 1), "joint", simulated)["stream"] for simulated in (False, True)
-    ]
-    assert streams[0] > 0
-    assert streams[1] == 0
+    assert request(wanted)["stream"]
+    assert request(wanted, is_simulated=True)["stream"] == 0
 
 
 def test_speedup_is_over_the_fewest_ranks() -> None:
@@ -130,10 +137,9 @@ def test_launches_are_not_compared_with_each_other() -> None:
     for one, launch in zip(records, ("plain", "plain", "tuned", "tuned"), strict=True):
         one.variant = launch
     assert speedups(records) == [(1.0, 1.0), (2.0, 1.0), (1.0, 1.0), (3.0, 1.5)]
-    names = [column.header for column in table(records).columns]
-    assert names[0] == "launch"
-    assert list(table(records).columns[0].cells) == ["plain", "plain", "tuned", "tuned"]
-    assert "launch" not in [column.header for column in table([record(1, 4.0)]).columns]
+    assert shown(records).columns[0] == "launch"
+    assert [row[0] for row in shown(records).rows] == ["plain", "plain", "tuned", "tuned"]
+    assert "launch" not in shown([record(1, 4.0)]).columns
 
 
 def test_the_cache_model_says_what_fits() -> None:
@@ -150,15 +156,18 @@ def test_the_cache_model_says_what_fits() -> None:
 def test_what_was_to_converge() -> None:
     late = answering(record(1, 1.0), converged=False)
     fixed = answering(record(1, 1.0, eps=0.0), converged=False)
-    assert unconverged([record(1, 1.0), late, fixed]) == [late]
-    assert table([late, fixed]).row_count == 2
+    (wrong,) = CgRuns([record(1, 1.0), late, fixed], set()).wrong()
+    assert wrong[0] == "not converged"
+    assert [row[5] for row in shown([late, fixed]).rows] == ["no", "—"]
 
 
 def test_what_is_wrong() -> None:
     right, unchecked = answering(record(1, 1.0), verified=True), record(1, 1.0)
     bad = answering(record(1, 1.0), verified=False, residual_norms=[1.0, None])
-    assert wrong([right, bad, unchecked]) == [bad]
-    assert table([right, bad]).row_count == 2
+    (wrong,) = CgRuns([right, bad, unchecked], set()).wrong()
+    assert wrong[0] == "wrong"
+    assert "not None as the iteration says" in wrong[1]
+    assert len(shown([right, bad]).rows) == 2
 
 
 def test_grids_are_kept_and_bring_their_ranks() -> None:

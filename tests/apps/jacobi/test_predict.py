@@ -125,7 +125,7 @@ def test_what_is_missing_is_named(run: Run, name: str) -> None:
         (["--grid", "24x1x1", "--latency", "-1us"], "'-1us' is not a time"),
         (["--grid", "24x1x1", "--bandwidth", "0GB/s"], "bandwidth must be positive"),
         (["--grid", "24x1x1", "--bandwidth", "1e-320B/s"], "out of range"),
-        (["--grid", "24x1x1", "--model", "weak_scaling"], "unknown model of jacobi 'weak_scaling'"),
+        (["--grid", "24x1x1", "--model", "weak_scaling"], "unknown --model 'weak_scaling'"),
         (["--grid", "24x1x1", "--bytes", "8"], "No such option: --bytes"),
         (["--grid", "24x1x1", "--machine", "m.json"], "stand in place of --machine"),
         (["--grid", "24x1x1", "--locality", "node"], "stand in place of --machine"),

@@ -7,11 +7,11 @@ import math
 import pytest
 
 from hockney.apps.jacobi.printed import (
+    MODELS,
     Halo,
     HaloModel,
     WeakScalingCase,
     exceeds,
-    jacobi_models,
     predict,
     rank,
     weak_scaling,
@@ -44,7 +44,7 @@ def test_ties_share_a_place_and_the_next_counts_them() -> None:
     ranked = rank(
         predict(TENTH, CASE, grid) for grid in [Grid(2, 2, 2), Grid(1, 8, 1), Grid(4, 2, 1), Grid(8, 1, 1)]
     )
-    assert [(place, str(one.grid)) for place, one in ranked] == [
+    assert [(grid.place, str(grid.grid)) for grid in ranked] == [
         (1, "1x8x1"),
         (1, "8x1x1"),
         (3, "4x2x1"),
@@ -53,7 +53,7 @@ def test_ties_share_a_place_and_the_next_counts_them() -> None:
 
 
 def test_every_grid_of_48_has_a_place() -> None:
-    places = [place for place, _ in rank(predict(TENTH, CASE, grid) for grid in factorisations(48))]
+    places = [grid.place for grid in rank(predict(TENTH, CASE, grid) for grid in factorisations(48))]
     # 48 = 2⁴ · 3: 45 grids; 3 with one direction, 3 · 8 with two (the divisors but 1 and 48), 18 with three.
     assert {place: places.count(place) for place in places} == {1: 3, 4: 24, 28: 18}
 
@@ -106,8 +106,8 @@ def test_times_out_of_range_are_refused() -> None:
         predict(endless, CASE, Grid(2, 1, 1))
 
 
-PER_FACE = jacobi_models.get("weak_scaling_jacobi")
-PER_MESSAGE = jacobi_models.get("weak_scaling_jacobi_per_message")
+PER_FACE = MODELS["weak_scaling_jacobi"]
+PER_MESSAGE = MODELS["weak_scaling_jacobi_per_message"]
 
 # Tables of an unpublished report that weak_scaling_jacobi comes from, copied from its print: grid, k, c in MB,
 # P^com in MLUP/s, N P₁^com / P^com; L = 1200. Its slips: the text counts k in directions while the tables print

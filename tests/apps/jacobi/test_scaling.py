@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hockney.apps.jacobi.compared import compare
-from hockney.apps.jacobi.findings import findings
-from hockney.apps.jacobi.links import Links, MachineLinks, farthest, links_of
-from hockney.apps.jacobi.printed import jacobi_models
-from hockney.apps.jacobi.scaling import ScalingTable, scaling_tables
+from hockney.apps.jacobi.links import MachineLinks, farthest, links_of
+from hockney.apps.jacobi.printed import MODELS, Links
+from hockney.apps.jacobi.scaling import ScalingTable, compare, scaling_tables
+from hockney.apps.jacobi.section import findings
 from hockney.apps.stencil.grids import Grid
 from hockney.errors import RequestError
 from hockney.importers.base import Given
@@ -190,23 +189,23 @@ def test_a_run_on_one_rank_of_another_system_is_not_its_p1(jacobi_run: Callable[
 def test_the_formula_and_the_baseline_are_judged_beside_each_other() -> None:
     table = only(imported(1, 1))
     links = Links.given(0.42e-6, 5007e6, "given")
-    compared = compare(table, jacobi_models.get("weak_scaling_jacobi"), lambda _: links)
-    row = next(row for row in compared.rows if str(row.run.grid) == "24x1x1")
+    compared = compare(table, MODELS["weak_scaling_jacobi"], lambda _: links)
+    row = next(row for row in compared.rows if row.grid == "24x1x1")
     assert row.predicted is not None
     assert table.alone is not None
     serial_s = 1200**3 / 1e6 / table.alone.mlups.value
     assert row.predicted.time_s == pytest.approx(serial_s + 46.08 / 5007 + 0.84e-6)
-    errors = compared.errors()
-    assert errors["formula_median"] is not None
-    assert errors["ideal_median"] is not None
+    errors = compared.errors
+    assert errors.formula_median is not None
+    assert errors.ideal_median is not None
     # Communication is a thousandth of the time: the formula is next to nothing better than the baseline.
-    assert errors["formula_median"] < errors["ideal_median"] < errors["formula_median"] + 0.003
+    assert errors.formula_median < errors.ideal_median < errors.formula_median + 0.003
 
 
 def test_findings_say_efficiency_break_and_grid() -> None:
     table = only(imported(0, 10))
     links = Links.given(0.42e-6, 5007e6, "given")
-    said = findings([compare(table, jacobi_models.get("weak_scaling_jacobi"), lambda _: links)])
+    said = findings([compare(table, MODELS["weak_scaling_jacobi"], lambda _: links)])
     text = " ".join(finding.text for finding in said)
     # 48 · 78.29 / 2499.76 = 1.503: 66.5 %
     assert "48 ranks on 4x4x3" in text

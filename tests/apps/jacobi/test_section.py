@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.jacobi.section import Jacobi, jacobi
+from hockney.apps.jacobi.section import reported
+from hockney.apps.jacobi.section import section as jacobi
+from hockney.apps.stencil.runs import simulated_s
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
 
@@ -17,7 +19,7 @@ MESSAGE_S = 2e-6 + 8 * 8 * 8 / 1e9
 
 def test_times_and_shares_are_those_of_a_sweep(jacobi_run: Callable[..., AppRecord]) -> None:
     answer = {"pack_s": [1e-4, 1e-4], "wait_s": [4e-4, 6e-4], "fraction_of_bound": 0.4}
-    shown = Jacobi().reported(jacobi_run(2, time_s=1e-3, compute_s=4e-4, answer=answer))
+    shown = reported(jacobi_run(2, time_s=1e-3, compute_s=4e-4, answer=answer))
     assert (shown.time_s, shown.low_s, shown.high_s) == pytest.approx((1e-4, 0.98e-4, 1.02e-4))
     assert shown.communication == pytest.approx(12 / 20)  # packing and waiting of both ranks, of all
     assert shown.bound_share == 0.4
@@ -28,8 +30,8 @@ def test_times_and_shares_are_those_of_a_sweep(jacobi_run: Callable[..., AppReco
 def test_messages_are_predicted_and_cells_are_the_runs_own(
     jacobi_run: Callable[..., AppRecord], basis: Basis
 ) -> None:
-    made, _ = Jacobi().predicted_s(jacobi_run(2, compute_s=4e-4), basis)
-    slower, _ = Jacobi().predicted_s(jacobi_run(2, compute_s=9e-4), basis)
+    made, _ = simulated_s(jacobi_run(2, compute_s=4e-4), basis)
+    slower, _ = simulated_s(jacobi_run(2, compute_s=9e-4), basis)
     assert made is not None
     assert slower is not None
     # Ten sweeps of 40 µs and a face each way: no less than one message, no more than one after the other.
@@ -39,9 +41,9 @@ def test_messages_are_predicted_and_cells_are_the_runs_own(
 
 def test_packing_is_the_runs_own(jacobi_run: Callable[..., AppRecord], basis: Basis) -> None:
     plain = {"parameters": {"faces": "packed"}}
-    without, _ = Jacobi().predicted_s(jacobi_run(2, **plain), basis)
+    without, _ = simulated_s(jacobi_run(2, **plain), basis)
     # Of both ranks together; faces of 512 B are copied out and in again in each of ten sweeps.
-    with_it, _ = Jacobi().predicted_s(jacobi_run(2, **plain, answer={"pack_s": [2e-5, 2e-5]}), basis)
+    with_it, _ = simulated_s(jacobi_run(2, **plain, answer={"pack_s": [2e-5, 2e-5]}), basis)
     assert without is not None
     assert with_it is not None
     assert with_it - without == pytest.approx(2e-6, rel=0.01)  # one sweep of one rank
@@ -60,7 +62,7 @@ def test_a_run_over_a_network_that_was_not_measured_is_not_predicted(
 
 
 def test_one_rank_has_nothing_to_predict(jacobi_run: Callable[..., AppRecord], basis: Basis) -> None:
-    assert Jacobi().predicted_s(jacobi_run(1), basis) == (None, [])
+    assert simulated_s(jacobi_run(1), basis) == (None, [])
 
 
 def test_more_ranks_than_the_launch_told_are_not_predicted(

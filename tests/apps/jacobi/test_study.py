@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.jacobi.options import JacobiStudy
-from hockney.apps.jacobi.study import fastest_grid
+from hockney.apps.jacobi.app import JacobiStudy
+from hockney.apps.jacobi.run import fastest_grid
 from hockney.apps.stencil.grids import Grid, factorisations, smallest_surface
 from hockney.apps.stencil.options import parse_cells, parse_ranks
 from hockney.errors import RequestError
@@ -75,9 +75,8 @@ def test_strong_and_weak_scaling() -> None:
 
 def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
     wanted = JacobiStudy(ranks=(2,), cells=Extents(8, 8, 8))
-    _, cells, grid = wanted.problems()[0]
-    assert wanted.parameters(cells, grid, is_simulated=False)["bound"] == 1
-    assert wanted.parameters(cells, grid, is_simulated=True)["bound"] == 0
+    bounds = [next(wanted.requests(is_simulated=simulated))[2]["bound"] for simulated in (False, True)]
+    assert bounds == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_cpus_that_are_listed() -> None:
 
 def test_slurm_maps_single_cpus_as_its_users_write_it() -> None:
     by_target = {
-        one.target: one for one in recipes(plan(parse("2 packages x 14 cores"), wish(4, 1, "0,7,14,21")))
+        one.launcher: one for one in recipes(plan(parse("2 packages x 14 cores"), wish(4, 1, "0,7,14,21")))
     }
     assert "--cpu-bind=map_cpu:0,7,14,21" in by_target["srun"].line
     assert "--mpi=pmi2" in by_target["srun"].note
@@ -194,7 +194,7 @@ def test_refusals(node: str, numbers: tuple[int, int, str], message: str, hint: 
 
 def test_recipes_name_options_that_the_manuals_have() -> None:
     """mpirun(1) of Open MPI 4.1, prterun-map(1), Hydra's -bind-to -help, Intel's reference, srun(1)."""
-    lines = {one.target: one.line for one in recipes(plan(regular(2, 1, 1, 4, 2), wish(4, 2, "socket")))}
+    lines = {one.launcher: one.line for one in recipes(plan(regular(2, 1, 1, 4, 2), wish(4, 2, "socket")))}
     openmp = "OMP_NUM_THREADS=2 OMP_PLACES=cores OMP_PROC_BIND=close"
     exported = "-x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND ./program"
     assert lines == {
@@ -209,5 +209,5 @@ def test_recipes_name_options_that_the_manuals_have() -> None:
 
 
 def test_a_list_of_cpus_is_for_one_node() -> None:
-    refused = {one.target: one.refused for one in recipes(plan(regular(2, 1, 1, 4), wish(4, 2, "scatter", 2)))}
+    refused = {one.launcher: one.refused for one in recipes(plan(regular(2, 1, 1, 4), wish(4, 2, "scatter", 2)))}
     assert all("one node only" in text for text in refused.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hockney.apps.pinning.section import pinning
+from hockney.apps.pinning.section import section as pinning
 from hockney.apps.pinning.topology import regular
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Runs

@@ -30,10 +30,10 @@ def table(tmp_path: Path) -> Path:
 
 def test_lines_of_a_table(table: Path) -> None:
     (one,) = fitted_rings(read(table))
-    assert [(line.segment.first, line.segment.last) for line in one.lines] == [(2, 6), (7, 12)]
-    for line, latency_us in zip(one.lines, (0.3, 0.8), strict=True):
+    assert [(line.first, line.last) for line in one.segments] == [(2, 6), (7, 12)]
+    for line, latency_us in zip(one.segments, (0.3, 0.8), strict=True):
         assert line.latency_s is not None
-        assert line.latency_s[0] == pytest.approx(1e-6 * latency_us)
+        assert line.latency_s == pytest.approx(1e-6 * latency_us)
 
 
 def test_fit_prints_the_lines_and_makes_no_machine_file(table: Path, tmp_path: Path) -> None:
@@ -52,9 +52,9 @@ def test_fit_prints_the_lines_and_makes_no_machine_file(table: Path, tmp_path: P
 def test_evaluate_holds_out_every_second_number_of_processes(table: Path) -> None:
     made = evaluate_rings(table)
     # Of 2 … 12 the odd ones, 3 to 11, are held out: eleven counts.
-    assert (made["n_test"], made["n_train"]) == (5, 6)
+    assert (made.n_test, made.n_train) == (5, 6)
     code, out, _ = outcome("evaluate", str(table), "--operation", "ring", "--json")
-    assert (code, json.loads(out)["models"]) == (0, made["models"])
+    assert (code, json.loads(out)["models"]) == (0, {name: vars(row) for name, row in made.models.items()})
     code, out, err = outcome("evaluate", str(table), "--operation", "ring")
     assert (code, err) == (0, "")
     assert "best baseline: " in out

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hockney.apps.ring.app import OURS, TWO_LINKS
 from hockney.apps.ring.model import (
     ACROSS,
     WITHIN,
@@ -19,7 +20,6 @@ from hockney.apps.ring.model import (
     locality_of,
     predict,
 )
-from hockney.apps.ring.ways import OURS, TWO_LINKS
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
 from hockney.machine.placement import Placement, placement
@@ -194,8 +194,6 @@ def test_ranks_beyond_a_node_are_not_all_neighbours_on_it() -> None:
 def test_what_cannot_be_predicted_is_refused() -> None:
     with pytest.raises(RequestError, match="unknown exchange 'smoke'"):
         predict([WITHIN], LINKS.__getitem__, "smoke")
-    with pytest.raises(RequestError, match="unknown model of the ring 'guess'"):
-        predict([WITHIN] * 2, LINKS.__getitem__, "sendrecv", "guess")
     with pytest.raises(RequestError, match="unknown locality 'rack'"):
         locality_of("rack")
     with pytest.raises(RequestError, match="domain of 0 ranks"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,22 +12,35 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from hockney.apps.ring.app import OURS
+from hockney.apps.ring.lines import RingComparison, compared
+from hockney.apps.ring.model import RingPrediction
 from hockney.apps.ring.picture import MOST_NAMED, ring, write
-from hockney.apps.ring.predicted import RingCurve
+from hockney.apps.ring.rings import RingName, RingRun, RingSeries
 from hockney.errors import RequestError
 from hockney.models.over_ranks.boundaries import Boundary
-from hockney.models.over_ranks.segments import segments
+from hockney.records.answers import Answer
+from hockney.records.app_record import AppRecord
 
 RANKS = np.arange(2.0, 25.0)
 TIME_S = np.where(RANKS <= 12, 0.7e-6, 1.2e-6) * RANKS
 BREAK = [Boundary(12, 13, "package")]
 
 
-def curve(boundaries: list[Boundary] = BREAK, *, predicted: bool = True) -> RingCurve:
-    low_s, high_s = 0.9 * TIME_S, 1.2 * TIME_S
-    low_s[0] = high_s[0] = np.nan
-    predicted_s = 2 * TIME_S if predicted else np.full(RANKS.size, np.nan)
-    return RingCurve(RANKS, TIME_S, low_s, high_s, predicted_s, segments(RANKS, TIME_S, BREAK), boundaries)
+def curve(boundaries: list[Boundary] = BREAK, *, predicted: bool = True) -> RingComparison:
+    """Of the first point no interval is known; predictions take twice as long."""
+    runs = []
+    for ranks, time_s in zip(RANKS.astype(int).tolist(), TIME_S.tolist(), strict=True):
+        bounds = {} if ranks == 2 else {"low_s": 0.9 * time_s, "high_s": 1.2 * time_s}
+        record = AppRecord(operation="ring", ranks=ranks, parameters={}, time_s=time_s, answer=Answer(), **bounds)
+        runs.append(RingRun(record, [], ["package"] * ranks))
+    series = RingSeries(RingName(exchange="sendrecv"), runs, BREAK)
+    (made,) = compared([series], None, OURS, [])
+    points = [
+        replace(one, predicted=RingPrediction(one.ranks, 2 * one.time_s, None, None, "") if predicted else None)
+        for one in made.points
+    ]
+    return replace(made, points=points, curve=replace(series, boundaries=boundaries))
 
 
 def along(line: Line2D) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import pytest
 
 from hockney.apps.ring.lines import LatencyLine, latency_lines
 from hockney.apps.ring.model import Link
-from hockney.apps.ring.study import RingRun, RingSeries
+from hockney.apps.ring.rings import RingName, RingRun, RingSeries
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
@@ -46,7 +46,7 @@ def _place(ranks: int) -> int:
 
 def _drawn(planted: Planted, rng: np.random.Generator, boundaries: list[Boundary]) -> list[LatencyLine]:
     """T(P) = 2 P λ of the slowest neighbours: all go at their pace."""
-    curve = RingSeries({"exchange": "sendrecv"}, boundaries=boundaries)
+    curve = RingSeries(RingName(exchange="sendrecv"), [], boundaries)
     for ranks in range(2, MOST + 1):
         time_s = 2e-6 * ranks * planted.latencies_us[_place(ranks)] * rng.normal(1, NOISE)
         record = AppRecord(operation="ring", ranks=ranks, parameters={}, time_s=time_s, answer=Answer())
@@ -67,19 +67,18 @@ def _judge(planted: Planted, draws: int, least_share: float, *, boundaries: list
     found = 0
     for _ in range(draws):
         lines = _drawn(planted, rng, boundaries)
-        is_found = [line.segment.first for line in lines] == [2, PACKAGE.after, NODE.after]
+        is_found = [line.first for line in lines] == [2, PACKAGE.after, NODE.after]
         found += is_found
         for line in lines:
-            place = _place(line.segment.last)
+            place = _place(line.last)
             truth_s = 1e-6 * planted.latencies_us[place]
             ratio = planted.latencies_us[place] / planted.pingpong_us[place]
             # A line that a missed break spoils is no excuse: it counts with its error.
-            value_s, low_s, high_s = line.latency_s or (math.inf, 0.0, 0.0)
-            errors.append(abs(value_s / truth_s - 1))
-            covered.append(low_s <= truth_s <= high_s)
-            if line.ratio is not None:
-                value, low, high = line.ratio
-                ratio_errors.append(abs(value / ratio - 1))
+            errors.append(abs((line.latency_s or math.inf) / truth_s - 1))
+            covered.append((line.latency_low_s or 0.0) <= truth_s <= (line.latency_high_s or 0.0))
+            if line.latency_over_pingpong is not None:
+                low, high = line.latency_over_pingpong_low or 0.0, line.latency_over_pingpong_high or 0.0
+                ratio_errors.append(abs(line.latency_over_pingpong / ratio - 1))
                 covered.append(low <= ratio <= high)
     assert found >= 0.95 * draws
     for wrong in (errors, ratio_errors):

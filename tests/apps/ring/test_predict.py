@@ -94,7 +94,7 @@ def test_text_has_the_formula_and_a_row_for_each_number(run: Run) -> None:
     assert (code, err) == (0, "")
     assert "ring, sendrecv — slowest-link: t(P) = 2P (λ + n/b)" in out
     rows = [line.split() for line in out.splitlines()]
-    assert ["1", *["–"] * 4] in rows
+    assert ["1", *["—"] * 4] in rows
     assert "PingPing was not measured" in out
 
 
@@ -106,8 +106,8 @@ def test_text_has_the_formula_and_a_row_for_each_number(run: Run) -> None:
         (["--ranks", "four", *SOCKETS], "is not understood"),
         (["--ranks", "1-65537", *SOCKETS], "65537 is none of 1 to 65536"),
         (["--ranks", "1-60000", *SOCKETS], "processes in all, more than"),
-        (["--ranks", "4", *SOCKETS, "--exchange", "smoke"], "unknown exchange 'smoke'"),
-        (["--ranks", "4", *SOCKETS, "--model", "guess"], "unknown model of the ring 'guess'"),
+        (["--ranks", "4", *SOCKETS, "--exchange", "smoke"], "unknown --exchange 'smoke'"),
+        (["--ranks", "4", *SOCKETS, "--model", "guess"], "unknown --model 'guess'"),
         (["--ranks", "4", "--latency", "fast"], "fast"),
         (["--ranks", "4", "--latency", "-1us"], "-1us"),
         (["--ranks", "4", "--latency", "1us", "--bandwidth", "0MB/s"], "'0MB/s' moves nothing"),

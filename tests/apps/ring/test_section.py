@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hockney.apps.ring.section import Ring, ring
+from hockney.apps.ring.section import predicted_s
+from hockney.apps.ring.section import section as ring
 from hockney.machine.placement import Placement
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
@@ -18,13 +19,13 @@ LINK_S = 2e-6 + 4 / 1e9
 
 def test_messages_in_turns_wait_for_each_link_twice(ring_run: Callable[..., AppRecord], basis: Basis) -> None:
     # Two hops of two messages; the fit finds the line of the data up to rounding.
-    assert Ring().predicted_s(ring_run(2), basis)[0] == pytest.approx(4 * LINK_S, rel=1e-6)
+    assert predicted_s(ring_run(2), basis)[0] == pytest.approx(4 * LINK_S, rel=1e-6)
 
 
 def test_both_ways_at_once_take_a_link_and_the_processors_part(
     ring_run: Callable[..., AppRecord], basis: Basis
 ) -> None:
-    made, _ = Ring().predicted_s(ring_run(2, exchange="persistent"), basis)
+    made, _ = predicted_s(ring_run(2, exchange="persistent"), basis)
     assert made is not None
     assert 2 * LINK_S < made < 4 * LINK_S
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hockney._core import Kind
 from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.options import EXCHANGES, Exchange
 from hockney.apps.stencil.stencil import Script, Stencil, exchange
-from hockney.apps.stencil.ways import EXCHANGES, Exchange
 from hockney.errors import RequestError
 
 SIDES = st.integers(1, 4)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.options import Exchange, Variant
 from hockney.apps.stencil.stencil import Stencil
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import Surroundings, Tuned
-from hockney.apps.stencil.ways import Exchange, Variant
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.place import LOCALITIES

@@ -61,7 +61,7 @@ def test_text_says_loads_and_shares(run: Run) -> None:
         (("5", "5", "5", "--ranks", "0", *MEMORY), "not 0"),
         (("5", "5", "5", "--ranks", "4", "--grid", "2x1x1", *MEMORY), "2 processes, not 4"),
         (("5", "5", "5", "--grid", "6x1x1", "--split", "cartesian", *MEMORY), "would get nothing"),
-        (("5", "5", "5", "--ranks", "2", "--split", "rows", *MEMORY), "unknown split"),
+        (("5", "5", "5", "--ranks", "2", "--split", "rows", *MEMORY), "unknown --split"),
         (("5", "5", "5", "--ranks", "2", "--locality", "numa", *MEMORY), "no messages of locality 'numa'"),
         (("5", "5", "5", "--ranks", "2", "--cache", "cold", *MEMORY), "no messages with cache 'cold'"),
         (("5", "5", "5", "--ranks", "2", "--algorithm", "ring", *MEMORY), "no algorithm 'ring'"),

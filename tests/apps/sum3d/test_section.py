@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hockney.apps.sum3d.section import Sum3d, sum3d
+from hockney.apps.sum3d.section import predicted_s
+from hockney.apps.sum3d.section import section as sum3d
 from hockney.importers import sum3d as importer
 from hockney.importers.base import Given
 from hockney.records.app_record import AppRecord
@@ -30,13 +31,13 @@ def _run(run: Callable[..., AppRecord], ranks: int, time_s: float = 1e-3) -> App
 
 
 def test_one_rank_copies_and_adds(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made, _ = Sum3d().predicted_s(_run(run, 1), basis)
+    made, _ = predicted_s(_run(run, 1), basis)
     # Two matrices scattered and one gathered, read and written; the sum reads two and writes one.
     assert made == pytest.approx(1e5 * (3 * 16 / COPY_B_PER_S + 24 / SUM_B_PER_S))
 
 
 def test_two_ranks_send_halves(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made, _ = Sum3d().predicted_s(_run(run, 2), basis)
+    made, _ = predicted_s(_run(run, 2), basis)
     assert made is not None
     message_s = 2e-6 + 8 * 50_000 / 1e9
     own_s = 5e4 * (3 * 16 / COPY_B_PER_S + 24 / SUM_B_PER_S)

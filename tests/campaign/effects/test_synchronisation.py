@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
-from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
+from hockney.records.effect_answers import SynchronisationAnswer
 
 S_B, ABSENT_B, ARRIVED_B = 4016, 256, 1000
 TRANSFER_S = 1e-3

@@ -14,7 +14,7 @@ from hockney.apps.cg import solution
 from hockney.apps.pinning import topology
 from hockney.models.scaling import times
 from hockney.network.topologies.base import parse_spec
-from hockney.network.traffic.patterns.base import Volumes, parse_pattern
+from hockney.network.traffic.patterns import Volumes, parse_pattern
 from hockney.runner.launchers.base import check_hostfile
 from hockney.runner.platform import host_names
 from hockney.schedule.goal import read_goal

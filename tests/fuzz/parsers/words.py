@@ -17,7 +17,7 @@ from hockney.campaign.plan import message_size
 from hockney.errors import RequestError
 from hockney.machine.select import parse_where
 from hockney.network.topologies.base import link_rate, parse_spec
-from hockney.network.traffic.patterns.base import Volumes, parse_pattern
+from hockney.network.traffic.patterns import Volumes, parse_pattern
 from hockney.predict.split import select
 from hockney.report.marks import Peak
 from hockney.runner.variants import parse_variant

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from hockney.models.collectives.closed_form import N, P, S, alpha, beta, chains, d, gamma, k, levels, n, q, r
-from hockney.models.collectives.expression import ONE, ZERO, Call, Expression, ceiling, order_text
+from hockney.models.collectives.expression import ONE, ZERO, Expression, FormulaCall, ceiling, order_text
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_a_docs_table_has_the_letters() -> None:
 )
 def test_numbers_by_hand(formula: Expression, ranks: int, number: float) -> None:
     # 960 bytes in segments of 100: ten.
-    assert formula.value(Call(ranks, 960.0, 100.0)) == number
+    assert formula.value(FormulaCall(ranks, 960.0, 100.0)) == number
 
 
 def test_what_is_not_cut_is_one_segment() -> None:
-    assert S.value(Call(5, 960.0)) == 1
-    assert S.value(Call(5, 0.0, 100.0)) == 1
+    assert S.value(FormulaCall(5, 960.0)) == 1
+    assert S.value(FormulaCall(5, 0.0, 100.0)) == 1
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_coefficients_of_a_linear_formula() -> None:
     assert time.coefficient(gamma) is ZERO
     assert alpha.coefficient(alpha) is ONE
     assert (alpha * q / 2).coefficient(alpha).text() == "⌈log₂P⌉/2"
-    assert isinstance(time.value(Call(4, 1.0)), float)
-    assert math.isnan(float(time.value(Call(4, 1.0))))
+    assert isinstance(time.value(FormulaCall(4, 1.0)), float)
+    assert math.isnan(float(time.value(FormulaCall(4, 1.0))))
 
 
 @pytest.mark.parametrize("wrong", [lambda: alpha * beta, lambda: n / alpha, lambda: P - alpha])

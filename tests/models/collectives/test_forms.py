@@ -10,7 +10,7 @@ import pytest
 from hockney import _core
 from hockney._core import Algorithm, Problem
 from hockney.models.collectives.closed_form import ClosedForm, Collective, closed_form, collective_models
-from hockney.models.collectives.expression import Call, Order
+from hockney.models.collectives.expression import FormulaCall, Order
 
 FORMS = [
     pytest.param(form, id=f"{operation}-{name}")
@@ -49,7 +49,7 @@ def test_counts_are_those_of_the_schedule(algorithm: Algorithm) -> None:
             if _core.refusal(algorithm.collective, algorithm.name, problem):
                 continue
             counts = _core.count(_core.generate(algorithm.collective, algorithm.name, problem))
-            mine = form.counts(Call(ranks, float(size_B), float(segment_B), algorithm.default_radix))
+            mine = form.counts(FormulaCall(ranks, float(size_B), float(segment_B), algorithm.default_radix))
             theirs = counts.critical_messages, counts.critical_bytes
             if form.is_exact(ranks, algorithm.default_radix):
                 seen = True
@@ -69,7 +69,7 @@ def test_no_schedule_beats_the_optimum(operation: str, collective: Collective) -
             if _core.refusal(operation, algorithm.name, problem):
                 continue
             counts = _core.count(_core.generate(operation, algorithm.name, problem))
-            least = collective.optimum.counts(Call(ranks, float(size_B)))
+            least = collective.optimum.counts(FormulaCall(ranks, float(size_B)))
             assert counts.critical_messages >= least.alpha
             assert counts.critical_bytes >= least.bytes * (1 - 1e-12), (algorithm.name, ranks)
 
@@ -77,7 +77,7 @@ def test_no_schedule_beats_the_optimum(operation: str, collective: Collective) -
 @pytest.mark.parametrize(("operation", "collective"), list(collective_models))
 def test_no_form_beats_the_optimum(operation: str, collective: Collective) -> None:
     for ranks in RANKS:
-        case = Call(ranks, 960.0)
+        case = FormulaCall(ranks, 960.0)
         least = collective.optimum.counts(case)
         for name, form in collective.forms.items():
             if not form.otherwise and not form.is_exact(ranks):
@@ -93,7 +93,7 @@ def test_no_form_beats_the_optimum(operation: str, collective: Collective) -> No
 @pytest.mark.parametrize("form", FORMS)
 def test_orders_are_those_of_the_counts(form: ClosedForm) -> None:
     """Between 2²⁰ and 2⁴⁰ ranks a count grows as its order does, within what lower orders still change."""
-    few, many = (form.counts(Call(ranks, 960.0)) for ranks in (2**20, 2**40))
+    few, many = (form.counts(FormulaCall(ranks, 960.0)) for ranks in (2**20, 2**40))
     for part, expression in (("alpha", form.alpha), ("bytes", form.bytes)):
         if getattr(many, part):
             expected = _grown(expression.order, 2**40) / _grown(expression.order, 2**20)
@@ -107,9 +107,9 @@ def _grown(order: Order, ranks: int) -> float:
 @pytest.mark.parametrize("form", FORMS)
 def test_an_array_of_calls_counts_as_its_calls_do(form: ClosedForm) -> None:
     calls = [(2, 8.0, 0.0, 0), (7, 960.0, 100.0, 3), (64, 960.0, 0.0, 4), (65, 4096.0, 1000.0, 2)]
-    together = form.counts(Call(*np.array(calls).T))
+    together = form.counts(FormulaCall(*np.array(calls).T))
     for column, part in enumerate(together):
-        alone = [form.counts(Call(*call))[column] for call in calls]
+        alone = [form.counts(FormulaCall(*call))[column] for call in calls]
         assert np.broadcast_to(part, len(calls)) == pytest.approx(alone)
 
 
@@ -133,7 +133,7 @@ def test_counts_by_hand(
 ) -> None:
     form = closed_form(operation, algorithm)
     assert form is not None
-    assert tuple(form.counts(Call(ranks, 1.0))) == pytest.approx((alpha, blocks, reduced))
+    assert tuple(form.counts(FormulaCall(ranks, 1.0))) == pytest.approx((alpha, blocks, reduced))
 
 
 def test_open_mpis_spellings_are_known_and_a_librarys_own_choice_is_not() -> None:

@@ -16,7 +16,7 @@ from hockney.models.effects._least_squares import times_s
 from hockney.models.effects._shapes import Shape, levels_of
 from hockney.models.effects.base import Effect, effect_models
 from hockney.records.answers import RankPlace
-from hockney.records.effect_answers.datatypes import DatatypesAnswer
+from hockney.records.effect_answers import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord
 
 CACHES = [{"level": 1, "size_B": 2**15}, {"level": 2, "size_B": 2**20}, {"level": 3, "size_B": 2**25}]

@@ -11,7 +11,7 @@ from tests.answers import answering, words_of
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.models.effects.matching import mean_search
-from hockney.records.effect_answers.matching import MatchingAnswer
+from hockney.records.effect_answers import MatchingAnswer
 from hockney.records.effect_record import EffectRecord
 
 DEPTHS = (0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048, 4096)

@@ -10,7 +10,7 @@ from tests.answers import answering, words_of
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
-from hockney.records.effect_answers.overlap import OverlapAnswer
+from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord
 
 CLOCK_S = 3e-8

@@ -10,7 +10,7 @@ from tests.answers import answering
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
-from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
+from hockney.records.effect_answers import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord
 
 TRANSFER_S = 1e-3

@@ -19,7 +19,7 @@ COOLMUC3 = "fat-tree:nodes=148,links-per-node=2,leaf-ports=32:16,spines=4,spine-
 def about(spec: str, nodes: int | None = None) -> dict[str, Any]:
     network = parse_spec(spec)
     allocation = np.arange(network.nodes if nodes is None else nodes)
-    return measure(network, allocation).as_data()
+    return measure(network, allocation).answer().model_dump(mode="json")
 
 
 def test_a_fat_tree_of_148_nodes_the_topology() -> None:
@@ -30,9 +30,9 @@ def test_a_fat_tree_of_148_nodes_the_topology() -> None:
     assert data["spine_switches"] == 4
     leaf, spine = data["ports"]
     # Nine leaves are full; the tenth has 4 nodes of 2 links and 16 links up.
-    assert leaf["used_by_one"] == (4 * 2 + 16, 48)
+    assert leaf["used_by_one"] == [4 * 2 + 16, 48]
     assert (leaf["used"], leaf["free"]) == (148 * 2 + 10 * 16, 10 * 48 - 148 * 2 - 10 * 16)
-    assert (spine["used"], spine["free"], spine["used_by_one"]) == (160, 4 * 8, (40, 40))
+    assert (spine["used"], spine["free"], spine["used_by_one"]) == (160, 4 * 8, [40, 40])
     assert data["links"] == 148 * 2 + 10 * 16
 
 

@@ -13,9 +13,9 @@ from hockney.errors import RequestError
 from hockney.machine.congestion import MeasuredShare
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
-from hockney.network.traffic.effective import Effective, effective_bisection, pair_fractions
+from hockney.network.traffic.effective import effective_bisection, effective_share, pair_fractions
 from hockney.network.traffic.study import study
-from hockney.report.effective import findings
+from hockney.report.effective import ComputedShare, findings
 
 
 def whole(spec: str) -> Allocated:
@@ -26,8 +26,8 @@ def whole(spec: str) -> Allocated:
 @pytest.mark.parametrize(("spec", "routing"), [("single-switch:16", "up_down"), ("complete:9", "shortest")])
 def test_without_shared_links_every_pair_has_its_own(spec: str, routing: str) -> None:
     found = effective_bisection(whole(spec), routing, samples=4)
-    assert found.mean == 1.0
-    assert found.interval == (1.0, 1.0)
+    assert found.fraction == 1.0
+    assert (found.low, found.high) == (1.0, 1.0)
 
 
 def test_one_link_between_two_leaves() -> None:
@@ -49,10 +49,11 @@ def test_the_mean_over_pairs_is_more_than_the_worst_link_leaves() -> None:
         study(among, traffic="random_bisection", routing="d_mod_k", size_B=1.0, seed=seed).fraction
         for seed in range(10)
     ]
-    assert found.mean > np.mean(worst)
-    assert found.mean < 1.0
-    low, high = found.interval or (0, 0)
-    assert low < found.mean < high
+    assert found.fraction > np.mean(worst)
+    assert found.fraction < 1.0
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.fraction < found.high
 
 
 def test_too_many_pairs_are_refused() -> None:
@@ -75,7 +76,8 @@ def test_the_curve_and_its_figure(tmp_path: Path) -> None:
 
 
 def test_findings_have_their_number_and_interval() -> None:
-    computed = Effective(64, np.array([0.8, 0.9, 1.0]))
+    share = effective_share(64, np.array([0.8, 0.9, 1.0]))
+    computed = ComputedShare(**vars(share), bisection_share=1.0, worst_permutation_share=None)
     measured, alone = findings([computed], [MeasuredShare(32, 0.5, 0.4, 0.6)]), findings([], [])
     assert [finding.weight for finding in measured] == [0.6, 0.4]
     assert "32 ranks" in measured[0].text

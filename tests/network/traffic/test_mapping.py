@@ -1,8 +1,10 @@
-"""Placements compared, and maps of the user's own."""
+"""Maps compared with each other and with their bound, and maps of the user's own."""
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,64 +12,57 @@ import pytest
 from hockney.errors import RequestError
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
-from hockney.network.traffic.mapping import check_ranks, compare, read_map
-from hockney.network.traffic.patterns.base import Volumes, parse_pattern
-from hockney.network.traffic.placements import Situation, placements
+from hockney.network.traffic.mapping import BestPlacement, Situation, compare, read_map
+from hockney.network.traffic.patterns import Volumes, parse_pattern
 
 
 def situation(pattern: str, topology: str, ppn: int = 1, nodes: list[int] | None = None) -> Situation:
     network = parse_spec(topology)
     among = Allocated(Links.of(network), np.arange(network.nodes) if nodes is None else np.array(nodes))
-    return Situation(parse_pattern(pattern, Volumes()), among, ppn, "shortest", 0)
+    return Situation(parse_pattern(pattern, Volumes()), among, ppn, "shortest")
 
 
 def test_sorted_by_the_most_loaded_link_then_by_hop_bytes() -> None:
-    found = compare(situation("jacobi:4x8", "torus:8x4"), samples=3, own={})
-    ranked = [(one.worst, one.hop_bytes) for one in found.mapped]
-    assert ranked == sorted(ranked)
-    assert {one.name for one in found.mapped} | set(found.without) == set(placements.names())
-    assert set(found.without) == {"blocked", "cyclic"}
-    assert found.best.name == "folded"
-    told = found.as_data()
-    assert (told["best"]["placement"], told["best"]["default"]) == ("folded", "linear")
-    assert told["placements"][0]["average_hops"] == told["placements"][0]["most_hops"] == 1
-    linear = next(one for one in told["placements"] if one["placement"] == "linear")
-    assert told["best"]["factor_of_hop_bytes"] == pytest.approx(
-        linear["hop_bytes"] / told["placements"][0]["hop_bytes"]
-    )
-    assert told["best"]["factor_of_most_loaded_link"] == pytest.approx(linear["most_loaded_link"]["congestion"])
+    transposed = np.arange(32).reshape(8, 4).T.ravel()
+    found = compare(situation("jacobi:4x8", "torus:8x4"), {"transposed": transposed})
+    assert [row.placement for row in found.placements] == ["transposed", "linear"]
+    best, linear = found.placements
+    assert best.average_hops == best.most_hops == 1
+    assert linear.most_loaded_link is not None
+    assert found.best.factor_of_hop_bytes == pytest.approx(linear.hop_bytes / best.hop_bytes)
+    assert found.best.factor_of_most_loaded_link == pytest.approx(linear.most_loaded_link.congestion)
 
 
 def test_the_default_is_best_where_nothing_is_better() -> None:
-    found = compare(situation("jacobi:8x8x4", "torus:8x8x4"), samples=1, own={})
-    assert found.best.name == "linear"
-    assert found.factor("worst") == found.factor("hop_bytes") == 1.0
-    # Every face crosses one link of its own: 2·(7·8·4·2 + 8·8·3) of them.
-    assert found.best.hop_bytes == 2 * (2 * 7 * 32 + 64 * 3)
-    assert found.best.worst == 1.0
+    found = compare(situation("jacobi:8x8x4", "torus:8x8x4"), {})
+    assert found.best == BestPlacement("linear", "linear", 1.0, 1.0)
+    # Every face crosses one link of its own: 2·(7·8·4·2 + 8·8·3) of them, and no map has fewer.
+    assert found.placements[0].hop_bytes == found.bound.hop_bytes == 2 * (2 * 7 * 32 + 64 * 3)
+    assert found.placements[0].worst == 1.0
 
 
-def test_the_median_of_random_maps() -> None:
-    of = situation("ring:32", "torus:4x8")
-    every = sorted(
-        of.load(placements.get("random").place(Situation(of.pattern, of.among, 1, "shortest", seed))).worst_B
-        for seed in range(5)
-    )
-    shares: list[float] = []
-    compared = compare(of, samples=5, own={}, progress=lambda share, _: shares.append(share))
-    assert shares[0] == 0 < shares[-1] < 1
-    assert shares == sorted(shares)
-    assert len(shares) == 5 + len(compared.mapped) - 1
-    found = next(one for one in compared.mapped if one.name == "random")
-    assert found.worst == pytest.approx(every[2])
-    assert every[0] < every[-1]
+@pytest.mark.parametrize(
+    ("pattern", "topology", "ppn"),
+    [
+        ("ring:6", "torus:6", 1),
+        ("jacobi:3x2", "torus:3", 2),
+        ("jacobi:2x3", "torus:6", 1),
+        ("ring:6", "torus:3x2", 1),
+    ],
+)
+def test_no_map_of_all_is_below_the_bound(pattern: str, topology: str, ppn: int) -> None:
+    of = situation(pattern, topology, ppn)
+    every = [of.placed("", np.array(order) // ppn) for order in itertools.permutations(range(6))]
+    bound = of.bound()
+    assert 0 < bound.hop_bytes <= min(row.hop_bytes for row in every)
+    assert 0 < bound.most_loaded_link <= min(row.worst for row in every)
 
 
 def test_what_stays_on_a_node_crosses_nothing() -> None:
-    found = compare(situation("ring:4", "single-switch:1", ppn=4), samples=1, own={})
-    told = found.as_data()["placements"][0]
-    assert (told["hop_bytes"], told["within_nodes"], told["most_loaded_link"]) == (0, 8, None)
-    assert found.factor("worst") == 1.0
+    found = compare(situation("ring:4", "single-switch:1", ppn=4), {})
+    row = found.placements[0]
+    assert (row.hop_bytes, row.within_nodes, row.most_loaded_link) == (0, 8, None)
+    assert (found.best.factor_of_most_loaded_link, found.bound.hop_bytes) == (1.0, 0)
 
 
 def test_a_map_of_ones_own(tmp_path: Path) -> None:
@@ -76,8 +71,7 @@ def test_a_map_of_ones_own(tmp_path: Path) -> None:
     path.write_text("0 7\n1 1 # around the edge\n2 3\n3 5\n", encoding="utf-8")
     place = read_map(path, of)
     assert place.tolist() == [3, 0, 1, 2]
-    found = compare(of, samples=1, own={"mine": place})
-    mine = next(one for one in found.mapped if one.name == "mine")
+    mine = next(row for row in compare(of, {"mine": place}).placements if row.placement == "mine")
     # Each of eight messages goes to the next allocated node, two hops away.
     assert mine.hop_bytes == 16
 
@@ -103,15 +97,15 @@ def test_what_is_wrong_in_a_map_is_said(tmp_path: Path, text: str, said: str) ->
 
 
 @pytest.mark.parametrize(
-    ("of", "message", "hint"),
+    ("words", "message", "hint"),
     [
-        (situation("jacobi:8x8x4", "torus:4x4x4"), "256 ranks, and 64 nodes × 1", "--ppn 4 fits"),
-        (situation("ring:8", "torus:4x4"), "8 ranks, and 16 nodes × 1", "--allocation 8"),
-        (situation("ring:7", "torus:4", ppn=2), "7 ranks, and 4 nodes × 2", "change the pattern"),
+        (("jacobi:8x8x4", "torus:4x4x4"), "256 ranks, and 64 nodes × 1", "--ppn 4 fits"),
+        (("ring:8", "torus:4x4"), "8 ranks, and 16 nodes × 1", "--allocation 8"),
+        (("ring:7", "torus:4", 2), "7 ranks, and 4 nodes × 2", "change the pattern"),
     ],
 )
-def test_ranks_must_fill_the_nodes(of: Situation, message: str, hint: str) -> None:
+def test_ranks_must_fill_the_nodes(words: tuple[Any, ...], message: str, hint: str) -> None:
     with pytest.raises(RequestError) as error:
-        check_ranks(of)
+        situation(*words)
     assert message in error.value.message
     assert hint in error.value.hint

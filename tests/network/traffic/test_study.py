@@ -10,7 +10,15 @@ import pytest
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network, parse_spec
 from hockney.network.traffic.base import Allocated, Links
-from hockney.network.traffic.study import TrafficStudy, default_routing, spread_of_samples, study
+from hockney.network.traffic.study import (
+    BetaFactor,
+    Carried,
+    Spread,
+    TrafficStudy,
+    default_routing,
+    spread_of_samples,
+    study,
+)
 
 
 def of(spec: str, traffic: str, routing: str = "", **more: int) -> TrafficStudy:
@@ -27,7 +35,7 @@ def test_the_worst_pairing_of_hoefler_2010(k: int) -> None:
     assert found.average == pytest.approx(1.5 * k)
     assert found.factor_of_all_links == pytest.approx(1.5 * k)
     assert of(f"torus:{k}x{k}x{k}", "worst_pairing").factor_of_all_links == pytest.approx(1.5 * k)
-    assert found.as_data()["beta_factor"] == {"low": 1.0, "high": 1.5 * k, "streams": 6}
+    assert found.answer(1).beta_factor == BetaFactor(low=1.0, high=1.5 * k, streams=6)
 
 
 def test_all_links_are_those_of_senders(graph: Callable[..., Network]) -> None:
@@ -57,8 +65,7 @@ def test_bandwidth_of_a_tapered_tree() -> None:
     found = of("fat-tree:nodes=32,leaf-ports=16:8,spines=4,spine-ports=8,link=100Gbit/s", "bisection")
     assert found.worst == pytest.approx(2.0)
     assert found.fraction == pytest.approx(0.5)
-    told = found.as_data()["bandwidth_per_node"]
-    assert told["bandwidth_B_per_s"] == pytest.approx(6.25e9)
+    assert found.answer(1).bandwidth_per_node.bandwidth_B_per_s == pytest.approx(6.25e9)
     # 2 × 1000 B at 12.5 GB/s.
     assert found.time_s == pytest.approx(1.6e-7)
 
@@ -74,20 +81,20 @@ def test_faster_uplinks_carry_more() -> None:
 def test_without_bandwidths_times_are_not_known() -> None:
     found = of("hypercube:3", "alltoall")
     assert found.time_s is None
-    assert found.as_data()["bandwidth_per_node"]["bandwidth_B_per_s"] is None
+    assert found.answer(1).bandwidth_per_node.bandwidth_B_per_s is None
     # Seven messages out, four on each link.
     assert found.fraction == pytest.approx(7 / 4)
 
 
 def test_the_exact_alltoall_stands_beside_the_routed_one() -> None:
-    assert of("torus:4x4x4", "alltoall").as_data()["exact_alltoall_congestion"] == 32
-    assert "exact_alltoall_congestion" not in of("torus:4x4x4", "alltoall", allocation=8).as_data()
+    assert of("torus:4x4x4", "alltoall").answer(1).exact_alltoall_congestion == 32
+    assert of("torus:4x4x4", "alltoall", allocation=8).answer(1).exact_alltoall_congestion is None
 
 
 def test_most_loaded_links_by_name() -> None:
-    told = of("torus:8", "worst_pairing", allocation=2).as_data(3)["most_loaded"]
-    assert told[0] == {"link": "node 0 → node 1", "bytes": 1000.0, "messages": 1.0, "congestion": 1.0}
-    assert [one["link"] for one in told] == ["node 0 → node 1", "node 1 → node 0"]
+    most_loaded = of("torus:8", "worst_pairing", allocation=2).answer(3).most_loaded
+    assert most_loaded[0] == Carried("node 0 → node 1", bytes=1000.0, messages=1.0, congestion=1.0)
+    assert [row.link for row in most_loaded] == ["node 0 → node 1", "node 1 → node 0"]
 
 
 def test_samples_of_random_traffic() -> None:
@@ -95,16 +102,12 @@ def test_samples_of_random_traffic() -> None:
     worst = [of(tree, "permutation", "d_mod_k", seed=seed).worst for seed in range(3, 8)]
     shares: list[float] = []
     first = of(tree, "permutation", "d_mod_k", seed=3)
-    told = spread_of_samples(first, 5, lambda share, _: shares.append(share))
+    spread = spread_of_samples(first, 5, lambda share, _: shares.append(share))
     assert shares == [0.2, 0.4, 0.6, 0.8]
-    assert told["count"] == 5
-    assert told["worst"] == {
-        "least": min(worst),
-        "median": sorted(worst)[2],
-        "mean": pytest.approx(sum(worst) / 5),
-        "largest": max(worst),
-    }
-    assert told["fraction_of_a_link"]["largest"] == pytest.approx(1 / min(worst))
+    assert spread.count == 5
+    assert spread.worst == Spread(min(worst), sorted(worst)[2], spread.worst.mean, max(worst))
+    assert spread.worst.mean == pytest.approx(sum(worst) / 5)
+    assert spread.fraction_of_a_link.largest == pytest.approx(1 / min(worst))
     with pytest.raises(RequestError, match="bisection is not random"):
         spread_of_samples(of(tree, "bisection"), 5)
 

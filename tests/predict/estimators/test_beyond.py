@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from hockney.machine.system import System
-from hockney.predict.estimators._beyond import UNKNOWN, Beyond, Growth, Runs
+from hockney.predict.estimators._beyond import UNKNOWN, Beyond, ErrorGrowth, TrainedRuns
 from hockney.predict.points import points
 from hockney.predict.scenario import Scenario, Scenarios
 
@@ -36,7 +36,9 @@ def test_how_far_a_point_lies_beyond_runs(
     simulated_table: Tables, system: System, ranks: int, mapping: str, is_new: bool
 ) -> None:
     """Nodes of two packages of eight cores; at most 16 ranks were seen on each mapping."""
-    seen = Runs.of(*scenarios(simulated_table(ranks=(16, 8, 2), mappings=["core", "half", "node"]), system))
+    seen = TrainedRuns.of(
+        *scenarios(simulated_table(ranks=(16, 8, 2), mappings=["core", "half", "node"]), system)
+    )
     beyond = seen.beyond(*scenarios(simulated_table(ranks=(ranks,), mappings=[mapping]), system))
     # Two algorithms of three sizes.
     assert beyond.is_new.tolist() == [is_new] * 6
@@ -44,7 +46,7 @@ def test_how_far_a_point_lies_beyond_runs(
 
 
 def test_a_mapping_without_any_run_is_new(simulated_table: Tables, system: System) -> None:
-    seen = Runs.of(*scenarios(simulated_table(ranks=(4, 8), mappings=["core"]), system))
+    seen = TrainedRuns.of(*scenarios(simulated_table(ranks=(4, 8), mappings=["core"]), system))
     assert seen.beyond(*scenarios(simulated_table(ranks=(4,), mappings=["node"]), system)).is_new.all()
 
 
@@ -60,7 +62,7 @@ def planted(count: int) -> tuple[np.ndarray, Beyond]:
 
 def test_planted_growth_comes_back() -> None:
     missed, beyond = planted(1000)
-    growth = Growth.of(missed, np.zeros(1000), beyond)
+    growth = ErrorGrowth.of(missed, np.zeros(1000), beyond)
     assert growth.of_doubling == pytest.approx(0.1)
     assert growth.of_new == pytest.approx(0.8)
     asked = Beyond(np.array([0.0, 4.0, 6.0, 0.0]), np.array([False, False, True, True]))
@@ -71,12 +73,12 @@ def test_planted_growth_comes_back() -> None:
 def test_what_is_missed_inside_is_not_growth() -> None:
     missed, beyond = planted(1000)
     inside = np.full(1000, 0.5)
-    growth = Growth.of(np.hypot(missed, inside), inside, beyond)
+    growth = ErrorGrowth.of(np.hypot(missed, inside), inside, beyond)
     assert growth.of_doubling == pytest.approx(0.1)
     assert growth.of_new == pytest.approx(0.8)
 
 
 def test_few_points_beyond_say_nothing() -> None:
     missed, beyond = planted(19)
-    growth = Growth.of(missed, np.zeros(19), beyond)
+    growth = ErrorGrowth.of(missed, np.zeros(19), beyond)
     assert (growth.of_doubling, growth.of_new) == (UNKNOWN, UNKNOWN)

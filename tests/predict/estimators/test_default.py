@@ -16,7 +16,7 @@ from hockney.predict.estimators._own_growth import own_growth
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.simulated import simulated
 from hockney.predict.identify.candidates import window
-from hockney.predict.identify.chains import CHAIN, Cell, Chain
+from hockney.predict.identify.chains import CHAIN, Chain, ChainCell
 from hockney.predict.points import DEFAULT, points
 from hockney.records.defaults import Defaults
 
@@ -143,7 +143,7 @@ def sure(bcast: Callable[..., pd.DataFrame], ranks: tuple[int, ...] = (4, 16, 64
     share, same = np.array([1.0, 0.0, 0.0]), np.eye(2, dtype=np.bool_)
     key = tuple({"nodes": 2}.get(name) for name in CHAIN)
     told = [
-        Chain(key, [Cell(each, size_B, share, [[0]], 0, np.ones((1, 2)), same) for size_B in (8, 32768)], [])
+        Chain(key, [ChainCell(each, size_B, share, [[0]], 0, np.ones((1, 2)), same) for size_B in (8, 32768)], [])
         for each in ranks
     ]
     vars(made)["found"] = Identification(window("bcast", OPEN_MPI)[:2], told)

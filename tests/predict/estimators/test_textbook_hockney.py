@@ -12,7 +12,7 @@ from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.textbook_hockney import fit, parameters
 from hockney.predict.points import points
@@ -27,7 +27,7 @@ def training(frame: pd.DataFrame, operation: str = "bcast") -> Training:
 def counted(operation: str, algorithm: str, ranks: int, m: float, **other: float) -> tuple[float, ...]:
     found = closed_form(operation, algorithm)
     assert found is not None
-    return tuple(found.counts(Call(ranks, m, **other)))  # type: ignore[arg-type]
+    return tuple(found.counts(FormulaCall(ranks, m, **other)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_the_librarys_own_choice_has_no_formula(operation: str) -> None:
 def law(algorithm: str, ranks: int, size: int, mapping: str) -> float:
     found = closed_form("bcast", algorithm)
     assert found is not None
-    alpha, size_B, _ = found.counts(Call(ranks, size))
+    alpha, size_B, _ = found.counts(FormulaCall(ranks, size))
     return float(alpha * ALPHA + size_B * BETA) * {"core": 1, "node": 4}[mapping]
 
 

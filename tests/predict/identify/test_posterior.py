@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hockney.predict.identify import posterior as posterior_module
-from hockney.predict.identify.chains import Cell, _both_ways, _changes, _counted, _told
+from hockney.predict.identify.chains import ChainCell, _both_ways, _changes, _counted, _told
 from hockney.predict.identify.naming import SURE, alike, names
 from hockney.predict.identify.posterior import (
     FIRST,
@@ -180,7 +180,7 @@ def test_a_switch_from_what_cannot_be_told_is_seen() -> None:
     """Which of three ran at the first size is open; that another one runs at the second is not."""
     simulated_s = np.array([[1.0, 1.0, 2.0, 3.0]])
     same = alike(simulated_s, np.log(simulated_s), np.full((1, 4), 0.1))
-    cells = [Cell(8, size_B, np.zeros(5), None, 0, simulated_s, same) for size_B in (1, 2)]
+    cells = [ChainCell(8, size_B, np.zeros(5), None, 0, simulated_s, same) for size_B in (1, 2)]
     joint = np.zeros((1, 5, 5))
     joint[0, [0, 2, 3], 4], joint[0, 0, 1] = (0.1, 0.15, 0.3), 0.45
     (change,) = _changes(cells, joint)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from hockney.predict.identify.watching import Asked, Found, Sent, Unsteady, Watch, turns
+from hockney.predict.identify.watching import Sent, Unsteady, Watch, WatchedCall, WatchedSize, turns
 from hockney.records.answers import Candidate as Offered
 
 RANKS = 4
@@ -43,7 +43,7 @@ def offered(*names: str, priority: int = 30, segmented: bool = False) -> list[Of
 def planted(default: Callable[[int], Sent | None], known: Sequence[Offered]) -> Watch:
     """`basic_linear` is a star, `pipeline` a chain in its segments, all others a star in two halves."""
 
-    def count(asked: Asked, size_B: int) -> Sent | None:
+    def count(asked: WatchedCall, size_B: int) -> Sent | None:
         name = asked.algorithm.partition(":")[2] or asked.algorithm
         if name == "default":
             return default(size_B)
@@ -56,7 +56,7 @@ def planted(default: Callable[[int], Sent | None], known: Sequence[Offered]) -> 
     return Watch("bcast", MPI, RANKS, known, count)
 
 
-def names(found: Found) -> set[str] | None:
+def names(found: WatchedSize) -> set[str] | None:
     return None if found.names is None else {candidate.name for candidate in found.names}
 
 
@@ -108,13 +108,13 @@ def test_counts_that_do_not_repeat_say_nothing(unsteady: str) -> None:
     watch = planted(star, KNOWN)
     count = watch.count
 
-    def restless(asked: Asked, size_B: int) -> Sent | None:
+    def restless(asked: WatchedCall, size_B: int) -> Sent | None:
         if asked.algorithm == unsteady and size_B == 64:
             raise Unsteady(f"{unsteady} differs")
         return count(asked, size_B)
 
     watch.count = restless
-    assert watch.at(64) == Found(64, None, f"{unsteady} differs")
+    assert watch.at(64) == WatchedSize(64, None, f"{unsteady} differs")
     assert names(watch.at(128)) == {"linear"}
 
 
@@ -140,7 +140,7 @@ def test_a_component_that_is_not_counted_the_same_twice_takes_no_name_from_anoth
     watch = planted(lambda size_B: star(size_B, 2), [*offered("han:simple", priority=35), *KNOWN])
     count = watch.count
 
-    def unsteady_below(asked: Asked, size_B: int) -> Sent | None:
+    def unsteady_below(asked: WatchedCall, size_B: int) -> Sent | None:
         if asked.algorithm not in ("default", "han:simple"):
             raise Unsteady(asked.algorithm)
         return count(asked, size_B)
@@ -156,7 +156,7 @@ def test_segments_that_the_library_has_set_are_asked_for_where_messages_are_not_
     watch = planted(lambda size_B: chain(size_B, 8), [*offered("tuned:basic_linear"), *known])
     count = watch.count
 
-    def by_kernel(asked: Asked, size_B: int) -> Sent | None:
+    def by_kernel(asked: WatchedCall, size_B: int) -> Sent | None:
         sent = count(asked, size_B)
         return None if sent is None or sent.messages is None else Sent(sent.bytes + 32 * sent.messages)
 
@@ -189,6 +189,6 @@ def test_a_byte_or_a_message_more_is_another_algorithm() -> None:
 def test_a_size_that_fits_both_sides_leaves_the_switch_open() -> None:
     watch = planted(lambda size_B: star(size_B), KNOWN)
     one, other = watch.at(8), planted(lambda size_B: chain(size_B), KNOWN).at(32)
-    both = Found(16, {**(one.names or {}), **(other.names or {})})
+    both = WatchedSize(16, {**(one.names or {}), **(other.names or {})})
     (turn,) = turns([one, both, other])
     assert (turn.last.size_B, turn.first.size_B) == (8, 32)

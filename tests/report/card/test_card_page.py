@@ -1,9 +1,8 @@
-"""The card as a document: self-contained, escaped, and two pages without anything cut off where a browser is."""
+"""The card as a document: self-contained, escaped, with all facts, and a few pages where a browser prints it."""
 
 from __future__ import annotations
 
 import html
-import json
 import re
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from hockney.machine.file import Machine, load
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, Views
+from hockney.report.card.content import content
 from hockney.report.card.figures import collectives
 from hockney.report.card.page import render
 
@@ -28,7 +28,7 @@ FORMULA = Statement(text="T(n) = 1 µs + n / 1 GB/s", latex="", where="n > 4 KiB
 
 
 def full() -> Machine:
-    """More of everything than two pages hold."""
+    """Much of everything."""
     effects = [
         Effect(
             effect=name,
@@ -64,7 +64,6 @@ MACHINES = {
 @pytest.mark.parametrize("name", sorted(MACHINES))
 def test_the_document_refers_to_nothing_outside_itself(name: str) -> None:
     text = render(MACHINES[name])
-    assert text.count('class="page ') == 2
     assert not re.search(r"<(script|link|img|iframe)\b|https?://(?!www\.w3\.org)", text)
 
 
@@ -85,47 +84,36 @@ def test_what_is_printed_and_what_is_right_stand_beside_each_other() -> None:
     assert "B ≥ 374.5 MB/s · (2/3) / ∛P" in text
 
 
-MEASURE = """<script>
-const cut = [];
-for (const page of document.querySelectorAll('.page')) {
-  cut.push(page.scrollHeight - page.clientHeight);
-  for (const columns of page.querySelectorAll('.columns')) cut.push(columns.scrollWidth - columns.clientWidth);
-}
-document.title = JSON.stringify(cut);
-</script></body>"""
-
-
 @pytest.mark.skipif(BROWSER is None, reason=lacking("a browser", "no chromium is on the PATH"))
-@pytest.mark.parametrize("name", ["bluegene_p", "effects alone", "full", "thin"])
-def test_two_printed_pages_hold_everything(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "most"), [("bluegene_p", 3), ("twin", 3), ("thin", 2)])
+def test_a_machine_fits_a_few_printed_pages(name: str, most: int, tmp_path: Path) -> None:
     assert BROWSER is not None
-    page = tmp_path / "card.html"
-    printed = tmp_path / "card.pdf"
-    text = render(MACHINES[name])
-    # The page's own policy allows no script.
-    measured = text.replace("Content-Security-Policy", "X-Policy").replace("</body>", MEASURE)
-    page.write_text(measured, encoding="utf-8")
+    page, printed = tmp_path / "card.html", tmp_path / "card.pdf"
+    page.write_text(render(MACHINES[name]), encoding="utf-8")
     start = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
-    dumped = subprocess.run(
-        [*start, "--dump-dom", page.as_uri()],
-        check=True, capture_output=True, text=True, timeout=120,
-    ).stdout  # fmt: skip
-    title = re.search(r"<title>([^<]*)</title>", dumped)
-    assert title is not None
-    assert set(json.loads(title[1])) == {0}, "nothing lies outside its page or its columns"
-    page.write_text(text, encoding="utf-8")
     subprocess.run(
         [*start, f"--print-to-pdf={printed}", "--no-pdf-header-footer", page.as_uri()],
         check=True, capture_output=True, timeout=120,
     )  # fmt: skip
-    assert len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes())) == 2
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes())) <= most
+
+
+@pytest.mark.parametrize("name", ["bluegene_p", "full", "effects alone"])
+def test_every_number_and_limit_stands_on_the_card(name: str) -> None:
+    card, text = content(MACHINES[name]), html.unescape(render(MACHINES[name])).replace("\N{NO-BREAK SPACE}", " ")
+    for model in [*card.messages, *card.effects, *card.collectives, *card.closed_forms]:
+        assert model.title in text
+        assert all(number.value in text and number.interval in text for number in model.numbers)
+        assert all(formula.text in text for formula in model.formulas)
+    plain = [line for line in [*card.limits, *card.provenance] if "`" not in line]
+    assert all(line in text for line in plain)
 
 
 def test_rates_of_large_vectors_stand_beside_times_of_small_ones() -> None:
     """BlueGene/P: six links of 374.5 MB/s carry a broadcast, allreduce takes 2.68 times as long."""
-    figure = collectives(load(Path("bluegene_p")).collectives, 2.0, 3.0)
-    assert figure is not None
-    times, rates = figure.axes
+    drawing = collectives(load(Path("bluegene_p")).collectives)
+    assert drawing is not None
+    times, rates = drawing.figure.axes
     lines = {str(line.get_label()): np.asarray(line.get_ydata()) for line in rates.get_lines()}
     assert lines["bcast"][0] == pytest.approx(2247.2, rel=1e-3)
     assert lines["allreduce"] == pytest.approx(lines["bcast"][0] / 2.68, rel=1e-3)
@@ -136,4 +124,4 @@ def test_rates_of_large_vectors_stand_beside_times_of_small_ones() -> None:
         (str(line.get_label()), str(line.get_color())) for axes in (times, rates) for line in axes.get_lines()
     }
     assert len(colours) == 4
-    assert collectives([], 2.0, 3.0) is None
+    assert collectives([]) is None

@@ -17,10 +17,10 @@ from tests.report.explorer.planted import planted
 
 from hockney.records import table
 from hockney.report.compare import compare
-from hockney.report.explorer.chart import MISSED, MODELS, VIEWS, Choice, Explored, View, chart
+from hockney.report.explorer.chart import MISSED, MODELS, VIEWS, Explored, Selection, View, panel
 from hockney.report.explorer.explored import Source, explored
-from hockney.report.explorer.maps import shade
 from hockney.report.make import make, write_html
+from hockney.report.maps import shade
 from hockney.units import format_bytes, format_time
 
 pytestmark = [pytest.mark.thorough, *needs_browser]
@@ -94,11 +94,11 @@ def shown(tab: Any, view: View) -> dict[str, tuple[list[float], list[float], lis
     }
 
 
-def check(tab: Any, choice: Choice, seen: Explored) -> None:
+def check(tab: Any, choice: Selection, seen: Explored) -> None:
     """Every panel draws the numbers of the description, at places that follow from them."""
     for view in LINES:
         # 0 B have no rate, nor has an operation that has no others.
-        expected = [line for line in chart(view, choice, seen).lines if (line.y > 0).any()]
+        expected = [line for line in panel(view, choice, seen).lines if (line.y > 0).any()]
         drawn = shown(tab, view)
         if view.y in ("rate", "network"):
             assert tab.locator(f"#panel-{view.name}").is_visible() == bool(expected)
@@ -143,7 +143,7 @@ def test_the_browser_draws_the_models_of_the_description(tab: Any, seen: Explore
     choice = seen.first["pingpong"]
     tab.select_option("#choose-operation", label="pingpong")
     for view in (MODELS, MISSED):
-        expected = [line for line in chart(view, choice, seen).lines if (line.y > 0).any()]
+        expected = [line for line in panel(view, choice, seen).lines if (line.y > 0).any()]
         drawn = tab.eval_on_selector_all(
             f"#panel-{view.name} .plot g.line",
             "all => all.map(one => [one.dataset.label, one.dataset.x, one.dataset.y])",
@@ -166,7 +166,7 @@ def test_the_maps_have_the_colours_of_the_description(tab: Any, seen: Explored) 
     of = f"one.getAttribute('class').split(' ')[1], Math.round({wide} / ((500 - 74 - 10) / 4))"
     count = f"all => all.map(one => [{of}])"
     costs = dict(tab.eval_on_selector_all("#panel-penalty .cell", count))
-    cells = chart(VIEWS[1], seen.first["bcast"], seen).cells
+    cells = panel(VIEWS[1], seen.first["bcast"], seen).cells
     expected: dict[str, int] = {}
     for cell in cells:
         assert cell.penalty is not None

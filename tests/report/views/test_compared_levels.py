@@ -24,7 +24,7 @@ from hockney.machine.file import (
 )
 from hockney.models.base import models
 from hockney.report.views.difference import difference
-from hockney.report.views.difference_text import as_data, level_warning, summary, why_not_judged
+from hockney.report.views.difference_text import answer_of, level_warning, summary, why_not_judged
 from hockney.report.views.quantity import QuantityComparison
 from hockney.terminal import say
 
@@ -87,11 +87,11 @@ def machine(*entries: Entry, name: str = "twin", hosts: tuple[str, ...] = ()) ->
 
 
 def ratios(comparisons: list[QuantityComparison]) -> set[float | None]:
-    return {round(x.ratio, 6) if x.ratio and x.name != "bandwidth" else None for x in comparisons} - {None}
+    return {round(x.ratio, 6) if x.ratio and x.quantity != "bandwidth" else None for x in comparisons} - {None}
 
 
 def references_s(comparisons: list[QuantityComparison]) -> set[tuple[float, ...]]:
-    return {tuple(of.reference_s for of in x.levels if of is not None) for x in comparisons}
+    return {tuple(of.reference_s for of in (x.level_a, x.level_b) if of is not None) for x in comparisons}
 
 
 def test_the_common_levels_are_compared_where_they_are_the_same() -> None:
@@ -117,9 +117,9 @@ def test_within_a_level_both_are_compared_at_one_reference(exponent: float, rati
         point.low_s, point.high_s = 0.99 * point.time_s, 1.01 * point.time_s
     b.fits = fits(b.measurements.points)
     found = difference(machine(a), machine(b), points=True)
-    times = [comparison for comparison in found.comparisons if comparison.name != "reference"]
+    times = [comparison for comparison in found.comparisons if comparison.quantity != "reference"]
     assert ratios(times) == {round(ratio, 6)}
-    assert [x.ratio for x in found.comparisons if x.name == "reference"] == [pytest.approx(1.05)]
+    assert [x.ratio for x in found.comparisons if x.quantity == "reference"] == [pytest.approx(1.05)]
     assert {x.at_reference_s for x in found.comparisons} == {FAST_S}
     assert found.remarks == [
         "pingpong, locality cache: the reference of 8 B is 5.0% longer in B (0.168 µs), and times are compared "
@@ -156,7 +156,7 @@ def test_what_differs_at_one_reference_is_judged_by_what_is_left_of_the_drift(
     references: float, times: float, error: float, *, differs: bool
 ) -> None:
     found = difference(*drifted(references, times, error), points=True)
-    small = [x for x in found.comparisons if x.name.startswith("time of") and not x.name.endswith("MiB")]
+    small = [x for x in found.comparisons if x.quantity.startswith("time of") and not x.quantity.endswith("MiB")]
     assert len(small) == len(SIZES_B) - 1
     assert {x.verdict for x in small} == {"differs" if differs else "cannot be told"}
 
@@ -178,11 +178,11 @@ def test_a_machine_that_drifted_differs_in_its_references_alone() -> None:
     a, b = with_large(1.0, 4e-6, 1.0), with_large(1.09, 1.15 * 4e-6, 1.15)
     found = difference(a, b, points=True)
     assert level_warning(found) == ""
-    times = [x for x in found.comparisons if x.name.startswith("time of")]
+    times = [x for x in found.comparisons if x.quantity.startswith("time of")]
     assert ratios(times) == {1.0}
     assert {(x.at_reference_s, x.at_large_reference_s) for x in times} == {(FAST_S, 4e-6)}
     # 9 and 15 % are 2.4 and 4 standard deviations of two campaigns, 2.5 % each.
-    assert [x.name for x in found.of("differs")] == ["reference", "reference of 64 KiB"]
+    assert [x.quantity for x in found.of("differs")] == ["reference", "reference of 64 KiB"]
     assert found.remarks == [
         "pingpong, locality cache: the reference of 8 B is 9.0% longer in B (0.174 µs), and times are compared "
         "at that of A (0.16 µs): messages of 8 B differ so because of the machine, or of the library",
@@ -195,14 +195,14 @@ def test_a_machine_that_drifted_differs_in_its_references_alone() -> None:
 def test_a_loss_of_bandwidth_that_the_reference_shares_is_told_by_the_reference(slower: float) -> None:
     found = difference(with_large(1.0, 4e-6, 1.0), with_large(1.0, slower * 4e-6, slower), points=True)
     # However many sizes are compared beside it, and however far their launches lie apart.
-    assert [x.name for x in found.of("differs")] == ["reference of 64 KiB"]
+    assert [x.quantity for x in found.of("differs")] == ["reference of 64 KiB"]
     (said,) = found.remarks
     assert "messages of 64 KiB and more differ so because of the machine, or of the library" in said
 
 
 def test_large_references_too_far_apart_for_a_drift_move_nothing() -> None:
     found = difference(with_large(1.0, 4e-6, 1.0), with_large(1.0, 8e-6, 2.0), points=True)
-    times = [x for x in found.comparisons if x.name.startswith("time of")]
+    times = [x for x in found.comparisons if x.quantity.startswith("time of")]
     assert ratios(times) == {1.0, 2.0}
     assert {x.at_large_reference_s for x in times} == {None}
     assert found.remarks == [
@@ -275,7 +275,7 @@ def test_a_point_of_another_level_is_not_judged_and_marked() -> None:
     for side, place in ((a, 1), (b, 1), (b, 2)):
         side.point_to_point[0].measurements.points[place].elsewhere = True
     found = difference(a, b, points=True)
-    verdicts = {x.name: x.verdict for x in found.comparisons}
+    verdicts = {x.quantity: x.verdict for x in found.comparisons}
     assert [name for name, verdict in verdicts.items() if verdict == "not judged"] == [
         "time of 64 B",
         "time of 1 KiB",
@@ -287,8 +287,8 @@ def test_a_point_of_another_level_is_not_judged_and_marked() -> None:
         "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
     )
     assert summary(found).count("no launch met them") == 1
-    data = as_data(("a", "b"), (a, b), found)
-    marks = {x["quantity"]: (x["elsewhere_a"], x["elsewhere_b"]) for x in data["comparisons"]}
+    answer = answer_of(("a", "b"), (a, b), found)
+    marks = {x.quantity: (x.elsewhere_a, x.elsewhere_b) for x in answer.comparisons}
     assert (marks["time of 64 B"], marks["time of 1 KiB"]) == ((True, True), (False, True))
     assert marks["latency"] == (False, False)
 

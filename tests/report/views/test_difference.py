@@ -103,18 +103,19 @@ def test_verdicts(a: Measured, b: Measured, verdict: str) -> None:
 def test_the_ratio_lies_between_its_ends() -> None:
     comparison = compare("here", "latency", measured(2.0, 0.1), measured(3.0, 0.2))
     # 3/2; (3 × 0.8) / (2 × 1.1) and (3 × 1.2) / (2 × 0.9).
-    assert (comparison.ratio, comparison.low, comparison.high) == pytest.approx((1.5, 2.4 / 2.2, 3.6 / 1.8))
+    ratios = comparison.ratio, comparison.ratio_low, comparison.ratio_high
+    assert ratios == pytest.approx((1.5, 2.4 / 2.2, 3.6 / 1.8))
 
 
 def test_a_ratio_to_nothing_is_none() -> None:
     nothing = Measured(Parameter(value=0.0, low=0.0, high=0.1, unit="s"), 3)
     comparison = compare("here", "latency", nothing, measured(1.0))
-    assert (comparison.ratio, comparison.low, comparison.high) == (None, None, None)
+    assert (comparison.ratio, comparison.ratio_low, comparison.ratio_high) == (None, None, None)
 
 
 def test_a_ratio_beyond_every_number_is_none() -> None:
     comparison = compare("", "", measured(1e-300), measured(1e300))
-    assert (comparison.ratio, comparison.low, comparison.high) == (None, None, None)
+    assert (comparison.ratio, comparison.ratio_low, comparison.ratio_high) == (None, None, None)
     assert comparison.verdict == "differs"
 
 
@@ -158,7 +159,7 @@ def test_a_planted_difference_is_found_where_it_was_planted() -> None:
     first, *others = TWIN.point_to_point
     found = difference(TWIN, machine(slower(first, 1.5), *others))
     [one] = found.of("differs")
-    assert one.name == "latency"
+    assert one.quantity == "latency"
     assert one.ratio == pytest.approx(1.5)
     assert one.where.startswith("pingpong, locality package, cache warm")
 
@@ -178,10 +179,10 @@ def test_latencies_are_those_of_messages_where_only_one_has_the_empty_one_apart(
     fit.regimes = [empty, message.model_copy(update={"min_B": 0.5}), *fit.regimes[1:]]
     apart = first.model_copy(update={"fits": {**first.fits, "piecewise": fit}})
     for found in (difference(TWIN, machine(apart, *others)), difference(machine(apart, *others), TWIN)):
-        assert next(one.ratio for one in found.comparisons if one.name == "latency") == 1.0
+        assert next(one.ratio for one in found.comparisons if one.quantity == "latency") == 1.0
         assert not found.of("differs")
     both = difference(machine(apart, *others), machine(apart, *others))
-    assert next(one.a.value for one in both.comparisons if one.name == "latency") == empty_s
+    assert next(one.a.value for one in both.comparisons if one.quantity == "latency") == empty_s
 
 
 def test_a_difference_within_the_intervals_cannot_be_told() -> None:
@@ -195,7 +196,7 @@ def test_two_libraries_of_one_kind_of_pair_are_compared() -> None:
         update={"other": {**first.other, "mpi": "Open MPI 6.0", "system": "other", "ppn": "4"}}
     )
     found = difference(machine(first), machine(slower(newer, 2)))
-    assert [(one.name, one.verdict) for one in found.comparisons] == [
+    assert [(one.quantity, one.verdict) for one in found.comparisons] == [
         ("latency", "differs"),
         ("bandwidth", "cannot be told"),
     ]
@@ -225,7 +226,7 @@ def test_effects_and_collectives_by_parameter() -> None:
     found = difference(
         machine(effects=(a,), collectives=(bcast[0],)), machine(effects=(b, alone), collectives=(bcast[1],))
     )
-    assert [(one.where, one.name, one.verdict) for one in found.comparisons] == [
+    assert [(one.where, one.quantity, one.verdict) for one in found.comparisons] == [
         ("matching, locality cache", "per_entry_s", "differs"),
         ("matching, locality cache", "S", "no interval"),
         ("bcast", "alpha_s", "not judged"),
@@ -324,7 +325,7 @@ def test_a_size_of_one_launch_is_not_judged_and_leaves_the_fit_as_it_is() -> Non
     entry = TWIN.point_to_point[0].model_copy(deep=True)
     entry.measurements.points[1].records = 1
     judged = {
-        x.name: x.p is not None for x in difference(machine(entry), machine(entry), points=True).comparisons
+        x.quantity: x.p is not None for x in difference(machine(entry), machine(entry), points=True).comparisons
     }
     assert [name for name, is_judged in judged.items() if not is_judged] == ["time of 8 B"]
     for point in entry.measurements.points[:-1]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.report.views.test_difference import machine
 
+from hockney.machine.build import pool
 from hockney.machine.file import Entry, Machine, Measurements, Point
-from hockney.machine.pool import pool
 from hockney.models.base import models
 from hockney.records.record import LOCALITIES, Locality
 from hockney.records.series import Series
@@ -58,7 +58,7 @@ def test_a_change_of_large_messages_is_told_only_where_no_shared_cache_explains_
 
     def told() -> dict[str, str]:
         comparisons = difference(*pair, points=True).comparisons
-        return {c.name: c.verdict for c in comparisons if c.where == comparisons[0].where}
+        return {c.quantity: c.verdict for c in comparisons if c.where == comparisons[0].where}
 
     verdicts = told()
     assert verdicts[f"time of {format_bytes(largest_B)}"] == verdicts["bandwidth"] == "differs"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.ring.ways import EXCHANGES
+from hockney.apps.ring.app import EXCHANGES
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
 from hockney.runner.build import runner_binary

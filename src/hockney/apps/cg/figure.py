@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.iterations import laws, sides_of
-from hockney.apps.cg.options import last_norm
-from hockney.apps.cg.study import size_of
+from hockney.apps.cg.solved import last_norm, size_of
 from hockney.apps.stencil.solution import equal_side
 from hockney.records.app_record import AppRecord
 from hockney.report.axes import count_axis, log_axis

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.iterations import laws
-from hockney.apps.cg.study import VECTORS, grid_of, name_of, size_of, speedups
+from hockney.apps.cg.solved import VECTORS, grid_of, name_of, size_of, speedups
 from hockney.apps.stencil.caches import CacheStep, caches_of, steps
 from hockney.apps.stencil.measured import cell_s_of, computation, unusable
-from hockney.apps.stencil.told_apart import are_told_apart
+from hockney.apps.stencil.told_apart import most_ranks_with_grids, which_grid
 from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import Launch
 from hockney.report.findings import Finding
-from hockney.report.marks import percent
 from hockney.units import format_bytes_rounded, format_rate, format_time
 
 ANCHOR = "app-cg"
@@ -21,15 +20,13 @@ SUPER = 1.02
 """Efficiency above which a speed-up is said to be more than ideal."""
 
 
-def findings(records: Sequence[AppRecord], launches: Sequence[Mapping[str, Any]] = ()) -> list[Finding]:
+def findings(records: Sequence[AppRecord], launches: Sequence[Launch] = ()) -> list[Finding]:
     """Sentences on all runs, the more telling first. `launches`: lines of launches.jsonl, with the caches."""
     found = [*_iterations(records), *_efficiency(records, launches), *_grids(records), *_written(records)]
     return sorted(found, key=lambda finding: -finding.weight)
 
 
-def cache_steps(
-    records: Sequence[AppRecord], launches: Sequence[Mapping[str, Any]]
-) -> dict[str, list[CacheStep]]:
+def cache_steps(records: Sequence[AppRecord], launches: Sequence[Launch]) -> dict[str, list[CacheStep]]:
     """Where a rank's vectors leave a cache, by formulation."""
     usable = [record for record in records if not unusable(record)]
     variants = dict.fromkeys(str(record.parameters["variant"]) for record in usable)
@@ -61,7 +58,7 @@ def _iterations(records: Sequence[AppRecord]) -> list[Finding]:
     return found
 
 
-def _efficiency(records: Sequence[AppRecord], launches: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def _efficiency(records: Sequence[AppRecord], launches: Sequence[Launch]) -> list[Finding]:
     """Of each size and formulation, the most ranks; why it is more than ideal."""
     most: dict[str, tuple[AppRecord, float, float]] = {}
     for record, ratio in zip(records, speedups(records), strict=True):
@@ -106,7 +103,7 @@ def _reach(base: AppRecord, record: AppRecord) -> tuple[float, float] | None:
     return 1 / (1 + below), 1 + above
 
 
-def _why(base: AppRecord, record: AppRecord, launches: Sequence[Mapping[str, Any]]) -> str:
+def _why(base: AppRecord, record: AppRecord, launches: Sequence[Launch]) -> str:
     """By what an unknown takes, and the caches: the vectors of a rank shrink with the ranks."""
     if unusable(base) or unusable(record):
         return "not explained"
@@ -130,24 +127,12 @@ def _why(base: AppRecord, record: AppRecord, launches: Sequence[Mapping[str, Any
 
 
 def _grids(records: Sequence[AppRecord]) -> list[Finding]:
-    """Which grid, on the most ranks of which there are several."""
-    groups: dict[tuple[str, int], list[AppRecord]] = {}
+    """Which grid, of the size and formulation with the most ranks of which there are several."""
+    groups: dict[str, list[AppRecord]] = {}
     for record in records:
-        groups.setdefault((name_of(record), record.ranks), []).append(record)
-    several = [key for key, group in groups.items() if len({grid_of(record) for record in group}) > 1]
-    if not several:
-        return []
-    name, ranks = max(several, key=lambda key: key[1])
-    ordered = sorted(groups[name, ranks], key=lambda record: record.time_s)
-    best, worst = ordered[0], ordered[-1]
-    head = f"Conjugate gradients, {name}: on {ranks} ranks"
-    if not are_told_apart(ordered):
-        return [Finding(f"{head} no process grid can be told from the others.", ANCHOR, 0.3)]
-    margin = worst.time_s / best.time_s - 1
-    is_bounded = all(record.high_s is not None for record in ordered)
-    without = "" if is_bounded else "; not all runs have intervals"
-    text = f"{head} the grid {grid_of(best)} is {percent(margin)} faster than {grid_of(worst)}{without}."
-    return [Finding(text, ANCHOR, 0.45)]
+        groups.setdefault(name_of(record), []).append(record)
+    name = max(groups, key=lambda name: most_ranks_with_grids(groups[name]), default="")
+    return which_grid(f"Conjugate gradients, {name}", groups[name], ANCHOR, 0.45) if name else []
 
 
 def _written(records: Sequence[AppRecord]) -> list[Finding]:

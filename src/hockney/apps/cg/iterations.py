@@ -79,4 +79,4 @@ def solution(runs: MeasuredRuns, cells: Extents, eps: float | None) -> Solution:
             f"n = {side:.4g} is far from the sizes of the runs, {law.smallest:.4g} to {law.largest:.4g}: "
             "their law of iterations may not hold there"
         )
-    return Solution(law.at(side), law, chosen, warnings)
+    return Solution.of(law, side, chosen, warnings)

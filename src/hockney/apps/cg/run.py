@@ -1,119 +1,107 @@
-"""`hockney run cg`: conjugate gradients for Poisson's equation, without a matrix."""
+"""`hockney run cg`: whole solutions, where their time goes, and pictures of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from socket import gethostname
 from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import Field
 
-from hockney.apps.cg.options import CgStudy
-from hockney.apps.run import run, run_app
+from hockney.apps.cg.answer import CgAnswer
+from hockney.apps.cg.app import CgStudy, Pictures
+from hockney.apps.cg.picture import convergence, solution
+from hockney.apps.cg.solution import describe, description, part, read, require_place
+from hockney.apps.cg.solved import RUNS, cache_line, last_norm, name_of, size_of, solved_runs
+from hockney.apps.launched import Launched, Told, records
+from hockney.apps.stencil.run import asking
+from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
-from hockney.fields import Option
-from hockney.terminal import JsonOption, answer_no, say, verb
-from hockney.terminal.loading import later
-from hockney.terminal.options import Without
-
-with later():
-    from hockney.apps.cg.answer import CgAnswer
-    from hockney.apps.cg.options import last_norm
-    from hockney.apps.cg.picture import convergence, solution
-    from hockney.apps.cg.solution import description, part, read, require_place
-    from hockney.apps.cg.study import cache_line, name_of, table, unconverged, wrong
-    from hockney.apps.launched import Launched
-    from hockney.campaign.loop import Asking
-    from hockney.records.app_record import AppRecord
-    from hockney.report.drawn import checked_ending
-    from hockney.runner.inventory import inventory
+from hockney.records.app_record import AppRecord
+from hockney.report.application import AppAnswer
+from hockney.report.drawn import checked_ending
+from hockney.report.run_tables import table
+from hockney.report.tables import Table
+from hockney.runner.inventory import inventory
 
 
-class Pictures(BaseModel):
-    """What is drawn of a run."""
+@dataclass(frozen=True)
+class CgRuns(AppAnswer):
+    """Runs of conjugate gradients; `hosts` are those that they ran on."""
 
-    plot: Annotated[Path | None, Option("The solution.", flags=("--figure",))] = None
-    convergence: Annotated[
-        Path | None, Option("Picture of the residual over iterations: .svg, .png or .html.")
-    ] = None
+    runs: list[AppRecord]
+    hosts: Annotated[set[str], Field(exclude=True)]
+
+    def text(self) -> Iterator[str | Table]:
+        """The runs, and what the caches of this host make of several ranks."""
+        yield table("", solved_runs(self.runs), RUNS)
+        caches = [cache for cache in inventory().caches if cache.level >= 2 and cache.type != "Instruction"]
+        if caches and self.hosts == {gethostname()} and len({run.ranks for run in self.runs}) > 1:
+            last = max(caches, key=lambda cache: cache.level)
+            yield from dict.fromkeys(cache_line(run, last.size_B, last.cpus_per_cache) for run in self.runs)
+
+    def wrong(self) -> list[tuple[str, str]]:
+        """Runs that were to converge and did not, and those whose residual is not what the iteration says."""
+        answers = [(run, run.answer.read_as(CgAnswer)) for run in self.runs]
+        late = [
+            (
+                "not converged",
+                f"{name_of(run)}: after {answer.iterations} iterations on {run.ranks} ranks",
+            )
+            for run, answer in answers
+            if run.parameters["eps"] > 0 and not answer.converged
+        ]
+        return late + [
+            (
+                "wrong",
+                f"{name_of(run)}: ‖b - A x‖ on {run.ranks} ranks is {answer.true_residual_norm}, not "
+                f"{last_norm(answer)} as the iteration says, to {answer.residual_tolerance}",
+            )
+            for run, answer in answers
+            if answer.verified is False
+        ]
 
 
-@verb(
-    "cg",
-    examples="hockney run cg\n"
-    "hockney run cg --size 500x500 --ranks 2\n"
-    "hockney run cg --size 200x200x200 --ranks 1,2 --bound\n"
-    "hockney run cg --size 300x200 --ranks 6 --grid all --convergence convergence.png\n"
-    "hockney run cg --size 300x200 --solution u.dat --figure u.png",
-    of=run,
-)
-def cg(
-    study: CgStudy,
-    pictures: Pictures,
-    launching: Annotated[AppLaunching, Without("ranks")],
-    json: JsonOption = False,
-) -> None:
-    """Conjugate gradients for Poisson's equation in two or three dimensions: iterations, time, memory traffic.
-
-    The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.
-    """
+def run(told: Told, study: CgStudy, pictures: Pictures, launching: AppLaunching) -> CgRuns:
+    """Each size on each number of ranks, grid and formulation, on one launch; files are written first."""
     _check_places(study, pictures)
     # Each launch does the whole study: one file cannot hold the solutions of all.
     study = CgStudy.model_validate({**dict(study), "launches": max(1, len(launching.variants))})
     hosts: set[str] = set()
 
-    def do(launched: Launched) -> Asking[AppRecord]:
+    def ask(launched: Launched) -> Asking[AppRecord]:
         hosts.update(place.host for place in launched.placement)
-        return study.asking(launched)
+        return asking("cg", study, launched)
 
     placed = launching.model_copy(update={"ranks": max(study.ranks)})
-    records = run_app(do, placed, has_free_cells=not study.cell_s)
-    if json:
-        say.json({"runs": [record.model_dump() for record in records]})
-    else:
-        say.table(table(records))
-        _explain(records, hosts)
-    _draw(records, study.solution, pictures)
-    late, failed = unconverged(records), wrong(records)
-    for record in late:
-        answer = record.answer.read_as(CgAnswer)
-        say.wrong(
-            "not converged",
-            f"{name_of(record)}: after {answer.iterations} iterations on {record.ranks} ranks",
-        )
-    for record in failed:
-        answer = record.answer.read_as(CgAnswer)
-        say.wrong(
-            "wrong",
-            f"{name_of(record)}: ‖b - A x‖ on {record.ranks} ranks is "
-            f"{answer.true_residual_norm}, not {last_norm(answer)} as the iteration says, to "
-            f"{answer.residual_tolerance}",
-        )
-    if late or failed:
-        answer_no()
-
-
-def _explain(records: list[AppRecord], hosts: set[str]) -> None:
-    """What the caches of this host make of several ranks; silent for other hosts and without such a study."""
-    caches = [cache for cache in inventory().caches if cache.level >= 2 and cache.type != "Instruction"]
-    is_here = hosts == {gethostname()}
-    if not caches or not is_here or len({record.ranks for record in records}) < 2:
-        return
-    last = max(caches, key=lambda cache: cache.level)
-    for line in dict.fromkeys(cache_line(record, last.size_B, last.cpus_per_cache) for record in records):
-        say.line(line)
-
-
-def _draw(records: list[AppRecord], values: Path | None, pictures: Pictures) -> None:
+    runs = records(told, ask, placed, has_free_cells=not study.cell_s)
+    if study.solution:
+        _describe(study.solution, runs[0])
     if pictures.convergence:
-        histories = [
-            (name_of(record), record.answer.read_as(CgAnswer).residual_norms or []) for record in records
-        ]
+        histories = [(name_of(run), run.answer.read_as(CgAnswer).residual_norms or []) for run in runs]
         convergence(pictures.convergence, histories)
-    if pictures.plot and values:
-        spacing = 1 / (max(records[0].parameters[key] for key in ("nx", "ny", "nz")) + 1)
-        solution(pictures.plot, read(values), spacing)
+    if pictures.plot and study.solution:
+        solution(pictures.plot, read(study.solution), _spacing(runs[0]))
+    return CgRuns(runs, hosts)
+
+
+def _spacing(run: AppRecord) -> float:
+    """Between unknowns."""
+    return 1 / (max(size_of(run)) + 1)
+
+
+def _describe(path: Path, run: AppRecord) -> None:
+    answer, cells = run.answer.read_as(CgAnswer), size_of(run)
+    facts = {
+        "iterations": answer.iterations,
+        "converged": answer.converged,
+        "verified": answer.verified,
+        "residual_norm": last_norm(answer),
+    }
+    describe(path, (cells.z, cells.y, cells.x), _spacing(run), facts)
 
 
 def _check_places(study: CgStudy, pictures: Pictures) -> None:

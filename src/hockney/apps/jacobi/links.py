@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from hockney.apps.jacobi.printed import NO_MESSAGES, Links
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.stencil import Stencil
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
+from hockney.machine.formula import bandwidth, latency
 from hockney.machine.placement import Placement
 from hockney.machine.select import select_entry, title
-from hockney.machine.summary import bandwidth, latency
-from hockney.models.base import Parameter, preferred_model
+from hockney.models.base import preferred_model
 from hockney.records.record import LOCALITIES, Locality
-
-
-@dataclass(frozen=True, eq=False)
-class Links:
-    """Of messages between neighbours: λ in s and B in B/s with their intervals; `origin` in words."""
-
-    latency_s: Parameter
-    bandwidth_B_per_s: Parameter
-    origin: str
-
-    @classmethod
-    def given(cls, latency_s: float, bandwidth_B_per_s: float, origin: str) -> Links:
-        """Numbers that are taken as exact."""
-        return cls(Parameter(value=latency_s, unit="s"), Parameter(value=bandwidth_B_per_s, unit="B/s"), origin)
-
-
-NO_MESSAGES = Links.given(0.0, 1.0, "no messages")
-"""Of one rank."""
 
 
 def links_of(machine: Machine, locality: str, where: Mapping[str, str]) -> Links:

@@ -2,134 +2,205 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
-from pydantic import BaseModel
-
-from hockney.apps.jacobi.printed import jacobi_models
-from hockney.apps.stencil.grids import parse_grids
-from hockney.apps.stencil.options import parse_cells
-from hockney.apps.stencil.verb import StencilCase, predict_stencil
-from hockney.errors import RequestError
-from hockney.fields import Option, flag, options
-from hockney.predict.verb import predict
-from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
-from hockney.units import Extents, parse_rate, parse_time
-from hockney.words import listed
-
-with later():
-    from hockney.apps.jacobi.compared import compare, prediction_data
-    from hockney.apps.jacobi.links import Links, MachineLinks
-    from hockney.apps.jacobi.printed import (
-        PrintedPrediction,
-        WeakScalingCase,
-        exceeds,
-        rank,
-        weak_scaling,
-    )
-    from hockney.apps.jacobi.printed import predict as predict_formula
-    from hockney.apps.jacobi.scaling import MeasuredGrid, scaling_tables, stated_links
-    from hockney.apps.jacobi.tables import growth_in_words, show_comparison, show_grids, show_links
-    from hockney.apps.stencil.choice import SHARES
-    from hockney.apps.stencil.grids import Grid, by_ranks
-    from hockney.machine.file import load
-    from hockney.machine.placement import placement
-    from hockney.machine.placement_of_launch import placement_of_launch
-    from hockney.machine.select import parse_where
-    from hockney.machine.system import find_system
-    from hockney.predict.network_figures import has_machine, refuse_places
-    from hockney.records.folder import Campaign
-
-
-EXAMPLE = (
-    "hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 "
-    "--grid 24x1x1 --model weak_scaling_jacobi"
+from hockney.apps.jacobi.app import EXAMPLE, FORMULAS, Formula, FormulaOptions, JacobiCase
+from hockney.apps.jacobi.links import MachineLinks
+from hockney.apps.jacobi.printed import (
+    MODELS,
+    NO_MESSAGES,
+    Links,
+    PrintedPrediction,
+    WeakScalingCase,
+    WeakScalingStep,
+    exceeds,
+    rank,
+    weak_scaling,
 )
-
-
-class JacobiCase(StencilCase):
-    """Which sweeps are predicted."""
-
-    operation: str = "jacobi"
-    cells: Annotated[
-        Extents | None,
-        Option(
-            "Cells: 400 is a cube; the same on any number of ranks.",
-            flags=("--size",),
-            read=parse_cells,
-        ),
-    ] = None
-
+from hockney.apps.jacobi.printed import predict as predict_formula
+from hockney.apps.jacobi.scaling import Compared, MeasuredGrid, compare, scaling_tables, stated_links
+from hockney.apps.stencil.choice import SHARES
+from hockney.apps.stencil.grids import Grid, by_ranks, parse_grids
+from hockney.apps.stencil.predict import GridsOfOneNumber, GridsOfSeveralNumbers, predict_grids
+from hockney.errors import RequestError
+from hockney.fields import flag, options
+from hockney.machine.file import load
+from hockney.machine.placement import placement
+from hockney.machine.placement_of_launch import placement_of_launch
+from hockney.machine.select import parse_where
+from hockney.machine.system import find_system
+from hockney.predict.estimators.base import Progress
+from hockney.predict.network_figures import has_machine, refuse_places
+from hockney.records.folder import Campaign
+from hockney.report.application import AppAnswer
+from hockney.report.run_tables import Column, table
+from hockney.report.tables import Table
+from hockney.units import format_time
 
 OF_FORMULAS = {"subdomain", "grids", "ranks", "runs", "machine", "where", "system", "mapping", "nodes", "ppn"}
 """Fields of a case that mean something for the formulas of --model."""
+SHOWN = 3
+"""Grids of one place that a line of text names."""
+SourceOfLinks = Callable[[Grid, str], Links]
+"""λ and B of a grid, by the launch that it ran in."""
 
 
-class FormulaOptions(BaseModel):
-    """A formula, and what it takes."""
+@dataclass(frozen=True, kw_only=True)
+class RankedFormula(PrintedPrediction):
+    """The fastest grid of one number of ranks, those that are as fast, and all with their places."""
 
-    model: Annotated[str | None, Option(f"Formula: {listed(jacobi_models.names())}.")] = None
-    serial_time_s: Annotated[
-        float | None,
-        Option(
-            "Formulas: what one rank takes for its subdomain alone.", flags=("--serial-time",), read=parse_time
-        ),
-    ] = None
-    latency_s: Annotated[
-        float | None,
-        Option("For formulas.", flags=("--latency",), read=parse_time),
-    ] = None
-    bandwidth_B_per_s: Annotated[
-        float | None,
-        Option("For formulas.", flags=("--bandwidth",), read=parse_rate),
-    ] = None
-    locality: Annotated[
-        str,
-        Option("Neighbours, for formulas, where --machine gives the latency and the bandwidth."),
-    ] = ""
+    ranks: int
+    tied: list[str]
+    grids: list[PrintedPrediction]
 
 
-@verb(
-    "jacobi",
-    examples=f"""
-hockney predict jacobi --size 800 --ranks 48 --grid all --cell-time 0.9ns
-hockney predict jacobi --size 800 --ranks 48 --grid all --runs folder --machine machine.json --json
-{EXAMPLE} --json
-hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model weak_scaling_jacobi_per_message
-hockney predict jacobi --model weak_scaling_jacobi --serial-time 15.3276s --subdomain 1200 --machine orfeo_thin --locality network --grid 12x1x1 --grid 24x1x1
-hockney predict jacobi --model weak_scaling_jacobi --runs folder --machine machine.json
-""",  # noqa: E501 - an example is one line of a shell
-    of=predict,
+@dataclass(frozen=True, kw_only=True)
+class DirectionsExceed:
+    """From where on communication takes more than a share of the time; None: nowhere."""
+
+    share: float
+    ranks: int | None
+    directions: int | None
+
+    @property
+    def words(self) -> str:
+        """In a sentence."""
+        what = f"communication exceeds {_percent(self.share)} of the time"
+        if self.ranks is None:
+            return f"{what} on no number of ranks"
+        least = "any grid" if self.directions == 1 else f"grids of at least {self.directions} such directions"
+        return f"{what} from {self.ranks} ranks on, on {least}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormulaAnswer(AppAnswer):
+    """Grids by a formula, of the case of the most ranks."""
+
+    operation: str
+    model: str
+    formula: str
+    subdomain: int
+    serial_time_s: float
+    latency_s: float
+    bandwidth_B_per_s: float
+    weak_scaling: list[WeakScalingStep]
+    communication_exceeds: list[DirectionsExceed]
+
+    @property
+    def ranked(self) -> Sequence[RankedFormula]:
+        """One entry for each number of ranks."""
+        raise NotImplementedError
+
+    def text(self) -> Iterator[str | Table]:
+        """A row for each place, who is fastest of each number of ranks, and how communication grows."""
+        on = f" on {self.ranked[0].ranks} ranks" if len(self.ranked) == 1 else ""
+        yield f"jacobi{on}, {self.subdomain}³ cells each — {self.model}\n  {self.formula}"
+        links = [grid.links for ranked in self.ranked for grid in ranked.grids]
+        yield from dict.fromkeys(f"  {link.words}" for link in links if link and link is not NO_MESSAGES)
+        places = [
+            list(tied) for ranked in self.ranked for _, tied in groupby(ranked.grids, key=lambda grid: grid.place)
+        ]
+        columns: list[Column[list[PrintedPrediction]]] = [
+            Column("N", lambda tied: str(tied[0].grid.ranks)),
+            Column("grid", _names, is_text=True),
+            Column("k", lambda tied: str(tied[0].k)),
+            Column("c", lambda tied: f"{tied[0].halo_B / 1e6:.2f} MB"),
+            Column("P MLUP/s", lambda tied: f"{tied[0].mlups:.3f}"),
+            Column("N·P₁/P", lambda tied: f"{tied[0].ratio:.3f}"),
+            Column("time", lambda tied: f"{tied[0].time_s:.6g} s"),
+            Column("communication", lambda tied: format_time(tied[0].communication_s)),
+            Column("efficiency", lambda tied: _percent(tied[0].efficiency)),
+        ]
+        yield table("", places, columns)
+        for _, of_ranks in groupby(places, key=lambda tied: tied[0].grid.ranks):
+            yield from _best(list(of_ranks))
+        along = ", ".join(
+            f"{_percent(step.communication_share)} along {step.directions} (from {step.ranks} ranks)"
+            for step in self.weak_scaling
+        )
+        yield f"weak scaling, share of communication by directions with more than one process: {along}"
+        yield from (step.words for step in self.communication_exceeds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormulaOfOneNumber(FormulaAnswer, RankedFormula):
+    """Grids of one number of ranks."""
+
+    @property
+    def ranked(self) -> list[RankedFormula]:
+        """Itself."""
+        return [self]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormulaOfSeveralNumbers(FormulaAnswer):
+    """Grids of several numbers of ranks."""
+
+    predictions: list[RankedFormula]
+
+    @property
+    def ranked(self) -> list[RankedFormula]:
+        """Those of each number."""
+        return self.predictions
+
+
+@dataclass(frozen=True)
+class FormulaBesideRuns(AppAnswer):
+    """Tables of runs beside the formula, whose T_s is their own run on one rank."""
+
+    operation: str
+    model: str
+    formula: str
+    tables: list[Compared]
+    warnings: list[str]
+
+    def caveats(self) -> list[str]:
+        """What is wrong with the folder."""
+        return self.warnings
+
+    def text(self) -> Iterator[str | Table]:
+        """Each table, with the errors of both the formula and N P₁."""
+        yield f"jacobi — {self.model}\n  {self.formula}"
+        for compared in self.tables:
+            yield f"\n{compared.name}"
+            case = compared.table.case(NO_MESSAGES)
+            if case is not None and compared.one_rank_mlups is not None:
+                yield f"  P₁ = {compared.one_rank_mlups.value:.2f} MLUP/s, T_s = {case.serial_time_s:.6g} s"
+            else:
+                yield "  no run on one rank: neither P₁ nor the formula is known"
+            yield from (f"  {words}" for words in compared.links)
+            yield from (f"  not by the formula: {why}" for why in compared.lacking)
+            yield compared.shown("")
+            errors = compared.errors
+            if errors.formula_median is not None:
+                yield (
+                    f"|error| of P: formula median {errors.formula_median:.2%}, largest "
+                    f"{errors.formula_largest:.2%}; "
+                    f"N·P₁ median {errors.ideal_median:.2%}, largest {errors.ideal_largest:.2%}"
+                )
+
+
+JacobiPrediction = (
+    GridsOfOneNumber | GridsOfSeveralNumbers | FormulaOfOneNumber | FormulaOfSeveralNumbers | FormulaBesideRuns
 )
-def jacobi(case: JacobiCase, formula: FormulaOptions, as_json: JsonOption = False) -> None:
-    """The time of a sweep on process grids, ranked, with intervals, and where communication matters.
 
-    Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
-    `hockney run jacobi` took, or --cell-time. With --runs communication is calibrated on them, too.
 
-    With --model a formula is evaluated: for --serial-time, --subdomain and --grid, or for runs, whose P stands
-    beside the formula's. Latency and bandwidth are --latency and --bandwidth, or those of --machine at the
-    locality of neighbours.
-    """
-    if not formula.model_fields_set:
-        predict_stencil(case, as_json=as_json)
-        return
+def predict(progress: Progress, case: JacobiCase, formula: FormulaOptions | None = None) -> JacobiPrediction:
+    """Grids by simulation; by a formula where it is asked for, alone or beside runs."""
+    if formula is None or not formula.model_fields_set:
+        return predict_grids(progress, case)
     for name, _, option in options(JacobiCase):
         if name in case.model_fields_set - OF_FORMULAS:
             raise RequestError(f"{flag(name, option)} means nothing for the formulas of --model", "leave it out")
     if formula.model is None:
-        raise RequestError("jacobi needs --model", f"known: {', '.join(jacobi_models.names())}")
-    name = formula.model
-    if case.runs is not None:
-        _compare(case, formula, name, as_json=as_json)
-    else:
-        _predict(case, formula, name, as_json=as_json)
+        raise RequestError("jacobi needs --model", f"known: {', '.join(FORMULAS)}")
+    return (_predict if case.runs is None else _compare)(case, formula, formula.model)
 
 
-def _source(case: JacobiCase, formula: FormulaOptions) -> Callable[[Grid, Any], Links] | None:
-    """λ and B of a grid, by a launch of runs where there is one; None where neither numbers nor a file are given.
+def _source(case: JacobiCase, formula: FormulaOptions) -> SourceOfLinks | None:
+    """λ and B, by the launch of runs where there is one; None where neither numbers nor a file are given.
 
     RequestError for half of the numbers, and for numbers beside a machine file.
     """
@@ -140,8 +211,8 @@ def _source(case: JacobiCase, formula: FormulaOptions) -> Callable[[Grid, Any], 
                 "--latency and --bandwidth stand in place of --machine, --locality and --system",
                 "leave one of both out",
             )
-        given = Links.given(latency_s, rate_B_per_s, "as given")
-        return lambda _grid, _launch: given
+        links_as_given = Links.given(latency_s, rate_B_per_s, "as given")
+        return lambda _grid, _launch: links_as_given
     if latency_s is not None or rate_B_per_s is not None:
         missing = "--latency" if latency_s is None else "--bandwidth"
         raise RequestError(f"jacobi by {formula.model} needs {missing}", f"for example {EXAMPLE}")
@@ -151,19 +222,22 @@ def _source(case: JacobiCase, formula: FormulaOptions) -> Callable[[Grid, Any], 
     if not has_machine(case):
         return None
     links = MachineLinks(load(case.machine), formula.locality, parse_where(case.where))
+    launches = {}
+    if case.runs is not None:
+        launches = {str(launch.get("id")): launch for launch in Campaign.open(case.runs).launches()}
 
-    def of_machine(grid: Grid, launch: Any) -> Links:
+    def of_machine(grid: Grid, launch_id: str) -> Links:
         if system is not None:
             return links(grid, placement(system, case.mapping, grid.ranks, case.nodes, case.ppn))
-        known = launch is not None and launch.get("ranks")
-        return links(grid, placement_of_launch(launch, grid.ranks) if known else None)
+        launch = launches.get(launch_id)
+        return links(grid, placement_of_launch(launch, grid.ranks) if launch and launch.get("ranks") else None)
 
     return of_machine
 
 
-def _predict(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: bool) -> None:
-    """Print the grids asked for, the fastest of each number of ranks first, and how communication grows."""
-    model, source = jacobi_models.get(name), _source(case, formula)
+def _predict(case: JacobiCase, formula: FormulaOptions, name: Formula) -> JacobiPrediction:
+    """The grids asked for, the fastest of each number of ranks first, and how communication grows."""
+    model, source = MODELS[name], _source(case, formula)
     needed = {
         "--serial-time": formula.serial_time_s,
         "--latency": source,
@@ -175,66 +249,59 @@ def _predict(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: b
         raise RequestError(f"jacobi by {formula.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
     assert source is not None
     grids = parse_grids(case.grids, case.ranks)
-    links = {grid: source(grid, None) for grid in grids}
-    cubes = {
-        grid: WeakScalingCase(
-            case.subdomain or 0, formula.serial_time_s or 0.0, of.latency_s.value, of.bandwidth_B_per_s.value
+    cases: dict[Grid, WeakScalingCase] = {}
+    predictions: dict[Grid, PrintedPrediction] = {}
+    for grid in grids:
+        links = source(grid, "")
+        cases[grid] = WeakScalingCase(
+            case.subdomain or 0,
+            formula.serial_time_s or 0.0,
+            links.latency_s.value,
+            links.bandwidth_B_per_s.value,
         )
-        for grid, of in links.items()
-    }
-    ranked = {
-        count: rank(predict_formula(model, cubes[grid], grid) for grid in group)
-        for count, group in by_ranks(grids).items()
-    }
-    largest = cubes[max(grids, key=lambda grid: grid.ranks)]
+        predictions[grid] = replace(predict_formula(model, cases[grid], grid), links=links)
+    ranked = [
+        _ranked(ranks, rank(predictions[grid] for grid in group)) for ranks, group in by_ranks(grids).items()
+    ]
+    largest = cases[max(grids, key=lambda grid: grid.ranks)]
     steps = weak_scaling(model, largest)
-    matters = {share: exceeds(steps, share) for share in SHARES}
-    if as_json:
-        of_ranks = [_ranked_data(places, links) for places in ranked.values()]
-        say.json(
-            {
-                "operation": "jacobi",
-                "model": name,
-                "formula": model.formula,
-                **vars(largest),
-                **(of_ranks[0] if len(of_ranks) == 1 else {"predictions": of_ranks}),
-                "weak_scaling": [vars(step) for step in steps],
-                "communication_exceeds": [
-                    {"share": share, "ranks": step and step.ranks, "directions": step and step.directions}
-                    for share, step in matters.items()
-                ],
-            }
-        )
-        return
-    on = f" on {next(iter(ranked))} ranks" if len(ranked) == 1 else ""
-    say.line(f"jacobi{on}, {largest.subdomain}³ cells each — {name}\n  {model.formula}")
-    show_links(links.values())
-    show_grids(ranked)
-    say.line(growth_in_words(steps, matters))
-
-
-def _ranked_data(places: Sequence[tuple[int, PrintedPrediction]], links: Mapping[Grid, Links]) -> dict[str, Any]:
-    _, best = places[0]
-    return {
-        "ranks": best.grid.ranks,
-        **prediction_data(best, links[best.grid]),
-        "tied": [str(prediction.grid) for place, prediction in places if place == 1 and prediction is not best],
-        "grids": [
-            {"place": place, **prediction_data(prediction, links[prediction.grid])}
-            for place, prediction in places
+    exceeding = {share: exceeds(steps, share) for share in SHARES}
+    several = FormulaOfSeveralNumbers(
+        operation="jacobi",
+        model=name,
+        formula=model.formula,
+        **vars(largest),
+        weak_scaling=steps,
+        communication_exceeds=[
+            DirectionsExceed(
+                share=share,
+                ranks=step.ranks if step else None,
+                directions=step.directions if step else None,
+            )
+            for share, step in exceeding.items()
         ],
-    }
+        predictions=ranked,
+    )
+    if len(ranked) > 1:
+        return several
+    words = {**vars(several), **vars(ranked[0])}
+    del words["predictions"]
+    return FormulaOfOneNumber(**words)
 
 
-def _compare(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: bool) -> None:
-    """Print each table of the runs beside the formula, whose T_s is their own run on one rank."""
+def _ranked(ranks: int, grids: list[PrintedPrediction]) -> RankedFormula:
+    tied = [str(grid.grid) for grid in grids[1:] if grid.place == 1]
+    return RankedFormula(**vars(grids[0]), ranks=ranks, tied=tied, grids=grids)
+
+
+def _compare(case: JacobiCase, formula: FormulaOptions, name: Formula) -> FormulaBesideRuns:
+    """Each table of the runs beside the formula, whose T_s is their own run on one rank."""
     assert case.runs is not None
     for option, value in (("--serial-time", formula.serial_time_s), ("--grid", case.grids or None)):
         if value is not None:
             raise RequestError(f"{option} means nothing with --runs", "leave it out: the runs say it")
-    model, source = jacobi_models.get(name), _source(case, formula)
+    model, source = MODELS[name], _source(case, formula)
     campaign = Campaign.open(case.runs)
-    launches = {str(launch.get("id")): launch for launch in campaign.launches()}
     tables = [
         table
         for table in scaling_tables(campaign.apps())
@@ -247,10 +314,9 @@ def _compare(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: b
         )
 
     def links_of(run: MeasuredGrid) -> Links:
-        stated = stated_links(run.record) if source is None else None
         if source is not None:
-            return source(run.grid, launches.get(run.record.launch))
-        if stated is not None:
+            return source(run.grid, run.record.launch)
+        if (stated := stated_links(run.record)) is not None:
             return stated
         raise RequestError(
             "nothing says the latency and the bandwidth of messages",
@@ -258,19 +324,24 @@ def _compare(case: JacobiCase, formula: FormulaOptions, name: str, *, as_json: b
         )
 
     compared = [compare(table, model, links_of) for table in tables]
-    if as_json:
-        say.json(
-            {
-                "operation": "jacobi",
-                "model": name,
-                "formula": model.formula,
-                "tables": [one.as_data() for one in compared],
-                "warnings": campaign.warnings,
-            }
-        )
-        return
-    say.line(f"jacobi — {name}\n  {model.formula}")
-    for one in compared:
-        show_comparison(one)
-    for text in campaign.warnings:
-        say.warn(text)
+    return FormulaBesideRuns("jacobi", name, model.formula, compared, campaign.warnings)
+
+
+def _best(places: Sequence[list[PrintedPrediction]]) -> list[str]:
+    first, *others = places
+    lines = [f"tie: {_names(first)} take exactly the same time"] if len(first) > 1 else []
+    if others:
+        margin = others[0][0].time_s / first[0].time_s - 1
+        verb = "are" if len(first) > 1 else "is"
+        lines.append(f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}")
+    return lines
+
+
+def _names(tied: Sequence[PrintedPrediction]) -> str:
+    """`24x1x1, 1x24x1, 1x1x24`, or the first of them and how many more."""
+    names = ", ".join(str(prediction.grid) for prediction in tied[:SHOWN])
+    return names if len(tied) <= SHOWN else f"{names} and {len(tied) - SHOWN} more"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.5g} %"

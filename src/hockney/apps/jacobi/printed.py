@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hockney.apps.stencil.grids import Grid
+from pydantic import computed_field
+
+from hockney.apps.jacobi.app import Formula
+from hockney.apps.stencil.grids import Grid, GridText
 from hockney.errors import RequestError
-from hockney.registry import Registry
+from hockney.models.base import Parameter
+from hockney.units import format_rate, format_time
 
 LARGEST_SUBDOMAIN = 10**6
 """Cells along a side: 8 EB for each copy of a rank's doubles."""
@@ -63,19 +67,40 @@ class HaloModel:
     halo: Callable[[WeakScalingCase, Grid], Halo]
 
 
-jacobi_models: Registry[HaloModel] = Registry(
-    "model of jacobi", "hockney.apps.jacobi.printed", "reference/jacobi.md"
-)
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Of messages between neighbours: λ in s and B in B/s with their intervals; `origin` in words."""
+
+    latency_s: Parameter
+    bandwidth_B_per_s: Parameter
+    origin: str
+
+    @classmethod
+    def given(cls, latency_s: float, bandwidth_B_per_s: float, origin: str) -> Links:
+        """Numbers that are taken as exact."""
+        return cls(Parameter(value=latency_s, unit="s"), Parameter(value=bandwidth_B_per_s, unit="B/s"), origin)
+
+    @property
+    def words(self) -> str:
+        """Both numbers, and where they come from."""
+        latency, rate = format_time(self.latency_s.value), format_rate(self.bandwidth_B_per_s.value)
+        return f"λ = {latency}, B = {rate}: {self.origin}"
+
+
+NO_MESSAGES = Links.given(0.0, 1.0, "no messages")
+"""Of one rank."""
 
 
 @dataclass(frozen=True)
 class PrintedPrediction:
     """Of one grid. `time_s` = T_s + `communication_s`; `mlups`: 10⁶ lattice updates per second of all ranks.
 
-    `efficiency` = P / (N P₁), P₁ that of one rank alone. `communication_share` = T_c / (T_s + T_c).
+    `efficiency` = P / (N P₁), P₁ that of one rank alone; `ratio` = N P₁/P. `communication_share` = T_c/(T_s
+    + T_c).
+    `links` are behind the case; `place` is its rank among others, 1 for the fastest.
     """
 
-    grid: Grid
+    grid: GridText
     k: int
     halo_B: int
     communication_s: float
@@ -83,6 +108,14 @@ class PrintedPrediction:
     mlups: float
     efficiency: float
     communication_share: float
+    links: Links | None = None
+    place: int | None = None
+
+    @computed_field
+    @property
+    def ratio(self) -> float:
+        """What N ranks lose: 1 is nothing."""
+        return 1 / self.efficiency
 
 
 def predict(model: HaloModel, case: WeakScalingCase, grid: Grid) -> PrintedPrediction:
@@ -107,14 +140,14 @@ def predict(model: HaloModel, case: WeakScalingCase, grid: Grid) -> PrintedPredi
     )
 
 
-def rank(predictions: Iterable[PrintedPrediction]) -> list[tuple[int, PrintedPrediction]]:
-    """Places and predictions of grids of the same number of ranks, fastest first.
+def rank(predictions: Iterable[PrintedPrediction]) -> list[PrintedPrediction]:
+    """Grids of the same number of ranks with their places, fastest first.
 
     Grids with exactly the same time share a place and keep their order; the next place counts them all: 1, 1, 3.
     """
     ordered = sorted(predictions, key=lambda prediction: prediction.time_s)
     times = [prediction.time_s for prediction in ordered]
-    return [(bisect_left(times, prediction.time_s) + 1, prediction) for prediction in ordered]
+    return [replace(prediction, place=bisect_left(times, prediction.time_s) + 1) for prediction in ordered]
 
 
 @dataclass(frozen=True)
@@ -158,15 +191,13 @@ def _latency_of_each_message(case: WeakScalingCase, grid: Grid) -> Halo:
     return Halo(k, size_B, size_B / case.bandwidth_B_per_s + 4 * k * case.latency_s)
 
 
-jacobi_models.register("weak_scaling_jacobi")(
-    HaloModel(
+MODELS: dict[Formula, HaloModel] = {
+    "weak_scaling_jacobi": HaloModel(
         "P = L³N / (T_s + T_c), T_c = c/B + k·λ, c = 16·k·L² B, k = 2 × directions with more than one process",
         _latency_of_each_face,
-    )
-)
-jacobi_models.register("weak_scaling_jacobi_per_message")(
-    HaloModel(
+    ),
+    "weak_scaling_jacobi_per_message": HaloModel(
         "P = L³N / (T_s + T_c), T_c = C/B + 4·k·λ, C = 32·k·L² B, k = directions with more than one process",
         _latency_of_each_message,
-    )
-)
+    ),
+}

@@ -7,14 +7,16 @@ alone, and one over the efficiency otherwise, with strong scaling as with weak.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from hockney.apps.jacobi.answer import JacobiAnswer
-from hockney.apps.jacobi.links import Links
-from hockney.apps.jacobi.printed import HaloModel, PrintedPrediction, WeakScalingCase, predict
+from hockney.apps.jacobi.printed import NO_MESSAGES, HaloModel, Links, PrintedPrediction, WeakScalingCase, predict
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.measured import stencil_of
 from hockney.errors import RequestError
@@ -22,6 +24,8 @@ from hockney.models.base import Parameter
 from hockney.models.scaling.study import Study, study
 from hockney.models.scaling.times import Times
 from hockney.records.app_record import AppRecord
+from hockney.report.run_tables import Column, signed_percent, table
+from hockney.report.tables import Table
 from hockney.units import Extents
 
 
@@ -91,7 +95,7 @@ class ScalingTable:
     def predicted(self, model: HaloModel, run: MeasuredGrid, links: Links) -> PrintedPrediction | None:
         """P of a run by the formula; None where it says nothing of it."""
         case = self.case(links)
-        return None if case is None else predict(model, case, run.grid)
+        return None if case is None else replace(predict(model, case, run.grid), links=links)
 
 
 def rate_of(record: AppRecord) -> Parameter:
@@ -219,3 +223,109 @@ def _names(keys: Sequence[tuple[Extents, tuple[str, ...]]]) -> dict[tuple[Extent
         )
         for size, words in keys
     }
+
+
+# Beside the formula
+
+LinksOf = Callable[[MeasuredGrid], Links]
+"""λ and B of a run; RequestError where nothing says them."""
+
+
+@dataclass(frozen=True)
+class ComparedGrid:
+    """P of a run and N P₁/P, beside the formula; `error` of its P, relative to the measured one."""
+
+    ranks: int
+    grid: str
+    measured_mlups: Parameter
+    measured_ratio: Parameter | None
+    predicted: PrintedPrediction | None
+    error: float | None
+
+
+@dataclass(frozen=True)
+class FormulaErrors:
+    """Median and largest |error| of P: by the formula, and by the baseline N P₁, where ranks lose nothing."""
+
+    formula_median: float | None
+    formula_largest: float | None
+    ideal_median: float | None
+    ideal_largest: float | None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A table beside the formula. `lacking`: why the formula says nothing of some runs. P in 10⁶ updates/s."""
+
+    name: str
+    scaling: str
+    subdomain: int | None
+    one_rank_mlups: Parameter | None
+    rows: list[ComparedGrid]
+    errors: FormulaErrors
+    lacking: list[str]
+    table: Annotated[ScalingTable, Field(exclude=True)]
+
+    @property
+    def links(self) -> list[str]:
+        """The different λ and B behind the rows, in words."""
+        links = [row.predicted.links for row in self.rows if row.predicted is not None]
+        return list(dict.fromkeys(link.words for link in links if link is not None and link is not NO_MESSAGES))
+
+    def shown(self, caption: str) -> Table:
+        """A row for each run, the formula beside what was measured."""
+        return table(caption, self.rows, COLUMNS)
+
+
+COLUMNS: list[Column[ComparedGrid]] = [
+    Column("N", lambda row: str(row.ranks)),
+    Column("grid", lambda row: row.grid, is_text=True),
+    Column("k", lambda row: str(row.predicted.k) if row.predicted else ""),
+    Column("c", lambda row: f"{row.predicted.halo_B / 1e6:.4g} MB" if row.predicted else ""),
+    Column("P, formula", lambda row: f"{row.predicted.mlups:.3f}" if row.predicted else ""),
+    Column("N·P₁/P, formula", lambda row: f"{row.predicted.ratio:.3f}" if row.predicted else ""),
+    Column("P, measured", lambda row: f"{row.measured_mlups.value:.3f}"),
+    Column("95 % interval of P", lambda row: _interval(row.measured_mlups)),
+    Column("N·P₁/P, measured", lambda row: f"{row.measured_ratio.value:.3f}" if row.measured_ratio else ""),
+    Column("95 % interval", lambda row: _interval(row.measured_ratio)),
+    Column("error of the formula", lambda row: "" if row.error is None else signed_percent(row.error)),
+]
+
+
+def _interval(parameter: Parameter | None) -> str:
+    if parameter is None or parameter.low is None or parameter.high is None:
+        return ""
+    return f"{parameter.low:.4g} to {parameter.high:.4g}"
+
+
+def compare(table: ScalingTable, model: HaloModel, links_of: LinksOf) -> Compared:
+    """The runs of a table beside P by the formula."""
+    rows: list[ComparedGrid] = []
+    lacking: dict[str, None] = {}
+    for run in table.runs:
+        predicted = error = None
+        try:
+            if table.side is not None and table.alone is not None:
+                predicted = table.predicted(model, run, links_of(run))
+        except RequestError as refused:
+            lacking[refused.message] = None
+        if predicted is not None:
+            error = predicted.mlups / run.mlups.value - 1
+        rows.append(ComparedGrid(run.grid.ranks, str(run.grid), run.mlups, run.ratio, predicted, error))
+    return Compared(
+        table.name,
+        "weak" if table.is_weak else "strong",
+        table.side,
+        None if table.alone is None else table.alone.mlups,
+        rows,
+        _errors(rows),
+        list(lacking),
+        table,
+    )
+
+
+def _errors(rows: Sequence[ComparedGrid]) -> FormulaErrors:
+    formula = [abs(row.error) for row in rows if row.error is not None]
+    ideal = [abs(row.measured_ratio.value - 1) for row in rows if row.measured_ratio is not None]
+    medians = [median(errors) if errors else None for errors in (formula, ideal)]
+    return FormulaErrors(medians[0], max(formula, default=None), medians[1], max(ideal, default=None))

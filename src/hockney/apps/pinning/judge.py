@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenRank, SeenThread
 from hockney.apps.pinning.plan import PinningPlan
@@ -26,7 +28,7 @@ class Seen:
     rank: int
     thread: int
     host: str
-    machine: str
+    machine: Annotated[str, Field(exclude=True)]
     launched: tuple[int, ...]
     allowed: tuple[int, ...]
     cpus: tuple[int, ...]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field, PlainSerializer, computed_field
 
 from hockney.apps.pinning.topology import MOST_CPUS
 from hockney.errors import RequestError
@@ -73,6 +75,15 @@ class PinningWish:
 
 
 @dataclass(frozen=True)
+class PlannedRank:
+    """Where a rank's threads go: the CPUs of each."""
+
+    rank: int
+    node: int
+    threads: Block
+
+
+@dataclass(frozen=True)
 class PinningPlan:
     """Where each rank is to be. `nodes` and `places` are by rank.
 
@@ -81,10 +92,16 @@ class PinningPlan:
     """
 
     wish: PinningWish
-    topology: NodeTopology
-    nodes: tuple[int, ...]
-    places: tuple[Block, ...]
-    in_words: bool
+    topology: Annotated[NodeTopology, PlainSerializer(NodeTopology.describe, return_type=str)]
+    nodes: Annotated[tuple[int, ...], Field(exclude=True)]
+    places: Annotated[tuple[Block, ...], Field(exclude=True)]
+    in_words: Annotated[bool, Field(exclude=True)]
+
+    @computed_field
+    @property
+    def ranks(self) -> list[PlannedRank]:
+        """The node and the places of each rank."""
+        return [PlannedRank(rank, node, self.places[rank]) for rank, node in enumerate(self.nodes)]
 
     def cpus(self, rank: int) -> tuple[int, ...]:
         """All CPUs of a rank, ascending."""

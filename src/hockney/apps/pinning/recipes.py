@@ -66,7 +66,7 @@ TARGETS: dict[str, Target] = {
 class Recipe:
     """A command line up to the program, its variables; `file` is the text of the file that it names."""
 
-    target: str
+    launcher: str
     title: str
     argv: tuple[str, ...]
     environment: dict[str, str]

@@ -3,47 +3,55 @@
 from __future__ import annotations
 
 from hockney.apps.pinning.answer import PinningAnswer
-from hockney.apps.pinning.judge import findings, sight
+from hockney.apps.pinning.app import APP
+from hockney.apps.pinning.judge import PinningFinding, Sight, findings, sight
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Contribution, Runs, app_sections, as_data, page_id, readable
+from hockney.report.app_sections import Contribution, Runs, as_data, page_id, readable
 from hockney.report.findings import Finding
 from hockney.report.page import Section
-from hockney.report.run_tables import table
+from hockney.report.run_tables import Column, table
+from hockney.units import counted
+
+ANCHOR = page_id("pinning")
+Row = tuple[AppRecord, Sight, list[PinningFinding]]
+"""A launch, what was seen, and what is wrong."""
 
 
-@app_sections.register("pinning")
-def pinning(runs: Runs) -> Contribution:
+def section(runs: Runs) -> Contribution:
     """A row for each launch; it has no time that a model should explain."""
-    meaning = "Where every rank and thread may run and did, looked at while they worked."
-    page = Section(page_id("pinning"), "Pinning", meaning, is_application=True)
+    page = Section(ANCHOR, APP.title, APP.meaning, is_application=True)
     contribution = Contribution([page])
     rows = readable(runs.records, _row, page, contribution)
     if rows:
-        names = ("ranks", "threads", "mapping", "variant", "MPI", "what is wrong")
-        columns = {name: [row[index] for _, row in rows] for index, name in enumerate(names)}
-        page.tables.insert(0, table(f"Launches ({len(rows)})", columns, {"variant", "MPI", "what is wrong"}))
-        contribution.runs += as_data([record for record, _ in rows])
-        contribution.findings += [_finding(record) for record, _ in rows]
+        columns: list[Column[Row]] = [
+            Column("ranks", lambda row: str(row[0].ranks)),
+            Column("threads", lambda row: str(len(row[1].threads))),
+            Column("mapping", lambda row: row[0].mapping),
+            Column("variant", lambda row: row[0].variant, is_text=True),
+            Column("MPI", lambda row: row[0].mpi, is_text=True),
+            Column(
+                "what is wrong",
+                lambda row: " ".join(f"{wrong.text}." for wrong in row[2]) or "nothing",
+                is_text=True,
+            ),
+        ]
+        page.tables.insert(0, table(f"Launches ({len(rows)})", rows, columns))
+        contribution.runs += as_data([record for record, _, _ in rows])
+        contribution.findings += [_finding(*row) for row in rows]
     return contribution
 
 
-def _finding(record: AppRecord) -> Finding:
+def _row(record: AppRecord) -> Row:
+    seen = sight(record.answer.read_as(PinningAnswer))
+    return record, seen, findings(seen)
+
+
+def _finding(record: AppRecord, seen: Sight, wrong: list[PinningFinding]) -> Finding:
     """Whether the launch put each thread on a core of its own."""
-    seen = sight(record.answer.read_as(PinningAnswer))
     mapping = f", mapping {record.mapping}" if record.mapping else ""
-    count = f"{len(seen.threads)} thread{'s' * (len(seen.threads) != 1)}"
     head = f"Pinning on {record.ranks} ranks{mapping}: "
-    if wrong := findings(seen):
+    if wrong:
         more = f"; and {len(wrong) - 1} more, in the table" if len(wrong) > 1 else ""
-        return Finding(f"{head}{wrong[0].text}{more}.", page_id("pinning"), 0.8)
-    return Finding(
-        f"{head}each of {count} kept a core of its own while it was looked at.", page_id("pinning"), 0.6
-    )
-
-
-def _row(record: AppRecord) -> tuple[AppRecord, list[str]]:
-    seen = sight(record.answer.read_as(PinningAnswer))
-    wrong = " ".join(f"{finding.text}." for finding in findings(seen)) or "nothing"
-    return record, [
-        str(record.ranks), str(len(seen.threads)), record.mapping, record.variant, record.mpi, wrong
-    ]  # fmt: skip
+        return Finding(f"{head}{wrong[0].text}{more}.", ANCHOR, 0.8)
+    text = f"{head}each of {counted(len(seen.threads), 'thread')} kept a core of its own while it was looked at."
+    return Finding(text, ANCHOR, 0.6)

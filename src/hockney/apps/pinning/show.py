@@ -1,12 +1,11 @@
-"""A plan, and what was seen of it, as data and as text."""
+"""A plan, and what was seen of it, as text."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from hockney.apps.pinning.judge import PinningFinding, Seen, Sight, line
+from hockney.apps.pinning.judge import PinningFinding, Sight, line
 from hockney.apps.pinning.picture import picture
 from hockney.apps.pinning.plan import PinningPlan
 from hockney.apps.pinning.recipes import Recipe
@@ -44,39 +43,6 @@ def pictures(nodes: Mapping[str, tuple[NodeTopology, Mapping[int, Sequence[str]]
     return "\n".join(picture(name, node, on) for name, (node, on) in nodes.items())
 
 
-def plan_data(plan: PinningPlan) -> dict[str, Any]:
-    """Of a plan."""
-    wish = plan.wish
-    return {
-        "wish": {
-            "ranks": wish.ranks,
-            "threads": wish.threads,
-            "spread": wish.spread,
-            "nodes": wish.nodes,
-            "thread_spread": wish.thread_spread,
-            "cpus": list(wish.cpus),
-        },
-        "topology": plan.topology.describe(),
-        "ranks": [
-            {"rank": rank, "node": plan.nodes[rank], "threads": [list(place) for place in plan.places[rank]]}
-            for rank in range(wish.ranks)
-        ],
-    }
-
-
-def recipe_data(recipe: Recipe) -> dict[str, Any]:
-    """Of a recipe."""
-    return {
-        "launcher": recipe.target,
-        "title": recipe.title,
-        "argv": list(recipe.argv),
-        "environment": recipe.environment,
-        "file": recipe.file,
-        "refused": recipe.refused,
-        "note": recipe.note,
-    }
-
-
 def recipe_text(recipes: Sequence[Recipe]) -> str:
     """One paragraph for each launcher."""
     parts = []
@@ -88,31 +54,6 @@ def recipe_text(recipes: Sequence[Recipe]) -> str:
             text += f"\n  note: {recipe.note}"
         parts.append(f"{recipe.title}:\n{text}")
     return "\n".join(parts)
-
-
-def sight_data(seen: Sight, differences: Sequence[PinningFinding]) -> dict[str, Any]:
-    """Of what was seen and what is wrong with it."""
-    return {
-        "openmp": seen.openmp,
-        "environment": seen.environment,
-        "lines": [line(thread) for thread in seen.threads],
-        "threads": [_thread_data(thread) for thread in seen.threads],
-        "findings": [{"kind": finding.kind, "text": finding.text} for finding in differences],
-    }
-
-
-def _thread_data(thread: Seen) -> dict[str, Any]:
-    return {
-        "rank": thread.rank,
-        "thread": thread.thread,
-        "host": thread.host,
-        "launched": list(thread.launched),
-        "allowed": list(thread.allowed),
-        "cpu": thread.cpu,
-        "cpus": list(thread.cpus),
-        "migrations": thread.migrations,
-        "share": thread.share,
-    }
 
 
 def sight_text(seen: Sight, differences: Sequence[PinningFinding]) -> str:

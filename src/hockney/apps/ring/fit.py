@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from hockney.apps.ring.lines import predicted_s
-from hockney.apps.ring.predicted import RingComparison, compared
-from hockney.apps.ring.study import of_records
-from hockney.apps.ring.ways import OURS
+from hockney.apps.ring.app import OURS
+from hockney.apps.ring.lines import RingComparison, compared, predicted_s
+from hockney.apps.ring.rings import of_records
 from hockney.errors import RequestError
-from hockney.models._evaluate import BETWEEN, best_baseline, held_out
+from hockney.models._evaluate import BETWEEN, BestBaseline, RelativeErrors, best_baseline, held_out, quantiles
 from hockney.models.over_ranks.segments import segments
 from hockney.records.contents import Contents, read
 from hockney.report.places import Places
@@ -31,13 +30,33 @@ def fitted_rings(contents: Contents) -> list[RingComparison]:
     return compared(of_records(runs, places.of_run), None, OURS, [])
 
 
-def evaluate_rings(path: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class RingErrors(RelativeErrors):
+    """Errors of one model of rings; `failed` counts points that it cannot predict."""
+
+    failed: int
+
+
+@dataclass(frozen=True)
+class RingsEvaluation:
+    """Errors at every second number of processes, which was held out."""
+
+    operation: str
+    best_baseline: BestBaseline | None
+    n_series: int
+    n_skipped: int
+    n_train: int
+    n_test: int
+    models: Mapping[str, RingErrors]
+
+
+def evaluate_rings(path: Path) -> RingsEvaluation:
     """Errors of lines between breaks, of one line and of interpolation, at every second number of processes.
 
     As `hockney.models._evaluate` does with sizes: the first and the last stay. RequestError without a curve of
     `LEAST_COUNTS`.
     """
-    curves = [one.curve for one in fitted_rings(read(path))]
+    curves = [comparison.curve for comparison in fitted_rings(read(path))]
     pooled: dict[str, list[Array]] = {LINES: [], ONE_LINE: [], BETWEEN: []}
     trained = tested = used = 0
     for curve in curves:
@@ -62,24 +81,18 @@ def evaluate_rings(path: Path) -> dict[str, Any]:
             "measure more: `hockney run ring --ranks 2-24`",
         )
     rows = {name: _row(errors) for name, errors in pooled.items()}
-    return {
-        "best_baseline": best_baseline({name: row for name, row in rows.items() if name != LINES}),
-        "n_series": used,
-        "n_skipped": len(curves) - used,
-        "n_train": trained,
-        "n_test": tested,
-        "models": rows,
-    }
+    return RingsEvaluation(
+        "ring",
+        best_baseline({name: row for name, row in rows.items() if name != LINES}),
+        n_series=used,
+        n_skipped=len(curves) - used,
+        n_train=trained,
+        n_test=tested,
+        models=rows,
+    )
 
 
-def _row(errors: Sequence[Array]) -> dict[str, Any]:
+def _row(errors: Sequence[Array]) -> RingErrors:
     every = np.concatenate(list(errors))
     known = every[np.isfinite(every)]
-    quantiles = {"median": 50, "p90": 90, "p95": 95}
-    return {
-        **{
-            f"{name}_relative_error": float(np.percentile(known, share)) if known.size else None
-            for name, share in quantiles.items()
-        },
-        "failed": int(every.size - known.size),
-    }
+    return RingErrors(**vars(quantiles(known)), failed=int(every.size - known.size))

@@ -8,61 +8,74 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
-from hockney.apps.ring.model import MESSAGE_B, Link
-from hockney.apps.ring.study import RingSeries
-from hockney.apps.ring.ways import BOTH_WAYS_AT_ONCE
+from hockney.apps.ring.app import BOTH_AT_ONCE
+from hockney.apps.ring.model import MESSAGE_B, Link, RingPrediction, predict
+from hockney.apps.ring.rings import RingRun, RingSeries
+from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.select import select_entry
 from hockney.models.over_ranks.segments import Segment, Segments
 from hockney.predict.message import predict_message
 from hockney.records.record import LOCALITIES, Locality
 from hockney.statistics import Array
+from hockney.units import format_time
 
-Estimate = tuple[float, float, float]
+Estimate = tuple[float | None, float | None, float | None]
 """A value with its 95 % interval."""
+NOTHING: Estimate = (None, None, None)
 
 
 @dataclass(frozen=True)
 class LatencyLine:
-    """A line of a curve: `locality` of the slowest neighbours on it, `pingpong` of 4 B there; None if unknown."""
+    """A line T(P) = a + 2 T_l P of a curve from `first` to `last`; what is not known is None.
 
-    curve: RingSeries
-    segment: Segment
-    locality: Locality | None = None
-    pingpong: Link | None = None
+    `latency_s` is T_l by the relative fit, `absolute_latency_s` by the absolute one, each with its 95 % interval.
+    `locality` of the slowest neighbours on it, `pingpong_s` of 4 B there; the interval of the ratio has that of
+    both. `is_of_both_ways`: both messages of a hop travel at once, so that T_l is half a hop.
+    """
+
+    first: int
+    last: int
+    points: int
+    begins: Locality | None
+    intercept_s: float | None
+    slope_s: float | None
+    adjusted_r2: float | None
+    latency_s: float | None
+    latency_low_s: float | None
+    latency_high_s: float | None
+    absolute_latency_s: float | None
+    absolute_latency_low_s: float | None
+    absolute_latency_high_s: float | None
+    locality: Locality | None
+    pingpong_s: float | None
+    latency_over_pingpong: float | None
+    latency_over_pingpong_low: float | None
+    latency_over_pingpong_high: float | None
+    is_of_both_ways: Annotated[bool, Field(exclude=True)]
 
     @property
-    def latency_s(self) -> Estimate | None:
-        """T_l with its interval; None without a line."""
-        return latency_s(self.segment)
+    def latency(self) -> str:
+        """In words, with its interval; empty without a line."""
+        return _with_interval(self.latency_s, self.latency_low_s, self.latency_high_s)
 
-    @property
-    def ratio(self) -> Estimate | None:
-        """T_l over the ping-pong's time; the interval has that of both, the ends None-free or no ratio at all."""
-        latency, message = self.latency_s, self.pingpong
-        if latency is None or message is None or message.low_s is None or message.high_s is None:
-            return None
-        value, low, high = latency
-        if min(value, low, message.low_s) <= 0:
-            return None
-        of_both = math.hypot(math.log(high / low) / 2, math.log(message.high_s / message.low_s) / 2)
-        ratio = value / message.time_s
-        return ratio, ratio * math.exp(-of_both), ratio * math.exp(of_both)
-
-    @property
-    def is_of_both_ways(self) -> bool:
-        """Whether both messages of a hop travel at once, so that T_l is half a hop."""
-        return self.curve.name["exchange"] in BOTH_WAYS_AT_ONCE
+    def ratio(self, between: str) -> str:
+        """T_l over the ping-pong's time with its interval in parentheses, after words; empty if unknown."""
+        if self.latency_over_pingpong is None:
+            return ""
+        low, high = self.latency_over_pingpong_low, self.latency_over_pingpong_high
+        return f"{self.latency_over_pingpong:.3g}{between}({low:.3g} to {high:.3g})"
 
 
-def latency_s(segment: Segment, *, absolute: bool = False) -> Estimate | None:
-    """Half the slope with its 95 % interval, of the relative fit or of the absolute one."""
+def latency_of(segment: Segment, *, absolute: bool = False) -> Estimate:
+    """Half the slope in seconds with its 95 % interval, of the relative fit or of the absolute one."""
     slope = segment.slope_s(absolute=absolute)
-    return None if slope is None else (slope[0] / 2, slope[1] / 2, slope[2] / 2)
+    return NOTHING if slope is None else (slope[0] / 2, slope[1] / 2, slope[2] / 2)
 
 
 def latency_lines(
@@ -71,9 +84,40 @@ def latency_lines(
     """The lines of a curve, each with what a ping-pong takes where its slowest neighbours are."""
     lines = []
     for segment in [] if fitted is None else fitted.segments:
-        where = farthest(curve, segment)
-        lines.append(LatencyLine(curve, segment, where, None if where is None else pingpong(where)))
+        locality = farthest(curve, segment)
+        message = None if locality is None else pingpong(locality)
+        latency = latency_of(segment)
+        intercept_s, slope_s = (None, None) if segment.fit is None else segment.fit.coefficients[:2]
+        lines.append(
+            LatencyLine(
+                segment.first,
+                segment.last,
+                segment.points,
+                segment.begins,
+                intercept_s,
+                slope_s,
+                None if segment.fit is None else segment.fit.adjusted_r2,
+                *latency,
+                *latency_of(segment, absolute=True),
+                locality,
+                None if message is None else message.time_s,
+                *_over(latency, message),
+                curve.name.exchange in BOTH_AT_ONCE,
+            )
+        )
     return lines
+
+
+def _over(latency: Estimate, message: Link | None) -> Estimate:
+    """T_l over the ping-pong's time; the interval has that of both, without which there is no ratio."""
+    value, low, high = latency
+    if value is None or low is None or high is None or message is None:
+        return NOTHING
+    if message.low_s is None or message.high_s is None or min(value, low, message.low_s) <= 0:
+        return NOTHING
+    of_both = math.hypot(math.log(high / low) / 2, math.log(message.high_s / message.low_s) / 2)
+    ratio = value / message.time_s
+    return ratio, ratio * math.exp(-of_both), ratio * math.exp(of_both)
 
 
 def farthest(curve: RingSeries, segment: Segment) -> Locality | None:
@@ -121,28 +165,135 @@ def predicted_s(fitted: Segments, ranks: Array) -> Array:
     return np.interp(ranks, ends, values, left=math.nan, right=math.nan)
 
 
-def line_data(line: LatencyLine) -> dict[str, Any]:
-    """For `--json`; seconds."""
-    segment, latency, ratio = line.segment, line.latency_s, line.ratio
-    absolute = latency_s(segment, absolute=True)
+@dataclass(frozen=True)
+class RingPoint:
+    """A run beside its prediction, where there is one."""
 
-    def bounds(name: str, values: Estimate | None) -> dict[str, float | None]:
-        low, high = ("_low_s", "_high_s") if name.endswith("_s") else ("_low", "_high")
-        stem = name.removesuffix("_s")
-        names = (name, stem + low, stem + high)
-        return dict(zip(names, (None, None, None) if values is None else values, strict=True))
+    ranks: int
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    localities: list[str]
+    predicted: RingPrediction | None
+    predicted_over_measured: float | None
 
-    return {
-        "first": segment.first,
-        "last": segment.last,
-        "points": segment.points,
-        "begins": segment.begins,
-        "intercept_s": None if segment.fit is None else segment.fit.coefficients[0],
-        "slope_s": None if segment.fit is None else segment.fit.coefficients[1],
-        "adjusted_r2": None if segment.fit is None else segment.fit.adjusted_r2,
-        **bounds("latency_s", latency),
-        **bounds("absolute_latency_s", absolute),
-        "locality": line.locality,
-        "pingpong_s": None if line.pingpong is None else line.pingpong.time_s,
-        **bounds("latency_over_pingpong", ratio),
+
+@dataclass(frozen=True)
+class TestedBoundary:
+    """A place where something begins, and whether time breaks there; None: too few points to tell."""
+
+    before: int
+    after: int
+    level: Locality
+    breaks: bool | None
+
+
+@dataclass(frozen=True)
+class RingComparison:
+    """A curve, its points beside what is predicted of them, and the lines between its breaks."""
+
+    system: str
+    mpi: str
+    mapping: str
+    variant: str
+    topology: str
+    exchange: str
+    points: list[RingPoint]
+    segments: list[LatencyLine]
+    boundaries: list[TestedBoundary]
+    curve: Annotated[RingSeries, Field(exclude=True)]
+    fitted: Annotated[Segments | None, Field(exclude=True)]
+
+
+def compared(
+    curves: Sequence[RingSeries],
+    link_of: Callable[[Locality], Link] | None,
+    model: str,
+    notes: list[str],
+    pingpong: Callable[[Locality], Link | None] = lambda _: None,
+) -> list[RingComparison]:
+    """Each curve with its lines and, where there are links, its predictions for the neighbours that it had.
+
+    `pingpong` says what a ping-pong of 4 B takes at a locality, None where that was not measured. Why a run is
+    not predicted is added to `notes`, once.
+    """
+
+    def point(run: RingRun, exchange: str) -> RingPoint:
+        predicted = None
+        try:
+            predicted = None if link_of is None else predict(run.localities, link_of, exchange, model)
+        except RequestError as error:
+            if error.message not in notes:
+                notes.append(error.message)
+        record = run.record
+        return RingPoint(
+            record.ranks,
+            record.time_s,
+            record.low_s,
+            record.high_s,
+            sorted(set(run.localities)),
+            predicted,
+            None if predicted is None else predicted.time_s / record.time_s,
+        )
+
+    comparisons = []
+    for curve in curves:
+        fitted = curve.fitted()
+        tested = [
+            TestedBoundary(
+                examined.boundary.before,
+                examined.boundary.after,
+                examined.boundary.level,
+                examined.jump is not None if examined.possible else None,
+            )
+            for examined in (fitted.examined if fitted else [])
+        ]
+        points = [point(run, curve.name.exchange) for run in curve.runs]
+        lines = latency_lines(curve, fitted, pingpong)
+        comparisons.append(RingComparison(*curve.name, points, lines, tested, curve, fitted))
+    return comparisons
+
+
+def in_words(comparison: RingComparison) -> list[str]:
+    """The lines of a curve and its boundaries without a break; nothing of a single run."""
+    if comparison.fitted is None or len(comparison.points) < 2:
+        return []
+    lines = [_line(line) for line in comparison.segments]
+    begins = {
+        breaks: [
+            f"  {tested.before} to {tested.after}, another {tested.level} begins"
+            for tested in comparison.boundaries
+            if tested.breaks is breaks
+        ]
+        for breaks in (False, None)
     }
+    lines += [f"{place}: no break" for place in begins[False]]
+    if len(begins[None]) == 1:
+        lines.append(f"{begins[None][0]}: too few numbers of processes to tell")
+    elif begins[None]:
+        # Of ranks that have a node each, every one is a boundary.
+        count = len(begins[None])
+        lines.append(f"  at {count} places where something begins: too few numbers of processes to tell")
+    return lines
+
+
+def _line(line: LatencyLine) -> str:
+    begins = f" (another {line.begins} begins)" if line.begins else ""
+    processes = f"  {line.first} to {line.last} processes{begins}: "
+    if line.latency_s is None:
+        return f"{processes}{line.points} numbers of processes: too few for a line"
+    text = f"{processes}latency of a message = slope/2 = {line.latency}, adjusted R² {line.adjusted_r2:.4f}"
+    if ratio := line.ratio(f" of a ping-pong at {line.locality} "):
+        text += f"; {ratio}"
+    return text
+
+
+def signed(time_s: float | None) -> str:
+    """A time that may be negative; empty for None."""
+    if time_s is None:
+        return ""
+    return f"−{format_time(-time_s)}" if time_s < 0 else format_time(time_s)
+
+
+def _with_interval(value_s: float | None, low_s: float | None, high_s: float | None) -> str:
+    return "" if value_s is None else f"{signed(value_s)} (95 %: {signed(low_s)} to {signed(high_s)})"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, get_args
 
-from hockney.apps.ring.ways import BOTH_WAYS_AT_ONCE, EXCHANGES, OURS, TWO_LINKS
+from hockney.apps.ring.app import BOTH_AT_ONCE, EXCHANGES, OURS, TWO_LINKS
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
@@ -25,8 +25,6 @@ from hockney.records.record import LOCALITIES, Locality
 
 MESSAGE_B = 4
 """One C int."""
-MOST_RANKS = 65536
-"""Of the program: beyond, P(P-1)/2 does not fit its messages."""
 WITHIN, ACROSS = "within", "across"
 """Neighbours in one domain, and in two, where nothing but the size of a domain is known."""
 
@@ -70,7 +68,7 @@ def _slowest_link(links: Sequence[Link], exchange: str) -> Link:
     # Whoever sits at the slowest link waits for it in every hop, and so, hop by hop, does everybody. In turns
     # (sendrecv), the neighbour's message cannot leave before mine has come: the link is waited for twice.
     slowest = max(links, key=lambda link: link.time_s)
-    if exchange not in BOTH_WAYS_AT_ONCE:
+    if exchange not in BOTH_AT_ONCE:
         return _scaled(slowest, 2.0)
     overhead_s = min(slowest.overhead_s, slowest.time_s)
     return _scaled(slowest, 1 + overhead_s / slowest.time_s if slowest.time_s > 0 else 1.0)
@@ -90,7 +88,7 @@ def _two_links(links: Sequence[Link], exchange: str) -> Link:
 
 
 def _formula(exchange: str) -> str:
-    if exchange in BOTH_WAYS_AT_ONCE:
+    if exchange in BOTH_AT_ONCE:
         return "t(P) = P (λ + n/b + o), λ and b of the slowest pair of neighbours, o of sending and receiving"
     return "t(P) = 2P (λ + n/b), λ and b of the slowest pair of neighbours"
 
@@ -104,28 +102,20 @@ MODELS: dict[str, RingModel] = {
 }
 
 
-def model_of(name: str) -> RingModel:
-    """RequestError for an unknown one."""
-    if name not in MODELS:
-        raise RequestError(f"unknown model of the ring {name!r}", f"known: {', '.join(MODELS)}")
-    return MODELS[name]
-
-
 def predict(
     localities: Sequence[Where], link_of: Callable[[Where], Link], exchange: str, model: str = OURS
 ) -> RingPrediction | None:
     """A ring of as many processes as `localities`, of each rank and its right neighbour.
 
-    None for one process: its messages go to itself. RequestError for an unknown exchange or model.
+    None for one process: its messages go to itself. RequestError for an unknown exchange.
     """
     if exchange not in EXCHANGES:
         raise RequestError(f"unknown exchange {exchange!r}", f"known: {', '.join(EXCHANGES)}")
-    used = model_of(model)
     ranks = len(localities)
     if ranks < 2:
         return None
     by_locality = {locality: link_of(locality) for locality in dict.fromkeys(localities)}
-    hop = _scaled(used.hop([by_locality[locality] for locality in localities], exchange), float(ranks))
+    hop = _scaled(MODELS[model].hop([by_locality[locality] for locality in localities], exchange), float(ranks))
     slowest = max(by_locality, key=lambda locality: by_locality[locality].time_s)
     return RingPrediction(ranks, hop.time_s, hop.low_s, hop.high_s, slowest)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hockney.apps.ring.predicted import RingCurve
+from hockney.apps.ring.lines import RingComparison
 from hockney.records.record import Locality
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.drawn import write_drawing
@@ -22,7 +23,7 @@ MOST_NAMED = 12
 """Boundaries that are drawn wherever they are; the labels of more would touch."""
 
 
-def ring(curves: Mapping[str, RingCurve], model: str, name: str = "ring") -> Drawing:
+def ring(curves: Mapping[str, RingComparison], model: str, name: str = "ring") -> Drawing:
     """One panel: dots with intervals measured, solid lines fitted, dotted ones predicted by `model`."""
     figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
     axes = figure.subplots()
@@ -43,11 +44,11 @@ def ring(curves: Mapping[str, RingCurve], model: str, name: str = "ring") -> Dra
     axes.set_ylabel("time of a cycle [µs]")
     axes.set_xlim(left=0)
     # An interval that one disturbed repetition made long must not flatten all others.
-    axes.set_ylim(0, HEADROOM * max(float(np.nanmax(curve.time_s)) for curve in curves.values()) * 1e6)
+    axes.set_ylim(0, HEADROOM * max(point.time_s for curve in curves.values() for point in curve.points) * 1e6)
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(2, len(labels)))
-    most = max(float(curve.ranks.max()) for curve in curves.values())
-    title = f"Ring of up to {most:.0f} processes"
+    most = max(point.ranks for curve in curves.values() for point in curve.points)
+    title = f"Ring of up to {most} processes"
     figure.suptitle(title, fontsize=9)
     return Drawing(
         name,
@@ -60,12 +61,12 @@ def ring(curves: Mapping[str, RingCurve], model: str, name: str = "ring") -> Dra
     )
 
 
-def _told(curves: Mapping[str, RingCurve]) -> dict[tuple[int, int], Locality]:
+def _told(curves: Mapping[str, RingComparison]) -> dict[tuple[int, int], Locality]:
     """The boundaries that are drawn: of more than `MOST_NAMED` those at which a line begins."""
     levels = {
         (boundary.before, boundary.after): boundary.level
         for curve in curves.values()
-        for boundary in curve.boundaries
+        for boundary in curve.curve.boundaries
     }
     if len(levels) <= MOST_NAMED:
         return levels
@@ -73,12 +74,19 @@ def _told(curves: Mapping[str, RingCurve]) -> dict[tuple[int, int], Locality]:
     return {ends: level for ends, level in levels.items() if ends[1] in begins}
 
 
-def _draw(axes: Axes, name: str, curve: RingCurve, look: Style, model: str) -> bool:
+def _draw(axes: Axes, name: str, curve: RingComparison, look: Style, model: str) -> bool:
     """Whether there is a line."""
-    known = np.isfinite(curve.low_s) & np.isfinite(curve.high_s)
-    spread = np.where(known, np.abs(np.vstack([curve.time_s - curve.low_s, curve.high_s - curve.time_s])), 0.0)
+    ranks = [point.ranks for point in curve.points]
+    spread = np.array(
+        [
+            (0.0, 0.0)
+            if point.low_s is None or point.high_s is None
+            else (abs(point.time_s - point.low_s), abs(point.high_s - point.time_s))
+            for point in curve.points
+        ]
+    )
     axes.errorbar(
-        curve.ranks, curve.time_s * 1e6, yerr=spread * 1e6, fmt=look.marker,
+        ranks, [point.time_s * 1e6 for point in curve.points], yerr=spread.T * 1e6, fmt=look.marker,
         color=look.colour, markersize=3.6, elinewidth=1.0, capsize=2.0, label=f"{name}: measured", zorder=5,
     )  # fmt: skip
     drawn = 0
@@ -91,14 +99,15 @@ def _draw(axes: Axes, name: str, curve: RingCurve, look: Style, model: str) -> b
         axes.plot(ends, line_s * 1e6, color=look.colour, linewidth=1.3, label=label)
         axes.plot(ends, absolute_s * 1e6, color=QUIET, linewidth=0.9, linestyle=(0, (1.5, 1.5)), zorder=4)
         drawn += 1
-    if np.any(np.isfinite(curve.predicted_s)):
+    predicted = [point.predicted.time_s * 1e6 if point.predicted else math.nan for point in curve.points]
+    if not all(map(math.isnan, predicted)):
         axes.plot(
-            curve.ranks, curve.predicted_s * 1e6, color=look.colour, linestyle=":", linewidth=1.6,
+            ranks, predicted, color=look.colour, linestyle=":", linewidth=1.6,
             label=f"{name}: predicted ({model})",
         )  # fmt: skip
     return drawn > 0
 
 
-def write(path: Path, curves: Mapping[str, RingCurve], model: str) -> None:
+def write(path: Path, curves: Mapping[str, RingComparison], model: str) -> None:
     """Draw `ring` into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
     write_drawing(path, lambda: ring(curves, model))

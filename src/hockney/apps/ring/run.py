@@ -1,183 +1,157 @@
-"""`hockney run ring`: messages once around, in both directions."""
+"""`hockney run ring`: rings of several numbers of processes, their lines, and predictions beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, Field
-from rich.table import Table
+from pydantic import Field
 
 from hockney import writing
-from hockney.apps.launched import Repetitions
-from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, TOPOLOGIES
-from hockney.apps.run import run, run_app
-from hockney.campaign.plan import AppLaunching
-from hockney.fields import Option
-from hockney.runner.inventory import inventory
-from hockney.runner.launchers.base import MapBy
-from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
-from hockney.terminal.options import Without
-from hockney.units import format_time
-from hockney.words import LARGEST, listed, names, wholes
-
-with later():
-    from hockney.apps.ring.lines import pingpong_of
-    from hockney.apps.ring.model import MachineLinks, model_of
-    from hockney.apps.ring.picture import write
-    from hockney.apps.ring.predicted import RingComparison, compared, in_words
-    from hockney.apps.ring.study import (
-        FORMATS,
-        RingSeries,
-        Sweep,
-        chosen,
-        process_lines,
-        statistics_csv,
-        write_processes,
-    )
-    from hockney.machine.file import load
-    from hockney.report.drawn import checked_ending
-
-
-class RingStudy(BaseModel):
-    """Rings of several numbers of processes, and what is made of their times."""
-
-    ranks: Annotated[
-        list[int],
-        Option(
-            "8, 8,16 or 1-24, in one launch. [default: the cores of this host]",
-            read=partial(wholes, allowed=range(1, LARGEST + 1)),
-        ),
-    ] = Field(default_factory=lambda: [inventory().cores])
-    exchange: Annotated[
-        list[str],
-        Option(f"{', '.join(EXCHANGES)}, or several.", read=names, show=",".join),
-    ] = ["sendrecv"]
-    topology: Annotated[
-        list[str],
-        Option(f"{', '.join(TOPOLOGIES)}, or several.", flags=("--communicator",), read=names, show=",".join),
-    ] = ["world"]
-    iterations: Annotated[
-        int | None,
-        Option("Cycles of a repetition; given, there is one repetition unless --repetitions says more."),
-    ] = None
-    repetitions: Repetitions = None
-    form: Annotated[str, Option("table; lines of a process: messages, hops.", flags=("--format",))] = "table"
-    csv: Annotated[Path | None, Option("The statistics of every process, in µs.")] = None
-    out: Annotated[
-        Path | None,
-        Option(
-            "Folder for a file of each ring: npP.txt with its processes' lines, npP.csv with statistics.",
-            flags=("--files",),
-        ),
-    ] = None
-    machine: Annotated[Path | None, Option("To predict from.")] = None
-    model: Annotated[str, Option(f"{listed(MODEL_NAMES)}.")] = OURS
-    figure: Annotated[Path | None, Option("Time against processes.")] = None
-    map_by: Annotated[
-        list[MapBy], Option("core, socket, node, hwthread, or several.", read=names, show=",".join)
-    ] = ["core"]
-
-
-@verb(
-    "ring",
-    examples="hockney run ring --ranks 4 --format messages\n"
-    "hockney run ring --ranks 1-24 --map-by core,node -o FOLDER --csv ring.csv\n"
-    "hockney run ring --ranks 1-24 --exchange sendrecv,nonblocking --machine machine.json --figure ring.png",
-    of=run,
+from hockney.apps.launched import Launched, Told, records
+from hockney.apps.repetitions import repetitions
+from hockney.apps.ring.app import RingStudy
+from hockney.apps.ring.lines import RingComparison, RingPoint, compared, in_words, pingpong_of
+from hockney.apps.ring.model import MachineLinks
+from hockney.apps.ring.picture import write
+from hockney.apps.ring.rings import (
+    RingRun,
+    RingSeries,
+    of_records,
+    process_lines,
+    statistics_csv,
+    write_processes,
 )
-def ring(
-    study: RingStudy, launching: Annotated[AppLaunching, Without("ranks", "map_by")], json: JsonOption = False
-) -> None:
-    """Messages that travel once around a ring of processes, in both directions at once.
+from hockney.campaign.loop import Asking
+from hockney.campaign.plan import AppLaunching
+from hockney.machine.file import load
+from hockney.machine.placement import Placement
+from hockney.machine.placement_of_launch import placement_of_launch
+from hockney.records.app_record import AppRecord
+from hockney.report.application import AppAnswer
+from hockney.report.drawn import checked_ending
+from hockney.report.run_tables import Column, interval, table
+from hockney.report.tables import Table
+from hockney.runner.session import Refused
+from hockney.units import format_time
 
-    Each cycle ends when every process has its own two messages back; values and tags are checked in all of them.
-    Over several numbers of processes, lines are fitted between the places where the placement fills a cache, a
-    package or a node; half the slope is the latency of a message.
-    """
-    form, model = study.form, study.model
-    chosen([form], FORMATS, "--format")
-    model_of(model)
-    sweep = Sweep(study.ranks, study.exchange, study.topology, study.iterations, study.repetitions)
+
+@dataclass(frozen=True)
+class RingRuns(AppAnswer):
+    """Runs of rings, and their curves; `model` is what predicts them, None without a machine file."""
+
+    runs: list[AppRecord]
+    model: str | None
+    curves: list[RingComparison]
+    notes: list[str]
+    csv: Path | None
+    figure: Path | None
+    out: Path | None
+    form: Annotated[str, Field(exclude=True)]
+
+    def text(self) -> Iterator[str | Table]:
+        """A table and the lines of each curve, or lines of each process; then what was written."""
+        for comparison in self.curves:
+            if self.form == "table":
+                yield _table(comparison, self.model)
+                yield from in_words(comparison)
+            else:
+                for run in comparison.curve.runs:
+                    yield from process_lines(run, self.form)
+        yield from self.notes
+        for path in filter(None, (self.csv, self.figure, self.out)):
+            yield f"wrote {path}"
+
+
+class Sweep:
+    """Rings of several numbers of processes on one or more launches."""
+
+    def __init__(self, study: RingStudy) -> None:
+        """A given number of cycles is run once."""
+        self._study = study
+        self._counts = sorted(set(study.ranks))
+        is_once = study.iterations is not None and study.repetitions is None
+        self._common = {
+            "iterations": study.iterations or 0,
+            **repetitions(1 if is_once else study.repetitions),
+        }
+        self._records: list[AppRecord] = []
+        self._places: dict[tuple[str, int], Placement] = {}
+
+    def curves(self) -> list[RingSeries]:
+        """What was run, in the order of the first run of each."""
+        return of_records(self._records, lambda record: self._places[record.launch, record.ranks])
+
+    def asking(self, launched: Launched) -> Asking[AppRecord]:
+        """Every ring of the sweep, exchanges that are compared next to each other.
+
+        Refused where a ring's values or tags are wrong; its record is kept and says so.
+        """
+        launch = {"ranks": [place.model_dump() for place in launched.placement]}
+        for count in self._counts:
+            place = placement_of_launch(launch, count)
+            for topology in self._study.topology:
+                for exchange in self._study.exchange:
+                    parameters = {"exchange": exchange, "topology": topology, **self._common}
+                    (record,) = yield launched.request("ring", parameters, count)
+                    if not record.answer.verified:
+                        raise Refused(
+                            f"a ring of {count} processes ({exchange}, {topology}) has wrong values or tags",
+                            "do not use this MPI; report it to the library",
+                        )
+                    self._places[record.launch, count] = place
+                    self._records.append(record)
+
+
+def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
+    """Every ring on a launch for each mapping; files are written before it answers."""
     machine = load(study.machine) if study.machine else None
     links = MachineLinks(machine) if machine else None
-    _check_files(study.csv, study.figure)
+    if study.figure is not None:
+        checked_ending(study.figure)
+    for path in filter(None, (study.csv, study.figure)):
+        writing.expect_writable(path, "choose another place")
     if study.out is not None:
         writing.make_folder(study.out, "choose another folder")
+    sweep = Sweep(study)
     for mapping in study.map_by:
-        run_app(sweep.asking, launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping}))
+        placed = launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping})
+        records(told, sweep.asking, placed)
+    curves = sweep.curves()
     notes: list[str] = []
-    comparisons = compared(sweep.curves, links, model, notes, pingpong_of(machine))
-    notes += links.notes if links else []
+    comparisons = compared(curves, links, study.model, notes, pingpong_of(machine))
     if study.csv is not None:
-        _write_csv(study.csv, sweep.curves)
+        writing.replace(study.csv, statistics_csv(curves))
     if study.out is not None:
-        write_processes(study.out, sweep.curves, "messages" if form == "table" else form)
+        write_processes(study.out, curves, "messages" if study.form == "table" else study.form)
     if study.figure is not None:
-        write(study.figure, {comparison.curve.title: comparison.drawn() for comparison in comparisons}, model)
-    if json:
-        say.json(
-            {
-                "runs": [run.record.model_dump() for curve in sweep.curves for run in curve.runs],
-                "model": model if links else None,
-                "curves": [comparison.as_data() for comparison in comparisons],
-                "notes": notes,
-                "csv": str(study.csv) if study.csv else None,
-                "figure": str(study.figure) if study.figure else None,
-                "out": str(study.out) if study.out else None,
-            }
-        )
-        return
-    _show(comparisons, form, model if links else "")
-    for note in notes:
-        say.line(note)
-    for path in filter(None, (study.csv, study.figure, study.out)):
-        say.line(f"wrote {path}")
+        write(study.figure, {curve.curve.title: curve for curve in comparisons}, study.model)
+    return RingRuns(
+        [ring.record for curve in curves for ring in curve.runs],
+        study.model if links else None,
+        comparisons,
+        notes + (links.notes if links else []),
+        study.csv,
+        study.figure,
+        study.out,
+        study.form,
+    )
 
 
-def _check_files(csv: Path | None, figure: Path | None) -> None:
-    """RequestError before anything is measured where the results could not be written."""
-    if figure is not None:
-        checked_ending(figure)
-    for path in filter(None, (csv, figure)):
-        writing.expect_writable(path, "choose another place")
-
-
-def _write_csv(path: Path, curves: Sequence[RingSeries]) -> None:
-    writing.replace(path, statistics_csv(curves))
-
-
-def _show(comparisons: Sequence[RingComparison], form: str, model: str) -> None:
-    for comparison in comparisons:
-        if form != "table":
-            for run in comparison.curve.runs:
-                for line in process_lines(run, form):
-                    say.line(line)
-            continue
-        say.line(comparison.curve.title)
-        say.table(_table(comparison, model))
-        for line in in_words(comparison):
-            say.line(line)
-
-
-def _table(comparison: RingComparison, model: str) -> Table:
-    headings = ("processes", "cycle", "95 % interval", "cycles", "a hop")
-    shown = Table(*headings, *([model, "predicted / measured"] if model else []), box=None)
-    for ran, predicted in zip(comparison.curve.runs, comparison.predicted, strict=True):
-        record = ran.record
-        known = record.low_s is not None and record.high_s is not None
-        row = [
-            str(record.ranks),
-            format_time(record.time_s),
-            f"{format_time(record.low_s or 0)} to {format_time(record.high_s or 0)}" if known else "–",
-            str(ran.answer.cycles or "–"),
-            format_time(record.time_s / record.ranks),
+def _table(comparison: RingComparison, model: str | None) -> Table:
+    columns: list[Column[tuple[RingPoint, RingRun]]] = [
+        Column("processes", lambda row: str(row[0].ranks)),
+        Column("cycle", lambda row: format_time(row[0].time_s)),
+        Column("95 % interval", lambda row: interval(row[0].low_s, row[0].high_s)),
+        Column("cycles", lambda row: str(row[1].answer.cycles or "")),
+        Column("a hop", lambda row: format_time(row[0].time_s / row[0].ranks)),
+    ]
+    if model is not None:
+        columns += [
+            Column(model, lambda row: format_time(row[0].predicted.time_s) if row[0].predicted else ""),
+            Column("predicted / measured", lambda row: f"{row[0].predicted_over_measured or 0:.3g}"),
         ]
-        if model:
-            ratio = "–" if predicted is None else f"{predicted.time_s / record.time_s:.3g}"
-            row += ["–" if predicted is None else format_time(predicted.time_s), ratio]
-        shown.add_row(*row)
-    return shown
+    rows = list(zip(comparison.points, comparison.curve.runs, strict=True))
+    return table(comparison.curve.title, rows, columns)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from hockney.apps.stencil.measured import Computation
+from hockney.report.app_sections import Launch
 from hockney.units import format_bytes_rounded
 
 NOTABLE = 1.2
@@ -59,7 +59,7 @@ class CacheStep:
         return f"with {ranks}, {cell} takes {self.ratio:.2g} times as long with {sizes}: {why}"
 
 
-def caches_of(launches: Sequence[Mapping[str, Any]]) -> list[Cache]:
+def caches_of(launches: Sequence[Launch]) -> list[Cache]:
     """Data caches that the first rank of the launches reports; none where no launch does."""
     for launch in launches:
         for place in launch.get("ranks") or []:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from hockney.apps.stencil.calibrate import Calibrated
-from hockney.apps.stencil.grids import Grid, factorisations
+from pydantic import Field, TypeAdapter, computed_field
+
+from hockney.apps.stencil.calibrate import PredictionSource
+from hockney.apps.stencil.grids import Grid, GridText, factorisations
 from hockney.apps.stencil.steps import StencilStep, iteration
-from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
+from hockney.models.base import Parameter
 
 UNCALIBRATED = 1.3
 """Factor either way for communication that was simulated from ping-pongs alone: what evaluations of such
@@ -22,49 +25,57 @@ SHARES = (0.1, 0.5)
 """Of the time, from which communication is said to matter."""
 
 
-@dataclass(frozen=True)
-class PredictionSource:
-    """Where predictions come from: simulated costs, and how well they are known (None: not calibrated)."""
-
-    surroundings: Surroundings
-    relative_error: float | None = None
-
-    @classmethod
-    def of(cls, calibrated: Calibrated) -> PredictionSource:
-        """That of a calibration."""
-        return cls(calibrated.surroundings, calibrated.relative_error)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GridPrediction:
     """One iteration on one grid, in seconds: `time_s` with its 95 % interval, computing and the rest of it.
 
-    No bounds where the network's costs were given, not measured.
-
-    `updates_per_s`: cells of all ranks.
+    No bounds where the network's costs were given, not measured. `updates_per_s`: cells of all ranks; those of
+    one rank alone, `alone_per_s`, and the time of a whole solution where they are known.
     """
 
-    grid: Grid
+    grid: GridText
     time_s: float
     low_s: float | None
     high_s: float | None
     compute_s: float
     updates_per_s: float
+    alone_per_s: Annotated[float | None, Field(exclude=True)] = None
+    solution_s: Parameter | None = None
 
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """`low_s` and `high_s`, where there are any."""
-        return None if self.low_s is None or self.high_s is None else (self.low_s, self.high_s)
-
+    @computed_field
     @property
     def communication_s(self) -> float:
         """What an iteration takes beyond the computation of the rank with the most cells."""
         return max(self.time_s - self.compute_s, 0.0)
 
+    @computed_field
     @property
     def communication_share(self) -> float:
         """Of the time."""
         return self.communication_s / self.time_s
+
+    @computed_field
+    @property
+    def mlups(self) -> float:
+        """10⁶ updates per second."""
+        return self.updates_per_s / 1e6
+
+    @computed_field
+    @property
+    def speedup(self) -> float | None:
+        """Updates per second over those of one rank: P/P₁."""
+        return None if self.alone_per_s is None else self.updates_per_s / self.alone_per_s
+
+    @computed_field
+    @property
+    def efficiency(self) -> float | None:
+        """The speed-up over the ranks."""
+        return None if self.speedup is None else self.speedup / self.grid.ranks
+
+    def row(self) -> dict[str, object]:
+        """All of it as a table has it."""
+        row: dict[str, object] = TypeAdapter(GridPrediction).dump_python(self)
+        return row
 
 
 def predict_step(step: StencilStep, source: PredictionSource, iterations: int) -> GridPrediction:
@@ -86,7 +97,12 @@ def predict_step(step: StencilStep, source: PredictionSource, iterations: int) -
         # Of whole times, as the fit's residuals are.
         low_s, high_s = (time_s * math.exp(sign * source.relative_error) for sign in (-1, 1))
     return GridPrediction(
-        step.stencil.grid, time_s, low_s, high_s, compute_s, math.prod(step.stencil.cells) / time_s
+        grid=step.stencil.grid,
+        time_s=time_s,
+        low_s=low_s,
+        high_s=high_s,
+        compute_s=compute_s,
+        updates_per_s=math.prod(step.stencil.cells) / time_s,
     )
 
 
@@ -133,7 +149,7 @@ class CommunicationGrowth:
     """On `ranks` ranks, with the grid that cuts through the fewest cells."""
 
     ranks: int
-    grid: Grid
+    grid: GridText
     communication_share: float
 
 
@@ -169,8 +185,3 @@ def compact(ranks: int, step_on: Callable[[Grid], StencilStep]) -> Grid | None:
         if best is None or halo < best[0]:
             best = halo, grid
     return best[1] if best else None
-
-
-def exceeds(steps: Sequence[CommunicationGrowth], share: float) -> CommunicationGrowth | None:
-    """The first number of ranks with more than this share of the time in communication."""
-    return next((step for step in steps if step.communication_share > share), None)

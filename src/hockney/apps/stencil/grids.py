@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from pydantic import PlainSerializer
 
 from hockney.errors import RequestError
 from hockney.units import Extents, parse_extents
@@ -25,6 +28,10 @@ class Grid(Extents):
     def directions(self) -> int:
         """Directions with more than one process, 0 to 3: those in which halos are exchanged."""
         return sum(count > 1 for count in self)
+
+
+GridText = Annotated[Grid, PlainSerializer(str, return_type=str)]
+"""In JSON `4x3x2`."""
 
 
 def parse_grid(text: str) -> Grid:

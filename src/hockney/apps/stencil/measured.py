@@ -12,9 +12,9 @@ import numpy as np
 from hockney.apps.stencil.answer import StencilAnswer
 from hockney.apps.stencil.calibrate import StencilRun
 from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.options import EXCHANGES, SUMS, Variant
 from hockney.apps.stencil.stencil import CELL_B, Stencil
-from hockney.apps.stencil.steps import AROUND, SUMS, StencilStep
-from hockney.apps.stencil.ways import EXCHANGES, Variant
+from hockney.apps.stencil.steps import AROUND, StencilStep
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign

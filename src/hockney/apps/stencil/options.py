@@ -1,22 +1,40 @@
-"""What Jacobi and conjugate gradients are asked alike: cells, ranks, and how faces are sent."""
+"""What Jacobi and conjugate gradients are asked alike: cells, ranks, exchanges, of runs and of predictions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hockney.apps.launched import Repetitions, repetitions
+from hockney.apps.repetitions import Repetitions, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
-from hockney.apps.stencil.ways import EXCHANGES, Exchange
 from hockney.errors import RequestError
 from hockney.fields import Option
+from hockney.predict.options import MessageCosts
 from hockney.runner.inventory import inventory
 from hockney.units import Extents, parse_extents, parse_time
 from hockney.words import listed
 
+Exchange = Literal["sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"]
+EXCHANGES: tuple[Exchange, ...] = get_args(Exchange)
+Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
+"""Formulations of conjugate gradients (docs/reference/cg.md)."""
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+SUMS = "recursive_doubling"
+"""The schedule that a sum over all ranks is taken for."""
 Faces = Literal["datatype", "packed"]
+ABOUT_PREDICTION = (
+    "only communication is predicted, simulated with the measured messages between two ranks; what a cell "
+    "takes, and packing where it is measured, is what each run says itself. On one rank there is nothing to "
+    "predict."
+)
+Given = dict[str, Any]
+"""Fields of a model before they are checked."""
+Parameters = dict[str, int | float | str]
+"""The keys of a request."""
 
 MOST_CELLS = 10**6
 """Along one direction."""
@@ -100,7 +118,7 @@ class StencilStudy(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_ranks(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _with_ranks(cls, given: Given) -> Given:
         """Those of the grids, or the cores of this host."""
         grids = given.get("grids") or ()
         if "all" in grids:
@@ -120,6 +138,14 @@ class StencilStudy(BaseModel):
                     f"--ranks {grid.ranks}, or leave out --ranks",
                 )
         return self
+
+    def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
+        """Every run as its ranks, cells and request; on simulated hosts nothing can bound the bandwidth."""
+        raise NotImplementedError
+
+    def sized(self, asked: Parameters, cells: Extents) -> str:
+        """The option that asks for so many cells in place of those of a request."""
+        raise NotImplementedError
 
     def grids_on(self, ranks: int, cells: Extents | None) -> list[Grid]:
         """The process grids of one size (None: each rank has the same cube) on so many ranks.
@@ -142,7 +168,7 @@ class StencilStudy(BaseModel):
             )
         return fitting
 
-    def parameters_on(self, cells: Extents, grid: Grid) -> dict[str, Any]:
+    def parameters_on(self, cells: Extents, grid: Grid) -> Parameters:
         """The keys of a request that both programs take."""
         return {
             **dict(zip(("nx", "ny", "nz"), cells, strict=True)),
@@ -153,3 +179,27 @@ class StencilStudy(BaseModel):
             "cell_s": self.cell_s,
             **repetitions(self.repetitions),
         }
+
+
+class StencilCase(MessageCosts):
+    """What is predicted; `cells` and `formulation` become options where each verb says how."""
+
+    operation: str = ""
+    cells: Extents | None = None
+    formulation: Variant | None = None
+    subdomain: Annotated[int | None, Option("Along each side of a cube.")] = None
+    grids: Annotated[
+        list[str],
+        Option(
+            "Repeat for several, also of several numbers of ranks; or all, with --ranks.",
+            flags=("--grid",),
+        ),
+    ] = Field(default_factory=list)
+    ranks: Annotated[list[int], Option("Or several: 1,2,4.", read=parse_ranks)] = Field(default_factory=list)
+    halo: Annotated[Exchange, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
+    iterations: Annotated[int, Option("Their mean is given."), Field(ge=1)] = 10
+    cell_s: Annotated[float | None, Option(flags=("--cell-time",), read=parse_time)] = None
+    runs: Annotated[
+        Path | None,
+        Option("Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
+    ] = None

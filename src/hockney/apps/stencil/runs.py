@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hockney.apps.stencil.answer import StencilAnswer
@@ -14,21 +15,41 @@ from hockney.predict.machine_costs import of_machine
 from hockney.predict.place import place_of
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis
+from hockney.report.run_tables import ReportedRun
 
 MOST_RANKS = 4096
 """Of a run that is predicted: more take seconds each."""
 MOST_COMPUTED = 10
 """Times of the whole: a mean over repetitions may exceed their median, but no more than that."""
-ABOUT_PREDICTION = (
-    "only communication is predicted, simulated with the measured messages between two ranks; what a cell "
-    "takes, and packing where it is measured, is what each run says itself. On one rank there is nothing to "
-    "predict."
-)
 
 
 def sides(record: AppRecord, letter: str) -> str:
     """`nx`, `ny` and `nz` of the request as 400x400x400, or of the grid with `p`."""
     return "x".join(str(int(record.parameters[f"{letter}{axis}"])) for axis in "xyz")
+
+
+def reported_run(
+    record: AppRecord,
+    count: int,
+    way: str,
+    parts_s: Sequence[Sequence[float]],
+    rate: float | None,
+    bound_share: float | None,
+) -> ReportedRun:
+    """One of `count` iterations. `parts_s`: seconds of each rank, those of computation first."""
+    totals_s = [sum(of_ranks_s) for of_ranks_s in parts_s]
+    communication = sum(totals_s[1:]) / sum(totals_s) if sum(totals_s) else None
+    return ReportedRun(
+        record,
+        problem=sides(record, "n"),
+        count=count,
+        of_rank=of_rank(record),
+        grid=sides(record, "p"),
+        way=way,
+        rate=rate,
+        bound_share=bound_share,
+        communication=communication,
+    )
 
 
 def of_rank(record: AppRecord) -> str:

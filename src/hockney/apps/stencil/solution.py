@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from hockney.apps.stencil.choice import GridPrediction
 from hockney.errors import RequestError
@@ -85,12 +86,22 @@ def _factor(value: float, reach: float | None) -> Parameter:
 
 @dataclass(frozen=True)
 class Solution:
-    """`iterations` of a whole solution by `law`, to a residual of `eps` times the first."""
+    """`iterations` of a whole solution to a residual of `eps` times the first, by a law c·n^e of some sizes."""
 
     iterations: Parameter
-    law: IterationsLaw
     eps: float
-    warnings: list[str]
+    coefficient: Parameter
+    exponent: Parameter
+    sizes: int
+    smallest_n: float
+    largest_n: float
+    warnings: Annotated[list[str], Field(exclude=True)]
+
+    @classmethod
+    def of(cls, law: IterationsLaw, side: float, eps: float, warnings: list[str]) -> Solution:
+        """By a law, for n = `side`."""
+        law_words = (law.coefficient, law.exponent, law.sizes, law.smallest, law.largest)
+        return cls(law.at(side), eps, *law_words, warnings)
 
     def time_s(self, iteration: GridPrediction) -> Parameter:
         """Of the whole: iterations times the time of one; intervals on logarithmic scales, as independent."""
@@ -105,24 +116,12 @@ class Solution:
 
     def in_words(self) -> str:
         """How many iterations, and by which law."""
-        law, count, power = self.law, self.iterations, self.law.exponent
+        count, power = self.iterations, self.exponent
         return (
             f"a solution to {self.eps:g}: {count.value:.0f} iterations{_bounds(count, '.0f')}, by "
-            f"{law.coefficient.value:.3g} n^{power.value:.3g}{_bounds(power, '.3g')} over {law.sizes} sizes, n "
-            f"from {law.smallest:.4g} to {law.largest:.4g}"
+            f"{self.coefficient.value:.3g} n^{power.value:.3g}{_bounds(power, '.3g')} over {self.sizes} sizes, n "
+            f"from {self.smallest_n:.4g} to {self.largest_n:.4g}"
         )
-
-    def as_data(self) -> dict[str, Any]:
-        """For --json."""
-        return {
-            "iterations": self.iterations.model_dump(),
-            "eps": self.eps,
-            "coefficient": self.law.coefficient.model_dump(),
-            "exponent": self.law.exponent.model_dump(),
-            "sizes": self.law.sizes,
-            "smallest_n": self.law.smallest,
-            "largest_n": self.law.largest,
-        }
 
 
 def _bounds(parameter: Parameter, digits: str) -> str:

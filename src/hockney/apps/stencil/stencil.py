@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney._core import Kind, Schedule
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.ways import Exchange
+from hockney.apps.stencil.options import Exchange
 from hockney.errors import RequestError
 
 CELL_B = 8

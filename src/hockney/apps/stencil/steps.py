@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney._core import Problem, Schedule
+from hockney.apps.stencil.options import SUMS, Variant
 from hockney.apps.stencil.stencil import Script, Stencil, exchange
 from hockney.apps.stencil.surroundings import Phase, Surroundings
-from hockney.apps.stencil.ways import Variant
 
-SUMS = "recursive_doubling"
-"""The schedule that a sum over all ranks is taken for."""
 SUM_B = 8
 """Of one inner product."""
 BEFORE_SUM: dict[Variant, float] = {

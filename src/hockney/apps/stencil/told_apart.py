@@ -1,4 +1,4 @@
-"""Whether the fastest of several process grids is faster than the slowest, both picked after looking."""
+"""Which of several process grids is faster: whether the fastest and the slowest, picked after looking, differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Sequence
 
 from scipy import stats
 
+from hockney.apps.stencil.measured import stencil_of
 from hockney.records.app_record import AppRecord
+from hockney.report.findings import Finding
+from hockney.report.marks import percent
 from hockney.statistics import NORMAL
 
 LEVEL = 0.05
@@ -38,3 +41,27 @@ def are_told_apart(records: Sequence[AppRecord]) -> bool:
 
 def _root_mean_square(values: Sequence[float]) -> float:
     return math.hypot(*values) / math.sqrt(len(values))
+
+
+def most_ranks_with_grids(records: Sequence[AppRecord]) -> int:
+    """The largest number of ranks on which there are several grids; 0 without."""
+    grids: dict[int, set[object]] = {}
+    for record in records:
+        grids.setdefault(record.ranks, set()).add(stencil_of(record).grid)
+    return max((ranks for ranks, of_ranks in grids.items() if len(of_ranks) > 1), default=0)
+
+
+def which_grid(head: str, records: Sequence[AppRecord], anchor: str, weight: float) -> list[Finding]:
+    """Which grid, on the most ranks of which there are several; `head` names what runs."""
+    ranks = most_ranks_with_grids(records)
+    if not ranks:
+        return []
+    ordered = sorted((record for record in records if record.ranks == ranks), key=lambda record: record.time_s)
+    if not are_told_apart(ordered):
+        text = f"{head}: on {ranks} ranks no process grid can be told from the others."
+        return [Finding(text, anchor, 0.3)]
+    best, worst = ordered[0], ordered[-1]
+    margin = percent(worst.time_s / best.time_s - 1)
+    without = "" if all(record.high_s is not None for record in ordered) else "; not all runs have intervals"
+    grids = f"the grid {stencil_of(best).grid} is {margin} faster than {stencil_of(worst).grid}"
+    return [Finding(f"{head}: on {ranks} ranks {grids}{without}.", anchor, weight)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pydantic import computed_field
+
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.loads import loads
 from hockney.apps.sum3d.collectives import MeasuredCollectives
@@ -44,6 +46,7 @@ class Sum3dPrediction:
     low_s: float | None = None
     high_s: float | None = None
 
+    @computed_field
     @property
     def time_s(self) -> float:
         """The parts follow each other."""

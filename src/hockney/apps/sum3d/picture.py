@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from hockney.apps.sum3d.compare import Configuration
+from hockney.apps.sum3d.grid_test import Configuration
 from hockney.report.axes import time_unit
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.style import styles

@@ -5,58 +5,47 @@ from __future__ import annotations
 from statistics import fmean
 
 from hockney.apps.sum3d.answer import Sum3dAnswer
+from hockney.apps.sum3d.app import APP
+from hockney.apps.sum3d.grid_test import COLUMNS
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.picture import grids
-from hockney.apps.sum3d.study import Comparison, apart, comparison, problem_of, summary
+from hockney.apps.sum3d.sums import Comparison, apart, comparison, predicted_cycle, problem_of
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import UNREADABLE, Basis, Contribution, Runs, app_sections, page_id
+from hockney.report import runs_section
+from hockney.report.app_sections import UNREADABLE, Basis, Contribution, Runs, page_id
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.run_tables import ReportedRun, signed_percent, table
-from hockney.report.runs_section import Program, section
 
+ANCHOR = page_id("sum3d")
 MOST_ROWS = 120
 """Configurations in the table of the page."""
 
 
-class Sum3d(Program):
-    """Rank 0 holds the matrices."""
-
-    name = "sum3d"
-    title = "Sum of matrices"
-    meaning = "Rank 0 scatters two matrices, every rank adds its parts, rank 0 gathers the sum."
-    unit = "a cycle"
-    rate = "10⁶ sums/s"
-    about = "Communication: scatters and gather, which also wait for the slowest rank, of the time of all ranks."
-    about_prediction = (
-        "scatter and gather from messages of the farthest locality that was measured, the sum and copies from "
-        "the memory bandwidth that each run measured itself: in those parts nothing is foretold."
+def reported(record: AppRecord) -> ReportedRun:
+    """A cycle; of a run that another program timed, its time alone."""
+    problem = problem_of(record)
+    parts_s = _parts_s(record)
+    total_s = sum(parts_s.values())
+    return ReportedRun(
+        record,
+        problem=str(problem.size),
+        grid=str(problem.grid),
+        way=problem.way(record),
+        rate=problem.size.product / record.time_s / 1e6 if record.time_s else None,
+        communication=(parts_s["scatter_s"] + parts_s["gather_s"]) / total_s if total_s else None,
     )
 
-    def reported(self, record: AppRecord) -> ReportedRun:
-        """A cycle; of a run that another program timed, its time alone."""
-        problem = problem_of(record)
-        parts_s = _parts_s(record)
-        total_s = sum(parts_s.values())
-        return ReportedRun(
-            record,
-            problem=str(problem.size),
-            grid=str(problem.grid),
-            way=problem.way(record),
-            rate=problem.size.product / record.time_s / 1e6 if record.time_s else None,
-            communication=(parts_s["scatter_s"] + parts_s["gather_s"]) / total_s if total_s else None,
-        )
 
-    def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
-        """With linear scatter and gather, as `hockney run sum3d --machine` does."""
-        if not _parts_s(record):
-            raise RequestError("another program timed it, which says no memory bandwidth", "")
-        problem = problem_of(record)
-        costs = costs_of(basis.of(record), basis.origin, problem.size)
-        of_run = summary(problem, record, costs)
-        assumptions = costs.on_nodes(record.nodes).assumptions(None, record.ranks)
-        return float(of_run["predicted"]["parts"]["time_s"]["predicted_s"]), assumptions
+def predicted_s(record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
+    """With linear scatter and gather, as `hockney run sum3d --machine` does."""
+    if not _parts_s(record):
+        raise RequestError("another program timed it, which says no memory bandwidth", "")
+    costs = costs_of(basis.of(record), basis.origin, problem_of(record).size)
+    predicted = predicted_cycle(record, costs)
+    assumptions = costs.on_nodes(record.nodes).assumptions(None, record.ranks)
+    return predicted.parts["time_s"].predicted_s if predicted else None, assumptions
 
 
 def _parts_s(record: AppRecord) -> dict[str, float]:
@@ -67,27 +56,21 @@ def _parts_s(record: AppRecord) -> dict[str, float]:
     return {name: sum(of_ranks_s) for name, of_ranks_s in answer.parts_s.items()}
 
 
-@app_sections.register("sum3d")
-def sum3d(runs: Runs) -> Contribution:
-    """Its section: runs, and with several grids the table of configurations and the test whether they matter."""
-    contribution = section(Sum3d(), runs)
+def section(runs: Runs) -> Contribution:
+    """Runs, and with several grids the table of configurations and the test whether they matter."""
+    contribution = runs_section.section(APP, runs, reported, predicted_s)
     (page,) = contribution.sections
     try:
         compared = comparison([run for run in runs.records if run.time_s > 0])
     except (*UNREADABLE, RequestError):
         return contribution
-    if any(len(group) > 1 for group in compared.groups.values()):
-        rows = compared.rows()
-        columns = {heading: [row[heading] for row in rows[:MOST_ROWS]] for heading in rows[0]}
+    groups = compared.groups.values()
+    if any(len(group) > 1 for group in groups):
+        rows = compared.configurations
         more = f", the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
-        page.tables.insert(
-            0,
-            table(
-                f"Configurations{more}", columns, {"size", "topology", "elements of the ranks", "95 % interval"}
-            ),
-        )
-        if any(len({one.grid for one in group}) > 1 for group in compared.groups.values()):
-            page.figures = [one for one in page.figures if one.name != "app-sum3d-grids"]
+        page.tables.insert(0, table(f"Configurations{more}", rows[:MOST_ROWS], COLUMNS))
+        if any(len({configuration.grid for configuration in group}) > 1 for group in groups):
+            page.figures = [figure for figure in page.figures if figure.name != "app-sum3d-grids"]
             page.figures.insert(0, grids(compared.groups))
         page.note = " ".join([*compared.sentences, page.note])
     contribution.findings += findings(runs, compared, contribution)
@@ -96,8 +79,7 @@ def sum3d(runs: Runs) -> Contribution:
 
 def findings(runs: Runs, compared: Comparison, contribution: Contribution) -> list[Finding]:
     """Whether the grid matters, what share scatter and gather have, and the model beside what was measured."""
-    anchor = page_id("sum3d")
-    made = [Finding(sentence, anchor, 0.6) for sentence in compared.sentences]
+    found = [Finding(sentence, ANCHOR, 0.6) for sentence in compared.sentences]
     shares = [
         (parts_s["scatter_s"] / total_s, parts_s["gather_s"] / total_s)
         for run in runs.records
@@ -105,27 +87,27 @@ def findings(runs: Runs, compared: Comparison, contribution: Contribution) -> li
     ]
     if shares:
         scatter, gather = zip(*shares, strict=True)
-        made.append(
+        found.append(
             Finding(
                 f"Of the sum's time scattering is {percent(fmean(scatter))}, gathering {percent(fmean(gather))} "
                 f"(mean of {len(shares)} runs; from {percent(min(scatter))} to {percent(max(scatter))} and from "
                 f"{percent(min(gather))} to {percent(max(gather))}), waiting among them.",
-                anchor,
+                ANCHOR,
                 0.5,
             )
         )
     apart_errors = sorted(
-        one["error"]
+        parts.error
         for run in runs.records
-        if _parts_s(run) and run.ranks > 1 and (one := apart(run)) is not None and one["error"] is not None
+        if _parts_s(run) and run.ranks > 1 and (parts := apart(run)) is not None and parts.error is not None
     )
     if apart_errors:
-        made.append(
+        found.append(
             Finding(
                 f"A cycle takes what its parts take that were timed apart, behind barriers, within "
                 f"{signed_percent(apart_errors[0])} to {signed_percent(apart_errors[-1])} (median "
                 f"{signed_percent(apart_errors[len(apart_errors) // 2])} of {len(apart_errors)} runs).",
-                anchor,
+                ANCHOR,
                 0.4,
             )
         )
@@ -134,12 +116,12 @@ def findings(runs: Runs, compared: Comparison, contribution: Contribution) -> li
     )
     if errors:
         middle = errors[len(errors) // 2]
-        made.append(
+        found.append(
             Finding(
                 f"The model of the sum is off by {signed_percent(middle)} (median of {len(errors)} runs; from "
                 f"{signed_percent(errors[0])} to {signed_percent(errors[-1])}).",
-                anchor,
+                ANCHOR,
                 0.4,
             )
         )
-    return made
+    return found

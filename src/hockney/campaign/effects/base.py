@@ -15,13 +15,16 @@ ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
 NO_BYTES = "a message without bytes has no bandwidth and no layout: measure with a larger --largest or --bytes"
 """Why an effect cannot be measured where the largest message is empty."""
 
+Request = dict[str, float | str]
+"""What is asked, by the keys of cpp/runner/effects/<effect>.cpp."""
+
 
 @dataclass(frozen=True)
 class Question:
     """One request to the runner: its members in order, and the keys of cpp/runner/effects/<effect>.cpp."""
 
     members: Sequence[int]
-    parameters: Mapping[str, object]
+    parameters: Mapping[str, float | str]
     locality: Locality | None = None
 
 

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hockney.campaign.effects.base import NO_BYTES, ONCE, Here, NotMeasurable, Question, Questions, effects
+from hockney.campaign.effects.base import (
+    NO_BYTES,
+    ONCE,
+    Here,
+    NotMeasurable,
+    Question,
+    Questions,
+    Request,
+    effects,
+)
 from hockney.network.topologies.base import Network, parse_spec
 from hockney.network.traffic.base import Allocated, Demand, Links
 from hockney.network.traffic.demands import traffics
@@ -46,8 +55,13 @@ def ask(here: Here) -> Questions:
         yield NotMeasurable(NO_BYTES, locality)
         return
 
-    def question(ranks: Sequence[int], pairs: Sequence[int], **more: object) -> Question:
-        parameters = {"bytes": size_B, "pairs": ",".join(map(str, pairs)), "sample_s": 0.0, **more}
+    def question(ranks: Sequence[int], pairs: Sequence[int], **more: float | str) -> Question:
+        parameters: dict[str, float | str] = {
+            "bytes": size_B,
+            "pairs": ",".join(map(str, pairs)),
+            "sample_s": 0.0,
+            **more,
+        }
         return Question(ranks, parameters, locality)
 
     timing = ONCE if here.simulated else here.timing(0.2)
@@ -60,9 +74,8 @@ def ask(here: Here) -> Questions:
     for visit in range(1 if here.simulated else VISITS):
         for pair in chosen:
             yield question(pair, (0, 1), pattern="alone", visit=visit, window=window, **timing)
-            yield question(
-                pair, (0, 1), **{"pattern": "empty", "visit": visit, "window": 1, **timing, "bytes": 0}
-            )
+            empty: Request = {"pattern": "empty", "visit": visit, "window": 1, **timing, "bytes": 0}
+            yield question(pair, (0, 1), **empty)
     repeated = ONCE if here.simulated else THRICE
     slowest: list[tuple[float, Question]] = []
 
@@ -78,7 +91,7 @@ def ask(here: Here) -> Questions:
         network = parse_spec(here.topology)
         if network.nodes == len(members) > 3:
             pairs, bound = worst_of(network)
-            about = {"pattern": "topology", "topology": network.spec, "topology_bound": bound}
+            about: Request = {"pattern": "topology", "topology": network.spec, "topology_bound": bound}
             pairing = question(members, pairs, window=window, **about, **repeated)
             noted(pairing, (yield pairing))
         else:
@@ -92,7 +105,7 @@ def ask(here: Here) -> Questions:
     for draw in range(_draws(here, half)):
         order = [int(rank) for rank in random.permutation(len(members))]
         pairs = [end for pair in zip(order[:half], order[half : 2 * half], strict=True) for end in pair]
-        label = {"pattern": "random", "seed": here.seed, "draw": draw, "window": window}
+        label: Request = {"pattern": "random", "seed": here.seed, "draw": draw, "window": window}
         pairing = question(members, pairs, **label, **repeated)
         answer = yield pairing
         noted(pairing, answer)

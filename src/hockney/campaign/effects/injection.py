@@ -8,7 +8,16 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hockney.campaign.effects.base import NO_BYTES, ONCE, Here, NotMeasurable, Question, Questions, effects
+from hockney.campaign.effects.base import (
+    NO_BYTES,
+    ONCE,
+    Here,
+    NotMeasurable,
+    Question,
+    Questions,
+    Request,
+    effects,
+)
 from hockney.records.answers import StreamsAnswer
 from hockney.records.record import LOCALITIES, Locality
 
@@ -58,8 +67,8 @@ def ask(here: Here) -> Questions:
                     place = (locality, count, size_B)
                     if visit > 0 and not 0 < window_s.get(place, 0.0) <= ONCE_S:
                         continue
-                    words = {"bytes": size_B, "layout": layout, "visit": visit}
-                    answer = yield Question(members, {**words, **_timing(here, size_B)}, locality)
+                    request: Request = {"bytes": size_B, "layout": layout, "visit": visit}
+                    answer = yield Question(members, {**request, **_timing(here, size_B)}, locality)
                     window_s[place] = answer.read_as(StreamsAnswer).time_s if answer is not None else 0.0
                     if window_s[place] > SLOWEST_S and size_B >= LEAST_LONGEST_B and not here.simulated:
                         break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, Request, effects
 from hockney.records.record import Locality
 
 DEPTHS = (0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -55,12 +55,5 @@ def _question(
     source: str = "named",
     locality: Locality,
 ) -> Question:
-    parameters = {
-        "queue": queue,
-        "ahead": ahead,
-        "behind": behind,
-        "by": by,
-        "source": source,
-        "planted_entry_s": 0,
-    }
-    return Question(members, {**parameters, **here.timing(TIME_SHARE)}, locality)
+    request: Request = {"queue": queue, "ahead": ahead, "behind": behind, "by": by, "source": source}
+    return Question(members, {**request, "planted_entry_s": 0, **here.timing(TIME_SHARE)}, locality)

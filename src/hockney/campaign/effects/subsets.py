@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from hockney.campaign.effects.base import ONCE, Here, NotMeasurable, Question, Questions, effects
+from hockney.campaign.effects.base import ONCE, Here, NotMeasurable, Question, Questions, Request, effects
 from hockney.records.keys import CollectiveKey
 
 TRANSPOSITION = "alltoall"
@@ -48,7 +48,7 @@ def ask(here: Here) -> Questions:
         for key in keys:
             for size_B in key.sizes(list(sizes_B)):
                 for arrangement in ARRANGEMENTS:
-                    words = {
+                    request: Request = {
                         "of": key.operation,
                         "algorithm": key.algorithm,
                         "ranks": key.ranks,
@@ -62,10 +62,9 @@ def ask(here: Here) -> Questions:
                     subsets = list(subsets_of(ranks, key.ranks, arrangement))
                     step = math.ceil(len(subsets) / MOST_ALONE)
                     for number in range(0, len(subsets), step):
-                        alone = {"part": "alone", "subset": number}
-                        yield Question(subsets[number], {**words, **alone}, locality)
+                        yield Question(subsets[number], {**request, "part": "alone", "subset": number}, locality)
                     everyone = [rank for subset in subsets for rank in subset]
-                    yield Question(everyone, {**words, "part": "together"}, locality)
+                    yield Question(everyone, {**request, "part": "together"}, locality)
 
 
 def subset_sizes(ranks: int, counts: Sequence[int]) -> tuple[list[int], list[str]]:

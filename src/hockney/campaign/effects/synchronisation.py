@@ -7,7 +7,7 @@ from typing import Literal
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.records.answers import Answer
-from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
+from hockney.records.effect_answers import SynchronisationAnswer
 from hockney.records.record import Locality
 
 Receiver = Literal["present", "absent"]

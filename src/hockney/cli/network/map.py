@@ -1,52 +1,13 @@
-"""`hockney network map`: placements of a program's ranks on a topology, compared."""
+"""`hockney network map`: a map of a program's ranks onto a topology, beside the default and its bound."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, ClassVar
-
-from pydantic import BaseModel, Field
-from rich.table import Table
-
-from hockney.cli.network import Allocation, Routed, allocated, message_size, network
-from hockney.fields import Option
+from hockney import api
+from hockney.cli.network import network
+from hockney.options.network import MapOptions, NodeChoice, Routed
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
+from hockney.terminal.say import Column
 from hockney.units import counted
-
-with later():
-    from hockney.network.topologies.torus import extents
-    from hockney.network.traffic.base import Allocated, Links
-    from hockney.network.traffic.mapping import MapComparison, check_ranks, compare, read_map
-    from hockney.network.traffic.patterns.base import Volumes, parse_pattern
-    from hockney.network.traffic.placements import Situation
-
-
-class MapOptions(BaseModel):
-    """The messages of a program's ranks, and the placements of the ranks that are compared."""
-
-    empty_means_default: ClassVar[bool] = True
-
-    pattern: Annotated[
-        str, Option("jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE, or collective:NAME:A:P by algorithm A.")
-    ]
-    ppn: Annotated[int, Option(), Field(ge=1)] = 1
-    size_B: Annotated[
-        int | None,
-        Option("Or of a face. [default: count them]", flags=("--bytes",), read=message_size),
-    ] = None
-    cells: Annotated[
-        tuple[int, ...] | None,
-        Option(
-            "With jacobi: such as 64x64x64, of 8 B each.",
-            flags=("--subdomain",),
-            read=lambda text: extents(text, "cells"),
-        ),
-    ] = None
-    periodic: Annotated[bool, Option("jacobi: the boundaries are joined.")] = False
-    map_file: Annotated[Path | None, Option("A map of your own to compare: lines `rank node`.")] = None
-    samples: Annotated[int, Option("Maps, of which the median is shown."), Field(ge=1, le=1000)] = 9
-    seed: Annotated[int, Option("Maps, and the order of swaps."), Field(ge=0)] = 0
 
 
 @verb(
@@ -57,58 +18,47 @@ class MapOptions(BaseModel):
     "hockney network map --pattern ring:16 --topology torus:4x4 --map-file mine.txt",
     of=network,
 )
-def map_(routed: Routed, options: MapOptions, allocation: Allocation, json: JsonOption = False) -> None:
-    """Hop-bytes and the most loaded link of several placements of a pattern, and which is best.
+def map_(routed: Routed, options: MapOptions, nodes: NodeChoice, json: JsonOption = False) -> None:
+    """Hop-bytes and the most loaded link of maps of a pattern, beside what no map can be below.
 
-    Placements are sorted by their most loaded link, then by hop-bytes. What stays within a node crosses no link.
-    The factors compare loads, not times: a program also computes, and messages also have latencies.
+    The maps: ranks in order (linear), dealt out in turn (cyclic, with --ppn), and your own. What stays within a
+    node crosses no link. The factors compare loads, not times: a program also computes, and messages also have
+    latencies.
     """
-    pattern = parse_pattern(options.pattern, Volumes(options.size_B, options.cells, options.periodic))
-    graph = routed.graph
-    among = Allocated(Links.of(graph), allocated(graph, allocation))
-    situation = Situation(pattern, among, options.ppn, routed.routing_on(graph), options.seed)
-    check_ranks(situation)
-    own = {str(options.map_file): read_map(options.map_file, situation)} if options.map_file else {}
-    with say.progress(quiet=json) as progress:
-        comparison = compare(situation, samples=options.samples, own=own, progress=progress)
+    with say.status("routing …"):
+        answer = api.network_map(routed, options, nodes)
     if json:
-        say.json(comparison.as_data())
+        say.json(answer)
         return
-    _show(comparison)
-
-
-def _show(comparison: MapComparison) -> None:
-    data = comparison.as_data()
     say.line(
-        f"{data['pattern']} on {data['topology']}: {counted(data['ranks'], 'rank')}, "
-        f"{counted(data['nodes'], 'node')}, "
-        f"routing {data['routing'].replace('_', '-')}; sizes in {data['unit']}"
+        f"{answer.pattern} on {answer.topology}: {counted(answer.ranks, 'rank')}, "
+        f"{counted(answer.nodes, 'node')}, "
+        f"routing {answer.routing.replace('_', '-')}; sizes in {answer.unit}"
     )
-    table = Table("placement", "most loaded", "link", "hop-bytes", "average hops", "most hops", box=None)
-    for row in data["placements"]:
-        most = row["most_loaded_link"]
-        table.add_row(
-            row["placement"],
-            f"{most['congestion']:.6g}" if most else "0",
-            most["link"] if most else "",
-            f"{row['hop_bytes']:.6g}",
-            f"{row['average_hops']:.4g}",
-            str(row["most_hops"]),
+    say.rows(
+        "",
+        answer.placements,
+        [
+            Column("placement", "placement"),
+            Column("most loaded", "worst", "{:.6g}".format),
+            Column("link", lambda row: row.most_loaded_link.link if row.most_loaded_link else ""),
+            Column("hop-bytes", "hop_bytes", "{:.6g}".format),
+            Column("average hops", "average_hops", "{:.4g}".format),
+            Column("most hops", "most_hops"),
+        ],
+    )
+    bound, best = answer.bound, answer.best
+    say.line(
+        f"no map has fewer than {bound.hop_bytes:.6g} hop-bytes, "
+        f"or less than {bound.most_loaded_link:.6g} on its most loaded link"
+    )
+    if best.placement == best.default:
+        say.line(f"{best.placement}, the default, is the best of these")
+    elif best.factor_of_most_loaded_link is None or best.factor_of_hop_bytes is None:
+        say.line(f"{best.placement} is best: it needs no link, and {best.default}, the default, does")
+    else:
+        say.line(
+            f"{best.placement} is best: {best.default}, the default, has "
+            f"{best.factor_of_most_loaded_link:.3g} times its load on the most loaded link "
+            f"and {best.factor_of_hop_bytes:.3g} times its hop-bytes"
         )
-    say.table(table)
-    for name, reason in data["not_applicable"].items():
-        say.line(f"{name}: {reason}")
-    say.line(_verdict(comparison))
-
-
-def _verdict(comparison: MapComparison) -> str:
-    best, default = comparison.best.name, comparison.default.name
-    worst, crossed = comparison.factor("worst"), comparison.factor("hop_bytes")
-    if best == default:
-        return f"{best}, the default, is best: nothing needs to be changed"
-    if worst is None or crossed is None:
-        return f"{best} is best: it needs no link, and {default}, the default, does"
-    return (
-        f"{best} is best: {default}, the default, has {worst:.3g} times its load on the most loaded "
-        f"link and {crossed:.3g} times its hop-bytes"
-    )

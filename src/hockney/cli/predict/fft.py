@@ -43,7 +43,7 @@ def fft(case: FftCase, as_json: JsonOption = False) -> None:
         say.warn(warning)
 
 
-class _Line(NamedTuple):
+class _DivisionLine(NamedTuple):
     """A division as it is printed, or why there is none of this name."""
 
     ranks: str
@@ -70,11 +70,11 @@ COLUMNS = (
 )
 
 
-def _lines(decision: FftDecision) -> Iterator[_Line]:
+def _lines(decision: FftDecision) -> Iterator[_DivisionLine]:
     ranks = f"{decision.ranks:,}"
     for number, way in enumerate(decision.divisions):
         is_faster = decision.best == way.division and len(decision.divisions) > 1
-        yield _Line(
+        yield _DivisionLine(
             "" if number else ranks,
             way.division + ("" if len(way.grid) == 1 else f", {way.grid[0]} × {way.grid[1]}"),
             format_time(way.time_s),
@@ -86,7 +86,7 @@ def _lines(decision: FftDecision) -> Iterator[_Line]:
             ("faster" if decision.told_apart else "faster, not told apart") if is_faster else "",
         )
     for name, why in decision.refused.items():
-        yield _Line("" if decision.divisions else ranks, name, transpositions=why)
+        yield _DivisionLine("" if decision.divisions else ranks, name, transpositions=why)
 
 
 def _together(nearest: Iterable[tuple[Together, Transposition]], topology: str) -> str:

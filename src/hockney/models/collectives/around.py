@@ -20,7 +20,7 @@ LAST = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Times:
+class AroundTimes:
     """Seconds with 95 % intervals, shapes (n,); NaN where nothing supports an interval.
 
     `beyond`: by how much ranks or sizes lie outside of the measured ones, in doublings.
@@ -81,7 +81,7 @@ class Around:
         """Numbers (n,) in the order of the points: by the place of the size, then by ranks."""
         return size * (self._ranks.size + 1) + np.searchsorted(self._ranks, ranks)
 
-    def corrected(self, ranks: Array, size_B: Array, model_s: Array, factor: float | None) -> Times:
+    def corrected(self, ranks: Array, size_B: Array, model_s: Array, factor: float | None) -> AroundTimes:
         """The model's times (m,) with the ratios of the points around.
 
         95 % of what was left out lay within `factor`. At a point the interval is that of the point, `factor`
@@ -99,7 +99,7 @@ class Around:
         reach = np.where(np.isnan(self._reach), unseen, self._reach)[:, rows]
         own = (np.where(weights > 0, reach, 0.0) * weights).sum(axis=2)
         low, high = np.sqrt(own**2 + width)
-        return Times(time_s, time_s * np.exp(-low), time_s * np.exp(high), beyond)
+        return AroundTimes(time_s, time_s * np.exp(-low), time_s * np.exp(high), beyond)
 
 
 def _merged(rows: NDArray[np.intp], weights: Array) -> Array:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.models.base import Parameter
 from hockney.models.collectives._torus import alltoall_factor
-from hockney.models.collectives.around import Around, Times
-from hockney.models.collectives.closed_form import ClosedForm, closed_form
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.around import Around, AroundTimes
 from hockney.models.effects.base import Cell
 from hockney.models.views import Statement, Views
 from hockney.statistics import Array
+
+if TYPE_CHECKING:
+    from hockney.models.collectives.closed_form import ClosedForm
+    from hockney.models.collectives.expression import FormulaCall
 
 Growth = Literal["1", "log2(P)", "ceil(log2(P))", "P-1", "max((P-1)/6, C)"]
 """How a term grows with the ranks; C is the congestion of an alltoall on a cubic torus (`_torus.congestion`)."""
@@ -116,7 +118,7 @@ class CollectiveModel(_ModelPart):
         for term in (term for regime in self.regimes for term in regime.terms):
             if term.parameter not in self.parameters:
                 raise ValueError(f"a term has no parameter {term.parameter!r}")
-            if term.counts is not None and closed_form(self.operation, self.algorithm) is None:
+            if term.counts is not None and self._form() is None:
                 raise ValueError(
                     f"{self.operation} {self.algorithm} has no closed form that counts {term.counts}"
                 )
@@ -146,10 +148,18 @@ class CollectiveModel(_ModelPart):
             time_s += term.factor * self.parameters[term.parameter].value * times
         return time_s
 
+    def _form(self) -> ClosedForm | None:
+        # A machine file without such models is read without formulas.
+        from hockney.models.collectives.closed_form import closed_form
+
+        return closed_form(self.operation, self.algorithm)
+
     def _counted(self, count: Count, ranks: Array, size_B: Array) -> Array:
-        form = closed_form(self.operation, self.algorithm)
+        from hockney.models.collectives.expression import FormulaCall
+
+        form = self._form()
         assert form is not None, "checked as the model was made"
-        return counted(form, count, Call(ranks, size_B, float(self.segment_B), float(self.radix)))
+        return counted(form, count, FormulaCall(ranks, size_B, float(self.segment_B), float(self.radix)))
 
     def extended_s(self, ranks: Array, size_B: Array) -> Array:
         """Seconds of a fitted model at any ranks and sizes, shape (n,): beyond its range by the next regime."""
@@ -184,7 +194,7 @@ class CollectiveModel(_ModelPart):
         at = columns["ranks"], columns["bytes"]
         return Around(*at, *(columns[name] / self.extended_s(*at) for name in ("time_s", "low_s", "high_s")))
 
-    def predicted(self, ranks: Array, size_B: Array) -> Times:
+    def predicted(self, ranks: Array, size_B: Array) -> AroundTimes:
         """Times with 95 % intervals, shapes (n,): the formula, corrected by the measured points around.
 
         At a measured point it is that point's time. Only of a fitted model.
@@ -202,7 +212,7 @@ def _holds(regime: CollectiveRegime, ranks: int, size_B: float) -> bool:
     )
 
 
-def counted(form: ClosedForm, count: Count, case: Call) -> Array:
+def counted(form: ClosedForm, count: Count, case: FormulaCall) -> Array:
     """How often a closed form counts α, β or γ, shape of `case.ranks`; 0 on one rank."""
     times = {"alpha": form.alpha, "bytes": form.bytes, "reduced": form.reduced}[count].value(
         case._replace(ranks=np.maximum(case.ranks, 2))

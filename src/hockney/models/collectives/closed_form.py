@@ -14,8 +14,8 @@ import numpy as np
 
 from hockney.models.collectives.expression import (
     ZERO,
-    Call,
     Expression,
+    FormulaCall,
     Number,
     grows,
     order_text,
@@ -27,23 +27,23 @@ RADIX = 4
 """Open MPI's fan-out of `chain` and radix of `knomial` unless the table says otherwise."""
 
 
-def _radix(case: Call) -> Number:
+def _radix(case: FormulaCall) -> Number:
     return np.where(case.radix > 0, case.radix, RADIX)
 
 
-def _levels(case: Call) -> Number:
+def _levels(case: FormulaCall) -> Number:
     radix = _radix(case)
     # log 64/log 4 is 3 and a little more: rounded to the nearest level, and one more where that is too few.
     levels = np.rint(np.log(case.ranks) / np.log(radix))
     return levels + (radix**levels < case.ranks)
 
 
-def _log(case: Call) -> Number:
+def _log(case: FormulaCall) -> Number:
     """⌈log₂P⌉: the binary digits of P − 1."""
     return np.frexp(case.ranks - 1)[1] + 0.0
 
 
-def _floor(case: Call) -> Number:
+def _floor(case: FormulaCall) -> Number:
     """⌊log₂P⌋: the binary digits of P but one."""
     return np.frexp(case.ranks)[1] - 1.0
 
@@ -51,7 +51,7 @@ def _floor(case: Call) -> Number:
 def segments_of(part: Expression) -> Expression:
     """S, the number of segments of a part of the message; 1 where it is not cut."""
 
-    def segments(case: Call) -> Number:
+    def segments(case: FormulaCall) -> Number:
         return np.maximum(1.0, np.ceil(part.value(case) / np.where(case.segment > 0, case.segment, np.inf)))
 
     return Expression("S", segments, grows(S=1))
@@ -96,7 +96,7 @@ EQUAL_CHAINS = Condition(
 )
 
 
-class Counts(NamedTuple):
+class TermCounts(NamedTuple):
     """T = alpha · α + bytes · β + reduced · γ."""
 
     alpha: Number
@@ -130,9 +130,9 @@ class CostFormula:
         """False for a barrier."""
         return self.bytes is not ZERO
 
-    def counts(self, case: Call) -> Counts:
+    def counts(self, case: FormulaCall) -> TermCounts:
         """How often each counts, in one case or in arrays of cases."""
-        return Counts(self.alpha.value(case), self.bytes.value(case), self.reduced.value(case))
+        return TermCounts(self.alpha.value(case), self.bytes.value(case), self.reduced.value(case))
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class ClosedForm(CostFormula):
             starts, moved = self.orders
             return f"O({starts}) α + O({moved}) β"
         (few_alpha, few_bytes), (many_alpha, many_bytes) = (
-            self.counts(Call(ranks, 2.0**40, radix=radix))[:2] for ranks in (2**20, 2**21)
+            self.counts(FormulaCall(ranks, 2.0**40, radix=radix))[:2] for ranks in (2**20, 2**21)
         )
         starts, moved = _doubled(few_alpha, many_alpha), _doubled(few_bytes, many_bytes)
         return f"O({starts}) α + O({moved}) {unit}·β"

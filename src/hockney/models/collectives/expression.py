@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Number = float | NDArray[np.float64]
 
 
-class Call(NamedTuple):
+class FormulaCall(NamedTuple):
     """One call, or arrays of calls: `m` is the vector or block in bytes; `segment` 0: none, `radix` 0: 4."""
 
     ranks: Number
@@ -75,7 +75,7 @@ class Expression:
     """
 
     short: str
-    value: Callable[[Call], Number] = lambda _: math.nan
+    value: Callable[[FormulaCall], Number] = lambda _: math.nan
     order: Order = CONSTANT
     spelled: str = ""
     precedence: int = 3

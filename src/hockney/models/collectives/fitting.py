@@ -33,7 +33,7 @@ from hockney.models.collectives.base import (
     counted,
 )
 from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.statistics import CONFIDENCE, Array, least_squares, t_reach
 
 MOST_TERMS = 4
@@ -89,7 +89,7 @@ class CollectivePoints:
 
 
 @dataclass(frozen=True)
-class Column:
+class DesignColumn:
     """A candidate term: what the machine file says of it, and its parameter's name and unit."""
 
     parameter: str
@@ -104,19 +104,19 @@ class Column:
 
 
 _GENERIC = (
-    Column("alpha_s", "s"),
-    Column("alpha_log2P_s", "s", "log2(P)"),
-    Column("alpha_ceil_log2P_s", "s", "ceil(log2(P))"),
-    Column("alpha_P_s", "s", "P-1"),
-    Column("beta_s_per_B", "s/B", per_byte=True),
-    Column("beta_log2P_s_per_B", "s/B", "log2(P)", per_byte=True),
-    Column("beta_ceil_log2P_s_per_B", "s/B", "ceil(log2(P))", per_byte=True),
-    Column("beta_P_s_per_B", "s/B", "P-1", per_byte=True),
+    DesignColumn("alpha_s", "s"),
+    DesignColumn("alpha_log2P_s", "s", "log2(P)"),
+    DesignColumn("alpha_ceil_log2P_s", "s", "ceil(log2(P))"),
+    DesignColumn("alpha_P_s", "s", "P-1"),
+    DesignColumn("beta_s_per_B", "s/B", per_byte=True),
+    DesignColumn("beta_log2P_s_per_B", "s/B", "log2(P)", per_byte=True),
+    DesignColumn("beta_ceil_log2P_s_per_B", "s/B", "ceil(log2(P))", per_byte=True),
+    DesignColumn("beta_P_s_per_B", "s/B", "P-1", per_byte=True),
 )
 _OWN = (
-    Column("schedule_alpha_s", "s", counts="alpha"),
-    Column("schedule_beta_s_per_B", "s/B", counts="bytes"),
-    Column("schedule_gamma_s_per_B", "s/B", counts="reduced"),
+    DesignColumn("schedule_alpha_s", "s", counts="alpha"),
+    DesignColumn("schedule_beta_s_per_B", "s/B", counts="bytes"),
+    DesignColumn("schedule_gamma_s_per_B", "s/B", counts="reduced"),
 )
 COLUMNS = (*_GENERIC, *_OWN)
 _CONSTANT, _OWN_FIRST = 0, len(_GENERIC)
@@ -158,7 +158,7 @@ class _Problem:
         self.sizes, self.place = np.unique(points.size_B, return_inverse=True)
         form = closed_form(points.operation, points.algorithm)
         self.candidates = _candidates(form is not None)
-        case = Call(points.ranks, points.size_B, float(points.segment_B), float(points.radix))
+        case = FormulaCall(points.ranks, points.size_B, float(points.segment_B), float(points.radix))
         columns = []
         for column in COLUMNS if form is not None else _GENERIC:
             if column.counts is not None and form is not None:

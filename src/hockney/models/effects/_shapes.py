@@ -9,9 +9,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from hockney.records.effect_answers.datatypes import DatatypesAnswer
+from hockney.records.effect_answers import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
+WAYS = ("send", "hand", "receive", "pack", "unpack")
+"""Of sending scattered data, and parts of them."""
 LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
 """Which way of sending scattered data is faster."""
 MEMORY = "memory"

@@ -29,14 +29,13 @@ from hockney.models.effects._layouts import (
 )
 from hockney.models.effects._least_squares import is_disturbed, times_s
 from hockney.models.effects._scaffold import above, below, time, times
-from hockney.models.effects._shapes import LIBRARY, LOOP, MEMORY, UNTOLD, Shape, level_of, levels_of
+from hockney.models.effects._shapes import LIBRARY, LOOP, MEMORY, UNTOLD, WAYS, Shape, level_of, levels_of
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
-from hockney.records.effect_answers.datatypes import DatatypesAnswer
+from hockney.records.effect_answers import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
 
 SOURCE = "Hoefler et al. 2010, section 3"
-WAYS = ("send", "hand", "receive", "pack", "unpack")
 LEAST_SCATTERED = 6
 SEED = 0
 

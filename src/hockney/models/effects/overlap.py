@@ -14,7 +14,7 @@ from hockney.models.base import Parameter
 from hockney.models.effects._sampling import MOST_STRETCHES, draw, places, stretches, widening
 from hockney.models.effects._scaffold import expect_undamaged, per_byte
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
-from hockney.records.effect_answers.overlap import OverlapAnswer
+from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS
 from hockney.units import format_bytes, format_time
@@ -41,7 +41,7 @@ Samples = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Point:
+class _Transfer:
     """All launches' samples of one size, side and number of tests. Seconds, one entry a repetition."""
 
     size_B: int
@@ -93,7 +93,7 @@ class _Point:
     def has_progressed(self) -> bool:
         return bool(np.median(self.wait_s) - self.clock_s <= PROGRESSED * np.median(self.alone_s))
 
-    def resampled(self, chance: np.random.Generator) -> _Point:
+    def resampled(self, chance: np.random.Generator) -> _Transfer:
         pick = draw(self.places, chance)
         return replace(
             self,
@@ -146,7 +146,7 @@ def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     _state(effect)
 
 
-def _points(records: Sequence[EffectRecord]) -> list[_Point]:
+def _points(records: Sequence[EffectRecord]) -> list[_Transfer]:
     def question_of(record: EffectRecord) -> tuple[int, str, int]:
         question = record.parameters
         return int(question["bytes"]), str(question["side"]), int(question["tests"])
@@ -160,7 +160,7 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
         samples = _samples(answers)
         is_tested = samples["tests"] > 0
         points.append(
-            _Point(
+            _Transfer(
                 size_B=size_B,
                 side=side,
                 tests=tests,
@@ -222,7 +222,7 @@ def _is_left_out(low: float, high: float) -> bool:
     return high < DISTURBED or high - low > WIDEST
 
 
-def _enter_overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
+def _enter_overlap(effect: Effect, name: str, points: Sequence[_Transfer]) -> None:
     """Median over the sizes; its interval holds those of all sizes, because no one number need hold for each."""
     if not points:
         return
@@ -257,7 +257,7 @@ def _enter_overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
     effect.cannot_tell(slow if clear else short, name)
 
 
-def _line(points: Sequence[_Point]) -> tuple[float, float]:
+def _line(points: Sequence[_Transfer]) -> tuple[float, float]:
     """o and O of least relative squares, neither negative; a reading of the clock is the least error."""
     size = np.array([point.size_B for point in points], dtype=np.float64)
     host = np.array([np.median(point.host_s) for point in points])
@@ -269,7 +269,7 @@ def _line(points: Sequence[_Point]) -> tuple[float, float]:
 
 
 def _enter_overhead(
-    effect: Effect, name: str, protocol: str, points: Sequence[_Point], chance: np.random.Generator
+    effect: Effect, name: str, protocol: str, points: Sequence[_Transfer], chance: np.random.Generator
 ) -> None:
     """o and O of one side and protocol, and the line that they make."""
     if not points:
@@ -312,7 +312,7 @@ def _enter_overhead(
         effect.state("exact", f"h_{name}(n) = {' + '.join(parts)}", where, OVERHEAD)
 
 
-def _enter_test(effect: Effect, points: Sequence[_Point], chance: np.random.Generator) -> None:
+def _enter_test(effect: Effect, points: Sequence[_Transfer], chance: np.random.Generator) -> None:
     """What one MPI_Test costs that finds nothing to do: the least median over the sizes."""
     tested = [point for point in points if point.tests and len(point.test_s)]
     if not tested:
@@ -352,7 +352,7 @@ def _where(name: str, ratio: Parameter) -> str:
     return f"{name.removeprefix('overlap_').replace('_', ', ')}, by size {ratio.low:.3g} to {ratio.high:.3g}"
 
 
-def _row(point: _Point) -> dict[str, Cell]:
+def _row(point: _Transfer) -> dict[str, Cell]:
     way = point.side + (", MPI_Test" if point.tests else "")
     return {
         "bytes": point.size_B,

@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._scaffold import verified
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
-from hockney.records.effect_answers.subsets import SubsetsAnswer
+from hockney.records.effect_answers import SubsetsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import MOST_REACH, Array, mean_reach
 from hockney.units import counted, format_bytes, format_time
@@ -48,7 +48,7 @@ class SubsetCall(NamedTuple):
         return "_".join([*parts, str(self.ranks), self.arrangement])
 
 
-class _Visit(NamedTuple):
+class _SubsetsVisit(NamedTuple):
     """Medians in seconds of the subsets that were measured alone, shape (n,): each alone, and with all others."""
 
     launch: int
@@ -58,7 +58,7 @@ class _Visit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Point:
+class _SubsetsPoint:
     """One call of one size: of the subsets measured alone their mean and their slowest, alone and together.
 
     Times in seconds are geometric means over visits. `late`: samples that a rank came too late for.
@@ -129,7 +129,7 @@ def _call(record: EffectRecord) -> SubsetCall:
     )
 
 
-def _point(call: SubsetCall, size_B: int, records: Sequence[EffectRecord]) -> _Point | None:
+def _point(call: SubsetCall, size_B: int, records: Sequence[EffectRecord]) -> _SubsetsPoint | None:
     """None where no visit measured it both alone and together."""
     alone: dict[tuple[int, int], dict[tuple[int, ...], SubsetsAnswer]] = {}
     together: dict[tuple[int, int], EffectRecord] = {}
@@ -154,7 +154,7 @@ def _point(call: SubsetCall, size_B: int, records: Sequence[EffectRecord]) -> _P
             alone_s = np.array([lone[place].subset_s[0] for place in places])
             together_s = np.array([among[place] for place in places])
             late = answer.late_kept + sum(lone[place].late_kept for place in places)
-            visits.append(_Visit(visit[0], alone_s, together_s, late))
+            visits.append(_SubsetsVisit(visit[0], alone_s, together_s, late))
     if not visits:
         return None
     launch = [visit.launch for visit in visits]
@@ -162,7 +162,7 @@ def _point(call: SubsetCall, size_B: int, records: Sequence[EffectRecord]) -> _P
     mean_s = np.array([visit.together_s.mean() for visit in visits])
     last_alone_s = np.array([visit.alone_s.max() for visit in visits])
     last_s = np.array([visit.together_s.max() for visit in visits])
-    return _Point(
+    return _SubsetsPoint(
         call,
         size_B,
         subsets=max(len(record.members) for record in together.values()) // call.ranks,
@@ -192,7 +192,7 @@ def _typical(of_visits: Array, launch: Sequence[int], unit: str) -> Parameter:
     return Parameter(value=value, low=value / factor, high=value * factor, unit=unit)
 
 
-def _row(point: _Point) -> dict[str, Cell]:
+def _row(point: _SubsetsPoint) -> dict[str, Cell]:
     call, factor, slowest = point.call, point.factor, point.slowest
     return {
         "call": call.title,
@@ -222,7 +222,7 @@ def _row(point: _Point) -> dict[str, Cell]:
     }
 
 
-def _notes(records: Sequence[EffectRecord], points: Sequence[_Point]) -> list[str]:
+def _notes(records: Sequence[EffectRecord], points: Sequence[_SubsetsPoint]) -> list[str]:
     notes = [
         "the time of a subset is its last exit minus its first entry; `factor` is of the mean, `slowest` of the"
         " slowest of the same subsets alone and together"
@@ -254,7 +254,7 @@ def _notes(records: Sequence[EffectRecord], points: Sequence[_Point]) -> list[st
     return notes
 
 
-def _state(effect: Effect, points: Sequence[_Point], chosen: Sequence[_Point]) -> None:
+def _state(effect: Effect, points: Sequence[_SubsetsPoint], chosen: Sequence[_SubsetsPoint]) -> None:
     """The four views; dominant are the points that parameters are of."""
     factors = [point.factor.value for point in points]
     least, most = f"{min(factors):.3g}", f"{max(factors):.3g}"
@@ -267,7 +267,7 @@ def _state(effect: Effect, points: Sequence[_Point], chosen: Sequence[_Point]) -
         effect.state("exact", text, _where(point), SOURCE, rf"T_k / T_1 = {point.factor.value:.4g}")
 
 
-def _where(point: _Point) -> str:
+def _where(point: _SubsetsPoint) -> str:
     call = point.call
     how = "consecutive ranks" if call.arrangement == "blocks" else f"every {point.subsets}. rank"
     return (

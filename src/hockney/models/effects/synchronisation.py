@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hockney.models.effects._scaffold import channel_of, expect_undamaged
 from hockney.models.effects.base import Effect, Plot, effect_models, grouped
-from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
+from hockney.records.effect_answers import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
 

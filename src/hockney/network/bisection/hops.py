@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import computed_field
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import dijkstra
 
@@ -17,17 +18,18 @@ _BLOCK = 2**24
 
 
 @dataclass(frozen=True)
-class Hops:
+class PairsByHops:
     """All unordered pairs of different nodes, by the number of links on a shortest path."""
 
     pairs: dict[int, int]
-    """Hops → how many pairs have them."""
+    """PairsByHops → how many pairs have them."""
 
     @property
     def diameter(self) -> int:
         """The longest shortest path; 0 for a single node."""
         return max(self.pairs, default=0)
 
+    @computed_field
     @property
     def average(self) -> float | None:
         """The mean over the pairs; None where there is no pair."""
@@ -35,7 +37,7 @@ class Hops:
         return sum(hops * pairs for hops, pairs in self.pairs.items()) / count if count else None
 
 
-def hops(network: Network, allocation: NDArray[np.int64]) -> Hops:
+def hops(network: Network, allocation: NDArray[np.int64]) -> PairsByHops:
     """Distances among the nodes `allocation`; paths may lead through vertices outside of it.
 
     Nodes forward nothing in a network with switches, as in `hockney network traffic`: RequestError where two
@@ -95,9 +97,9 @@ def _ways(graph: csr_array, forwards: NDArray[np.bool_]) -> tuple[csr_array, NDA
     return csr_array((links.data, (begin[links.row], links.col)), shape=(size, size)), begin
 
 
-def _by_difference(network: Network, graph: csr_array, allocation: NDArray[np.int64]) -> Hops:
+def _by_difference(network: Network, graph: csr_array, allocation: NDArray[np.int64]) -> PairsByHops:
     """How often each difference of two nodes occurs is the autocorrelation of the allocation."""
-    shape = network.shape or (2,) * int(network.attributes["dimension"])
+    shape = network.shape or (2,) * (network.nodes.bit_length() - 1)
     is_allocated = np.zeros(network.nodes)
     is_allocated[allocation] = 1
     spectrum = np.fft.fftn(is_allocated.reshape(shape))
@@ -107,5 +109,5 @@ def _by_difference(network: Network, graph: csr_array, allocation: NDArray[np.in
     return _unordered(np.bincount(far, often).astype(np.int64))
 
 
-def _unordered(ordered: NDArray[np.int64]) -> Hops:
-    return Hops({hop: int(pairs) // 2 for hop, pairs in enumerate(ordered) if pairs})
+def _unordered(ordered: NDArray[np.int64]) -> PairsByHops:
+    return PairsByHops({hop: int(pairs) // 2 for hop, pairs in enumerate(ordered) if pairs})

@@ -1,17 +1,51 @@
-"""The measures of a network and of an allocation of its nodes, as data."""
+"""The measures of a network and of an allocation of its nodes."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
 from hockney.network.bisection.bisection import Bisection, bisection
-from hockney.network.bisection.hops import Hops, hops
-from hockney.network.bisection.ports import ports
+from hockney.network.bisection.hops import PairsByHops, hops
+from hockney.network.bisection.ports import Ports, ports
 from hockney.network.topologies.base import Network
+
+
+@dataclass(frozen=True)
+class AllocatedNodes:
+    """Nodes of the network that are used."""
+
+    nodes: int
+    list: str
+
+
+class NetworkAnswer(BaseModel, frozen=True, extra="allow"):
+    """A topology; further keys are those of its kind: shape, taper, groups …"""
+
+    topology: str
+    spec: str
+    nodes: int
+    switches: int
+    links: int
+    ports: list[Ports]
+    allocation: AllocatedNodes
+    diameter: int
+    hops: PairsByHops
+    bisection_links: int | None
+    bisection_links_low: int
+    bisection_links_high: int
+    bisection_links_exact: bool
+    bisection_bandwidth_bit_per_s: float | None
+    bisection_bandwidth_bit_per_s_low: float | None
+    bisection_bandwidth_bit_per_s_high: float | None
+    bisection_bandwidth_bit_per_s_exact: bool | None
+    bisection_method: str
+    bisection_halves: list[str]
+    figure: str | None
 
 
 @dataclass(frozen=True)
@@ -20,7 +54,7 @@ class NetworkMeasures:
 
     network: Network
     allocation: NDArray[np.int64]
-    hops: Hops
+    hops: PairsByHops
     width: Bisection
     """The bisection that counts links."""
     bandwidth: Bisection | None
@@ -31,29 +65,32 @@ class NetworkMeasures:
         """Whether all nodes are allocated."""
         return len(self.allocation) == self.network.nodes
 
-    def as_data(self) -> dict[str, Any]:
-        """The measures as JSON (docs/reference/network.md)."""
-        network = self.network
-        about = network.attributes
-        return {
-            "topology": network.kind,
-            "spec": network.spec,
-            "nodes": network.nodes,
-            "switches": network.switches,
-            "links": int(network.parallel.sum()),
-            **about,
-            "ports": [asdict(kind) for kind in ports(network)],
-            "allocation": {"nodes": len(self.allocation), "list": in_words(self.allocation)},
-            "diameter": self.hops.diameter,
-            "hops": {
-                "average": self.hops.average,
-                "pairs": {str(hop): pairs for hop, pairs in self.hops.pairs.items()},
-            },
-            **_of("bisection_links", self.width, whole=True),
-            **_of("bisection_bandwidth_bit_per_s", self.bandwidth, whole=False),
-            "bisection_method": self.width.method,
-            "bisection_halves": [in_words(self.allocation[half]) for half in self._halves()],
-        }
+    def answer(self, figure: Path | None = None) -> NetworkAnswer:
+        """The measures as `hockney network` prints them."""
+        network, width, bandwidth = self.network, self.width, self.bandwidth
+        return NetworkAnswer(
+            **network.attributes,
+            topology=network.kind,
+            spec=network.spec,
+            nodes=network.nodes,
+            switches=network.switches,
+            links=int(network.parallel.sum()),
+            ports=ports(network),
+            allocation=AllocatedNodes(len(self.allocation), in_words(self.allocation)),
+            diameter=self.hops.diameter,
+            hops=self.hops,
+            bisection_links=int(width.high) if width.is_exact else None,
+            bisection_links_low=int(width.low),
+            bisection_links_high=int(width.high),
+            bisection_links_exact=width.is_exact,
+            bisection_bandwidth_bit_per_s=bandwidth.high if bandwidth and bandwidth.is_exact else None,
+            bisection_bandwidth_bit_per_s_low=bandwidth.low if bandwidth else None,
+            bisection_bandwidth_bit_per_s_high=bandwidth.high if bandwidth else None,
+            bisection_bandwidth_bit_per_s_exact=bandwidth.is_exact if bandwidth else None,
+            bisection_method=width.method,
+            bisection_halves=[in_words(self.allocation[half]) for half in self._halves()],
+            figure=str(figure) if figure else None,
+        )
 
     def _halves(self) -> list[NDArray[np.bool_]]:
         # The half that has the first node comes first.
@@ -74,14 +111,6 @@ def measure(network: Network, allocation: NDArray[np.int64]) -> NetworkMeasures:
         weight = parallel * network.bandwidth_bit_per_s
         bandwidth = bisection(network, allocation, weight)
     return NetworkMeasures(network, allocation, hops(network, allocation), width, bandwidth)
-
-
-def _of(name: str, split: Bisection | None, *, whole: bool) -> dict[str, Any]:
-    if split is None:
-        return {name: None, f"{name}_low": None, f"{name}_high": None, f"{name}_exact": None}
-    low, high = (int(split.low), int(split.high)) if whole else (split.low, split.high)
-    exact = split.is_exact
-    return {name: high if exact else None, f"{name}_low": low, f"{name}_high": high, f"{name}_exact": exact}
 
 
 def in_words(nodes: NDArray[np.int64]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +25,9 @@ MOST_LINKS = 2**24
 
 LARGEST = 999_999_999
 """The largest number that may describe a network or a pattern."""
+
+Attribute = int | float | str | None | Sequence[int] | Sequence[float]
+"""A number of a topology's own, as JSON has it."""
 
 FASTEST_BIT_PER_S = 10**18
 """The fastest link; the slowest moves one bit a second, so that loads divided by rates stay finite."""
@@ -67,7 +70,7 @@ class Network:
     """(vertices,): 0 for nodes, 1 for leaf switches, 2 for spines …; −1 where there is no hierarchy."""
     shape: tuple[int, ...] = ()
     """Extents of a torus; the last varies fastest from node to node."""
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
     """The topology's own numbers, as JSON has them: taper, leaf_switches, spine_ports_used …"""
     switch_kinds: tuple[SwitchKind, ...] = ()
     """Switches whose number of ports is known."""
@@ -212,7 +215,7 @@ def direct_network(
     nodes: int,
     ends: NDArray[np.int64],
     link: float,
-    attributes: Mapping[str, Any],
+    attributes: Mapping[str, Attribute],
     shape: tuple[int, ...] = (),
 ) -> Network:
     """A network whose nodes are the routers: single links `ends` (links, 2) of rate `link` in bit/s."""

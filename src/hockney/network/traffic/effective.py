@@ -7,7 +7,6 @@ bandwidth is the mean over the pairs of many random bisections (Hoefler, Schneid
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.network.traffic.base import Allocated, Demand, Progress, silent
 from hockney.network.traffic.routings.base import routings
-from hockney.network.traffic.study import TrafficStudy, study
+from hockney.network.traffic.study import EffectiveShare, TrafficStudy, study
 from hockney.statistics import t_reach
 
 Floats = NDArray[np.float64]
@@ -23,39 +22,22 @@ MOST_PAIRS = 2**17
 """Pairs of all samples together, each of which is routed by itself: minutes."""
 
 
-@dataclass(frozen=True)
-class Effective:
-    """`fractions` (samples,): of each bisection the mean over its pairs, as a share of a link of a node."""
+def effective_share(nodes: int, fractions: Floats) -> EffectiveShare:
+    """The mean of `fractions` (samples,): of each bisection the mean over its pairs, as shares of full bisection.
 
-    nodes: int
-    fractions: Floats
-
-    @property
-    def mean(self) -> float:
-        """The effective bisection bandwidth, as a share of full bisection."""
-        return float(self.fractions.mean())
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """95 % of the mean over all bisections (Student's t), within 0 and 1; None of a single one."""
-        count = len(self.fractions)
-        if count < 2:
-            return None
-        half = t_reach(float(self.fractions.std(ddof=1)) / math.sqrt(count), count - 1)
-        return max(0.0, self.mean - half), min(1.0, self.mean + half)
-
-    def as_data(self) -> dict[str, float | int | None]:
-        """For JSON."""
-        low, high = self.interval or (None, None)
-        return {
-            "nodes": self.nodes,
-            "samples": len(self.fractions),
-            "fraction": self.mean,
-            "low": low,
-            "high": high,
-            "least": float(self.fractions.min()),
-            "largest": float(self.fractions.max()),
-        }
+    The interval is that of the mean over all bisections (Student's t), within 0 and 1; None of a single one.
+    """
+    count, mean = len(fractions), float(fractions.mean())
+    half = t_reach(float(fractions.std(ddof=1)) / math.sqrt(count), count - 1) if count > 1 else None
+    return EffectiveShare(
+        nodes,
+        count,
+        mean,
+        None if half is None else max(0.0, mean - half),
+        None if half is None else min(1.0, mean + half),
+        float(fractions.min()),
+        float(fractions.max()),
+    )
 
 
 def pair_fractions(drawn: TrafficStudy) -> Floats:
@@ -74,7 +56,7 @@ def pair_fractions(drawn: TrafficStudy) -> Floats:
 
 def effective_bisection(
     among: Allocated, routing: str, samples: int, seed: int = 0, progress: Progress = silent
-) -> Effective:
+) -> EffectiveShare:
     """Of `samples` random bisections, drawn with `seed` and the seeds after it.
 
     RequestError for fewer than two nodes, for a network without this routing, and for more than MOST_PAIRS pairs.
@@ -90,4 +72,4 @@ def effective_bisection(
         progress(number / samples, f"bisection {number + 1} of {samples}")
         drawn = study(among, traffic="random_bisection", routing=routing, size_B=1.0, seed=seed + number)
         fractions.append(float(pair_fractions(drawn).mean()))
-    return Effective(len(among.nodes), np.array(fractions))
+    return effective_share(len(among.nodes), np.array(fractions))

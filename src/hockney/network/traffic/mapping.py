@@ -1,167 +1,196 @@
-"""Placements of a pattern on a network compared: hop-bytes, hops, the most loaded link."""
+"""Maps of a pattern's ranks onto nodes: hop-bytes, hops, the most loaded link, and what no map can be below."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.network.traffic.base import Load, Progress, silent
-from hockney.network.traffic.patterns.base import rank_number, read_lines
-from hockney.network.traffic.placements import NotApplicableError, Place, Situation, placements
+from hockney.network.traffic.base import Allocated
+from hockney.network.traffic.patterns import Pattern, rank_number, read_lines
+from hockney.network.traffic.routings.base import routings
 from hockney.network.traffic.study import rounded
+from hockney.network.traffic.walk import hops
 
 DEFAULT = "linear"
-"""The placement that all others are compared with."""
+"""The map that all others are compared with."""
+
+NodeOfRank = NDArray[np.int64]
+"""(ranks,): which of the allocated nodes a rank is on, as an index into `Allocated.nodes`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Mapped:
-    """One placement of a pattern and the load it causes. Sizes are in the pattern's unit."""
+@dataclass(frozen=True)
+class LoadedLink:
+    """The link with the most traffic."""
 
-    name: str
-    place: Place
-    load: Load
-    of: Situation
+    link: str
+    load: float
+    congestion: float
+
+
+@dataclass(frozen=True)
+class MappedPlacement:
+    """A map, with what it does to the network; sizes are in the pattern's unit."""
+
+    placement: str
+    hop_bytes: float
+    average_hops: float
+    most_hops: int
+    within_nodes: float
+    most_loaded_link: LoadedLink | None
+    average_congestion: float
 
     @property
     def worst(self) -> float:
         """The congestion of the most loaded link."""
-        return rounded(self.load.worst_B)
+        return self.most_loaded_link.congestion if self.most_loaded_link else 0.0
 
-    @property
-    def hop_bytes(self) -> float:
-        """Sizes times links crossed."""
-        return rounded(self.of.hop_bytes(self.place))
 
-    def as_data(self) -> dict[str, Any]:
-        """The placement as JSON."""
-        demand = self.of.pattern.demand
-        apart = self.of.hops[self.place[demand.source], self.place[demand.target]]
-        most = self.load.most_loaded(1)
-        return {
-            "placement": self.name,
-            "hop_bytes": self.hop_bytes,
-            "average_hops": rounded(self.hop_bytes / demand.total_B),
-            "most_hops": int(apart.max()),
-            "within_nodes": rounded(float(demand.size_B[apart == 0].sum())),
-            "most_loaded_link": {"link": most[0][0], "load": rounded(most[0][1]), "congestion": self.worst}
-            if most
-            else None,
-            "average_congestion": rounded(self.load.average_B),
-        }
+@dataclass(frozen=True)
+class BestPlacement:
+    """The best map; factors are the default's numbers as multiples of its own, None where those are 0."""
+
+    placement: str
+    default: str
+    factor_of_most_loaded_link: float | None
+    factor_of_hop_bytes: float | None
+
+
+@dataclass(frozen=True)
+class MapBound:
+    """What no map of these ranks onto these nodes is below, whatever the routing."""
+
+    hop_bytes: float
+    most_loaded_link: float
+    """Congestion, were the fewest hop-bytes spread over all links."""
+
+
+@dataclass(frozen=True)
+class MapAnswer:
+    """Maps of a pattern, the best first by the most loaded link and then by hop-bytes, with their bound."""
+
+    pattern: str
+    topology: str
+    ranks: int
+    nodes: int
+    ppn: int
+    routing: str
+    unit: str
+    total: float
+    placements: list[MappedPlacement]
+    best: BestPlacement
+    bound: MapBound
 
 
 @dataclass(frozen=True, eq=False)
-class MapComparison:
-    """Placements from the best to the worst, by the most loaded link and then by hop-bytes."""
+class Situation:
+    """A pattern to be mapped, with `ppn` ranks on each of the allocated nodes.
 
-    of: Situation
-    mapped: Sequence[Mapped]
-    without: Mapping[str, str]
-    """Placements that do not exist here, and why."""
+    RequestError where ranks are not nodes × ppn.
+    """
 
-    @property
-    def best(self) -> Mapped:
-        """The best placement."""
-        return self.mapped[0]
+    pattern: Pattern
+    among: Allocated
+    ppn: int
+    routing: str
 
-    @property
-    def default(self) -> Mapped:
-        """The placement `linear`."""
-        return next(mapped for mapped in self.mapped if mapped.name == DEFAULT)
-
-    def factor(self, of: str) -> float | None:
-        """The default's `worst` or `hop_bytes` as a multiple of the best placement's; None where that is 0."""
-        best, default = getattr(self.best, of), getattr(self.default, of)
-        return rounded(default / best) if best else (1.0 if not default else None)
-
-    def as_data(self) -> dict[str, Any]:
-        """The comparison as JSON."""
-        pattern, network = self.of.pattern, self.of.among.links.network
-        return {
-            "pattern": pattern.spec,
-            **pattern.about,
-            "topology": network.spec,
-            "ranks": pattern.ranks,
-            "nodes": self.of.nodes,
-            "ppn": self.of.ppn,
-            "routing": self.of.routing,
-            "seed": self.of.seed,
-            "unit": pattern.unit,
-            "total": rounded(pattern.demand.total_B),
-            "placements": [mapped.as_data() for mapped in self.mapped],
-            "not_applicable": dict(self.without),
-            "best": {
-                "placement": self.best.name,
-                "default": DEFAULT,
-                "factor_of_most_loaded_link": self.factor("worst"),
-                "factor_of_hop_bytes": self.factor("hop_bytes"),
-            },
-        }
-
-
-def check_ranks(of: Situation) -> None:
-    """RequestError where ranks are not nodes × ppn."""
-    pattern = of.pattern
-    if pattern.ranks != of.nodes * of.ppn:
+    def __post_init__(self) -> None:
+        ranks = self.pattern.ranks
+        if ranks == self.nodes * self.ppn:
+            return
+        nodes, rest = divmod(ranks, self.ppn)
+        hint = f"allocate {nodes} nodes: --allocation {nodes}" if not rest and nodes < self.nodes else ""
+        ppn, rest = divmod(ranks, self.nodes)
+        hint = hint or (f"--ppn {ppn} fits" if not rest and ppn else "change the pattern, the topology or --ppn")
         raise RequestError(
-            f"{pattern.spec} has {pattern.ranks} ranks, and {of.nodes} nodes × {of.ppn} ranks for each have "
-            f"place for {of.nodes * of.ppn}",
-            _hint(of),
+            f"{self.pattern.spec} has {ranks} ranks, and {self.nodes} nodes × {self.ppn} ranks for each have "
+            f"place for {self.nodes * self.ppn}",
+            hint,
         )
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes are allocated."""
+        return len(self.among.nodes)
 
-def _hint(of: Situation) -> str:
-    nodes, rest = divmod(of.pattern.ranks, of.ppn)
-    if not rest and nodes < of.nodes:
-        return f"allocate {nodes} nodes: --allocation {nodes}"
-    ppn, rest = divmod(of.pattern.ranks, of.nodes)
-    return f"--ppn {ppn} fits" if not rest and ppn else "change the pattern, the topology or --ppn"
+    @cached_property
+    def hops(self) -> NDArray[np.int64]:
+        """(nodes, nodes): links between two allocated nodes."""
+        return hops(self.among.links, self.among.nodes)
+
+    def placed(self, name: str, node_of_rank: NodeOfRank) -> MappedPlacement:
+        """What a map does to the network."""
+        demand = self.pattern.demand
+        apart = self.hops[node_of_rank[demand.source], node_of_rank[demand.target]]
+        hop_bytes = rounded(float(demand.size_B @ apart))
+        moved = demand.placed(self.among.nodes[node_of_rank]).summed(self.among.links.network.nodes)
+        load = routings.get(self.routing).load(self.among.links, moved)
+        most = load.most_loaded(1)
+        return MappedPlacement(
+            name,
+            hop_bytes,
+            rounded(hop_bytes / demand.total_B),
+            int(apart.max()),
+            rounded(float(demand.size_B[apart == 0].sum())),
+            LoadedLink(most[0][0], rounded(most[0][1]), rounded(load.worst_B)) if most else None,
+            rounded(load.average_B),
+        )
+
+    def bound(self) -> MapBound:
+        """What no map is below: each rank with its largest peers on the nearest nodes that any node has."""
+        demand = self.pattern.demand
+        # A message counts half at either end.
+        both = np.concatenate([demand.source, demand.target]), np.concatenate([demand.target, demand.source])
+        pair, where = np.unique(both[0] * self.pattern.ranks + both[1], return_inverse=True)
+        size = np.bincount(where, np.tile(demand.size_B / 2, 2))
+        rank = pair // self.pattern.ranks
+        order = np.lexsort((-size, rank))
+        place = np.arange(len(rank)) - np.searchsorted(rank, rank)
+        nearest = np.repeat(np.sort(self.hops, axis=1).min(axis=0), self.ppn)[1:]
+        least = float(size[order] @ nearest[place])
+        capacity = float(self.among.links.relative_bandwidth.sum())
+        return MapBound(rounded(least), rounded(least / capacity) if capacity else 0.0)
 
 
-def compare(
-    of: Situation, *, samples: int, own: Mapping[str, Place], progress: Progress = silent
-) -> MapComparison:
-    """All placements that exist here, and the user's own; of `samples` random ones the median counts."""
-    check_ranks(of)
-
-    # Large patterns spend their time in routing, and random maps are routed once for each sample.
-    total = len(own) + sum(samples if placement.is_random else 1 for _, placement in placements)
-    done = 0
-
-    def mapped(name: str, place: Place) -> Mapped:
-        nonlocal done
-        progress(done / total, f"routing {name}")
-        done += 1
-        return Mapped(name, place, of.load(place), of)
-
-    maps = [mapped(name, place) for name, place in own.items()]
-    without: dict[str, str] = {}
-    for name, placement in placements:
-        try:
-            if placement.is_random:
-                seeds = [replace(of, seed=of.seed + number) for number in range(samples)]
-                drawn = sorted((mapped(name, placement.place(seeded)) for seeded in seeds), key=_rank)
-                maps.append(drawn[(samples - 1) // 2])
-            else:
-                maps.append(mapped(name, placement.place(of)))
-        except NotApplicableError as reason:
-            without[name] = str(reason)
-    maps.sort(key=_rank)
-    return MapComparison(of, maps, without)
-
-
-def _rank(mapped: Mapped) -> tuple[float, float, bool, str]:
+def compare(of: Situation, own: Mapping[str, NodeOfRank]) -> MapAnswer:
+    """Ranks by rows and, with several on a node, dealt out in turn, beside the user's own maps."""
+    ranks = np.arange(of.pattern.ranks)
+    maps = {DEFAULT: ranks // of.ppn, **({"cyclic": ranks % of.nodes} if of.ppn > 1 else {}), **own}
+    mapped = [of.placed(name, node_of_rank) for name, node_of_rank in maps.items()]
+    default = mapped[0]
     # The default comes first among equals: it needs no change.
-    return mapped.worst, mapped.hop_bytes, mapped.name != DEFAULT, mapped.name
+    mapped.sort(key=lambda row: (row.worst, row.hop_bytes, row is not default, row.placement))
+    best = mapped[0]
+    return MapAnswer(
+        of.pattern.spec,
+        of.among.links.network.spec,
+        of.pattern.ranks,
+        of.nodes,
+        of.ppn,
+        of.routing,
+        of.pattern.unit,
+        rounded(of.pattern.demand.total_B),
+        mapped,
+        BestPlacement(
+            best.placement,
+            DEFAULT,
+            _factor(default.worst, best.worst),
+            _factor(default.hop_bytes, best.hop_bytes),
+        ),
+        of.bound(),
+    )
 
 
-def read_map(path: Path, of: Situation) -> Place:
+def _factor(default: float, best: float) -> float | None:
+    return rounded(default / best) if best else (None if default else 1.0)
+
+
+def read_map(path: Path, of: Situation) -> NodeOfRank:
     """Lines `rank node`, a node by its number in the network. RequestError says which rank or node is wrong."""
     position = {int(node): index for index, node in enumerate(of.among.nodes)}
     place = np.full(of.pattern.ranks, -1)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
 from hockney.network.traffic.base import Links
-from hockney.network.traffic.patterns.base import rank_number, read_lines
+from hockney.network.traffic.patterns import rank_number, read_lines
 from hockney.network.traffic.walk import hops
 from hockney.records.folder import Campaign
 from hockney.statistics import t_reach
@@ -112,6 +112,58 @@ def read_nodes(path: Path, pairs: Sequence[Pair], network: Network) -> dict[str,
     return node_of
 
 
+@dataclass(frozen=True)
+class HopClass:
+    """Latencies of the pairs that are so many links apart."""
+
+    hops: int
+    pairs: int
+    least_s: float
+    median_s: float
+    largest_s: float
+
+
+@dataclass(frozen=True)
+class FittedTime:
+    """A time in seconds with the ends of its 95 % interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Farthest:
+    """The hosts that are farthest apart: L of LogP is the largest latency of all pairs."""
+
+    hops: int
+    latency_s: float
+
+
+@dataclass(frozen=True)
+class HopFit:
+    """A line through latencies over hops, or why there is none."""
+
+    identifiable: bool
+    reason: str | None = None
+    base_s: FittedTime | None = None
+    per_hop_s: FittedTime | None = None
+    largest: Farthest | None = None
+
+
+@dataclass(frozen=True)
+class LocalityAnswer:
+    """Measured latencies by hops."""
+
+    topology: str
+    bytes: int
+    variant: str
+    hosts_from: str
+    nodes: dict[str, int]
+    classes: list[HopClass]
+    fit: HopFit
+
+
 @dataclass(frozen=True, eq=False)
 class ByHops:
     """Latencies (pairs,) in seconds against hops (pairs,); `farthest`: the most hops between any two hosts."""
@@ -125,60 +177,55 @@ class ByHops:
         """(pairs,)."""
         return np.array([pair.latency_s for pair in self.pairs])
 
-    def classes(self) -> list[dict[str, float]]:
+    def classes(self) -> list[HopClass]:
         """The number of pairs by hops, with their least, median and largest latency."""
-        classes = []
-        for distance in np.unique(self.hops):
-            latency_s = self.latency_s[self.hops == distance]
-            classes.append(
-                {
-                    "hops": int(distance),
-                    "pairs": len(latency_s),
-                    "least_s": float(latency_s.min()),
-                    "median_s": float(np.median(latency_s)),
-                    "largest_s": float(latency_s.max()),
-                }
+        return [
+            HopClass(
+                int(distance),
+                len(latency_s),
+                float(latency_s.min()),
+                float(np.median(latency_s)),
+                float(latency_s.max()),
             )
-        return classes
+            for distance in np.unique(self.hops)
+            for latency_s in [self.latency_s[self.hops == distance]]
+        ]
 
-    def fit(self) -> dict[str, Any]:
+    def fit(self) -> HopFit:
         """latency = base + per_hop · hops by least squares, with 95 % intervals where the pairs support any.
 
-        `largest` is the latency between the farthest hosts by this line: L of LogP is the largest of all pairs.
         All times are of one size and of one magnitude, so residuals are absolute. Where all pairs are equally far
         apart, nothing is fitted, and `reason` says why.
         """
         if len(np.unique(self.hops)) < 2:
-            return {
-                "identifiable": False,
-                "reason": f"all {len(self.pairs)} pairs are {int(self.hops[0])} hops apart: "
+            return HopFit(
+                False,
+                f"all {len(self.pairs)} pairs are {int(self.hops[0])} hops apart: "
                 "measure pairs at another distance",
-            }
+            )
         # Half a second, which whoever reads a machine file does without.
         from scipy.stats import linregress
 
         line = linregress(self.hops, self.latency_s)
         freedom = len(self.pairs) - 2
-        fitted: dict[str, Any] = {"identifiable": True}
-        for name, value, error in (
-            ("base_s", line.intercept, line.intercept_stderr),
-            ("per_hop_s", line.slope, line.stderr),
-        ):
+
+        def within(value: float, error: float) -> FittedTime:
             half = t_reach(error, freedom) if freedom else None
-            fitted[name] = {
-                "value": float(value),
-                "low": None if half is None else float(value) - half,
-                "high": None if half is None else float(value) + half,
-            }
-        fitted["largest"] = {
-            "hops": self.farthest,
-            "latency_s": float(line.intercept + line.slope * self.farthest),
-        }
-        if not freedom:
-            fitted["reason"] = "two pairs make a line and no interval"
-        elif fitted["per_hop_s"]["low"] <= 0 <= fitted["per_hop_s"]["high"]:
-            fitted["reason"] = "the latency of a hop cannot be told from 0"
-        return fitted
+            return FittedTime(
+                value, None if half is None else value - half, None if half is None else value + half
+            )
+
+        base, per_hop = (
+            within(float(line.intercept), line.intercept_stderr),
+            within(float(line.slope), line.stderr),
+        )
+        reason = None
+        if per_hop.low is None or per_hop.high is None:
+            reason = "two pairs make a line and no interval"
+        elif per_hop.low <= 0 <= per_hop.high:
+            reason = "the latency of a hop cannot be told from 0"
+        farthest = Farthest(self.farthest, float(line.intercept + line.slope * self.farthest))
+        return HopFit(True, reason, base, per_hop, farthest)
 
 
 def by_hops(network: Network, pairs: Sequence[Pair], node_of: Mapping[str, int]) -> ByHops:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,118 @@ def alltoall_congestion(shape: tuple[int, ...]) -> Fraction:
     return max(
         (Fraction(nodes * (k * k // 4), k * (2 if k > 2 else 1)) for k in shape if k > 1), default=Fraction(0)
     )
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A name and what it means."""
+
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class TrafficCongestion:
+    """Messages on one link."""
+
+    worst: float
+    average: float
+    unit: str = "messages on one link of a node"
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A link and what it carries."""
+
+    link: str
+    bytes: float
+    messages: float
+    congestion: float
+
+
+@dataclass(frozen=True)
+class NodeRate:
+    """What a node gets of its link."""
+
+    fraction_of_a_link: float
+    bandwidth_B_per_s: float | None
+
+
+@dataclass(frozen=True)
+class BetaFactor:
+    """How many times as long a byte takes."""
+
+    low: float
+    high: float
+    streams: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a number spreads over samples."""
+
+    least: float
+    median: float
+    mean: float
+    largest: float
+
+    @classmethod
+    def over(cls, values: list[float]) -> Spread:
+        """The spread of some values."""
+        numbers = (min(values), float(np.median(values)), float(np.mean(values)), max(values))
+        return cls(*map(rounded, numbers))
+
+
+@dataclass(frozen=True)
+class SpreadOfSamples:
+    """How congestion and bandwidth spread over `count` samples of a random traffic."""
+
+    count: int
+    worst: Spread
+    fraction_of_a_link: Spread
+
+
+@dataclass(frozen=True)
+class EffectiveShare:
+    """The mean of random bisections, as a share of the links' rate, with its 95 % interval."""
+
+    nodes: int
+    samples: int
+    fraction: float
+    low: float | None
+    high: float | None
+    least: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class TrafficAnswer:
+    """What a traffic does to the links; rates in B/s, None where bandwidths are unknown."""
+
+    topology: str
+    nodes: int
+    allocated_nodes: int
+    directed_links: int
+    used_links: int
+    traffic: Meaning
+    routing: Meaning
+    message_bytes: float
+    streams: int
+    messages: int
+    mean_hops: float
+    injection_links: int
+    congestion: TrafficCongestion
+    most_loaded: list[Carried]
+    bandwidth_per_node: NodeRate
+    time_s: float | None
+    seed: int | None
+    """Of a random traffic."""
+    beta_factor: BetaFactor | None
+    """Of a pairing."""
+    exact_alltoall_congestion: float | None
+    """Of all nodes of a torus."""
+    samples: SpreadOfSamples | None
+    effective_bisection: EffectiveShare | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,58 +193,45 @@ class TrafficStudy:
         """
         return self.worst / self.streams * self.injection_links
 
-    def as_data(self, shown: int = 10) -> dict[str, Any]:
-        """The study as JSON; rates in B/s, None where bandwidths are unknown."""
+    def answer(
+        self, shown: int, samples: SpreadOfSamples | None = None, effective: EffectiveShare | None = None
+    ) -> TrafficAnswer:
+        """The study with its `shown` most loaded links; what several samples say stands beside it."""
         network = self.load.links.network
         rate = self.load.links.node_link_B_per_s
         traffic, routing = traffics.get(self.traffic), routings.get(self.routing)
-        data: dict[str, Any] = {
-            "topology": network.spec,
-            "nodes": network.nodes,
-            "allocated_nodes": len(self.among.nodes),
-            "directed_links": len(self.load.carried_B),
-            "used_links": int((self.load.carried_B > 0).sum()),
-            "traffic": {"name": self.traffic, "meaning": traffic.meaning},
-            "routing": {"name": self.routing, "meaning": routing.meaning},
-            "message_bytes": self.size_B,
-            "streams": self.streams,
-            "messages": len(self.demand.source) * self.streams,
-            "mean_hops": rounded(self.mean_hops),
-            "injection_links": self.injection_links,
-            "congestion": {
-                "worst": rounded(self.worst),
-                "average": rounded(self.average),
-                "unit": "messages on one link of a node",
-            },
-            "most_loaded": [
-                {
-                    "link": name,
-                    "bytes": rounded(carried),
-                    "messages": rounded(carried / self.size_B),
-                    "congestion": rounded(congestion_B / self.size_B),
-                }
-                for name, carried, congestion_B in self.load.most_loaded(shown)
+        is_torus_alltoall = self.traffic == "alltoall" and network.shape and self.among.is_whole
+        return TrafficAnswer(
+            topology=network.spec,
+            nodes=network.nodes,
+            allocated_nodes=len(self.among.nodes),
+            directed_links=len(self.load.carried_B),
+            used_links=int((self.load.carried_B > 0).sum()),
+            traffic=Meaning(self.traffic, traffic.meaning),
+            routing=Meaning(self.routing, routing.meaning),
+            message_bytes=self.size_B,
+            streams=self.streams,
+            messages=len(self.demand.source) * self.streams,
+            mean_hops=rounded(self.mean_hops),
+            injection_links=self.injection_links,
+            congestion=TrafficCongestion(rounded(self.worst), rounded(self.average)),
+            most_loaded=[
+                Carried(name, rounded(carried), rounded(carried / self.size_B), rounded(busy_B / self.size_B))
+                for name, carried, busy_B in self.load.most_loaded(shown)
             ],
-            "bandwidth_per_node": {
-                "fraction_of_a_link": rounded(self.fraction),
-                "bandwidth_B_per_s": None if rate is None else rate * self.fraction,
-            },
-            "time_s": self.time_s,
-        }
-        if traffic.is_random:
-            data["seed"] = self.seed
-        if traffic.is_pairing:
-            data["beta_factor"] = {
-                "low": 1.0,
-                "high": rounded(self.factor_of_all_links),
-                "streams": self.injection_links,
-            }
-        if self.traffic == "alltoall" and network.shape and self.among.is_whole:
-            data["exact_alltoall_congestion"] = float(alltoall_congestion(network.shape))
-        return data
+            bandwidth_per_node=NodeRate(rounded(self.fraction), None if rate is None else rate * self.fraction),
+            time_s=self.time_s,
+            seed=self.seed if traffic.is_random else None,
+            beta_factor=BetaFactor(1.0, rounded(self.factor_of_all_links), self.injection_links)
+            if traffic.is_pairing
+            else None,
+            exact_alltoall_congestion=float(alltoall_congestion(network.shape)) if is_torus_alltoall else None,
+            samples=samples,
+            effective_bisection=effective,
+        )
 
 
-def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = silent) -> dict[str, Any]:
+def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = silent) -> SpreadOfSamples:
     """The same random traffic drawn with `samples` seeds, the first and those after, and how the answers spread.
 
     RequestError where the traffic is not random: all samples would be the same.
@@ -143,10 +241,10 @@ def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = si
             f"{first.traffic} is not random: every sample is the same",
             "leave --samples out, or take permutation",
         )
-    more = []
+    drawn = [first]
     for number in range(1, samples):
         progress(number / samples, f"sample {number + 1} of {samples}")
-        more.append(
+        drawn.append(
             study(
                 first.among,
                 traffic=first.traffic,
@@ -156,14 +254,9 @@ def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = si
                 seed=first.seed + number,
             )
         )
-    spread: dict[str, Any] = {"count": samples}
-    for name, values in (
-        ("worst", [drawn.worst for drawn in (first, *more)]),
-        ("fraction_of_a_link", [drawn.fraction for drawn in (first, *more)]),
-    ):
-        numbers = (min(values), float(np.median(values)), float(np.mean(values)), max(values))
-        spread[name] = dict(zip(("least", "median", "mean", "largest"), map(rounded, numbers), strict=True))
-    return spread
+    return SpreadOfSamples(
+        samples, Spread.over([each.worst for each in drawn]), Spread.over([each.fraction for each in drawn])
+    )
 
 
 def rounded(value: float) -> float:

@@ -34,19 +34,19 @@ class Beyond:
 
 
 @dataclass(frozen=True)
-class Runs:
+class TrainedRuns:
     """What calibration has seen: the most ranks, and the localities (see `Place`) that each mapping used."""
 
     most_ranks: int
     localities: Mapping[str, frozenset[int]]
 
     @staticmethod
-    def of(scenarios: Sequence[Scenario], mappings: Sequence[str]) -> Runs:
+    def of(scenarios: Sequence[Scenario], mappings: Sequence[str]) -> TrainedRuns:
         """Of scenarios, and the mapping of each."""
         used: dict[str, frozenset[int]] = {}
         for one, mapping in zip(_localities(scenarios), mappings, strict=True):
             used[mapping] = used.get(mapping, frozenset()) | one
-        return Runs(max(scenario.ranks for scenario in scenarios), used)
+        return TrainedRuns(max(scenario.ranks for scenario in scenarios), used)
 
     def beyond(self, scenarios: Sequence[Scenario], mappings: Sequence[str]) -> Beyond:
         """How far other scenarios lie beyond these."""
@@ -64,18 +64,18 @@ def _localities(scenarios: Sequence[Scenario]) -> list[frozenset[int]]:
 
 
 @dataclass(frozen=True)
-class Growth:
+class ErrorGrowth:
     """What 95 % of points beyond miss at most, in ln: for each doubling, and on a new locality."""
 
     of_doubling: float
     of_new: float
 
     @staticmethod
-    def of(missed: Array, inside: Array, beyond: Beyond) -> Growth:
+    def of(missed: Array, inside: Array, beyond: Beyond) -> ErrorGrowth:
         """From errors in ln of points beyond, and what 95 % of those inside are below, shapes (n,)."""
         excess = np.sqrt(np.maximum(missed**2 - inside**2, 0.0))
         is_more = beyond.doublings > 0
-        return Growth(_most(excess[is_more] / beyond.doublings[is_more]), _most(excess[beyond.is_new]))
+        return ErrorGrowth(_most(excess[is_more] / beyond.doublings[is_more]), _most(excess[beyond.is_new]))
 
     def reach(self, beyond: Beyond) -> Array:
         """Half the width of their 95 % interval in ln, shape (n,); 0 for points that are not beyond."""

@@ -23,7 +23,7 @@ from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.estimators._own_growth import OwnGrowth, own_growth
 from hockney.predict.estimators.base import Array, Correction, FittedEstimator, Prediction, Training
 from hockney.predict.estimators.base import unknown as unknown_prediction
-from hockney.predict.identify.candidates import Candidate, of_name, window
+from hockney.predict.identify.candidates import DefaultCandidate, of_name, window
 from hockney.predict.identify.chains import Chain, Expected, carried, chains
 from hockney.predict.identify.posterior import FREEDOM
 from hockney.predict.identify.told import DefaultCall, tell
@@ -82,7 +82,7 @@ def _is_told(point: Mapping[Any, Any], defaults: Defaults, *, asks_library: bool
 class Identification:
     """The algorithms behind `default`: its candidates, and the chains along the sizes."""
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[DefaultCandidate]
     chains: Sequence[Chain]
 
 
@@ -127,7 +127,7 @@ class MeasuredByName:
     noise: Array
 
 
-def measured_by_name(points: pd.DataFrame, candidates: Sequence[Candidate]) -> MeasuredByName:
+def measured_by_name(points: pd.DataFrame, candidates: Sequence[DefaultCandidate]) -> MeasuredByName:
     """Of points by one statistic (columns of `predict.points.POINT`, `time_s`, `spread` and `repetitions`)."""
     is_default = points["algorithm"] == DEFAULT
     default, named = points[is_default].reset_index(drop=True), points[~is_default]
@@ -181,7 +181,7 @@ def _beside(main: MeasuredByName, expected: Expected, other: MeasuredByName) -> 
 
 
 def _simulated(
-    points: pd.DataFrame, candidates: Sequence[Candidate], fitted: Calibrated, *, names: bool = True
+    points: pd.DataFrame, candidates: Sequence[DefaultCandidate], fitted: Calibrated, *, names: bool = True
 ) -> Expected:
     """What schedules take by the calibration; the plain times only where `names` are told apart by them."""
     shape = (len(points), len(candidates))
@@ -205,7 +205,7 @@ def as_schedule(points: pd.DataFrame, choice: ScheduleChoice) -> pd.DataFrame:
     return asked
 
 
-def _choice_of(point: Mapping[Any, Any]) -> Candidate | None:
+def _choice_of(point: Mapping[Any, Any]) -> DefaultCandidate | None:
     """The candidate that a measured point of a library's named algorithm ran; None for what no default is, and
     for our own schedules."""
     name = str(point["algorithm"])

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hockney.machine.system import System
 from hockney.predict.calibrate import Calibration, calibrate, replay_all
 from hockney.predict.discrepancy import Discrepancy, Groups
-from hockney.predict.estimators._beyond import FEWEST, UNKNOWN, Beyond, Growth, Runs
+from hockney.predict.estimators._beyond import FEWEST, UNKNOWN, Beyond, ErrorGrowth, TrainedRuns
 from hockney.predict.estimators._correction import Corrector
-from hockney.predict.estimators._simulation import Simulated, localities, where_of
+from hockney.predict.estimators._simulation import SimulatedPoints, localities, where_of
 from hockney.predict.estimators.base import Array, Training
 from hockney.predict.estimators.gaussian_process import surfaces_of
 from hockney.predict.parameters import ParameterLayout, Start
@@ -47,7 +47,7 @@ Index = NDArray[np.intp]
 
 
 @dataclass
-class Fit:
+class CalibratedFit:
     """The points of one set of conditions: what was `chosen` of them, under which mapping, and what it took."""
 
     training: Training
@@ -157,7 +157,7 @@ class Fit:
             step_from = step_from if stepped < without - _BELIEVE else np.inf
         return step_from
 
-    def run(self, scenarios: Scenarios) -> Simulated:
+    def run(self, scenarios: Scenarios) -> SimulatedPoints:
         self.hold()
         above_B = self.rendezvous()
         step_from = self.step(above_B)
@@ -168,7 +168,7 @@ class Fit:
         at = where_of(self._scenarios(index), self._mappings(index), groups)
         surfaces = surfaces_of(self.training)
         discrepancy = Discrepancy(at, whole.residual, whole.leverage)
-        return Simulated(
+        return SimulatedPoints(
             scenarios,
             whole,
             self.training.statistic,
@@ -176,14 +176,14 @@ class Fit:
             Corrector(at, discrepancy, surfaces, surfaces.left_out[index]),
             self.growth(layout),
             cache(partial(self.between, layout)),
-            Runs.of(self.chosen, self.mappings),
+            TrainedRuns.of(self.chosen, self.mappings),
             max(scenario.place.ppn for scenario in self.chosen),
             localities(self.chosen) | self.times.measured,
             _notes(layout, index.size, len(self.chosen)),
             self.training.progress,
         )
 
-    def growth(self, layout: ParameterLayout) -> Growth:
+    def growth(self, layout: ParameterLayout) -> ErrorGrowth:
         """How far predictions are off beyond training: calibrations on the lower half and the lower quarter of
         the ranks, held against the rest."""
         ranks = np.array([scenario.ranks for scenario in self.chosen])
@@ -202,15 +202,15 @@ class Fit:
             made = np.array([np.log(replay.time_s(fit.theta)) for replay in replays])
             missed.append(made - np.log(self.measured_s[larger]))
             inside.append(np.full(larger.size, np.quantile(np.abs(fit.residual), CONFIDENCE)))
-            seen = Runs.of(self._scenarios(low), self._mappings(low))
+            seen = TrainedRuns.of(self._scenarios(low), self._mappings(low))
             farther.append(seen.beyond(tried, self._mappings(larger)))
         if not farther:
-            return Growth(UNKNOWN, UNKNOWN)
+            return ErrorGrowth(UNKNOWN, UNKNOWN)
         beyond = Beyond(
             np.concatenate([part.doublings for part in farther]),
             np.concatenate([part.is_new for part in farther]),
         )
-        return Growth.of(np.concatenate(missed), np.concatenate(inside), beyond)
+        return ErrorGrowth.of(np.concatenate(missed), np.concatenate(inside), beyond)
 
     def between(self, layout: ParameterLayout) -> float | None:
         """How far predictions of a schedule are off that no training point ran: how many of the deviations that

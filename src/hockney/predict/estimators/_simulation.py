@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hockney.predict.calibrate import Calibration, replay_all
 from hockney.predict.discrepancy import Groups, Where
-from hockney.predict.estimators._beyond import Growth, Runs
+from hockney.predict.estimators._beyond import ErrorGrowth, TrainedRuns
 from hockney.predict.estimators._correction import Corrector
 from hockney.predict.estimators.base import Array, Correction, Prediction, Progress, unknown
 from hockney.predict.place import LOCALITIES, NETWORK
@@ -64,7 +64,7 @@ def where_of(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Gro
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedPoints:
     """A calibration with its corrections, for points of one set of conditions."""
 
     scenarios: Scenarios
@@ -72,11 +72,11 @@ class Simulated:
     statistic: str
     groups: Groups
     corrector: Corrector
-    growth: Growth
+    growth: ErrorGrowth
     between: Callable[[], float | None]
     """How many deviations that the parameters leave open hold 95 % of the points of a schedule that no training
     point ran; None where nothing says so. It takes calibrations of its own, so only for whom it is."""
-    runs: Runs
+    runs: TrainedRuns
     most_ppn: int
     known: set[int]
     """Localities of the messages that the training points and their ping-pongs sent."""

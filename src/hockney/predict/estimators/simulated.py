@@ -16,8 +16,8 @@ from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
 from hockney.predict.estimators._default import Calibrated, with_default
-from hockney.predict.estimators._fitting import Fit
-from hockney.predict.estimators._simulation import Simulated, fill, uncorrected
+from hockney.predict.estimators._fitting import CalibratedFit
+from hockney.predict.estimators._simulation import SimulatedPoints, fill, uncorrected
 from hockney.predict.estimators.base import (
     Array,
     FittedEstimator,
@@ -66,7 +66,7 @@ def calibrated(training: Training) -> Calibrated:
             f"the training points are of {len(names)} systems: {', '.join(names)}",
             f"--system describes one: choose it by --train \"system == '{names[0]}'\", or leave --system out",
         )
-    fitted: dict[Hashable, Simulated] = {}
+    fitted: dict[Hashable, SimulatedPoints] = {}
     reasons: dict[str, str] = {}
     for key, index in positions(training.points, APART).items():
         points = training.points.iloc[index].reset_index(drop=True)
@@ -87,7 +87,7 @@ def calibrated(training: Training) -> Calibrated:
             continue
         simulated_points = points.iloc[usable].reset_index(drop=True)
         pairs = _alike(training.point_to_point, words)
-        fit = Fit(
+        fit = CalibratedFit(
             replace(training, points=simulated_points, point_to_point=pairs),
             system,
             [scenario for scenario in by_point if scenario is not None],
@@ -120,7 +120,7 @@ def _alike(pairs: pd.DataFrame, words: Mapping[str, object]) -> pd.DataFrame:
 class _Apart:
     """A calibration for each set of conditions."""
 
-    fitted: dict[Hashable, Simulated]
+    fitted: dict[Hashable, SimulatedPoints]
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         prediction, correction = unknown(len(points)), uncorrected(len(points))

@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.points import CHOICE, GROWING, POINT, positions
 from hockney.statistics import CONFIDENCE
@@ -51,7 +51,7 @@ def counts(points: pd.DataFrame) -> Array:
         form = closed_form(str(first["operation"]), str(first["algorithm"]))
         if form is not None:
             several = index[numbers[index, 0] > 1]
-            table[several] = np.column_stack(np.broadcast_arrays(*form.counts(Call(*numbers[several].T))))
+            table[several] = np.column_stack(np.broadcast_arrays(*form.counts(FormulaCall(*numbers[several].T))))
     return table
 
 

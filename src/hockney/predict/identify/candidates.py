@@ -15,7 +15,7 @@ _NO_ALGORITHM = re.compile(r"libnbc:.*|mpir:nb|.*:default")
 
 
 @dataclass(frozen=True)
-class Candidate:
+class DefaultCandidate:
     """A schedule, or an algorithm that only its `library` name stands for: it is known by measured times
     alone."""
 
@@ -35,15 +35,15 @@ class Candidate:
         return ", ".join(parts)
 
 
-def of_schedule(operation: str, choice: ScheduleChoice) -> Candidate:
+def of_schedule(operation: str, choice: ScheduleChoice) -> DefaultCandidate:
     """The candidate of a choice, its radix written out; RequestError where there is no such schedule."""
     radix = choice.radix or find(operation, choice.algorithm).default_radix
-    return Candidate(replace(choice, radix=radix or None, parts=()))
+    return DefaultCandidate(replace(choice, radix=radix or None, parts=()))
 
 
 def of_name(
     operation: str, name: str, mpi: str, *, ranks: int, size_B: int, segment_B: int, radix: int
-) -> Candidate | None:
+) -> DefaultCandidate | None:
     """The candidate behind a name in a table, where it was measured on so many ranks and bytes.
 
     A name that the library is not known to have is that of our schedule, as for the simulation, or stands alone.
@@ -60,19 +60,19 @@ def of_name(
             operation, name, known.version, ranks=ranks, size_B=size_B, segment_B=segment_B
         )
     if choice is None:
-        return Candidate(None, name)
+        return DefaultCandidate(None, name)
     return of_schedule(operation, replace(choice, radix=radix) if radix else choice)
 
 
 @lru_cache(maxsize=64)
-def window(operation: str, mpi: str) -> tuple[Candidate, ...]:
+def window(operation: str, mpi: str) -> tuple[DefaultCandidate, ...]:
     """Candidates for the default of the library in a table's `mpi` column.
 
     They are the named algorithms of that library; those of all libraries where its names are not known here.
     """
     known = decisions_for(mpi)
     of = [known.decisions] if known.decisions else [decisions for _, decisions in libraries]
-    found: dict[Candidate, None] = {}
+    found: dict[DefaultCandidate, None] = {}
     for decisions in of:
         for name in decisions.names.get(operation, ()):
             choice = decisions.named(operation, name, known.version)

@@ -57,7 +57,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ChainCell:
     """What `default` runs for so many ranks and bytes.
 
     `share`, shape (candidates + 1,): probability of each candidate, last of none. `names`: the candidates of each
@@ -94,7 +94,7 @@ class Chain:
     """
 
     key: tuple[Hashable, ...]
-    cells: list[Cell]
+    cells: list[ChainCell]
     changes: list[Change]
 
     @property
@@ -224,11 +224,11 @@ def _closed(chain: _Open, share: Array, joint: Array, expected: Expected) -> Cha
     for size_B, rows, own in zip(chain.run.size_B, chain.rows, share, strict=True):
         plain_s, deviation = expected.plain_s[rows], np.hypot(expected.model[rows], expected.noise[rows])
         same = alike(plain_s, expected.ln_s[rows], deviation)
-        cells.append(Cell(chain.run.ranks, size_B, own, names(own, same), int(own.argmax()), plain_s, same))
+        cells.append(ChainCell(chain.run.ranks, size_B, own, names(own, same), int(own.argmax()), plain_s, same))
     return Chain(chain.key, cells, _changes(cells, joint))
 
 
-def _changes(cells: Sequence[Cell], joint: Array) -> list[Change]:
+def _changes(cells: Sequence[ChainCell], joint: Array) -> list[Change]:
     found = []
     for at, (first, second) in enumerate(pairwise(cells), start=1):
         # An algorithm that is none of the candidates is a name of its own.

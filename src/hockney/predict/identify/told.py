@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
-from hockney.predict.identify.candidates import Candidate, of_name, of_schedule
+from hockney.predict.identify.candidates import DefaultCandidate, of_name, of_schedule
 from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.records.defaults import NOTHING_KNOWN, Defaults, Seen
 
@@ -32,14 +32,14 @@ class DefaultCall:
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldDefault:
     """The algorithms that the default may be; `names` None: they cannot be told, and `why`.
 
     `is_other`: it is none of those that the version could tell.
     """
 
     way: str
-    names: tuple[Candidate, ...] | None
+    names: tuple[DefaultCandidate, ...] | None
     why: str = ""
     is_other: bool = False
 
@@ -49,25 +49,25 @@ class Told:
         return self.names[0].choice if self.names is not None and len(self.names) == 1 else None
 
 
-def by_setting(defaults: Defaults, place: DefaultCall) -> Told | None:
+def by_setting(defaults: Defaults, place: DefaultCall) -> ToldDefault | None:
     """What a setting forces; None where none is known to."""
     of_launches = place.mpi, place.variant
     settings = defaults.settings.get(of_launches, {})
     if name := in_doubt(place.operation, settings, defaults.differing.get(of_launches, ()), place.mpi):
-        return Told(SETTING, None, f"the launches differ in the setting {name}")
+        return ToldDefault(SETTING, None, f"the launches differ in the setting {name}")
     force = forced(place.operation, settings, mpi=place.mpi, ranks=place.ranks, nodes=place.nodes)
     return None if force is None else _of_force(force, place)
 
 
-def _of_force(force: Forced, place: DefaultCall) -> Told:
+def _of_force(force: Forced, place: DefaultCall) -> ToldDefault:
     why = f"forced by the setting {force.setting}"
     if not force.algorithm:
-        return Told(SETTING, None, f"the setting {force.setting} decides, not the shipped decision")
+        return ToldDefault(SETTING, None, f"the setting {force.setting} decides, not the shipped decision")
     candidate = named(force.algorithm, place, force.segment_B, force.radix)
-    return Told(SETTING, None if candidate is None else (candidate,), why)
+    return ToldDefault(SETTING, None if candidate is None else (candidate,), why)
 
 
-def named(algorithm: str, place: DefaultCall, segment_B: int = 0, radix: int = 0) -> Candidate | None:
+def named(algorithm: str, place: DefaultCall, segment_B: int = 0, radix: int = 0) -> DefaultCandidate | None:
     """The candidate behind the library's name of an algorithm at a place; None where no default can be it."""
     return of_name(
         place.operation,
@@ -80,23 +80,23 @@ def named(algorithm: str, place: DefaultCall, segment_B: int = 0, radix: int = 0
     )
 
 
-def by_watching(defaults: Defaults, place: DefaultCall) -> Told | None:
+def by_watching(defaults: Defaults, place: DefaultCall) -> ToldDefault | None:
     """What was seen at the place; None where nobody watched there."""
     cell = defaults.near(place.operation, place.mpi, place.variant, place.ranks, place.nodes, place.size_B)
     if cell is None:
         return None
     names = None if cell.names is None else tuple(_candidate(place.operation, one) for one in cell.names)
-    return Told(WATCHING, names, cell.why, is_other=cell.fits_none)
+    return ToldDefault(WATCHING, names, cell.why, is_other=cell.fits_none)
 
 
-def _candidate(operation: str, seen: Seen) -> Candidate:
+def _candidate(operation: str, seen: Seen) -> DefaultCandidate:
     if not seen.algorithm:
-        return Candidate(None, seen.library[0] if seen.library else "")
+        return DefaultCandidate(None, seen.library[0] if seen.library else "")
     choice = ScheduleChoice(seen.algorithm, seen.segment_B or None, seen.radix or None)
     return of_schedule(operation, choice)
 
 
-def seen(candidate: Candidate, library: list[str]) -> Seen:
+def seen(candidate: DefaultCandidate, library: list[str]) -> Seen:
     """The candidate as the file keeps it."""
     if candidate.choice is None:
         return Seen(library=library)
@@ -106,7 +106,7 @@ def seen(candidate: Candidate, library: list[str]) -> Seen:
     )
 
 
-def tell(defaults: Defaults, place: DefaultCall) -> Told | None:
+def tell(defaults: Defaults, place: DefaultCall) -> ToldDefault | None:
     """What predictions of the default go by in place of the shipped decision; None where that holds.
 
     It chooses among several that were seen, if it is one of them.
@@ -122,7 +122,7 @@ def tell(defaults: Defaults, place: DefaultCall) -> Told | None:
     return None if shipped and of_schedule(place.operation, shipped) in told.names else told
 
 
-def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> Told | None:
+def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> ToldDefault | None:
     """What the first of `ways` but times that can tell says; None where none can.
 
     Where a setting decides, or something else than the version knows was seen, the shipped decision is not
@@ -143,7 +143,7 @@ def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> Told
             place.operation, place.ranks, place.size_B, nodes=place.nodes or 1
         )
         if choice is not None:
-            return Told(VERSION, (Candidate(choice),))
+            return ToldDefault(VERSION, (DefaultCandidate(choice),))
     return seen_here
 
 

@@ -16,7 +16,7 @@ from itertools import chain, groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.predict.identify.candidates import Candidate, of_name
+from hockney.predict.identify.candidates import DefaultCandidate, of_name
 from hockney.predict.identify.naming import MOST_NAMES
 from hockney.records.answers import Candidate as Offered
 
@@ -25,7 +25,7 @@ _NO_CHOICE = re.compile(r"ch4:.*|posix:.*|mpir:smp")
 
 
 @dataclass(frozen=True)
-class Asked:
+class WatchedCall:
     """An algorithm as it is called; `default` is the library's own choice."""
 
     algorithm: str
@@ -64,19 +64,19 @@ class Unsteady(Exception):
     """Counts of one call that do not repeat, so that they say nothing of it."""
 
 
-Count = Callable[[Asked, int], Sent | None]
+Count = Callable[[WatchedCall, int], Sent | None]
 """What a call of so many bytes sends; None where the algorithm does not do it. Raises `Unsteady`."""
 
 
 @dataclass(frozen=True)
-class Found:
+class WatchedSize:
     """What the default may be at a size, with the library's names of each; None: it cannot be told, and `why`.
 
     `fits_none`: all that can be named send something else.
     """
 
     size_B: int
-    names: dict[Candidate, list[str]] | None
+    names: dict[DefaultCandidate, list[str]] | None
     why: str = ""
     fits_none: bool = False
 
@@ -91,9 +91,9 @@ class Watch:
     offered: Sequence[Offered]
     count: Count
     element_B: int = 1
-    found: dict[int, Found] = field(default_factory=dict)
+    found: dict[int, WatchedSize] = field(default_factory=dict)
 
-    def over(self, sizes_B: Sequence[int]) -> Iterator[Found]:
+    def over(self, sizes_B: Sequence[int]) -> Iterator[WatchedSize]:
         """Each of these sizes, then those by which switches between them are found."""
         sizes_B = sorted(set(sizes_B))
         for size_B in sizes_B:
@@ -101,7 +101,7 @@ class Watch:
         for first_B, last_B in pairwise(sizes_B):
             yield from self._between(first_B, last_B)
 
-    def _between(self, first_B: int, last_B: int) -> Iterator[Found]:
+    def _between(self, first_B: int, last_B: int) -> Iterator[WatchedSize]:
         """The sizes that close in on switches between these two."""
         middle_B = (first_B + last_B) // 2 // self.element_B * self.element_B
         if middle_B <= first_B or not _are_apart(self.at(first_B), self.at(last_B)):
@@ -110,21 +110,21 @@ class Watch:
         yield from self._between(first_B, middle_B)
         yield from self._between(middle_B, last_B)
 
-    def at(self, size_B: int) -> Found:
+    def at(self, size_B: int) -> WatchedSize:
         """What the default may be at this size."""
         if size_B not in self.found:
             try:
                 self.found[size_B] = self._look(size_B)
             except Unsteady as error:
-                self.found[size_B] = Found(size_B, None, str(error))
+                self.found[size_B] = WatchedSize(size_B, None, str(error))
         return self.found[size_B]
 
-    def _look(self, size_B: int) -> Found:
-        default = self.count(Asked("default"), size_B)
+    def _look(self, size_B: int) -> WatchedSize:
+        default = self.count(WatchedCall("default"), size_B)
         if default is None:
-            return Found(size_B, None, "the default itself failed")
+            return WatchedSize(size_B, None, "the default itself failed")
         if default.is_nothing:
-            return Found(size_B, None, "the default sends no message that is counted")
+            return WatchedSize(size_B, None, "the default sends no message that is counted")
         for segments_B in ([0], default.segments_B()):
             # The component of the highest priority serves, unless it has no algorithm for this case.
             left = list(self._by_priority(segments_B))
@@ -133,13 +133,17 @@ class Watch:
                 if not alike:
                     continue
                 if len(alike) == len(ran) and self._all_are(default, alike, left, size_B):
-                    return Found(size_B, None, "all algorithms send the same messages")
+                    return WatchedSize(size_B, None, "all algorithms send the same messages")
                 return _judged(size_B, alike)
         why = "no algorithm that can be named sends what the default sends"
-        return Found(size_B, None, why, fits_none=True)
+        return WatchedSize(size_B, None, why, fits_none=True)
 
     def _all_are(
-        self, default: Sent, alike: Mapping[Candidate, list[str]], left: Sequence[list[Asked]], size_B: int
+        self,
+        default: Sent,
+        alike: Mapping[DefaultCandidate, list[str]],
+        left: Sequence[list[WatchedCall]],
+        size_B: int,
     ) -> bool:
         """Whether all of the other components, too, send what all of this one send: messages tell nothing."""
         try:
@@ -148,11 +152,11 @@ class Watch:
             return False
         return 1 < len(alike.keys() | others) == len(alike.keys() | also_alike.keys())
 
-    def _by_priority(self, segments_B: Sequence[int]) -> Iterator[list[Asked]]:
+    def _by_priority(self, segments_B: Sequence[int]) -> Iterator[list[WatchedCall]]:
         known = sorted(self.offered, key=lambda one: -one.priority)
         for _, group in groupby(known, key=lambda one: one.priority):
             yield [
-                Asked(one.algorithm, segment_B, radix)
+                WatchedCall(one.algorithm, segment_B, radix)
                 for one in group
                 for segment_B in dict.fromkeys([*segments_B, one.segment_B])
                 if one.segmented or not segment_B
@@ -165,10 +169,10 @@ class Watch:
         return [one.radix, 1] if one.radix > 1 and one.algorithm.endswith(":chain") else [one.radix]
 
     def _alike(
-        self, default: Sent, asked: Iterable[Asked], size_B: int
-    ) -> tuple[dict[Candidate, list[str]], set[Candidate]]:
+        self, default: Sent, asked: Iterable[WatchedCall], size_B: int
+    ) -> tuple[dict[DefaultCandidate, list[str]], set[DefaultCandidate]]:
         """The candidates that send what the default sent, and all that ran."""
-        alike: dict[Candidate, list[str]] = {}
+        alike: dict[DefaultCandidate, list[str]] = {}
         ran = set()
         for one in asked:
             candidate = self._candidate(one, size_B)
@@ -180,7 +184,7 @@ class Watch:
                 by_name += [one.algorithm] if one.algorithm not in by_name else []
         return alike, ran
 
-    def _candidate(self, one: Asked, size_B: int) -> Candidate | None:
+    def _candidate(self, one: WatchedCall, size_B: int) -> DefaultCandidate | None:
         if _NO_CHOICE.fullmatch(one.algorithm):
             return None
         return of_name(
@@ -194,31 +198,31 @@ class Watch:
         )
 
 
-def _are_apart(one: Found, other: Found) -> bool:
+def _are_apart(one: WatchedSize, other: WatchedSize) -> bool:
     """Whether the library surely switches between the two."""
     return bool(one.names and other.names) and not set(one.names or ()) & set(other.names or ())
 
 
-def _judged(size_B: int, alike: dict[Candidate, list[str]]) -> Found:
+def _judged(size_B: int, alike: dict[DefaultCandidate, list[str]]) -> WatchedSize:
     if len(alike) > MOST_NAMES:
-        return Found(size_B, None, f"{len(alike)} algorithms send the same messages")
-    return Found(size_B, alike)
+        return WatchedSize(size_B, None, f"{len(alike)} algorithms send the same messages")
+    return WatchedSize(size_B, alike)
 
 
 @dataclass(frozen=True)
 class Turn:
     """The library switches above `last` and at most at `first`."""
 
-    last: Found
-    first: Found
+    last: WatchedSize
+    first: WatchedSize
 
 
-def turns(found: Sequence[Found]) -> list[Turn]:
+def turns(found: Sequence[WatchedSize]) -> list[Turn]:
     """The fewest switches along the sizes by which one algorithm of its set can run at each of them.
 
     Sizes that cannot be told say nothing; a switch reaches over sizes whose sets fit both sides.
     """
-    switches, before, run = [], list[Found](), set[Candidate]()
+    switches, before, run = [], list[WatchedSize](), set[DefaultCandidate]()
     for one in sorted(found, key=lambda each: each.size_B):
         if one.names is None:
             continue

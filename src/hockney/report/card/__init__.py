@@ -1,1 +1,1 @@
-"""The card: a machine on two printed pages."""
+"""The card: a machine on a few printed pages."""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
 
 from hockney.machine.congestion import Congestion, Congestions
-from hockney.machine.file import Entry, Machine
-from hockney.machine.formula import interval, stated
+from hockney.machine.file import Entry, Machine, MpiLibrary
+from hockney.machine.formula import (
+    OVERSUBSCRIBED,
+    bandwidth,
+    half_bandwidth_size,
+    interval,
+    latency,
+    published,
+    stated,
+)
 from hockney.machine.levels import level_remark
 from hockney.machine.select import UNKNOWN, collective_title, differences, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, latency, published
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
@@ -71,16 +80,15 @@ class CardModel:
     formulas: list[CardFormula] = field(default_factory=list)
     as_printed: list[str] = field(default_factory=list)
 
-    @property
-    def has_intervals(self) -> bool:
-        """True if any number has an interval."""
-        return any(number.interval for number in self.numbers)
-
 
 @dataclass
-class Card:
-    """All that the two pages show; the first entry of `messages` is the one a reader wants first."""
+class CardAnswer:
+    """All that the card shows; the first entry of `messages` is the one a reader wants first.
 
+    `card`: the page that it was written to.
+    """
+
+    card: str
     title: str
     lead: list[str]
     key: list[Number]
@@ -90,17 +98,16 @@ class Card:
     closed_forms: list[CardModel]
     limits: list[str]
     provenance: list[str]
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+    in_place: Annotated[str, Field(exclude=True)] = ""
+    """Words for the page that was replaced."""
 
 
-def content(machine: Machine) -> Card:
-    """Everything in the file, the most important first; the layout takes as much as the pages hold."""
+def content(machine: Machine) -> CardAnswer:
+    """Everything in the file, the most important first."""
     entries = sorted(machine.point_to_point, key=_importance)
     congestions = Congestions(machine)
-    return Card(
+    return CardAnswer(
+        card="",
         title=machine.system.name or "A machine",
         lead=_lead(machine),
         key=_key_numbers(entries),
@@ -337,7 +344,6 @@ def _provenance(machine: Machine) -> list[str]:
     sources += [model.source for model in machine.collectives]
     works = [work.partition(",")[0].strip() for source in sources for work in source.split(";")]
     launches = machine.provenance.launches
-    # Where lines are cut for room, the warnings are not.
     lines = [f"hockney {machine.hockney_version}, {machine.created}", *dict.fromkeys(machine.provenance.warnings)]
     if named := [work for work in dict.fromkeys(works) if work]:
         lines.append(published("; ".join(named)))
@@ -345,14 +351,14 @@ def _provenance(machine: Machine) -> list[str]:
         times = sorted(launch.time for launch in launches if launch.time)
         when = f", {times[0]} to {times[-1]}" if times else ""
         lines.append(f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}{when}")
-    lines += [_library(library.model_dump()) for library in machine.mpi if library.version or library.settings]
+    lines += [_library(library) for library in machine.mpi if library.version or library.settings]
     return lines + _hosts(machine)
 
 
-def _library(library: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{name}={value}" for name, value in library["settings"].items())
-    details = [library["compiler"], f"MPI {library['standard']}" if library["standard"] else "", settings]
-    return ": ".join(filter(None, [library["name"] or library["library"], ", ".join(filter(None, details))]))
+def _library(library: MpiLibrary) -> str:
+    settings = ", ".join(f"{name}={value}" for name, value in library.settings.items())
+    details = [library.compiler, f"MPI {library.standard}" if library.standard else "", settings]
+    return ": ".join(filter(None, [library.name or library.library, ", ".join(filter(None, details))]))
 
 
 def _hosts(machine: Machine) -> list[str]:

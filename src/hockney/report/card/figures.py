@@ -4,98 +4,76 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
-from numpy.typing import NDArray
 
 from hockney.machine.file import Entry, Machine
+from hockney.machine.formula import MESSAGES
 from hockney.machine.select import collective_title
-from hockney.machine.summary import MESSAGES
 from hockney.models.base import Parameter, predict
 from hockney.models.collectives.base import CollectiveModel
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
-from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
+from hockney.report.axes import rate_unit
 from hockney.report.card.content import fit_of, label
-from hockney.report.style import drawing_style, styles
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import Array, Axis, Chart, Line, Mark, Panel
+from hockney.report.style import MEASURED, Style, styles
 from hockney.units import format_bytes
 
-Array = NDArray[np.float64]
-
-WIDTH_IN = 7.3
-"""Width of the printed area of A4 and letter paper."""
 _LARGEST_B = 2.0**24
 """The largest size drawn for a model that was published without sizes."""
 _RANKS = [2**exponent for exponent in range(1, 17)]
-TWO_PANELS = 1.4
-"""Height of two panels over that of one: they share an axis and a legend."""
 _SMALL_B, _LARGE_B = 8.0, 2.0**30
 _MOST_MODELS = 5
 """Models of collectives in a figure."""
 _MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
-def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
+def messages(entries: Sequence[Entry]) -> Drawing | None:
     """Time and throughput against size: fits as lines, measured points with intervals.
 
     None without a fit that gives a time.
     """
     drawn = [(entry, fit) for entry in entries if (fit := fit_of(entry)) is not None]
-    if not drawn:
+    points = [list(entry.measurements.points) for entry, _ in drawn]
+    measured_B = np.array([float(point.size_B) for own in points for point in own])
+    positive = measured_B[measured_B > 0] if measured_B.size else np.array([1.0, _LARGEST_B])
+    if not drawn or not positive.size:
         return None
-    sizes = {
-        id(entry): np.array([point.size_B for point in entry.measurements.points], dtype=np.float64)
-        for entry, _ in drawn
-    }
-    measured = [size_B for size_B in sizes.values() if size_B.size]
-    everything = [*measured] if measured else [np.array([1.0, _LARGEST_B])]
-    axis = SizeAxis.of(everything)
-    grid = 2.0 ** np.linspace(math.log2(axis.smallest_B), math.log2(max(axis.largest_B, 2.0)), 400)
-    curves = [np.asarray(predict(fit, grid)) for _, fit in drawn]
-    curves = [np.where(time_s > 0, time_s, np.nan) for time_s in curves]
-    if np.isnan(curves).all():
+    grid = np.geomspace(positive.min(), max(positive.max(), 2.0), 400)
+    times, rates = [], []
+    looks = styles([str(place) for place in range(len(drawn))]).values()
+    for (entry, fit), own, look in zip(drawn, points, looks, strict=True):
+        time_s = np.asarray(predict(fit, grid))
+        line = Line(
+            label(entry, entries) or entry.operation, grid, np.where(time_s > 0, time_s, np.nan), style=look
+        )
+        size_B = np.array([point.size_B for point in own], dtype=np.float64)
+        values = [[getattr(point, name) for point in own] for name in ("time_s", "low_s", "high_s")]
+        measured_s, low_s, high_s = np.array(values, dtype=np.float64)
+        dots = Line("", size_B, measured_s, low_s, high_s, look, 0.0, 3.0, order=4)
+        times += [line, dots]
+        rates += [replace(line, label="", y=_rate(entry, grid, line.y))]
+        fast, slow = (_rate(entry, size_B, end_s) for end_s in (low_s, high_s))
+        rates.append(replace(dots, y=_rate(entry, size_B, measured_s), low=slow, high=fast))
+    modelled = [line.y for line in times if line.width]
+    if np.isnan(np.concatenate(modelled)).all():
         return None
-    looks = styles([str(index) for index in range(len(drawn))])
-    with drawing_style():
-        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
-        times, rates = figure.subplots(1, 2)
-        entries = [entry for entry, _ in drawn]
-        speeds = [_rate(entry, grid, time_s) for entry, time_s in zip(entries, curves, strict=True)]
-        scale, unit = rate_unit(float(np.nanmax(speeds)))
-        at = axis.position(grid)
-        for entry, time_s, speed, look in zip(entries, curves, speeds, looks.values(), strict=True):
-            times.plot(at, time_s * 1e6, **look.line, label=label(entry, entries) or entry.operation)
-            rates.plot(at, speed / scale, **look.line)
-            _points(times, rates, entry, axis, scale, look.colour, look.marker)
-        log_axis(times, float(np.nanmin(curves)) * 1e6, float(np.nanmax(curves)) * 1e6)
-        for axes in (times, rates):
-            axis.apply(axes, labels=6)
-        times.set_ylabel("time of a message (µs)")
-        rates.set_ylabel(f"throughput ({unit})")
-        rates.set_ylim(bottom=0)
-        figure.legend(loc="outside lower center", ncols=2 if len(drawn) > 1 else 1, handlelength=3.4)
-    return figure
-
-
-def _points(
-    times: Axes, rates: Axes, entry: Entry, axis: SizeAxis, scale: float, colour: str, marker: str
-) -> None:
-    points = entry.measurements.points
-    if not points:
-        return
-    size_B = np.array([point.size_B for point in points], dtype=np.float64)
-    time_s = np.array([point.time_s for point in points])
-    low_s = np.array([point.time_s if point.low_s is None else point.low_s for point in points])
-    high_s = np.array([point.time_s if point.high_s is None else point.high_s for point in points])
-    look: Any = {"fmt": marker, "color": colour, "markersize": 3.0, "elinewidth": 0.8, "zorder": 4}
-    errors = np.maximum(np.vstack([time_s - low_s, high_s - time_s]), 0.0)
-    times.errorbar(axis.position(size_B), time_s * 1e6, yerr=errors * 1e6, **look)
-    rate = _rate(entry, size_B, time_s)
-    errors = np.maximum(np.vstack([rate - _rate(entry, size_B, high_s), _rate(entry, size_B, low_s) - rate]), 0.0)
-    rates.errorbar(axis.position(size_B), rate / scale, yerr=errors / scale, **look)
+    unit, name = rate_unit(float(np.nanmax(np.concatenate([line.y for line in rates if line.width]))))
+    x = Axis("message size", "size", values=np.concatenate([measured_B, grid[[0, -1]]]), ticks=6)
+    panels = [
+        Panel(times, x, Axis("time of a message (µs)", "log", 1e-6, values=np.concatenate(modelled))),
+        Panel(rates, x, Axis(f"throughput ({name})", "from_0", unit)),
+    ]
+    words = "Time and throughput of a message against its size"
+    return Drawing(
+        "card-messages",
+        f"{words}.",
+        words,
+        "Symbols are measured, lines the model.",
+        Chart([panels], 3.9, columns=2),
+    )
 
 
 def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
@@ -105,68 +83,50 @@ def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
     return rate
 
 
-Curves = dict[str, tuple[list[int], list[float]]]
-"""Ranks and values by name."""
+def collectives(models: Sequence[CollectiveModel]) -> Drawing | None:
+    """Time against ranks at 8 B, and vector / time of large vectors beside it, as far as models can be evaluated.
 
-
-def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
-    """Time against ranks at 8 B, and vector / time of large vectors below it, as far as models can be evaluated.
-
-    `height_in` is that of one panel; two share their axis. The library's own choices come first; of fitted models
-    the measured points at 8 B are drawn, too. None where no model can be evaluated on two numbers of ranks.
+    The library's own choices come first; of fitted models the measured points at 8 B are drawn, too. None where
+    no model can be evaluated on two numbers of ranks.
     """
     models = sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]
-    points = {_name(model, models): spots for model in models if (spots := _points_at(model))}
-    panels = [
-        (curves, title)
-        for curves, title in (
-            (_times(models), f"time of {format_bytes(int(_SMALL_B))} (µs)"),
-            (_rates(models), "large vector / time (MB/s)"),
+    drawn = [
+        (curves, title, unit)
+        for curves, title, unit in (
+            (_times(models), f"time of {format_bytes(int(_SMALL_B))} (µs)", 1e-6),
+            (_rates(models), "large vector / time (MB/s)", 1e6),
         )
         if curves
     ]
-    if not panels:
+    if not drawn:
         return None
-    looks = styles(list(dict.fromkeys(name for curves, _ in panels for name in curves)))
-    with drawing_style():
-        height_in *= 1.0 if len(panels) == 1 else TWO_PANELS
-        figure = Figure(figsize=(width_in, height_in), layout="constrained")
-        for (curves, title), axes in zip(
-            panels, figure.subplots(len(panels), 1, squeeze=False).flat, strict=True
-        ):
-            measured = points if axes is figure.axes[0] else {}
-            for name, (at, values) in curves.items():
-                marker: Any = {} if name in points else {"marker": looks[name].marker, "markersize": 3}
-                axes.plot(at, values, label=name, **marker, **looks[name].line)
-                dots: Any = {"marker": looks[name].marker, "color": looks[name].colour, "markersize": 3}
-                for spot in measured.get(name, []):
-                    axes.plot(*spot, linestyle="", **dots)
-            axes.set_xscale("log", base=2)
-            most = math.log2(max(max(at) for at, _ in curves.values()))
-            axes.set_xticks([2**exponent for exponent in range(1, int(most) + 1, 3 if most > 8 else 1)])
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-            axes.xaxis.set_minor_locator(NullLocator())
-            everything = [value for _, values in curves.values() for value in values]
-            everything += [value for several in measured.values() for _, value in several]
-            log_axis(axes, min(everything), max(everything))
-            axes.set_ylabel(title, fontsize=6.5 if points else None)
-        axes.set_xlabel("ranks P")
-        if points:
-            # Points leave no free corner.
-            entries = figure.axes[0].get_legend_handles_labels()
-            figure.legend(*entries, loc="outside lower center", handlelength=3, ncols=2, fontsize=6.5)
-        else:
-            figure.axes[0].legend(loc="upper left", handlelength=3)
-    return figure
+    looks = styles(list(dict.fromkeys(name for curves, *_ in drawn for name in curves)))
+    points = {_name(model, models): _points_at(model) for model in models}
+    panels = []
+    for place, (curves, title, unit) in enumerate(drawn):
+        lines = []
+        for name, (at, values) in curves.items():
+            own = points[name] if not place else np.zeros((2, 0))
+            lines.append(
+                Line(
+                    name,
+                    np.array(at, np.float64),
+                    np.array(values),
+                    style=looks[name],
+                    dots=0.0 if own.size else 3.0,
+                )
+            )
+            if own.size:
+                lines.append(Line("", own[0], own[1], style=looks[name], width=0.0, dots=3.0))
+        panels.append(Panel(lines, Axis("ranks P", "log"), Axis(title, "log", unit)))
+    words = "Collectives over ranks"
+    return Drawing("card-collectives", f"{words}.", words, "", Chart([panels], 3.6, columns=3))
 
 
-def _points_at(model: CollectiveModel) -> list[tuple[float, float]]:
-    """Ranks and µs of the measured points of 8 B."""
-    return [
-        (float(row["ranks"] or 0), float(row["time_s"] or 0) * 1e6)
-        for row in (model.points if model.is_fitted else [])
-        if row["bytes"] == _SMALL_B
-    ]
+def _points_at(model: CollectiveModel) -> Array:
+    """Ranks and seconds of the measured points of 8 B, shape (2, n)."""
+    rows = [row for row in (model.points if model.is_fitted else []) if row["bytes"] == _SMALL_B]
+    return np.array([[float(row[name] or 0) for row in rows] for name in ("ranks", "time_s")])
 
 
 def _ranks_of(model: CollectiveModel) -> list[int]:
@@ -175,20 +135,24 @@ def _ranks_of(model: CollectiveModel) -> list[int]:
     return sorted({*_RANKS, *(count for count in ends if count and _RANKS[0] <= count <= _RANKS[-1])})
 
 
+Curves = dict[str, tuple[list[int], list[float]]]
+"""Ranks and values by name."""
+
+
 def _times(models: Sequence[CollectiveModel]) -> Curves:
-    """Time in µs at 8 B, by the models that can be evaluated there."""
+    """Time at 8 B, by the models that can be evaluated there."""
     curves: Curves = {}
     for model in models:
         times = {
             count: time_s for count in _ranks_of(model) if (time_s := model.time_s(count, _SMALL_B)) is not None
         }
         if len(times) > 1:
-            curves[_name(model, models)] = list(times), [time_s * 1e6 for time_s in times.values()]
+            curves[_name(model, models)] = list(times), list(times.values())
     return curves
 
 
 def _rates(models: Sequence[CollectiveModel]) -> Curves:
-    """Vector / time in MB/s, by models with a term in bytes.
+    """Vector / time, by models with a term in bytes.
 
     The vector is 1 GiB, or the largest that the model holds for (Hoefler et al. 2010, figure 3(b)). Where a model
     is a lower bound on time, its rate is the most there can be.
@@ -207,7 +171,7 @@ def _rates(models: Sequence[CollectiveModel]) -> Curves:
                 and time_s
                 and any(term.per_byte or term.counts == "bytes" for term in regime.terms)
             ):
-                rates[count] = vector_B / time_s / 1e6
+                rates[count] = vector_B / time_s
         if len(rates) > 1:
             curves[_name(model, models)] = list(rates), list(rates.values())
     return curves
@@ -217,26 +181,23 @@ def _name(model: CollectiveModel, among: Sequence[CollectiveModel]) -> str:
     return collective_title(model, among).replace(" — the library", "").replace(" — ", ", ")
 
 
-def known(machine: Machine, height_in: float, width_in: float) -> Figure | None:
+def known(machine: Machine) -> Drawing | None:
     """The interval of each parameter relative to its value; None where no parameter has an interval."""
     widths = _relative(machine)
     if not widths:
         return None
-    with drawing_style():
-        figure = Figure(figsize=(width_in, height_in), layout="constrained")
-        axes = figure.subplots()
-        for place, (low, high) in enumerate(widths.values()):
-            axes.plot([low, high], [place, place], color="#000000", linewidth=2.2, solid_capstyle="butt")
-            axes.plot([1], [place], marker="o", color="#000000", markersize=3.2)
-        axes.axvline(1, color="#6b6b6b", linewidth=0.7, dashes=(2, 2))
-        axes.set_yticks(range(len(widths)), list(widths))
-        axes.set_ylim(len(widths) - 0.5, -0.5)
-        ends = [end for pair in widths.values() for end in pair]
-        axes.set_xlim(max(0.0, min(ends) - 0.02), min(max(ends) + 0.02, 3.0))
-        axes.locator_params(axis="x", nbins=5)
-        axes.grid(visible=False, axis="y")
-        axes.set_xlabel("95 % interval / value")
-    return figure
+    at = np.arange(float(len(widths)))
+    low, high = np.array([*widths.values()]).T
+    dots = Line("", np.ones_like(at), at, low, high, Style(MEASURED, (), "o"), 0.0, 3.2, is_across=True)
+    ends = np.array([max(0.0, low.min() - 0.02), min(high.max() + 0.02, 3.0)])
+    panel = Panel(
+        [dots],
+        Axis("95 % interval / value", "linear", values=ends),
+        Axis("", "names", names=[*widths]),
+        marks=[Mark(1.0)],
+    )
+    words = "Intervals of the parameters"
+    return Drawing("card-intervals", f"{words}.", words, "", Chart([[panel]], 0.8 + 0.2 * len(widths)))
 
 
 def _relative(machine: Machine) -> Mapping[str, tuple[float, float]]:

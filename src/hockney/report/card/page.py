@@ -1,56 +1,114 @@
-"""The card as one HTML document of two printed pages that refers to nothing outside itself."""
+"""The card as one HTML document: the sections of a machine as the report has them, closer together in print."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from pathlib import Path
 
-from hockney import __version__, writing
+from hockney import reading, writing
 from hockney.machine.file import Machine
-from hockney.report.card.content import Card, content, principal
+from hockney.models.views import View
+from hockney.report.card.content import CardAnswer, CardModel, Number, content, principal
 from hockney.report.card.figures import collectives, known, messages
-from hockney.report.card.layout import COLUMN_FIGURE_MM, COLUMN_MM, VIEW_WORDS, lay_out
-from hockney.report.page import template
-from hockney.report.style import drawing_style
-from hockney.report.svg import Inliner, policy
+from hockney.report.drawing import Drawing
+from hockney.report.page import Contribution, Report, Section
+from hockney.report.style import Looks
+from hockney.report.tables import NONE, Table
 
-_MM_PER_IN = 25.4
+VIEW_WORDS: dict[View, str] = {"asymptotic": "Θ", "dominant": "leading", "bounded": "bounds", "exact": "exact"}
+ORIGIN = "All numbers are of the machine file. An interval holds 95 %."
+_MESSAGES = 4
+"""Numbers of a message that are not of LogGP: latency, bandwidth, n½ and the error left out."""
 
 
-def render(machine: Machine, card: Card | None = None) -> str:
+def render(machine: Machine, card: CardAnswer | None = None) -> str:
     """The whole document; `card` is its content if the caller has it already."""
     card = content(machine) if card is None else card
-    entries = principal(machine.point_to_point)
-    size_in = COLUMN_FIGURE_MM / _MM_PER_IN, COLUMN_MM / _MM_PER_IN
-    in_columns = [
-        (figure, title)
-        for figure, title in (
-            (collectives(machine.collectives, *size_in), "Collectives over ranks"),
-            (known(machine, *size_in), "Intervals of the parameters"),
-        )
-        if figure is not None
+    sections = [
+        _section("key", "Key numbers", [_numbers("", [CardModel("", card.key)])]),
+        _section(
+            "messages",
+            "Messages",
+            [_rows(card.messages, slice(_MESSAGES))],
+            messages(principal(machine.point_to_point)),
+        ),
+        _section("loggp", "LogGP", [_rows(card.messages, slice(_MESSAGES, None))]),
+        _section("formulas", "Time of a message of n bytes, four views", [_formulas(card.messages)]),
+        _section("effects", "Effects", [_numbers("effect", card.effects), _formulas(card.effects)]),
+        _section(
+            "collectives",
+            "Collectives",
+            [_numbers("collective", card.collectives), _formulas(card.collectives)],
+            collectives(machine.collectives),
+        ),
+        _section("closed-forms", "Collectives by closed forms", [_formulas(card.closed_forms)]),
+        _section("intervals", "How well the parameters are known", [], known(machine)),
+        _section("limits", "Limits", [_lines("what must not be concluded from these numbers", card.limits)]),
     ]
-    heights = [float(figure.get_figheight()) / size_in[0] for figure, _ in in_columns]
-    pages = lay_out(card, column_figures=sum(heights), figure=bool(entries))
-    drawn = messages(entries, pages.figure_mm / _MM_PER_IN) if entries else None
-    inliner = Inliner()
-    with drawing_style():
-        first = (
-            "" if drawn is None else inliner.inline(drawn, "Time and throughput of a message against its size")
-        )
-        pictures = [(inliner.inline(figure, title), title) for figure, title in in_columns]
-    page, css = template("hockney.report.card", "card")
-    css += inliner.css()
-    return page.render(
-        version=__version__,
-        policy=policy(css),
-        css=css,
-        card=card,
-        pages=pages,
-        figure=first,
-        pictures=pictures,
-        view_words=VIEW_WORDS,
-        loggp_names=[cell.name for cell in pages.loggp[0].cells] if pages.loggp else [],
-    )
+    return Report(
+        title=card.title,
+        lead=card.lead,
+        content=Contribution([section for section in sections if section.tables or section.figures]),
+        findings=[],
+        warnings=[],
+        provenance=[_lines("what the numbers come from", card.provenance)],
+        origin=ORIGIN,
+        explored=None,
+        looks=Looks(),
+        css=reading.text(Path(str(files("hockney.report.card"))) / "card.css"),
+        calm="",
+    ).html
+
+
+def _section(name: str, title: str, tables: Sequence[Table], *figures: Drawing | None) -> Section:
+    kept = [figure for figure in figures if figure is not None]
+    return Section(name, title, "", kept, [table for table in tables if table.rows])
+
+
+def _lines(heading: str, lines: Sequence[str]) -> Table:
+    return Table("", [heading], [[line] for line in lines])
+
+
+def _numbers(what: str, models: Iterable[CardModel]) -> Table:
+    """A row for each number."""
+    rows = [
+        [*([model.title if not place else ""] if what else []), number.name, number.value, number.interval]
+        for model in models
+        for place, number in enumerate(model.numbers)
+    ]
+    columns = [*([what] if what else []), "quantity", "value", "95 % interval"]
+    return Table("", columns, rows, frozenset(range(len(columns) - 2)))
+
+
+def _rows(models: Sequence[CardModel], chosen: slice) -> Table:
+    """A row for each model, a column for each of the chosen numbers."""
+    names = list(dict.fromkeys(number.name for model in models for number in model.numbers[chosen]))
+    rows = []
+    for model in models:
+        numbers = {number.name: number for number in model.numbers[chosen]}
+        if numbers:
+            rows.append([model.title, *(_cell(numbers.get(name)) for name in names)])
+    return Table("", ["between", *names], rows)
+
+
+def _cell(number: Number | None) -> str:
+    if number is None:
+        return NONE
+    return f"{number.value} ({number.interval})" if number.interval else number.value
+
+
+def _formulas(models: Sequence[CardModel]) -> Table:
+    """A row for each statement, and for each that was printed."""
+    rows = []
+    for model in models:
+        stated = [
+            (VIEW_WORDS[formula.view], f"{formula.text} ({formula.where})" if formula.where else formula.text)
+            for formula in model.formulas
+        ]
+        stated += [("printed", text) for text in model.as_printed]
+        rows += [[model.title if not place else "", *words] for place, words in enumerate(stated)]
+    return Table("", ["of", "view", "formula"], rows, frozenset(range(3)))
 
 
 def write(text: str, path: Path) -> None:

@@ -1,19 +1,21 @@
-"""What a figure shows, described once: the page's script draws it for every choice, matplotlib for print.
+"""What a figure shows, described once: `drawn` draws it for print, the script for any choice.
 
-A `View` says which of the measured points a figure takes and what it draws against what; a `Choice` fills in what
-a reader chose. `chart` and the function of that name in `explorer.js` apply both to the same points;
-`tests/report/explorer` compares their numbers.
+A `Chart` is panels of lines, marks and tiles in SI units. A `View` says which of the measured points a figure to
+explore takes and what it draws against what; a `Selection` fills in what a reader chose. `panel` and the function
+`chart` in `explorer.js` apply both to the same points; `tests/report/explorer` compares their numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from hockney.report.style import QUIET, Looks, Style
 
 DIMENSIONS = ("campaign", "library", "placement", "variant", "algorithm")
 """What tells points apart beside operation, ranks and size; one of them tells the lines of a figure apart."""
@@ -46,7 +48,7 @@ VIEWS = (FASTEST, PENALTY, AGAINST_SIZE, AGAINST_RANKS, RATE, NETWORK, MODELS, M
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selection:
     """An operation, ranks, a size and a value of each dimension to look at; those of `by` are compared."""
 
     operation: str
@@ -55,30 +57,103 @@ class Choice:
     bytes: int
     held: Mapping[str, str]
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "operation": self.operation,
-            "by": self.by,
-            "ranks": self.ranks,
-            "bytes": self.bytes,
-            "held": dict(self.held),
-        }
+
+@dataclass(frozen=True)
+class Shown:
+    """What of the explorer shows the numbers of a figure: where it differs from an operation's first choice."""
+
+    operation: str
+    ranks: int | None = None
+    bytes: int | None = None
+    by: str | None = None
+    held: Mapping[str, str] | None = None
+
+
+WIDTH_IN = 10.6
+"""Width of a figure on the page."""
+GREY = Style(QUIET, (), "o")
+"""What only helps to read: ideals, bounds, zero."""
+DOTTED = Style(QUIET, (1, 2), "")
 
 
 @dataclass(frozen=True)
 class Line:
-    """Values in seconds or B/s at sizes or ranks `x`, ascending, with the ends of their intervals; NaN: none."""
+    """Values at `x`, ascending, with the ends of their intervals (NaN: none), in seconds, B/s or plain numbers.
+
+    `width` of the line that joins them and `dots`, the size of their markers, in points: 0 for none. `label` is
+    what a legend says, empty for nothing. `is_open`: markers are rings. `is_across`: intervals lie along x.
+    """
 
     label: str
     x: Array
     y: Array
-    low: Array
-    high: Array
+    low: Array | None = None
+    high: Array | None = None
+    style: Style = GREY
+    width: float = 1.5
+    dots: float = 0.0
+    opacity: float = 1.0
+    order: float = 3.0
+    is_open: bool = False
+    is_across: bool = False
+
+    @property
+    def ends(self) -> Array:
+        """All that an axis of its values has to hold."""
+        return np.concatenate([one for one in (self.y, self.low, self.high) if one is not None])
 
 
 @dataclass(frozen=True)
-class Cell:
+class Axis:
+    """An axis and what it spans: `values`, or all that is drawn; `unit`: one on the axis in units of the values.
+
+    `scale`: sizes on a binary logarithm with a place for 0 B; counts on one with ticks at them; a logarithm; a
+    straight one, from 0 on where it begins with `from_0`, of whole numbers; per cent, linear within 1 %; names,
+    which stand at 0, 1, … from the top. `ticks`: about so many names of sizes.
+    """
+
+    title: str
+    scale: Literal["size", "counts", "log", "linear", "from_0", "whole", "percent", "names"]
+    unit: float = 1.0
+    values: Array | None = None
+    names: Sequence[str] = ()
+    ticks: int = 8
+
+
+NOTHING: Array = np.zeros(0)
+"""The values of a line that is in the legend alone."""
+TIME = Axis("time (µs)", "log", 1e-6)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A straight line across a panel at `at` with words: a vertical one, or a level where `is_level`.
+
+    `place` of the words: above the panel (in rows, so that they do not touch), at its top or its foot, along the
+    line; of a level at its beginning or its end. `reach`: shares of the width that a level goes from and to.
+    """
+
+    at: float
+    text: str = ""
+    style: Style = DOTTED
+    width: float = 0.8
+    place: Literal["above", "top", "foot", "begin", "end"] = "above"
+    is_level: bool = False
+    reach: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """A map: a colour (rows, columns, 3) for each cell in equal steps, and words in some, by (row, column)."""
+
+    colours: Array
+    columns: Sequence[str]
+    rows: Sequence[str]
+    words: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MapCell:
     """The fastest at one size and number of ranks; `penalty` of the default: 1 where they are not told apart.
 
     `is_default`: the fastest is the default, which may have a segment or a radix in its name.
@@ -94,12 +169,44 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Chart:
-    """One figure with its numbers."""
+class Panel:
+    """One pair of axes. `cells`: of a map to explore.
 
-    view: View
-    lines: list[Line] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
+    `band`: a grey one between two values, or between two ratios to the abscissa where `is_square`: then both axes
+    are the same and a line stands where they are equal. `key`: colours in words, at the right.
+    """
+
+    lines: Sequence[Line] = ()
+    x: Axis = Axis("ranks", "counts")
+    y: Axis = Axis("", "log")
+    title: str = ""
+    marks: Sequence[Mark] = ()
+    band: tuple[float, float] | None = None
+    is_square: bool = False
+    tiles: Tiles | None = None
+    key: Mapping[str, str | tuple[float, float, float]] = field(default_factory=dict)
+    key_title: str = ""
+    cells: Sequence[MapCell] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure: rows of panels (None: an empty place) with one legend.
+
+    `shared`: panels of a row, or all, have one axis of values. `legend`: of all lines with a label.
+    """
+
+    rows: Sequence[Sequence[Panel | None]]
+    height_in: float
+    width_in: float = WIDTH_IN
+    title: str = ""
+    shared: Literal["", "row", "all"] = ""
+    legend: Literal["below", "right", "none"] = "below"
+    columns: int = 5
+    """Most entries of the legend beside each other."""
+    widths: Sequence[float] = ()
+    """Of the panels of a row, in parts."""
+    legend_title: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,32 +218,49 @@ class Explored:
     interval), `streams` (by which bytes are multiplied for a rate: the messages under way at once, all pairs and
     directions, or the blocks of a vector), `moved` (the same for all that a collective must move, 0: none) and
     `origin` (where they came from). `cells`: `operation`, `DIMENSIONS` but the algorithm, and the fields of
-    `Cell`. `first`: the choice that each operation begins with. `regimes`: `operation`, `DIMENSIONS`, `ranks` and
-    the columns of `model_lines`.
+    `MapCell`. `first`: the choice that each operation begins with. `regimes`: `operation`, `DIMENSIONS`, `ranks`
+    and the columns of `model_lines`.
     """
 
     points: pd.DataFrame
     cells: pd.DataFrame
-    first: Mapping[str, Choice]
+    first: Mapping[str, Selection]
     regimes: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def chart(view: View, choice: Choice, explored: Explored) -> Chart:
+def panel(view: View, choice: Selection, explored: Explored) -> Panel:
     """The figure of a choice."""
     if view.kind == "map":
         cells = _held(explored.cells, choice, but="algorithm")
         names = ["bytes", "ranks", "best", "best_s", "ties", "penalty", "is_default"]
-        return Chart(view, cells=[_cell(row) for row in cells[names].itertuples(index=False)])
+        return Panel(cells=[_cell(row) for row in cells[names].itertuples(index=False)])
     other = "ranks" if view.x == "bytes" else "bytes"
     points = _held(explored.points, choice, but=choice.by if view.kind == "lines" else "")
     points = points[points[other] == getattr(choice, other)]
     if view.kind == "lines":
-        return Chart(view, lines_of(points, view, choice.by))
+        return Panel(lines_of(points, view, choice.by), along(view))
     regimes = explored.regimes
     if len(regimes):
         regimes = _held(regimes, choice, but="")
         regimes = regimes[regimes["ranks"] == choice.ranks]
-    return Chart(view, model_lines(points, regimes, view) if len(points) and len(regimes) else [])
+    return Panel(model_lines(points, regimes, view) if len(points) and len(regimes) else [], along(view))
+
+
+def figure(view: View, panels: Mapping[str, Panel], looks: Looks) -> Chart:
+    """Panels of a view of times side by side under their titles, with one scale and one legend."""
+    look = looks.of(list(dict.fromkeys(line.label for one in panels.values() for line in one.lines)))
+    values = np.concatenate([line.x for one in panels.values() for line in one.lines])
+    x = replace(along(view, ticks=8 // len(panels) + 2), values=values)
+    shown = [
+        Panel([replace(line, style=look[line.label], dots=4.0) for line in one.lines], x, TIME, title)
+        for title, one in panels.items()
+    ]
+    return Chart([shown], 3.8, shared="row")
+
+
+def along(view: View, title: str = "message size", ticks: int = 8) -> Axis:
+    """The axis of sizes, under this title, or of ranks that a view is drawn over."""
+    return Axis(title, "size", ticks=ticks) if view.x == "bytes" else Axis("ranks", "counts")
 
 
 def lines_of(points: pd.DataFrame, view: View, by: str) -> list[Line]:
@@ -167,15 +291,15 @@ def model_lines(points: pd.DataFrame, regimes: pd.DataFrame, view: View) -> list
         low_B, high_B, alpha_s, beta = (own[name].to_numpy(np.float64) for name in REGIME)
         if view.y == "ratio":
             place = np.searchsorted(high_B, size_B, side="left")
-            lines.append(_bare(str(model), size_B, (alpha_s[place] + beta[place] * size_B) / time_s))
+            lines.append(Line(str(model), size_B, (alpha_s[place] + beta[place] * size_B) / time_s))
             continue
         if size_B[0] == 0 and low_B[0] == 0:
-            lines.append(_bare(str(model), np.zeros(1), alpha_s[:1]))
+            lines.append(Line(str(model), np.zeros(1), alpha_s[:1]))
         positive = size_B[size_B > 0]
         for low, high, start, slope in zip(low_B, high_B, alpha_s, beta, strict=True):
             if positive.size and (first := max(low, positive[0])) <= (last := min(high, positive[-1])):
                 x = np.geomspace(first, last, int(POINTS_A_DOUBLING * np.log2(last / first)) + 2)
-                lines.append(_bare(str(model), x, start + slope * x))
+                lines.append(Line(str(model), x, start + slope * x))
     return lines
 
 
@@ -186,13 +310,7 @@ POINTS_A_DOUBLING = 8
 """With which a straight line looks like the curve that it is on logarithmic axes."""
 
 
-def _bare(label: str, x: Array, y: Array) -> Line:
-    """A line without intervals."""
-    nothing = np.full_like(x, np.nan)
-    return Line(label, x, y, nothing, nothing)
-
-
-def _held(rows: pd.DataFrame, choice: Choice, but: str) -> pd.DataFrame:
+def _held(rows: pd.DataFrame, choice: Selection, but: str) -> pd.DataFrame:
     keep = (rows["operation"] == choice.operation).to_numpy()
     for name in DIMENSIONS:
         if name != but and name in rows.columns and name in choice.held:
@@ -200,9 +318,9 @@ def _held(rows: pd.DataFrame, choice: Choice, but: str) -> pd.DataFrame:
     return rows[keep]
 
 
-def _cell(row: Any) -> Cell:
+def _cell(row: Any) -> MapCell:
     penalty = None if np.isnan(row.penalty) else float(row.penalty)
-    return Cell(
+    return MapCell(
         int(row.bytes),
         int(row.ranks),
         str(row.best),

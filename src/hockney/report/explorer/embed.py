@@ -119,7 +119,7 @@ def data(explored: Explored, looks: Looks) -> str:
         "sizes": [list(one) for one in sizes],
         "series": series,
         "cells": held,
-        "first": [choice.as_json() for choice in explored.first.values()],
+        "first": [asdict(choice) for choice in explored.first.values()],
     }
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 

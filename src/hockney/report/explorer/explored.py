@@ -16,7 +16,7 @@ from hockney.models.over_ranks.points import PLACED, Configuration, Visits, poin
 from hockney.records.keys import COLLECTIVES
 from hockney.records.statistic import BY_NAME
 from hockney.report.curves import MessageCurve, by_operation
-from hockney.report.explorer.chart import DIMENSIONS, Choice, Explored
+from hockney.report.explorer.chart import DIMENSIONS, Explored, Selection
 
 LIBRARY, PLACEMENT = ("source", "system", "mpi"), ("locality", "mapping", "nodes", "ppn", "pair")
 """Columns behind two of the dimensions; all others that were held fixed are the variant."""
@@ -212,7 +212,7 @@ def _cells(
     return frame.astype({"penalty": np.float64, "best_s": np.float64, "is_default": np.bool_})
 
 
-def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Choice:
+def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Selection:
     """What tells most: on most ranks, where the default costs most, unless few points tell so."""
     several = [name for name in DIMENSIONS if len(rows[name].unique()) > 1]
     by = next((name for name in _COMPARED if name in several), "algorithm")
@@ -233,7 +233,7 @@ def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Choice:
         at_B = int(told["bytes"].to_numpy()[int(told["penalty"].argmax())])
     is_default = by == "algorithm" and DEFAULT in set(there["algorithm"])
     held[by] = DEFAULT if is_default else there[by].iloc[0]
-    return Choice(operation, by, ranks, at_B, {name: str(held[name]) for name in DIMENSIONS})
+    return Selection(operation, by, ranks, at_B, {name: str(held[name]) for name in DIMENSIONS})
 
 
 def _matching(rows: pd.DataFrame, held: Mapping[str, Any]) -> pd.DataFrame:

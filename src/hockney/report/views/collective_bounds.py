@@ -10,7 +10,7 @@ from hockney.models.base import Fit
 from hockney.models.collectives._torus import congestion_as_printed
 from hockney.models.collectives._written import largest, latex, symbols, total
 from hockney.models.collectives.closed_form import ClosedForm, Optimum, collective_models
-from hockney.models.collectives.expression import ONE, Call, symbol
+from hockney.models.collectives.expression import ONE, FormulaCall, symbol
 from hockney.models.views import Statement
 from hockney.network.traffic.study import alltoall_congestion
 from hockney.report.views.collective_costs import CollectiveCosts, numbers
@@ -45,7 +45,7 @@ def least_time_s(operation: str, ranks: int, size_B: int, costs: CollectiveCosts
     The largest term of the operation's optimum, without the reduction.
     """
     optimum = collective_models.get(operation).optimum
-    call = Call(ranks, size_B)
+    call = FormulaCall(ranks, size_B)
     alpha_s, beta_s_per_B = least_message(costs.every)
     return max(float(optimum.alpha.value(call)) * alpha_s, float(optimum.bytes.value(call)) * beta_s_per_B)
 

@@ -8,16 +8,15 @@ from statistics import fmean, median_low
 from typing import TypeVar
 
 from hockney.machine.file import Entry, Machine, Point
+from hockney.machine.formula import OVERSUBSCRIBED, bandwidth, latency, slope_sizes_B
 from hockney.machine.select import UNKNOWN, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, slope_sizes_B
 from hockney.models.base import DRIFT, Fit, Parameter, drift, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.records.exponents import LARGE_B
-from hockney.report.views.compared_collectives import common_times, form_of
 from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
 from hockney.report.views.judgement import LEVEL, Measured, corrected, launch_error
-from hockney.report.views.quantity import QuantityComparison, Verdict, compare
+from hockney.report.views.quantity import ComparedLevel, QuantityComparison, Verdict, compare
 from hockney.units import format_bytes
 
 _OF_THE_MACHINE = ("system", "source", "mpi")
@@ -53,7 +52,7 @@ class Difference:
     @property
     def judged(self) -> int:
         """The number of comparisons with intervals and launches enough on both sides."""
-        return sum(comparison.p is not None for comparison in self.comparisons)
+        return sum(comparison.judged for comparison in self.comparisons)
 
     @property
     def by_chance(self) -> float:
@@ -75,7 +74,7 @@ def difference(a: Machine, b: Machine, *, points: bool = False) -> Difference:
         judged = [
             place
             for place, each in enumerate(diff.comparisons)
-            if each.p is not None and (each.name in REFERENCES) == is_reference
+            if each.p is not None and (each.quantity in REFERENCES) == is_reference
         ]
         p_values = [p for place in judged if (p := diff.comparisons[place].p) is not None]
         for place, p_corrected in zip(judged, corrected(p_values), strict=True):
@@ -109,7 +108,7 @@ def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> _Laun
                 diff.remarks.append(f"{where}: {OVERSUBSCRIBED} in {side}")
         chosen = levels_to_compare(in_a, in_b, on_one_machine=on_one_machine)
         diff.remarks += [f"{where}: {remark}" for remark in chosen.remarks]
-        of_a, of_b = levels = chosen.levels
+        of_a, of_b = chosen.levels
         if chosen.apart and of_a is not None and of_b is not None:
             diff.apart.append((where, of_a.reference_s, of_b.reference_s))
         comparisons = _models(where, chosen.a, chosen.b, diff)
@@ -126,7 +125,8 @@ def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> _Laun
         diff.comparisons += [
             replace(
                 comparison,
-                levels=levels,
+                level_a=ComparedLevel.of(of_a),
+                level_b=ComparedLevel.of(of_b),
                 at_reference_s=chosen.at_reference_s,
                 at_large_reference_s=chosen.at_large_reference_s,
             )
@@ -177,7 +177,8 @@ def _judged_at_levels(comparison: QuantityComparison, elsewhere: tuple[bool, boo
     """The comparison, not judged where a side of it is of another level."""
     if not any(elsewhere):
         return comparison
-    return replace(comparison, elsewhere=elsewhere, p=None, p_corrected=None)
+    of_a, of_b = elsewhere
+    return replace(comparison, elsewhere_a=of_a, elsewhere_b=of_b, p=None, p_corrected=None)
 
 
 def _reference(entry: Entry, time_s: float) -> Measured:
@@ -260,11 +261,11 @@ def _collectives(a: Machine, b: Machine, diff: Difference) -> None:
 
     for where, in_a, in_b in _matched(a.collectives, b.collectives, identity, diff):
         counts = in_a.launches, in_b.launches
-        if not (in_a.is_fitted and in_b.is_fitted) or form_of(in_a) == form_of(in_b):
+        if not (in_a.is_fitted and in_b.is_fitted) or _has_same_form(in_a, in_b):
             _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
         else:
             diff.remarks.append(f"{where}: the models have other terms or ranges; their times are compared")
-        for name, at_a, at_b in common_times(in_a, in_b):
+        for name, at_a, at_b in _common_times(in_a, in_b):
             diff.comparisons.append(compare(where, name, Measured(at_a, counts[0]), Measured(at_b, counts[1])))
 
 
@@ -326,3 +327,34 @@ def _title(key: _Key) -> str:
     (_, first), *rest = key
     silent = {("locality", UNKNOWN), ("variant", "default")}
     return ", ".join([first, *(f"{name} {word}" for name, word in rest if (name, word) not in silent)])
+
+
+def _has_same_form(a: CollectiveModel, b: CollectiveModel) -> bool:
+    """Whether two models have the same terms and ranges, whatever their numbers."""
+    forms = [[one.model_dump(exclude={"min_ranks", "max_ranks"}) for one in model.regimes] for model in (a, b)]
+    return forms[0] == forms[1]
+
+
+def _common_times(a: CollectiveModel, b: CollectiveModel) -> list[tuple[str, Parameter, Parameter]]:
+    """Times that both measured, on the fewest and most ranks: of the smallest, a middle and the largest size.
+
+    Nothing of published models.
+    """
+    if not (a.is_fitted and b.is_fitted):
+        return []
+    sides = [{(int(row["ranks"] or 0), int(row["bytes"] or 0)): row for row in model.points} for model in (a, b)]
+    both = sorted(sides[0].keys() & sides[1].keys())
+    chosen = []
+    for ranks in dict.fromkeys((both[0][0], both[-1][0])) if both else ():
+        sizes = [size_B for count, size_B in both if count == ranks]
+        chosen += [(ranks, size_B) for size_B in dict.fromkeys((sizes[0], sizes[len(sizes) // 2], sizes[-1]))]
+    times = [
+        {
+            at: Parameter.model_validate(
+                {"value": row["time_s"], "low": row.get("low_s"), "high": row.get("high_s"), "unit": "s"}
+            )
+            for at, row in side.items()
+        }
+        for side in sides
+    ]
+    return [(f"{at[0]} ranks, {format_bytes(at[1])}", times[0][at], times[1][at]) for at in chosen]

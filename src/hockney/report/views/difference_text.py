@@ -1,22 +1,54 @@
-"""The differences between two machines as text and tables, and as plain data."""
+"""The differences between two machines: the answer, and what is said of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
-from typing import Any
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
+from dataclasses import dataclass
 
 from hockney.machine.file import Machine
-from hockney.machine.formula import interval, stated
-from hockney.models.base import Parameter
 from hockney.report.views.difference import Difference
 from hockney.report.views.judgement import LEAST_LAUNCHES, LEVEL
 from hockney.report.views.quantity import QuantityComparison, Verdict
 from hockney.units import format_time
+
+
+@dataclass(frozen=True)
+class ComparedMachine:
+    """One side."""
+
+    machine: str
+    system: str
+    mpi: list[str]
+    created: str
+
+
+@dataclass(frozen=True)
+class SideWarnings:
+    """About the measurements of each side."""
+
+    a: list[str]
+    b: list[str]
+
+
+@dataclass(frozen=True)
+class DiffAnswer:
+    """Two machines, quantity by quantity."""
+
+    a: ComparedMachine
+    b: ComparedMachine
+    comparisons: list[QuantityComparison]
+    compared: int
+    judged: int
+    differ: int
+    expected_by_chance_at_most: float
+    only_in_a: list[str]
+    only_in_b: list[str]
+    remarks: list[str]
+    not_judged: int
+    not_judged_because: str
+    false_share_at_most: float
+    correction: str
+    warnings: SideWarnings
+    level_warning: str
 
 
 def heading(names: tuple[str, str], machines: tuple[Machine, Machine]) -> str:
@@ -25,21 +57,6 @@ def heading(names: tuple[str, str], machines: tuple[Machine, Machine]) -> str:
         f"{letter}: {name} — {_identity(machine)}"
         for letter, name, machine in zip("AB", names, machines, strict=True)
     )
-
-
-def as_tables(diff: Difference) -> Iterator[Table]:
-    """One table for each entry, effect or collective that both have."""
-    for where, comparisons in groupby(diff.comparisons, key=lambda comparison: comparison.where):
-        table = Table(title=Text(where), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for column in ("", "A", "B", "B / A", ""):
-            table.add_column(column, justify="right" if column else "left", overflow="fold")
-        for comparison in comparisons:
-            verdict = Text(_verdict(comparison), style="bold" if comparison.verdict == "differs" else "")
-            table.add_row(
-                *map(Text, (comparison.name, _value(comparison.a), _value(comparison.b), ratio(comparison))),
-                verdict,
-            )
-        yield table
 
 
 def summary(diff: Difference) -> str:
@@ -86,14 +103,11 @@ def level_warning(diff: Difference) -> str:
 
 
 def _another_level(diff: Difference) -> str:
-    missed = [comparison for comparison in diff.comparisons if any(comparison.elsewhere)]
+    missed = [comparison for comparison in diff.comparisons if comparison.elsewhere_a or comparison.elsewhere_b]
     if not missed:
         return ""
-    sides = " and ".join(
-        f"{count} of {letter}"
-        for side, letter in enumerate("AB")
-        if (count := sum(comparison.elsewhere[side] for comparison in missed))
-    )
+    counts = {"A": sum(one.elsewhere_a for one in missed), "B": sum(one.elsewhere_b for one in missed)}
+    sides = " and ".join(f"{count} of {letter}" for letter, count in counts.items() if count)
     return (
         f"{len(missed)} not judged, because no launch met them at the level that is compared: {sides}\n"
         "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
@@ -101,12 +115,12 @@ def _another_level(diff: Difference) -> str:
 
 
 def _few_launches(diff: Difference) -> str:
-    unjudged = [comparison for comparison in diff.of("not judged") if not any(comparison.elsewhere)]
+    unjudged = [one for one in diff.of("not judged") if not (one.elsewhere_a or one.elsewhere_b)]
     if not unjudged:
         return ""
     few = []
-    for side, letter in enumerate("AB"):
-        counts = {comparison.launches[side] for comparison in unjudged}
+    for letter, attribute in (("A", "launches_a"), ("B", "launches_b")):
+        counts = {getattr(comparison, attribute) for comparison in unjudged}
         known = sorted(count for count in counts if count is not None and count < LEAST_LAUNCHES)
         several = " or ".join(map(str, known))
         words = [f"{several} launch{'es' if known[-1] > 1 else ''}"] if known else []
@@ -131,43 +145,32 @@ def _warnings(diff: Difference) -> list[str]:
     return [f"  {side}: {text}" for side, text in [*(("A and B", text) for text in both), *alone]]
 
 
-def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Difference) -> dict[str, Any]:
-    """The data that `diff --json` prints."""
-    sides = {
-        letter: {
-            "machine": name,
-            "system": machine.system.name,
-            "mpi": [library.name or library.library for library in machine.mpi],
-            "created": machine.created,
-        }
-        for letter, name, machine in zip("ab", names, machines, strict=True)
-    }
-    return {
-        **sides,
-        "comparisons": [comparison.as_json() for comparison in diff.comparisons],
-        "compared": len(diff.comparisons),
-        "judged": diff.judged,
-        "differ": len(diff.of("differs")),
-        "expected_by_chance_at_most": diff.by_chance,
-        "only_in_a": diff.only_in_a,
-        "only_in_b": diff.only_in_b,
-        "remarks": diff.remarks,
-        "not_judged": len(diff.of("not judged")),
-        "not_judged_because": why_not_judged(diff),
-        "false_share_at_most": LEVEL,
-        "correction": "Benjamini-Hochberg",
-        "warnings": {"a": diff.warnings_of_a, "b": diff.warnings_of_b},
-        "level_warning": level_warning(diff),
-    }
-
-
-def ratio(comparison: QuantityComparison) -> str:
-    """`1.5 (1.2 to 1.8)`, or `—` where it is not defined."""
-    if comparison.ratio is None:
-        return "—"
-    if comparison.low is None or comparison.high is None:
-        return f"{comparison.ratio:.3g}"
-    return f"{comparison.ratio:.3g} ({comparison.low:.3g} to {comparison.high:.3g})"
+def answer_of(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Difference) -> DiffAnswer:
+    """The answer of `hockney diff` on two machines, by the names of their files."""
+    a, b = (
+        ComparedMachine(
+            name, machine.system.name, [mpi.name or mpi.library for mpi in machine.mpi], machine.created
+        )
+        for name, machine in zip(names, machines, strict=True)
+    )
+    return DiffAnswer(
+        a=a,
+        b=b,
+        comparisons=diff.comparisons,
+        compared=len(diff.comparisons),
+        judged=diff.judged,
+        differ=len(diff.of("differs")),
+        expected_by_chance_at_most=diff.by_chance,
+        only_in_a=diff.only_in_a,
+        only_in_b=diff.only_in_b,
+        remarks=diff.remarks,
+        not_judged=len(diff.of("not judged")),
+        not_judged_because=why_not_judged(diff),
+        false_share_at_most=LEVEL,
+        correction="Benjamini-Hochberg",
+        warnings=SideWarnings(diff.warnings_of_a, diff.warnings_of_b),
+        level_warning=level_warning(diff),
+    )
 
 
 def _counts(diff: Difference) -> str:
@@ -188,19 +191,6 @@ def _counts(diff: Difference) -> str:
     return f"{len(diff.comparisons)} compared: {', '.join(counts)}"
 
 
-def _verdict(comparison: QuantityComparison) -> str:
-    """The verdict, with the sides that stand at another level than the one compared."""
-    sides = " and ".join(
-        letter for letter, is_elsewhere in zip("AB", comparison.elsewhere, strict=True) if is_elsewhere
-    )
-    return f"{comparison.verdict} ({sides} at another level)" if sides else comparison.verdict
-
-
 def _identity(machine: Machine) -> str:
     libraries = ", ".join(library.name or library.library for library in machine.mpi)
     return ": ".join(filter(None, [machine.system.name, libraries])) or "unknown system"
-
-
-def _value(parameter: Parameter) -> str:
-    bounds = "" if parameter.low is None or parameter.high is None else f" ({interval(parameter)})"
-    return f"{stated(parameter)}{bounds}"

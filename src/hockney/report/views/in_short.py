@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hockney.machine.file import Entry, Machine
+from hockney.machine.formula import OVERSUBSCRIBED, bandwidth, latency
 from hockney.machine.levels import level_remark
 from hockney.machine.reservations import percent
 from hockney.machine.select import titles
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.units import format_bytes, format_rate, format_time
 

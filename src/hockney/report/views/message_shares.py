@@ -13,7 +13,7 @@ from hockney._core import Problem
 from hockney.machine.formula import regime_of
 from hockney.models.base import Fit
 from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import Call
+from hockney.models.collectives.expression import FormulaCall
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.units import format_bytes
 
@@ -60,7 +60,7 @@ def shares_of(operation: str, algorithm: str, ranks: int) -> Shares | str:
     for move in _core.moves(schedule):
         largest[move.round] = max(largest[move.round], move.length_B)
     form = closed_form(operation, algorithm)
-    reduced = float(form.counts(Call(ranks, 1.0)).reduced) if form is not None else 0.0
+    reduced = float(form.counts(FormulaCall(ranks, 1.0)).reduced) if form is not None else 0.0
     return Shares(largest / max(size_B, 1), reduced, counts.critical_bytes == counts.round_bytes)
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import computed_field
 
 from hockney.machine.file import EntryLevel
+from hockney.machine.formula import interval, stated
 from hockney.models.base import Parameter
 from hockney.report.views.judgement import LEVEL, Measured, p_value
 
@@ -16,36 +19,54 @@ without an interval."""
 
 
 @dataclass(frozen=True)
-class QuantityComparison:
-    """One quantity in both machines; `ratio` is b / a, and lies between `low` and `high`.
+class ComparedLevel:
+    """The level of the machine at which a side was measured."""
 
-    `ratio` is None if a is not positive or the quotient overflows. `low` and `high` are b.low / a.high and
+    reference_s: float
+    large_reference_s: float | None
+    share: float
+
+    @classmethod
+    def of(cls, level: EntryLevel | None) -> ComparedLevel | None:
+        """None where the level is not known."""
+        return None if level is None else cls(level.reference_s, level.large_reference_s, level.share)
+
+
+@dataclass(frozen=True)
+class QuantityComparison:
+    """One quantity in both machines; `ratio` is b / a, and lies between `ratio_low` and `ratio_high`.
+
+    `ratio` is None if a is not positive or the quotient overflows. Its ends are b.low / a.high and
     b.high / a.low: they hold whether or not the errors of a and b are correlated. `p` is that of `p_value`, None
-    where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff. `levels` are
-    those of the machine at which a and b were measured, None where they are not known; a or b is `elsewhere` if
-    it was never met at that level. `at_reference_s`: the reference to which times were brought, None as measured;
-    `at_large_reference_s`: the large one, None where it is not known in both, or too far apart.
+    where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff. The levels
+    are those of the machine at which a and b were measured, None where they are not known; a or b is `elsewhere`
+    if it was never met at that level. `at_reference_s`: the reference to which times were brought, None as
+    measured; `at_large_reference_s`: the large one, None where it is not known in both, or too far apart.
     """
 
     where: str
-    name: str
+    quantity: str
     a: Parameter
     b: Parameter
-    launches: tuple[int | None, int | None]
     ratio: float | None
-    low: float | None
-    high: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    launches_a: int | None
+    launches_b: int | None
     p: float | None
     p_corrected: float | None
-    levels: tuple[EntryLevel | None, EntryLevel | None] = (None, None)
+    level_a: ComparedLevel | None = None
+    level_b: ComparedLevel | None = None
     at_reference_s: float | None = None
     at_large_reference_s: float | None = None
-    elsewhere: tuple[bool, bool] = (False, False)
+    elsewhere_a: bool = False
+    elsewhere_b: bool = False
 
+    @computed_field
     @property
     def verdict(self) -> Verdict:
         """What can be said of the two."""
-        if any(self.elsewhere):
+        if self.elsewhere_a or self.elsewhere_b:
             return "not judged"
         if self.p_corrected is not None:
             return "differs" if self.p_corrected <= LEVEL else "cannot be told"
@@ -53,36 +74,45 @@ class QuantityComparison:
             return "not judged"
         return "equal" if self.a.value == self.b.value else "no interval"
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data; what is not known is None."""
-        return {
-            "where": self.where,
-            "quantity": self.name,
-            "a": self.a.model_dump(mode="json"),
-            "b": self.b.model_dump(mode="json"),
-            "ratio": self.ratio,
-            "ratio_low": self.low,
-            "ratio_high": self.high,
-            "verdict": self.verdict,
-            "judged": self.p is not None,
-            "launches_a": self.launches[0],
-            "launches_b": self.launches[1],
-            "p": self.p,
-            "p_corrected": self.p_corrected,
-            "level_a": _level(self.levels[0]),
-            "level_b": _level(self.levels[1]),
-            "at_reference_s": self.at_reference_s,
-            "at_large_reference_s": self.at_large_reference_s,
-            "elsewhere_a": self.elsewhere[0],
-            "elsewhere_b": self.elsewhere[1],
-        }
+    @computed_field
+    @property
+    def judged(self) -> bool:
+        """Whether it has intervals and launches enough on both sides."""
+        return self.p is not None
+
+    @property
+    def stated_a(self) -> str:
+        """`0.2 µs (0.19 to 0.21 µs)`."""
+        return _stated(self.a)
+
+    @property
+    def stated_b(self) -> str:
+        """The same of b."""
+        return _stated(self.b)
+
+    @property
+    def stated_ratio(self) -> str | None:
+        """`1.5 (1.2 to 1.8)`; None where it is not defined."""
+        if self.ratio is None:
+            return None
+        if self.ratio_low is None or self.ratio_high is None:
+            return f"{self.ratio:.3g}"
+        return f"{self.ratio:.3g} ({self.ratio_low:.3g} to {self.ratio_high:.3g})"
+
+    @property
+    def stated_verdict(self) -> str:
+        """The verdict, with the sides that stand at another level than the one compared."""
+        elsewhere = {"A": self.elsewhere_a, "B": self.elsewhere_b}
+        sides = " and ".join(letter for letter, is_elsewhere in elsewhere.items() if is_elsewhere)
+        return f"{self.verdict} ({sides} at another level)" if sides else self.verdict
 
 
-def _level(level: EntryLevel | None) -> dict[str, float | None] | None:
-    return None if level is None else level.model_dump(include={"reference_s", "large_reference_s", "share"})
+def _stated(parameter: Parameter) -> str:
+    bounds = "" if parameter.low is None or parameter.high is None else f" ({interval(parameter)})"
+    return f"{stated(parameter)}{bounds}"
 
 
-def compare(where: str, name: str, a: Measured, b: Measured) -> QuantityComparison:
+def compare(where: str, quantity: str, a: Measured, b: Measured) -> QuantityComparison:
     """Compare `a` and `b`, which have the same unit, as if nothing else were compared."""
     of_a, of_b = a.parameter, b.parameter
     low = high = None
@@ -91,7 +121,7 @@ def compare(where: str, name: str, a: Measured, b: Measured) -> QuantityComparis
         low, high = (_ratio(of_b.low, of_a.high), _ratio(of_b.high, of_a.low)) if positive else (None, None)
     p = p_value(a, b)
     ratio = _ratio(of_b.value, of_a.value)
-    return QuantityComparison(where, name, of_a, of_b, (a.launches, b.launches), ratio, low, high, p, p)
+    return QuantityComparison(where, quantity, of_a, of_b, ratio, low, high, a.launches, b.launches, p, p)
 
 
 def _ratio(over: float, under: float) -> float | None:

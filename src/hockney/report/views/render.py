@@ -12,10 +12,21 @@ from rich.text import Text
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
-from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
+from hockney.machine.formula import (
+    OVERSUBSCRIBED,
+    bandwidth,
+    formulas,
+    half_bandwidth_size,
+    interval,
+    inverse,
+    latency,
+    latex,
+    latex_text,
+    published,
+    quantity,
+)
 from hockney.machine.levels import level_remark
 from hockney.machine.select import titles, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, inverse, latency, published
 from hockney.models.base import Fit, Parameter, Quality, preferred_model
 from hockney.models.effects.base import Cell
 from hockney.units import format_bytes

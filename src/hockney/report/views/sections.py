@@ -9,9 +9,8 @@ from typing import Any
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Machine
-from hockney.machine.formula import interval, stated
+from hockney.machine.formula import OVERSUBSCRIBED, interval, stated
 from hockney.machine.select import UNKNOWN, collective_title, titles
-from hockney.machine.summary import OVERSUBSCRIBED
 from hockney.models.base import Fit, Parameter
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models

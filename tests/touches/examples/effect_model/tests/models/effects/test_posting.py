@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hockney.models.effects.base import effect_models
-from hockney.records.effect_answers.overlap import OverlapAnswer
+from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord
 
 

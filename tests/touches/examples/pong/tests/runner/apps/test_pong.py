@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from hockney.apps.pong.answer import PongAnswer
+from hockney.apps.pong.app import PongAnswer
 from hockney.errors import RequestError
 from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hockney.models.effects.base import Effect, effect_models
-from hockney.records.effect_answers.overlap import OverlapAnswer
+from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
 CALLS = {"sender": "isend_s", "receiver": "irecv_s"}

@@ -1,38 +1,54 @@
-"""`hockney predict pong`: what a message there and back takes."""
+"""`hockney predict pong`: 2 (α + n β), with α and β as a ping-pong of the machine file has them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
+from hockney.apps.pong.app import FORMULA, PongCase
 from hockney.errors import RequestError
-from hockney.fields import Option
-from hockney.predict.options import MachineFile, Sizes
-from hockney.predict.verb import predict
-from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
+from hockney.machine.file import Machine, load
+from hockney.machine.select import select_entry
+from hockney.predict.estimators.base import Progress
+from hockney.predict.message import predict_message
+from hockney.report.application import AppAnswer
 from hockney.units import format_bytes, format_time
 
-with later():
-    from hockney.apps.pong.model import FORMULA, there_and_back_s
-    from hockney.machine.file import load
+
+@dataclass(frozen=True)
+class PongTime:
+    """Of one message."""
+
+    size_B: int
+    time_s: float
 
 
-class PongCase(MachineFile, Sizes):
-    """Which messages are predicted."""
+@dataclass(frozen=True)
+class PongTimes(AppAnswer):
+    """Of each message."""
 
-    locality: Annotated[str | None, Option("Of the two ranks. [default: the nearest measured]")] = None
+    operation: str
+    formula: str
+    machine: Path
+    points: list[PongTime]
+
+    def text(self) -> Iterator[str]:
+        """A line for each message."""
+        for point in self.points:
+            yield f"{format_bytes(point.size_B)} there and back: {format_time(point.time_s)}, {self.formula}"
 
 
-@verb("pong", examples="hockney predict pong --bytes 8 --bytes 1MiB --machine machine.json", of=predict)
-def pong(case: PongCase, json: JsonOption = False) -> None:
-    """The time of `hockney run pong` from the latency and the bandwidth of a machine file."""
+def predict(_: Progress, case: PongCase) -> PongTimes:
+    """RequestError without a size."""
     if not case.sizes_B:
         raise RequestError("pong needs --bytes", "for example --bytes 64KiB")
     machine = load(case.machine)
-    times_s = {size_B: there_and_back_s(machine, size_B, case.locality) for size_B in case.sizes_B}
-    if json:
-        points = [{"size_B": size_B, "time_s": time_s} for size_B, time_s in times_s.items()]
-        say.json({"operation": "pong", "formula": FORMULA, "machine": str(case.machine), "points": points})
-        return
-    for size_B, time_s in times_s.items():
-        say.line(f"{format_bytes(size_B)} there and back: {format_time(time_s)}, {FORMULA}")
+    points = [PongTime(size_B, there_and_back_s(machine, size_B, case.locality)) for size_B in case.sizes_B]
+    return PongTimes("pong", FORMULA, case.machine, points)
+
+
+def there_and_back_s(machine: Machine, size_B: int, locality: str | None = None) -> float:
+    """Seconds, without a locality for the nearest ranks; RequestError where no ping-pong was measured there."""
+    entry = select_entry(machine, {"operation": "pingpong", "locality": locality})
+    return 2 * predict_message(entry, size_B, "hockney").time_s

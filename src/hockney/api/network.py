@@ -1,0 +1,175 @@
+"""Networks as graphs: their measures, what traffic does to them, maps of ranks, measured latencies by hops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from hockney.errors import RequestError
+from hockney.machine.congestion import MeasuredShare, measured_shares
+from hockney.machine.file import load
+from hockney.network.bisection.bisection import bisection
+from hockney.network.bisection.measure import NetworkAnswer as NetworkAnswer
+from hockney.network.bisection.measure import measure
+from hockney.network.node_choice import NodeChoice, allocated
+from hockney.network.topologies.base import Network, Topology, parse_spec
+from hockney.network.traffic.base import Allocated, Links, Progress
+from hockney.network.traffic.effective import effective_bisection
+from hockney.network.traffic.mapping import MapAnswer as MapAnswer
+from hockney.network.traffic.mapping import Situation, compare, read_map
+from hockney.network.traffic.measured import LocalityAnswer as LocalityAnswer
+from hockney.network.traffic.measured import by_hops, hosts_of, measured_pairs, nodes_by_name, read_nodes
+from hockney.network.traffic.patterns import Volumes, parse_pattern
+from hockney.network.traffic.study import TrafficAnswer as TrafficAnswer
+from hockney.network.traffic.study import default_routing, spread_of_samples, study
+from hockney.network.traffic.worst import worst_of_permutations
+from hockney.options.network import (
+    EffectiveOptions,
+    GraphOptions,
+    LocalityOptions,
+    MapOptions,
+    NamedTopology,
+    Routed,
+    TrafficOptions,
+)
+from hockney.records.folder import Campaign
+from hockney.report.drawn import checked_ending, write_drawing
+from hockney.report.effective import ComputedShare, effective, findings
+from hockney.report.networks import draw
+
+MOST_WORST = 128
+"""Nodes up to which the worst permutation is looked for: seconds."""
+
+
+def network_measures(topology: Topology, described: Mapping[str, str], options: GraphOptions) -> NetworkAnswer:
+    """Hops, ports and bisection of a topology, described as in its spec; its figure where one is asked for."""
+    if options.figure is not None:
+        checked_ending(options.figure)
+    graph = topology.make(described)
+    measured = measure(graph, allocated(graph, options))
+    if options.figure is not None:
+        write_drawing(options.figure, lambda: draw(measured))
+    return measured.answer(options.figure)
+
+
+def _routing(routed: Routed, graph: Network) -> str:
+    return routed.routing.replace("-", "_") or default_routing(graph)
+
+
+def network_traffic(
+    routed: Routed, options: TrafficOptions, nodes: NodeChoice, progress: Progress
+) -> TrafficAnswer:
+    """What a traffic does to the links of a network."""
+    graph = parse_spec(routed.topology)
+    result = study(
+        Allocated(Links.of(graph), allocated(graph, nodes)),
+        traffic=options.kind.replace("-", "_"),
+        routing=_routing(routed, graph),
+        size_B=options.size_B,
+        streams=options.streams,
+        seed=options.seed,
+    )
+    samples, seed = options.samples, options.seed
+    spread = spread_of_samples(result, samples, progress) if samples > 1 else None
+    is_bisection = result.traffic == "random_bisection"
+    share = effective_bisection(result.among, result.routing, samples, seed, progress) if is_bisection else None
+    return result.answer(options.links, spread, share)
+
+
+def network_map(routed: Routed, options: MapOptions, nodes: NodeChoice) -> MapAnswer:
+    """Maps of a pattern's ranks onto nodes, beside what no map can be below."""
+    pattern = parse_pattern(options.pattern, Volumes(options.size_B, options.cells, options.periodic))
+    graph = parse_spec(routed.topology)
+    among = Allocated(Links.of(graph), allocated(graph, nodes))
+    situation = Situation(pattern, among, options.ppn, _routing(routed, graph))
+    return compare(
+        situation, {str(options.map_file): read_map(options.map_file, situation)} if options.map_file else {}
+    )
+
+
+def network_locality(options: LocalityOptions, on: NamedTopology) -> tuple[LocalityAnswer, list[str]]:
+    """Latencies of a campaign by hops, and warnings."""
+    graph, hosts = parse_spec(on.topology), options.hosts
+    campaign = Campaign.open(options.campaign)
+    size_B, pairs = measured_pairs(campaign, options.size_B, options.variant)
+    node_of = read_nodes(hosts, pairs, graph) if hosts else nodes_by_name(hosts_of(campaign), graph)
+    warnings = [*campaign.warnings]
+    if not hosts and len(node_of) < graph.nodes:
+        warnings.append(
+            f"{len(node_of)} hosts are taken to be the first of the {graph.nodes} nodes, in the order of their "
+            "names; --host-map says where they are"
+        )
+    latencies = by_hops(graph, pairs, node_of)
+    answer = LocalityAnswer(
+        topology=graph.spec,
+        bytes=size_B,
+        variant=options.variant,
+        hosts_from=str(hosts) if hosts else "order of their names",
+        nodes=dict(sorted(node_of.items(), key=lambda item: item[1])),
+        classes=latencies.classes(),
+        fit=latencies.fit(),
+    )
+    return answer, warnings
+
+
+@dataclass(frozen=True)
+class EffectiveBisectionAnswer:
+    """Effective bisection bandwidth against the number of nodes."""
+
+    topology: str
+    routing: str
+    seed: int
+    computed: list[ComputedShare]
+    measured: list[MeasuredShare]
+    figure: str | None
+
+    @property
+    def title(self) -> str:
+        """The network and its routing."""
+        return f"{self.topology}, {self.routing.replace('_', '-')}"
+
+    def findings(self) -> list[str]:
+        """What is left of full bisection on the most nodes, in words."""
+        return [finding.text for finding in findings(self.computed, self.measured)]
+
+
+def network_effective(on: Routed, options: EffectiveOptions, progress: Progress) -> EffectiveBisectionAnswer:
+    """Shares of full bisection on each number of nodes, computed and measured, and their figure."""
+    if options.figure is not None:
+        checked_ending(options.figure)
+    graph = parse_spec(on.topology)
+    links, routing = Links.of(graph), _routing(on, graph)
+    powers = [1 << exponent for exponent in range(1, graph.nodes.bit_length())]
+    counts = sorted({*(options.counts or [*powers, graph.nodes])})
+    if counts[0] < 2 or counts[-1] > graph.nodes:
+        raise RequestError(
+            f"--nodes: 2 to {graph.nodes} of them can be chosen", "name fewer, or a larger topology"
+        )
+    measured = measured_shares(load(options.machine)) if options.machine is not None else []
+    computed = []
+    for number, count in enumerate(counts):
+        among = Allocated(links, np.arange(count))
+        share = effective_bisection(among, routing, options.samples, options.seed)
+        worst = 1 / worst_of_permutations(among).congestion if count <= MOST_WORST else None
+        computed.append(
+            ComputedShare(**vars(share), bisection_share=_bisection_share(among), worst_permutation_share=worst)
+        )
+        progress((number + 1) / len(counts), f"{count} nodes")
+    figure = options.figure
+    answer = EffectiveBisectionAnswer(
+        graph.spec, routing, options.seed, computed, measured, str(figure) if figure else None
+    )
+    if figure is not None:
+        write_drawing(figure, lambda: effective(answer.title, computed, measured))
+    return answer
+
+
+def _bisection_share(among: Allocated) -> float:
+    """What the links of the least bisection leave to each pair across it, at most one link of a node."""
+    network, nodes = among.links.network, among.nodes
+    rate = network.bandwidth_bit_per_s
+    fastest = among.links.node_link_B_per_s
+    weight = network.parallel * (np.ones_like(rate) if fastest is None else rate / 8 / fastest)
+    return min(1.0, bisection(network, nodes, weight).high / (len(nodes) // 2))

@@ -1,0 +1,163 @@
+"""What `hockney show` shows of a machine file: its models as text, tables, LaTeX or data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from hockney import _core
+from hockney.errors import RequestError
+from hockney.machine.congestion import Congestions
+from hockney.machine.file import Machine, load
+from hockney.machine.levels import at_any_level
+from hockney.machine.select import matching
+from hockney.models.collectives.closed_form import collective_models
+from hockney.models.views import VIEWS, View
+from hockney.options.show import ShowOptions
+from hockney.report.views.in_short import as_summary
+from hockney.report.views.plot import as_plots
+from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
+from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
+from hockney.report.views.sections import (
+    COLLECTIVES,
+    ModelSection,
+    effects_known,
+    of_collectives,
+    of_effects,
+    of_fits,
+)
+
+
+@dataclass(frozen=True)
+class ShownMachine:
+    """The part of a machine that was asked for, with its fits and further models as sections.
+
+    Without `views` fits are shown as formulas, and the others in their exact view (in JSON in all four). `lines`
+    are a summary or plots, which stand for all of it.
+    """
+
+    path: Path
+    part: Machine
+    fits: Sequence[ModelSection] = ()
+    more: Sequence[ModelSection] = ()
+    views: Sequence[View] = ()
+    lines: str = ""
+    warnings: Sequence[str] = ()
+
+    @property
+    def _bare(self) -> Machine:
+        return self.part.model_copy(update={"point_to_point": []}) if self.views else self.part
+
+    @property
+    def _usual(self) -> Sequence[View]:
+        return self.views or ("exact",)
+
+    @property
+    def text(self) -> str:
+        """Formulas and views, or the lines."""
+        more = sections_text(self.more, self._usual, not self.views)
+        parts = as_formulas(self._bare), sections_text(self.fits, self._usual, False), more
+        return self.lines or "\n\n".join(filter(None, parts))
+
+    @property
+    def latex(self) -> str:
+        """A LaTeX document."""
+        lines = [*sections_latex(self.fits, self._usual), *sections_latex(self.more, self._usual)]
+        return as_latex(self._bare, lines)
+
+    @property
+    def tables(self) -> list[Table]:
+        """Tables of the fits and of the sections."""
+        return [*as_tables(self._bare), *sections_tables([*self.fits, *self.more], self._usual)]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The answer for `--json`."""
+        views, data = self.views or VIEWS, overview(self.part)
+        # In the order of `of_fits`: entry by entry, model by model.
+        models = [model for entry in data["entries"] for model in entry["models"].values()]
+        for model, section in zip(models, sections_data(self.fits, views), strict=True):
+            model["views"] = section["views"]
+        effects = [section for section in self.more if "effect" in section.data]
+        collectives = [section for section in self.more if "operation" in section.data]
+        return {
+            "machine": str(self.path),
+            **data,
+            "effects": sections_data(effects, views),
+            "collectives": sections_data(collectives, views),
+        }
+
+
+def show(options: ShowOptions, columns: int = 80) -> ShownMachine:
+    """What the options choose of a machine file, plots at most `columns` wide.
+
+    RequestError for what the file does not have, and for options that do not go together.
+    """
+    format_, operation = options.format_, options.operation
+    machine = load(options.machine)
+    if options.any_level:
+        (machine,) = at_any_level(machine)
+    is_collective = operation in (*collective_models.names(), COLLECTIVES)
+    is_effect = operation in effects_known(machine)
+    _refuse_ranks(options, is_collective)
+    has_more = bool(options.topology) or "view" in options.model_fields_set
+    if options.plot and (format_ != "text" or is_collective or is_effect or has_more):
+        raise RequestError(
+            "--plot draws the times of messages, as text",
+            "leave out --format, --json, --view, --topology and effects",
+        )
+    part = machine.model_copy(update={"point_to_point": []})
+    if not is_collective and not is_effect:
+        part = _part(machine, options)
+    if options.plot:
+        plots = as_plots(part.point_to_point, options.model or "", columns)
+        return ShownMachine(options.machine, part, lines=plots)
+    views = [view for view in VIEWS if options.view in ("all", view)]
+    if options.topology and format_ != "json" and "bounded" not in views:
+        raise RequestError("--topology applies to bounds alone", "add --view bounded, or all")
+    needs_bounds = format_ == "json" or "bounded" in views
+    congestions = Congestions(machine, options.topology) if needs_bounds else None
+    fits = of_fits(part, congestions) if format_ == "json" or views else []
+    more: list[ModelSection] = []
+    # Effects have no cache and no models of one's choice, collectives no locality either.
+    only = options.model_fields_set & {"operation", "locality", "variant", "cache", "model"}
+    if is_effect or not only & {"operation", "cache", "model"}:
+        more += of_effects(machine, operation, options.locality, options.variant)
+    if is_collective or not only:
+        shared = congestions.at() if congestions else None
+        more += of_collectives(
+            machine, operation, algorithm=options.algorithm, ranks=options.ranks, congestion=shared
+        )
+    lines = as_summary(part) if format_ == "summary" else ""
+    warnings = machine.provenance.warnings if format_ != "json" else ()
+    return ShownMachine(options.machine, part, fits, more, views, lines, warnings)
+
+
+def _refuse_ranks(options: ShowOptions, is_collective: bool) -> None:
+    ranks = options.ranks
+    if (ranks is not None or options.algorithm) and not is_collective:
+        raise RequestError(
+            "--ranks and --algorithm apply to a collective",
+            "name one: --operation bcast, or --operation collectives",
+        )
+    if ranks is not None and not 2 <= ranks <= _core.MOST_RANKS:
+        raise RequestError(
+            f"a collective has at least 2 ranks and at most {_core.MOST_RANKS} (2^30), not {ranks}",
+            "for example --ranks 64",
+        )
+
+
+def _part(machine: Machine, options: ShowOptions) -> Machine:
+    """The machine with the point-to-point entries and models that the options choose."""
+    if not machine.point_to_point and options.operation is None:
+        return machine
+    keys = options.model_dump(include={"operation", "locality", "variant", "cache"})
+    part = machine.model_copy(update={"point_to_point": matching(machine, keys)})
+    if not part.point_to_point:
+        return part
+    usual = "piecewise" if options.format_ in ("text", "latex") else "all"
+    return chosen(part, options.model or usual)

@@ -1,0 +1,207 @@
+"""Conjugate gradients: what it is asked, checked before anything is launched, and the words of its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal, Self, get_args
+from urllib.parse import quote
+
+from pydantic import BaseModel, Field, model_validator
+
+from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.options import (
+    ABOUT_PREDICTION,
+    SUMS,
+    VARIANTS,
+    Given,
+    Parameters,
+    StencilCase,
+    StencilStudy,
+    Variant,
+    parse_unknowns,
+)
+from hockney.campaign.plan import AppLaunching
+from hockney.errors import RequestError
+from hockney.fields import Option, Without
+from hockney.report.application import App, Question, apps
+from hockney.units import Extents
+from hockney.words import listed, words
+
+Stores = Literal["auto", "plain", "streaming"]
+
+MOST_ITERATIONS = 10**6
+USUAL_SIZE = "100x100x100"
+STREAMED = 10
+"""How often the traffic of an iteration is timed by itself before each solve."""
+
+
+class CgStudy(StencilStudy):
+    """A study: each size on each number of ranks and each of its grids, in one launch.
+
+    `eps` 0 does exactly `iterations`. `launches`: how many there will be, each with the whole study.
+    """
+
+    sizes: Annotated[
+        tuple[tuple[int, Extents], ...],
+        Option(
+            f"Unknowns, in two or three directions; several: with commas. [default: {USUAL_SIZE}]",
+            flags=("--size",),
+            read=parse_unknowns,
+            repeat=True,
+            commas=True,
+        ),
+    ] = ()
+    variants: Annotated[
+        tuple[Variant, ...],
+        Option(
+            f"{', '.join(VARIANTS)}, or several.",
+            flags=("--formulation",),
+            read=words,
+            commas=True,
+            show=",".join,
+        ),
+    ] = ("single_sweep",)
+    stores: Annotated[Stores, Option(f"{listed(get_args(Stores))} (A p passes by the caches).")] = "auto"
+    eps: Annotated[float, Option("[default: 1e-6]", show=None), Field(lt=1)] = 1e-6
+    iterations: Annotated[
+        int,
+        Option("With --eps the most. [default: until eps, 10000 at most]", show=None),
+        Field(ge=1),
+    ] = 10000
+    replace_every: Annotated[int, Option("r = b - A x every so many iterations; 0: never."), Field(ge=0)] = 50
+    bound: Annotated[
+        bool,
+        Option("By itself before each solve: a lower bound of its time."),
+    ] = False
+    solution: Annotated[Path | None, Option("File of the solution: raw doubles, described in FILE.json.")] = None
+    launches: int = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, given: Given) -> Given:
+        """What is not asked for follows from what is, or from this host."""
+        completed = {"sizes": (parse_unknowns(USUAL_SIZE),), **given}
+        if "iterations" in given and "eps" not in given:
+            completed["eps"] = 0.0
+        return completed
+
+    @model_validator(mode="after")
+    def _can_be_done(self) -> Self:
+        """RequestError for what no launch could do."""
+        if self.iterations > MOST_ITERATIONS:
+            raise RequestError(f"--iterations must be from 1 to {MOST_ITERATIONS}", "for example 100")
+        if not self.eps >= 0:
+            raise RequestError(f"--eps must be at least 0 and below 1, not {self.eps:g}", "for example 1e-6")
+        if not self.compute and (self.eps > 0 or self.faces != "packed" or self.solution):
+            raise RequestError(
+                "without computing nothing converges and there is nothing to write",
+                "give --iterations and leave out --solution, with --faces packed",
+            )
+        count = self.launches * len(self.problems())
+        if self.solution and count > 1:
+            raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
+        return self
+
+    def problems(self) -> list[tuple[int, int, Extents, Grid, Variant]]:
+        """Every run as ranks, dimensions, unknowns, grid and variant."""
+        return [
+            (ranks, dimensions, cells, grid, variant)
+            for dimensions, cells in self.sizes
+            for ranks in self.ranks
+            for grid in self.grids_on(ranks, cells)
+            for variant in self.variants
+        ]
+
+    def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
+        """The keys of the program's requests."""
+        for ranks, dimensions, cells, grid, variant in self.problems():
+            yield (
+                ranks,
+                cells,
+                {
+                    **self.parameters_on(cells, grid),
+                    "dimensions": dimensions,
+                    "variant": variant,
+                    "stores": self.stores,
+                    "eps": self.eps,
+                    "iterations": self.iterations,
+                    "replace_every": self.replace_every,
+                    "stream": STREAMED if self.bound and self.compute and not is_simulated else 0,
+                    "file": quote(str(self.solution.absolute())) if self.solution else "",
+                },
+            )
+
+    def sized(self, asked: Parameters, cells: Extents) -> str:
+        """The option that asks for so many unknowns."""
+        return f"--size {'x'.join(map(str, cells[: int(asked['dimensions'])]))}"
+
+
+class Pictures(BaseModel):
+    """What is drawn of a run."""
+
+    plot: Annotated[Path | None, Option("The solution.", flags=("--figure",))] = None
+    convergence: Annotated[
+        Path | None, Option("Picture of the residual over iterations: .svg, .png or .html.")
+    ] = None
+
+
+class CgCase(StencilCase):
+    """Which iterations are predicted."""
+
+    operation: str = "cg"
+    cells: Annotated[
+        Extents | None,
+        Option(
+            "Unknowns, in two or three directions.",
+            flags=("--size",),
+            read=lambda text: parse_unknowns(text)[1],
+        ),
+    ] = None
+    formulation: Annotated[Variant | None, Option(f"{listed(VARIANTS)}.")] = "single_sweep"
+    iterations: Annotated[
+        int,
+        Option("Their mean is given; with --runs, as many as a solution takes."),
+        Field(ge=1),
+    ] = 100
+    eps: Annotated[
+        float | None,
+        Option("With --runs. [default: that of the runs]"),
+        Field(gt=0, lt=1),
+    ] = None
+
+
+APP = App(
+    name="cg",
+    title="Conjugate gradients",
+    meaning="Conjugate gradients for Poisson's equation; an iteration exchanges halos, applies the operator and "
+    "adds up over all ranks. Its time is that of the whole solution over the number of iterations.",
+    run=Question(
+        """Conjugate gradients for Poisson's equation in two or three dimensions: iterations, time, traffic.
+
+The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.""",
+        "hockney run cg\n"
+        "hockney run cg --size 500x500 --ranks 2\n"
+        "hockney run cg --size 200x200x200 --ranks 1,2 --bound\n"
+        "hockney run cg --size 300x200 --ranks 6 --grid all --convergence convergence.png\n"
+        "hockney run cg --size 300x200 --solution u.dat --figure u.png",
+        {"study": CgStudy, "pictures": Pictures, "launching": Annotated[AppLaunching, Without("ranks")]},
+    ),
+    predict=Question(
+        """The time of an iteration on process grids, ranked, with intervals, and where communication matters.
+
+The exchange of halos and the sums over all ranks (recursive doubling) are simulated, message by message, with
+the machine's costs; an unknown takes what runs of `hockney run cg` took, or --cell-time. Runs of two sizes or
+more say, too, how many iterations a solution takes, and so how long it is.""",
+        "hockney predict cg --size 512x512x512 --ranks 48 --grid all --cell-time 2ns\n"
+        "hockney predict cg --size 4096x4096 --ranks 64 --grid 8x8x1 --runs folder --machine machine.json --json",
+        {"case": CgCase},
+    ),
+    unit="an iteration",
+    rate="iterations/s",
+    about="Communication: halos and sums, of the time of all ranks.",
+    about_bound="The bound: memory bandwidth, measured in turns with solutions, over the bytes of an iteration.",
+    about_prediction=f"{ABOUT_PREDICTION} Sums go by {SUMS.replace('_', ' ')}.",
+)
+
+apps.register("cg")(APP)

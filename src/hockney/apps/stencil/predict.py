@@ -1,0 +1,396 @@
+"""Process grids ranked by predicted time: from a program's cells, costs of messages and measured runs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from hockney.apps.stencil.calibrate import PredictionSource, calibrate
+from hockney.apps.stencil.choice import (
+    SHARES,
+    USUAL_CELL_S,
+    CommunicationGrowth,
+    GridPrediction,
+    growth,
+    not_told_apart,
+    predict_step,
+    rank_grids,
+)
+from hockney.apps.stencil.grids import Grid, by_ranks, parse_grids
+from hockney.apps.stencil.measured import (
+    Computation,
+    MeasuredRuns,
+    computation,
+    largest_box_B,
+    measured_runs,
+    runs_of,
+)
+from hockney.apps.stencil.options import MOST_CELLS, SUMS, StencilCase
+from hockney.apps.stencil.solution import Solution
+from hockney.apps.stencil.stencil import Stencil
+from hockney.apps.stencil.steps import StencilStep
+from hockney.apps.stencil.surroundings import Surroundings, Tuned
+from hockney.errors import RequestError
+from hockney.machine.placement import placement
+from hockney.predict.estimators.base import Progress
+from hockney.predict.network_figures import costs_of
+from hockney.predict.on_topology import on_topology
+from hockney.predict.place import Place, place_of
+from hockney.records.app_record import AppRecord
+from hockney.report.application import AppAnswer
+from hockney.report.run_tables import Column, interval, table
+from hockney.report.tables import Table
+from hockney.units import Extents, format_time
+
+USUAL_SIDE = 480
+"""Cells along each side of the whole where no size is given."""
+MOST_SIMULATED = 200_000
+"""Ranks of all grids together: a minute, and some gigabytes where one grid has them all."""
+MOST_REFUSED = 3
+"""Refused grids that are named on the terminal; --json has all."""
+SHOWN = 12
+"""Grids that a table on the terminal has; --json has all."""
+MOST_OF_SEVERAL = 3
+"""The same for each of several numbers of ranks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedGrids(GridPrediction):
+    """The fastest of the grids of one number of ranks, and all, the fastest first. `cells`: of the whole."""
+
+    ranks: int
+    cells: tuple[int, int, int]
+    told_apart: bool
+    not_told_apart_from: list[str]
+    grids: list[GridPrediction]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exceeds:
+    """From where on communication takes more than a share of the time; None: nowhere."""
+
+    share: float
+    ranks: int | None
+    grid: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StencilAnswer(AppAnswer):
+    """`refused`: why other grids are left out. `growth`: the share of communication as ranks are added.
+
+    `calibrated_on`: runs whose communication was used, which gave `tuned`.
+    """
+
+    operation: str
+    model: str
+    scaling: str
+    halo: str
+    solution: Solution | None
+    refused: dict[str, str]
+    growth: list[CommunicationGrowth]
+    communication_exceeds: list[Exceeds]
+    origin: str
+    calibrated_on: int
+    tuned: Tuned
+    warnings: list[str]
+
+    @property
+    @abstractmethod
+    def ranked(self) -> Sequence[RankedGrids]:
+        """One entry for each number of ranks, the fewest first."""
+
+    def rows(self) -> list[dict[str, object]]:
+        """A row for each grid, as a table has it: times in seconds."""
+        return [
+            {"operation": self.operation, "ranks": ranked.ranks, "cells": "x".join(map(str, ranked.cells))}
+            | {name: value for name, value in grid.row().items() if value is not None}
+            | {
+                "is_fastest": grid is ranked.grids[0],
+                "may_be_fastest": grid is ranked.grids[0] or str(grid.grid) in ranked.not_told_apart_from,
+            }
+            for ranked in self.ranked
+            for grid in ranked.grids
+        ]
+
+    def caveats(self) -> list[str]:
+        """What limits the predictions."""
+        return self.warnings
+
+    def text(self) -> Iterator[str | Table]:
+        """The fastest grids, which of them cannot be told apart, and where communication matters."""
+        several = len(self.ranked) > 1
+        shown = [grid for ranked in self.ranked for grid in ranked.grids[: MOST_OF_SEVERAL if several else SHOWN]]
+        on = "" if several else f" on {self.ranked[0].ranks} ranks"
+        columns: list[Column[GridPrediction]] = [
+            Column("ranks", lambda grid: str(grid.grid.ranks) if several else ""),
+            Column("grid", lambda grid: str(grid.grid), is_text=True),
+            Column("time", lambda grid: format_time(grid.time_s)),
+            Column("95 % interval", lambda grid: interval(grid.low_s, grid.high_s)),
+            Column("MLUP/s", lambda grid: f"{grid.mlups:.4g}"),
+            Column("communication", lambda grid: f"{grid.communication_share:.1%}"),
+            Column("speed-up", lambda grid: "" if grid.speedup is None else f"{grid.speedup:.4g}"),
+            Column("efficiency", lambda grid: "" if grid.efficiency is None else f"{grid.efficiency:.1%}"),
+            Column("solution", lambda grid: format_time(grid.solution_s.value) if grid.solution_s else ""),
+            Column(
+                "its interval",
+                lambda grid: interval(grid.solution_s.low, grid.solution_s.high) if grid.solution_s else "",
+            ),
+        ]
+        yield table(f"{self.operation}{on}, an iteration", shown, columns)
+        if (left := sum(len(ranked.grids) for ranked in self.ranked) - len(shown)) > 0:
+            yield f"and {left} slower grids (--json has all)"
+        for ranked in self.ranked:
+            yield from _choice(ranked)
+        if self.solution:
+            yield self.solution.in_words()
+        scanned = self.growth[-1].ranks if self.growth else 0
+        for step in self.communication_exceeds:
+            where = (
+                f"from {step.ranks} ranks on ({step.grid})" if step.ranks else f"on none of up to {scanned} ranks"
+            )
+            yield f"communication exceeds {step.share:.0%} of the time {where}"
+        how = "no run of the program was used for them"
+        how = f"calibrated on {self.calibrated_on} runs" if self.calibrated_on else how
+        yield f"communication: simulated with {self.origin}; {how}"
+        for name, why in islice(self.refused.items(), MOST_REFUSED):
+            yield f"{name}: {why}"
+        if len(self.refused) > MOST_REFUSED:
+            yield f"{len(self.refused) - MOST_REFUSED} more grids do not fit either"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridsOfOneNumber(StencilAnswer, RankedGrids):
+    """Grids of one number of ranks."""
+
+    @property
+    def ranked(self) -> list[RankedGrids]:
+        """Itself."""
+        return [self]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridsOfSeveralNumbers(StencilAnswer):
+    """Grids of several numbers of ranks."""
+
+    predictions: list[RankedGrids]
+
+    @property
+    def ranked(self) -> list[RankedGrids]:
+        """Those of each number."""
+        return self.predictions
+
+
+def _choice(ranked: RankedGrids) -> Iterator[str]:
+    if others := ranked.not_told_apart_from:
+        more = " and others" if len(others) > SHOWN else ""
+        yield f"{ranked.grid} is predicted fastest, but cannot be told from {', '.join(others[:SHOWN])}{more}"
+    elif len(ranked.grids) > 1:
+        second = ranked.grids[1]
+        yield f"{ranked.grid} is fastest, by {second.time_s / ranked.time_s - 1:.1%} over {second.grid}"
+
+
+SolutionOfRuns = Callable[[MeasuredRuns], Solution | None]
+"""Says of runs how many iterations a whole solution takes."""
+
+
+def predict_grids(
+    progress: Progress, case: StencilCase, solution: SolutionOfRuns = lambda _: None
+) -> GridsOfOneNumber | GridsOfSeveralNumbers:
+    """The mean of the iterations on every grid asked for, the fastest of each number of ranks first.
+
+    A cell takes what is given, else what it took in the runs, else `USUAL_CELL_S`; communication is calibrated on
+    the runs where there are enough. RequestError for more ranks than are simulated at once, for runs of which
+    none is of the program, and for a number of ranks of which no grid is possible.
+    """
+    if case.cells is not None and case.subdomain is not None:
+        raise RequestError("--size and --subdomain both say how many cells there are", "give one of them")
+    if case.cell_s is not None and not case.cell_s > 0:
+        raise RequestError("--cell-time must be positive", "for example 0.9ns")
+    grids = parse_grids(case.grids, case.ranks)
+    runs = None if case.runs is None else measured_runs(case.runs)
+    solved = None if runs is None else solution(runs)
+    iterations = case.iterations
+    if solved is not None and "iterations" not in case.model_fields_set:
+        iterations = max(1, round(solved.iterations.value))
+    surroundings = _surroundings(case, grids[0].ranks)
+    if (together := sum(grid.ranks for grid in grids)) > MOST_SIMULATED:
+        raise RequestError(
+            f"{len(grids)} grids of {together} ranks together are more than the {MOST_SIMULATED} ranks that are "
+            "simulated at once",
+            "name fewer grids",
+        )
+    costs, grids_of = surroundings.costs, by_ranks(grids)
+    assumed = [costs.assumptions(surroundings.place(ranks), ranks) for ranks in grids_of]
+    warnings = [*costs.warnings, *dict.fromkeys(word for words in assumed for word in words)]
+    if case.cells is None and case.subdomain is None:
+        warnings.append(f"no size is given: {Extents(*(USUAL_SIDE,) * 3)} cells are taken")
+    if case.cell_s is None and runs is None:
+        warnings.append(
+            "what a cell takes is not known: 1 ns is taken; --cell-time or --runs say what it is on this machine"
+        )
+    computed = None
+    if runs is not None:
+        warnings += runs.warnings
+        alike = _alike(case, runs)
+        computed = computation(alike) if case.cell_s is None else None
+    if computed is not None and computed.packing_s_per_B is not None:
+        surroundings = replace(surroundings, costs=replace(costs, copy_s_per_B=computed.packing_s_per_B))
+
+    def step_on(grid: Grid) -> StencilStep:
+        stencil = _stencil(case, grid)
+        cell_s = USUAL_CELL_S if case.cell_s is None else case.cell_s
+        if computed is not None:
+            cell_s = computed.at(_busy(computed, grid, surroundings)[0], largest_box_B(stencil))
+        if case.formulation is None:
+            return StencilStep(stencil, cell_s)
+        return StencilStep(stencil, cell_s, sums=SUMS, variant=case.formulation)
+
+    source = PredictionSource(surroundings)
+    if runs is not None:
+        try:
+            source = calibrate(runs_of(runs.records), surroundings, progress)
+        except RequestError as error:
+            warnings.append(f"communication is not calibrated: {error.message}")
+    alone = _alone(step_on, source, iterations)
+
+    def completed(grid: GridPrediction) -> GridPrediction:
+        if computed is not None:
+            grid = _with_open_cells(grid, _stencil(case, grid.grid), computed, surroundings)
+        grid = replace(grid, alone_per_s=alone)
+        return grid if solved is None else replace(grid, solution_s=solved.time_s(grid))
+
+    ranked: list[RankedGrids] = []
+    refused: dict[str, str] = {}
+    for ranks, group in grids_of.items():
+        simulated, refused_of_group = rank_grids(step_on, group, source, iterations)
+        refused |= refused_of_group
+        whole = _stencil(case, simulated[0].grid)
+        if computed is not None:
+            warnings += computed.doubt(whole)
+        rivals = [str(rival.grid) for rival in not_told_apart(simulated, source)]
+        ordered = [completed(grid) for grid in simulated]
+        ranked.append(
+            RankedGrids(
+                **vars(ordered[0]),
+                ranks=ranks,
+                cells=whole.cells,
+                told_apart=not rivals,
+                not_told_apart_from=rivals,
+                grids=ordered,
+            )
+        )
+    growing = growth(step_on, source, iterations)
+    exceeding = {
+        share: next((step for step in growing if step.communication_share > share), None) for share in SHARES
+    }
+    several = GridsOfSeveralNumbers(
+        operation=case.operation,
+        model="simulated",
+        scaling="strong" if case.subdomain is None else "weak",
+        halo=case.halo,
+        solution=solved,
+        refused=refused,
+        growth=growing,
+        communication_exceeds=[
+            Exceeds(share=share, ranks=step.ranks if step else None, grid=str(step.grid) if step else None)
+            for share, step in exceeding.items()
+        ],
+        origin=costs.origin,
+        calibrated_on=source.runs,
+        tuned=source.surroundings.tuned,
+        warnings=[*dict.fromkeys(warnings), *(solved.warnings if solved else [])],
+        predictions=ranked,
+    )
+    if len(ranked) > 1:
+        return several
+    words = {**vars(several), **vars(ranked[0])}
+    del words["predictions"]
+    return GridsOfOneNumber(**words)
+
+
+def _surroundings(case: StencilCase, ranks: int) -> Surroundings:
+    """Costs of messages, and where the system's mapping, or the topology, puts ranks.
+
+    `ranks` fill the topology where nothing says how many a node has.
+    """
+    costs, system = costs_of(case, both_ways=True)
+    if (linked := on_topology(case, ranks)) is not None:
+        if not linked.is_torus:
+            raise RequestError(
+                f"applications share the links of a torus, and {case.topology} is none",
+                "describe the network in a system file: --system",
+            )
+        costs = replace(costs, warnings=[*costs.warnings, linked.words])
+        return Surroundings(costs, linked.place, Tuned(network_s_per_B=linked.costs_per_link))
+
+    def place(ranks: int) -> Place | None:
+        if system is None:
+            return None
+        return place_of(placement(system, case.mapping, ranks, case.nodes, case.ppn), system)
+
+    return Surroundings(costs, place)
+
+
+def _stencil(case: StencilCase, grid: Grid) -> Stencil:
+    """The program's cells on a grid. RequestError where they do not fit."""
+    side = case.subdomain
+    if side is None:
+        return Stencil(case.cells or Extents(*(USUAL_SIDE,) * 3), grid, case.halo)
+    cells = Extents(*(side * count for count in grid))
+    if not side >= 1 or max(cells) > MOST_CELLS:
+        raise RequestError(
+            f"--subdomain {side} on {grid}: a direction has 1 to {MOST_CELLS} cells", "give a smaller cube"
+        )
+    return Stencil(cells, grid, case.halo)
+
+
+def _alone(step_on: Callable[[Grid], StencilStep], source: PredictionSource, iterations: int) -> float | None:
+    """Updates per second of one rank; None where it cannot be predicted."""
+    try:
+        return predict_step(step_on(Grid(1, 1, 1)), source, iterations).updates_per_s
+    except RequestError:
+        return None
+
+
+def _alike(case: StencilCase, runs: MeasuredRuns) -> list[AppRecord]:
+    """Runs of the program itself, whose cells take what this one's do. RequestError without."""
+    asked = case.operation, case.formulation
+    alike = [run for run in runs.records if (run.operation, run.parameters.get("variant")) == asked]
+    if not alike:
+        raise RequestError(
+            f"{runs.folder} has no run of {' '.join(filter(None, asked))}",
+            f"make some: `hockney run {case.operation} … -o {runs.folder}`",
+        )
+    return alike
+
+
+def _busy(computed: Computation, grid: Grid, surroundings: Surroundings) -> tuple[int, int]:
+    """The ranks on a node, and the most that there may be where no place says it."""
+    place = surroundings.place(grid.ranks)
+    if place is not None:
+        return place.ppn, place.ppn
+    usual = min(grid.ranks, max(computed.cell_s))
+    return usual, usual if surroundings.costs.crosses_network(None, grid.ranks) else grid.ranks
+
+
+def _with_open_cells(
+    prediction: GridPrediction, stencil: Stencil, computed: Computation, surroundings: Surroundings
+) -> GridPrediction:
+    """The prediction with an interval that allows for what cells may take beyond the runs.
+
+    None where boxes are of another size than theirs.
+    """
+    low_s, high_s = prediction.low_s, prediction.high_s
+    if low_s is None or high_s is None or not computed.has_boxes_like(stencil):
+        return replace(prediction, low_s=None, high_s=None)
+    fewest, most = _busy(computed, prediction.grid, surroundings)
+    rank_B = largest_box_B(stencil)
+    taken_s, (least_s, longest_s) = computed.at(fewest, rank_B), computed.open_at(fewest, most, rank_B)
+    factor = prediction.compute_s / taken_s
+    return replace(
+        prediction,
+        low_s=low_s - factor * (taken_s - least_s),
+        high_s=high_s + factor * (longest_s - taken_s),
+    )

@@ -1,1 +1,0 @@
-"""Communication patterns of programs, between ranks, one file each."""

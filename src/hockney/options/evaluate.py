@@ -1,0 +1,46 @@
+"""Options of `hockney evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hockney.fields import Option
+from hockney.options.measured import MeasuredData
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.registry import unit_files
+
+
+class EvaluateOptions(MeasuredData):
+    """What is predicted from what, by which models, and where the errors go."""
+
+    operation: Annotated[str, Option(known=lambda: (*POINT_TO_POINT, *COLLECTIVES, *applications()))] = "pingpong"
+    statistic: Annotated[str, Option("[default: the first of those in the table]")] = ""
+    models: Annotated[
+        list[str],
+        Option(
+            "Only this one, or several; with the one that answers, all baselines.",
+            flags=("--model",),
+            read=str,
+            repeat=True,
+            commas=True,
+        ),
+    ] = Field(default_factory=list)
+    train: Annotated[str, Option("Points of a collective to learn from, for example 'ranks <= 64'.")] = ""
+    test: Annotated[str, Option("Points to predict; left out: all others.")] = ""
+    system: Annotated[str, Option("A known one, or a JSON file that describes it.")] = ""
+    seed: Annotated[int, Option("By sample() where it names none.")] = 1
+    by: Annotated[
+        Literal["", "algorithm", "mapping"], Option("Give the errors of each `algorithm` or each `mapping`.")
+    ] = ""
+    predictions: Annotated[
+        Path | None, Option("Write every test point with its predictions (.csv, .csv.gz, .parquet).")
+    ] = None
+    figure: Annotated[Path | None, Option("Predicted against measured times.")] = None
+
+
+def applications() -> list[str]:
+    """Names of applications, whose runs are no rows of a table."""
+    return unit_files("hockney.apps.{}.section")

@@ -1,1 +1,0 @@
-"""What the runner answers about effects, one file each."""
