@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from hockney.tune.cells import Cell, Time
-from hockney.tune.rules import Algorithm
+from hockney.tune.cells import CallTimes, Time
+from hockney.tune.rules import Method
 
 BENCH = runpy.run_path(str(Path(__file__).resolve().parents[2] / "bench" / "choice"))
 WHERE = ("planted", "bcast", 8)
 
 
-def cell(default_s: float, width: float = 1.0, **others: float) -> Cell:
+def cell(default_s: float, width: float = 1.0, **others: float) -> CallTimes:
     times = {name: Time(time_s, time_s / width, time_s * width) for name, time_s in others.items()}
     default = Time(default_s, default_s / width, default_s * width)
-    return Cell("bcast", 8, 1024, default, {Algorithm(name): time for name, time in times.items()})
+    return CallTimes("bcast", 8, 1024, default, {Method(name): time for name, time in times.items()})
 
 
-def ratios(real: Cell, nearest_s: dict[str, float], modelled: list[Cell]) -> tuple[float, ...]:
-    named = {Algorithm(name): time_s for name, time_s in nearest_s.items()}
+def ratios(real: CallTimes, nearest_s: dict[str, float], modelled: list[CallTimes]) -> tuple[float, ...]:
+    named = {Method(name): time_s for name, time_s in nearest_s.items()}
     found: tuple[float, ...] = BENCH["judged"](WHERE, real, named, modelled, "all").ratios
     return found
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hockney.batch.base import Allocation
+from hockney.batch.base import JobAllocation
 from hockney.campaign import prepare
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import EnvironmentLack, RequestError
@@ -170,7 +170,7 @@ def test_ranks_far_beyond_this_host_are_refused_at_once(monkeypatch: pytest.Monk
 
 def test_nodes_of_a_flux_job_are_those_of_its_own_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     """flux-batch(1) sets no variables for its script, so that mpirun knows one node: its own."""
-    given = Allocation(system="flux", job="ƒM7", hosts=("n1", "n2"), cpus=(4, 4))
+    given = JobAllocation(system="flux", job="ƒM7", hosts=("n1", "n2"), cpus=(4, 4))
     monkeypatch.setattr(prepare, "allocation", lambda: given)
     plan = Plan(ranks=4, nodes=2)
     with pytest.raises(EnvironmentLack, match="mpirun does not take nodes from flux") as told:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hockney.check.cells import Times, times_in
+from hockney.check.cells import LaunchTimes, times_in
 from hockney.check.judge import judge
 from hockney.check.study import bounds, compared
 
@@ -171,7 +171,7 @@ def frame(
     return pd.DataFrame(rows)
 
 
-def times(truth: True_ = consistent, launches: int = 5, noise: Noise = QUIET, **other: object) -> Times:
+def times(truth: True_ = consistent, launches: int = 5, noise: Noise = QUIET, **other: object) -> LaunchTimes:
     """The same as `check` sees it."""
     return times_in(frame(truth, launches, noise, **other))  # type: ignore[arg-type]
 
@@ -182,7 +182,7 @@ def violating(
     noise: Noise = QUIET,
     truth: True_ = consistent,
     factors: tuple[float, float] = (1.3, 3.0),
-) -> tuple[Times, Times]:
+) -> tuple[LaunchTimes, LaunchTimes]:
     """A noisy campaign in which a tenth of the cells takes so many times as long, drawn evenly, and its truth."""
     random = np.random.default_rng(seed)
     factor_of = {
@@ -198,6 +198,6 @@ def violating(
     return times(slow, launches=launches, noise=noise, seed=seed), times(slow)
 
 
-def true_ratios(true: Times) -> Array:
+def true_ratios(true: LaunchTimes) -> Array:
     """Slow over fast of every comparison of times without noise."""
     return judge(compared(true, bounds(true)), true.time_s, true.time_s, true.time_s).ratio

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hockney.check.cells import Times, times_in
+from hockney.check.cells import LaunchTimes, times_in
 from hockney.check.claims import ClaimFinding, judge_claims, parse_claim
 from hockney.check.shown import claims_lines
 from hockney.errors import RequestError
@@ -27,7 +27,7 @@ def times(
     shared: float = 0.0,
     ranks: Sequence[int] = RANKS,
     launches: int = 5,
-) -> Times:
+) -> LaunchTimes:
     lot = np.random.default_rng(seed)
     # Another generator, so that the rest is the same without.
     lots = np.random.default_rng([seed, 1]).standard_normal(len(ranks))

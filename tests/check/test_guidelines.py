@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 from tests.check.planted import BLOCKS, SIZES, WHOLE, consistent, frame, times
 
-from hockney.check.cells import Times, times_in
+from hockney.check.cells import LaunchTimes, times_in
 from hockney.check.guidelines import Bound, guidelines
 from hockney.check.study import bounds, study
 
 RANKS, SIZE_B = 4, 4096
 
 
-def slow(*operations: str, factor: float, at_B: int | None = None, ranks: int | None = None) -> Times:
+def slow(*operations: str, factor: float, at_B: int | None = None, ranks: int | None = None) -> LaunchTimes:
     """Consistent times, but for some operations, at one size and number of ranks or at all."""
 
     def truth(operation: str, count: int, size_B: int) -> float:
@@ -31,7 +31,7 @@ def test_a_library_that_keeps_them_violates_none() -> None:
     assert not study(made).of("cannot be told")
 
 
-VIOLATED: dict[str, Callable[[], Times]] = {
+VIOLATED: dict[str, Callable[[], LaunchTimes]] = {
     "allgather_as_allreduce": lambda: slow("allgather", factor=20),
     "allgather_as_alltoall": lambda: slow("allgather", factor=20),
     "allgather_as_gather_and_bcast": lambda: slow("allgather", factor=20),

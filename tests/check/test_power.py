@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.check.planted import MPIS, Made, Measured, equal, times, true_ratios, violating
 
-from hockney.check.judge import LEAST_LAUNCHES, Judged, comparisons, judge
+from hockney.check.judge import LEAST_LAUNCHES, JudgedRatios, comparisons, judge
 from hockney.check.power import FACTOR, FOUND, Power, power
 from hockney.check.shown import checked_lines
 from hockney.check.study import study
@@ -17,7 +17,7 @@ COUNT, PLANTED, SIZES = 300, 30, 10
 """Comparisons of a campaign, how many of them are violated, and how many sizes are alike."""
 
 
-def campaign(factor: float, launches: int, spread: float, random: np.random.Generator) -> Judged:
+def campaign(factor: float, launches: int, spread: float, random: np.random.Generator) -> JudgedRatios:
     """Two calls at each of `SIZES` sizes, ln(time) with that spread; the first `PLANTED` are violated."""
     time_s = np.exp(random.normal(0.0, spread, (2 * COUNT, launches)))
     time_s[:PLANTED] *= factor
@@ -27,11 +27,11 @@ def campaign(factor: float, launches: int, spread: float, random: np.random.Gene
     return judge(pairs, time_s, time_s, time_s)
 
 
-def found(judged: Judged) -> NDArray[np.bool_]:
+def found(judged: JudgedRatios) -> NDArray[np.bool_]:
     return (judged.p_corrected <= FAMILY_ERROR) & (judged.ratio > LEAST_FACTOR)
 
 
-def said(judged: Judged) -> Power:
+def said(judged: JudgedRatios) -> Power:
     made = power(judged, int(found(judged).sum()), FAMILY_ERROR, LEAST_FACTOR)
     assert made is not None
     return made

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.command_line import run_hockney
 
-from hockney.cli import doctor
+from hockney.api import installation
 from hockney.terminal import loading
 
 
@@ -122,7 +122,7 @@ def test_a_limit_of_the_system_is_no_defect(error: Exception, monkeypatch: pytes
         raise error
 
     loading.load()
-    monkeypatch.setattr(doctor, "diagnose", fail)
+    monkeypatch.setattr(installation, "diagnose", fail)
     done = run_hockney("doctor")
     assert done.returncode == 3
     assert done.stderr == (

@@ -23,7 +23,7 @@ GOOD = PROBED | {("tuned", MIDDLE_B): 0.5, ("tuned", LARGE_B): 1 / 3}
 def tune(tmp_path: Path, measuring: Measuring, *words: str) -> tuple[int, str, str]:
     if not (tmp_path / "c").exists():
         campaign(tmp_path / "c")
-    with patch("hockney.cli._verify.measure_into", measuring):
+    with patch("hockney.tune.launched.measure_into", measuring):
         return outcome("tune", tmp_path / "c", "--for", "openmpi-v2", "-o", tmp_path / "rules", *words)
 
 
@@ -119,7 +119,7 @@ def test_a_cell_without_a_gain_or_with_a_wrong_result_goes_back(tmp_path: Path) 
     assert "take effect" not in written
 
 
-def test_gains_within_their_intervals_are_tried_and_stay_only_where_launches_show_them(tmp_path: Path) -> None:
+def test_gains_within_their_intervals_stay_only_where_launches_show_them(tmp_path: Path) -> None:
     campaign(tmp_path / "c", width=0.6)
     code, out, err = tune(tmp_path, Measuring(GOOD), "--json")
     assert code == 0, err

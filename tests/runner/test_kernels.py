@@ -47,7 +47,7 @@ def ask(
     return session.measure(limit_s, **(request | choices)).model_dump()
 
 
-def test_every_kernel_has_its_place_in_the_order_of_a_campaign_that_names_no_operation() -> None:
+def test_every_kernel_has_its_place_in_the_order_of_a_campaign() -> None:
     # `Offer` takes POINT_TO_POINT in its order: a kernel that is not in it would never be measured unasked.
     assert sorted(POINT_TO_POINT) == KERNELS
 

@@ -19,7 +19,7 @@ from hockney.errors import EnvironmentLack
 from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.process import Ended, Process
+from hockney.runner.process import LaunchEnded, Process
 from hockney.runner.session import LaunchFailed, Session
 from hockney.runner.supervisor import descendants, segments
 
@@ -92,7 +92,7 @@ def test_a_conversation(launch: Marked) -> None:
             process.send("x" * length)
             assert process.lines(soon()) == f"got {length}"
         process.send("quit")
-        with pytest.raises(Ended) as ended:
+        with pytest.raises(LaunchEnded) as ended:
             process.lines(soon())
         assert ended.value.returncode == 0
 
@@ -131,7 +131,7 @@ def test_a_death_gives_its_last_words(launch: Marked) -> None:
     """
     with launch(code) as process:
         assert [process.lines(soon()), process.lines(soon())] == ["one", "no"]
-        with pytest.raises(Ended) as ended:
+        with pytest.raises(LaunchEnded) as ended:
             process.lines(soon())
         assert ended.value.returncode == 7
         assert ended.value.stderr_tail.endswith("segfault in rank 1")
@@ -140,7 +140,7 @@ def test_a_death_gives_its_last_words(launch: Marked) -> None:
 
 
 def test_a_death_by_signal_is_a_negative_code(launch: Marked) -> None:
-    with launch("import os; os.kill(os.getpid(), 11)") as process, pytest.raises(Ended) as ended:
+    with launch("import os; os.kill(os.getpid(), 11)") as process, pytest.raises(LaunchEnded) as ended:
         process.lines(soon())
     assert ended.value.returncode == -signal.SIGSEGV
 
@@ -150,7 +150,7 @@ def test_garbage_is_still_lines(launch: Marked) -> None:
     with launch(code) as process:
         lines = [process.lines(soon()) for _ in range(3)]
         assert lines[2].endswith("no end")
-        with pytest.raises(Ended):
+        with pytest.raises(LaunchEnded):
             process.lines(soon())
 
 
@@ -178,7 +178,7 @@ def test_orphans_of_a_launch_that_ended_are_ended_too(launch: Marked, mark: str)
     with launch(HANG, "leaves") as process:
         child = _ready(process)
         process.send("go")
-        with pytest.raises(Ended) as ended:
+        with pytest.raises(LaunchEnded) as ended:
             process.lines(soon())
         assert ended.value.returncode == 3
         assert child not in holding(mark)
@@ -240,7 +240,7 @@ def test_the_death_of_the_supervisor_ends_the_launch(launch: Marked, mark: str, 
     with launch(HANG, how) as process:
         _ready(process)
         os.kill(process.pid, signal.SIGKILL)
-        with pytest.raises(Ended) as ended:
+        with pytest.raises(LaunchEnded) as ended:
             process.lines(soon())
         assert ended.value.returncode is None
         assert not holding(mark)
@@ -266,7 +266,7 @@ def _end(process: Process, how: str) -> None:
     """End a launch of RANK_MAPS in one of these ways."""
     if how == "by itself":
         process.send("end")
-        with pytest.raises(Ended):
+        with pytest.raises(LaunchEnded):
             process.lines(soon())
         return
     if how == "noted and killed":
@@ -293,7 +293,7 @@ def test_shared_memory_of_a_launch_that_was_killed_is_removed(launch: Marked, tm
         process.note_shared_memory()
         (launcher,) = descendants(process.pid)
         os.kill(launcher, signal.SIGKILL)
-        with pytest.raises(Ended):
+        with pytest.raises(LaunchEnded):
             process.lines(soon())
         assert name.exists()
     assert not name.exists()
@@ -386,6 +386,6 @@ def test_a_real_launch_ends_on_request(mpi: Mpi, mark: str) -> None:
         while "@hockney" not in process.lines(time.monotonic() + 60):
             pass
         process.send("quit")
-        with pytest.raises(Ended) as ended:
+        with pytest.raises(LaunchEnded) as ended:
             list(iter(lambda: process.lines(time.monotonic() + 60), None))
         assert ended.value.returncode == 0

@@ -14,20 +14,20 @@ from typing import Any
 import pytest
 from tests.command_line import outcome
 
+from hockney.api import studies as of_api
 from hockney.campaign import prepare
 from hockney.campaign.estimate import first_pass_s
 from hockney.campaign.plan import Plan
-from hockney.cli import study as of_cli
 from hockney.errors import RequestError
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import LaunchFailed, NoAnswer
 from hockney.studies import crowding
-from hockney.studies.asked import Asked
+from hockney.studies.asked import StudyRequest
 from hockney.studies.crowding import Crowding, crowded, probed
 from hockney.studies.files import Study, find, parse
-from hockney.studies.steps import Step, steps
+from hockney.studies.steps import StudyStep, steps
 
 NEVER_YIELDS = {3: 0.3, 4: 0.5, 6: 1.0, 8: 1.8}
 YIELDS = dict.fromkeys(NEVER_YIELDS, 0.05)
@@ -37,13 +37,13 @@ def found(visit_s: dict[int, float]) -> Crowding:
     return Crowding(ranks=8, cores=2, what="cores", placements=["core"], start_s=0.5, visit_s=visit_s)
 
 
-def planned(study: Study, visit_s: dict[int, float] | None, placement: MapBy = "core") -> list[Step]:
+def planned(study: Study, visit_s: dict[int, float] | None, placement: MapBy = "core") -> list[StudyStep]:
     of_probe = None if visit_s is None else found(visit_s)
-    asked = Asked(name=study.name, quick=True, ranks=8, placements=[placement], crowding=of_probe)
+    asked = StudyRequest(name=study.name, quick=True, ranks=8, placements=[placement], crowding=of_probe)
     return steps(study, asked, Path("s"))
 
 
-def shipped(name: str, visit_s: dict[int, float] | None) -> list[Step]:
+def shipped(name: str, visit_s: dict[int, float] | None) -> list[StudyStep]:
     return planned(find(name), visit_s)
 
 
@@ -54,7 +54,7 @@ def measuring(options: str) -> Study:
     return Study(name="mine", text=text, file=parse(text, "mine.toml"))
 
 
-def test_fewer_ranks_than_were_probed_wait_as_long_as_the_next_number_and_those_with_a_core_do_not() -> None:
+def test_fewer_ranks_wait_as_long_as_the_next_number_that_was_probed() -> None:
     of_probe = found(NEVER_YIELDS)
     assert [of_probe.least_s(ranks) for ranks in (2, 3, 5, 8)] == [0.0, 0.3, 1.0, 1.8]
 
@@ -107,7 +107,7 @@ def test_every_launch_of_every_variant_has_to_fit_into_the_time() -> None:
     assert both.time_s == pytest.approx(2 * (plan("time = '1s'").time_s or 0), abs=2)
 
 
-def test_collectives_beside_messages_are_narrowed_too_and_those_of_a_placement_with_room_are_not() -> None:
+def test_collectives_are_narrowed_at_placements_without_room_alone() -> None:
     study = measuring("options = { operation = 'pingpong,allreduce', algorithm = 'all', time = '10s' }")
     assert "--rank-counts 2,8" in planned(study, NEVER_YIELDS)[0].command
     assert "--rank-counts" not in planned(study, NEVER_YIELDS, "hwthread")[0].command
@@ -190,7 +190,7 @@ def test_a_folder_that_is_not_empty_is_refused_before_the_probe(
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(of_cli, "crowded", never)
+    monkeypatch.setattr(of_api, "crowded", never)
     (tmp_path / "mine").touch()
     code, _, err = outcome("study", "collectives", "--ranks", "2", "-o", tmp_path)
     assert code == 2

@@ -11,9 +11,9 @@ from tests.command_line import outcome
 from hockney.campaign.estimate import LAUNCH_S, VISIT_SHARE, estimate, measure_s
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
-from hockney.studies.asked import Asked
+from hockney.studies.asked import StudyRequest
 from hockney.studies.files import FOLDER, find, names, parse
-from hockney.studies.steps import Step, runs, steps
+from hockney.studies.steps import StudyStep, runs, steps
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "studies.md"
 OWN = """
@@ -30,8 +30,8 @@ a_run_s = "2s"
 """
 
 
-def planned(text: str, tmp_path: Path, ranks: int = 4, **other: object) -> list[Step]:
-    asked = Asked.model_validate({"name": "own", "ranks": ranks, "placements": ["core"], **other})
+def planned(text: str, tmp_path: Path, ranks: int = 4, **other: object) -> list[StudyStep]:
+    asked = StudyRequest.model_validate({"name": "own", "ranks": ranks, "placements": ["core"], **other})
     path = tmp_path / "own.toml"
     path.write_text(text, encoding="utf-8")
     return steps(find(str(path)), asked, tmp_path / "steps")
@@ -54,7 +54,7 @@ def test_a_study_is_documented(name: str) -> None:
 def test_the_plan_of_a_study_is_accepted_by_the_models_of_its_options(
     name: str, ranks: int, quick: bool, tmp_path: Path
 ) -> None:
-    asked = Asked(name=name, quick=quick, ranks=ranks, placements=["core", "node"])
+    asked = StudyRequest(name=name, quick=quick, ranks=ranks, placements=["core", "node"])
     made = steps(find(name), asked, tmp_path)
     assert len({step.name for step in made}) == len(made)
     assert {step.placement for step in made} == {"core", "node"}
@@ -67,7 +67,7 @@ def test_the_plan_of_a_study_is_accepted_by_the_models_of_its_options(
 @pytest.mark.parametrize("name", names())
 def test_quick_takes_less(name: str, tmp_path: Path) -> None:
     def takes_s(quick: bool) -> float:
-        asked = Asked(name=name, quick=quick, ranks=2, placements=["core"])
+        asked = StudyRequest(name=name, quick=quick, ranks=2, placements=["core"])
         return sum(step.estimate_s for step in steps(find(name), asked, tmp_path))
 
     assert takes_s(True) < takes_s(False)

@@ -23,7 +23,7 @@ from hockney.runner.inventory import inventory
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Refused
 from hockney.studies import perform
-from hockney.studies.asked import Asked
+from hockney.studies.asked import StudyRequest
 from hockney.studies.files import find
 from hockney.studies.perform import Done, Folder
 
@@ -345,7 +345,7 @@ DONE = Done(state="done", took_s=1.0, estimate_s=1.0)
 
 def jobs_of_ring(path: Path, *jobs: str) -> list[Folder]:
     """The same study, opened by several jobs at once."""
-    Folder.create(path, find("ring"), Asked(name="ring", ranks=2, placements=["core"], nodes=[1]))
+    Folder.create(path, find("ring"), StudyRequest(name="ring", ranks=2, placements=["core"], nodes=[1]))
     return [Folder.open(path, job) for job in jobs]
 
 

@@ -14,7 +14,7 @@ from tests.batch.fake import Fake
 from tests.campaign.fake_campaign import Silent, fake_launch, plan
 from tests.command_line import outcome
 
-from hockney.batch.base import Allocation
+from hockney.batch.base import JobAllocation
 from hockney.batch.jobs import Submitted
 from hockney.campaign.loop import Loop
 from hockney.campaign.measure import run
@@ -90,7 +90,7 @@ def test_jobs_are_asked_for(tmp_path: Path, command: Fake) -> None:  # noqa: F81
     assert "ended" in out
 
 
-def test_what_is_imported_or_merged_is_done_and_of_an_older_campaign_the_end_is_not_known(tmp_path: Path) -> None:
+def test_imports_and_merges_are_done_and_the_end_of_an_older_campaign_is_not_known(tmp_path: Path) -> None:
     campaign = measured(tmp_path / "c", "")
     (campaign.path / "ended.json").unlink()
     found = status(campaign.path)
@@ -104,7 +104,7 @@ def test_what_is_imported_or_merged_is_done_and_of_an_older_campaign_the_end_is_
 
 def test_a_part_is_found_by_an_id_that_no_file_may_have(tmp_path: Path, command: Fake) -> None:  # noqa: F811
     command("flux", "RUN")
-    campaign = Campaign.create(tmp_path / "c", ASKED.model_dump(), Allocation(system="flux", job="ƒM7").part)
+    campaign = Campaign.create(tmp_path / "c", ASKED.model_dump(), JobAllocation(system="flux", job="ƒM7").part)
     (campaign.path / "jobs").mkdir()
     line = Submitted(name="measure", script="x", system="flux", job="ƒM7", time="").model_dump_json()
     (campaign.path / "jobs/submitted.jsonl").write_text(line + "\n")
@@ -159,7 +159,7 @@ def test_what_is_no_share_is_refused(text: str) -> None:
     ],
 )
 def test_an_allocation_has_room_or_not(asked: dict[str, int], hosts: int, cpus: int, fits: bool) -> None:
-    given = Allocation(system="slurm", job="17", hosts=tuple(map(str, range(hosts))), cpus=(cpus,) * hosts)
+    given = JobAllocation(system="slurm", job="17", hosts=tuple(map(str, range(hosts))), cpus=(cpus,) * hosts)
     if fits:
         expect_room(plan(**asked), given)
         return

@@ -106,7 +106,7 @@ class Measuring:
         self.before = before
         self.plans: list[Plan] = []
 
-    def __call__(self, plan: Plan, folder: Path, what: str, **_: object) -> object:
+    def __call__(self, plan: Plan, folder: Path, what: str, _watching: object, **_: object) -> object:
         assert what
         self.before(folder)
         self.plans.append(plan)

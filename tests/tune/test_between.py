@@ -1,4 +1,4 @@
-"""Times between measured numbers of ranks: what the model is off by there, and how sure that is."""
+"""TrialTimes between measured numbers of ranks: what the model is off by there, and how sure that is."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from hockney.records import table
 from hockney.tune.modelled import calibrated
-from hockney.tune.rules import Algorithm
+from hockney.tune.rules import Method
 
 SIZES = (8, 1024, 65536)
 HEAD = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition\n"
@@ -29,5 +29,5 @@ def test_a_default_that_nobody_knows_keeps_its_ratio_to_the_fastest(tmp_path: Pa
     assert [cell.bytes for cell in cells] == list(SIZES)
     for cell in cells:
         fastest_s = min(time.time_s for time in cell.others.values())
-        assert cell.others[Algorithm("linear")].time_s > 2 * fastest_s
+        assert cell.others[Method("linear")].time_s > 2 * fastest_s
         assert cell.default.time_s == pytest.approx(fastest_s / 3)

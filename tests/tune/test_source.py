@@ -15,7 +15,7 @@ from hockney.records.table import rows_of
 from hockney.records.visits import Settled
 from hockney.runner.mpi import Mpi
 from hockney.tune import source
-from hockney.tune.source import Source
+from hockney.tune.source import MeasuredSource
 
 OPENMPI = "Open MPI 5.0.11"
 
@@ -68,7 +68,7 @@ def test_where_all_points_are_of_another_level_that_is_said(monkeypatch: pytest.
     records = [record("default", 4e-3), record("tuned:chain", 1e-3)]
     planted(monkeypatch, records, records)
     with pytest.raises(RequestError, match=r"2 points.*level"):
-        Source.read(Path("planted"), [], "")
+        MeasuredSource.read(Path("planted"), [], "")
 
 
 def test_a_wrapper_of_another_library_or_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,9 +77,13 @@ def test_a_wrapper_of_another_library_or_version_is_refused(monkeypatch: pytest.
     monkeypatch.setattr(source, "find", lambda _: there)
     planted(monkeypatch, [record("default", 4e-3), record("tuned:chain", 1e-3)], [])
     with pytest.raises(RequestError, match=r"are of Open MPI 5.0.11, and mpicc is of Open MPI 5.0.9"):
-        Source.read(Path("planted"), [], "mpicc")
+        MeasuredSource.read(Path("planted"), [], "mpicc")
     planted(monkeypatch, [record("default", 4e-3, mpi=""), record("tuned:chain", 1e-3, mpi="")], [])
-    assert Source.read(Path("planted"), [], "mpicc").library == ("Open MPI 5.0.9", (5, 0, 9), Path("mpicc"))
+    assert MeasuredSource.read(Path("planted"), [], "mpicc").library == (
+        "Open MPI 5.0.9",
+        (5, 0, 9),
+        Path("mpicc"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,15 @@ from hockney.errors import RequestError
 from hockney.records.defaults import defaults_of
 from hockney.runner.mpi import Mpi
 from hockney.runner.variants import Variant, parse_variant
-from hockney.tune.cells import Cell, Time
+from hockney.tune.cells import CallTimes, Time
+from hockney.tune.choose import span
 from hockney.tune.loading import expect_own_choice
-from hockney.tune.rules import Algorithm, Rule, find
-from hockney.tune.targets.base import Library, targets
-from hockney.tune.trial import Variation, base_variant, best_rules, probes, span, trial, without
+from hockney.tune.rules import Method, Rule, find
+from hockney.tune.targets.base import Reader, targets
+from hockney.tune.trial import Variation, base_variant, best_rules, probes, trial, without
 
-A, B = Algorithm("tuned:binomial"), Algorithm("tuned:chain", 8192, 4)
-OPEN_MPI = Library("Open MPI 5.0.11", (5, 0, 11))
+A, B = Method("tuned:binomial"), Method("tuned:chain", 8192, 4)
+OPEN_MPI = Reader("Open MPI 5.0.11", (5, 0, 11))
 TARGET = targets.get("openmpi_v2")
 SIZES = (100, 400, 1600)
 
@@ -30,8 +31,8 @@ def time(seconds: float, width: float = 0.05) -> Time:
     return Time(seconds, seconds * (1 - width), seconds * (1 + width))
 
 
-def cell(size_B: int, default: float, a: float, b: float, ranks: int = 8) -> Cell:
-    return Cell("bcast", ranks, size_B, time(default), {A: time(a), B: time(b)})
+def cell(size_B: int, default: float, a: float, b: float, ranks: int = 8) -> CallTimes:
+    return CallTimes("bcast", ranks, size_B, time(default), {A: time(a), B: time(b)})
 
 
 CELLS = [cell(size_B, 1.0, 2.0, 0.5, ranks) for ranks in (4, 8) for size_B in SIZES]
@@ -72,8 +73,8 @@ def test_the_best_of_each_cell_whatever_its_interval() -> None:
 
 
 def test_the_best_is_said_as_the_rules_are() -> None:
-    without_radix = Algorithm("tuned:chain", 8192)
-    cells = [Cell("bcast", 8, 100, time(1.0), {without_radix: time(0.5)})]
+    without_radix = Method("tuned:chain", 8192)
+    cells = [CallTimes("bcast", 8, 100, time(1.0), {without_radix: time(0.5)})]
     assert best_rules(cells, TARGET, OPEN_MPI) == [Rule("bcast", 8, 8, 100, 100, B)]
 
 
@@ -85,7 +86,7 @@ def test_neighbours_with_the_same_best_share_a_rule() -> None:
 def test_a_probe_changes_its_time_most_and_surely() -> None:
     rules = [Rule("bcast", 8, 8, 100, 1600, B)]
     # At 400 B the change of 2.5 is known best; at 1600 B a larger one may be as small as 1.1.
-    wide = Cell("bcast", 8, 1600, time(1.0), {A: time(3.0, 0.6)})
+    wide = CallTimes("bcast", 8, 1600, time(1.0), {A: time(3.0, 0.6)})
     found = probes([cell(100, 1.0, 1.1, 0.95), cell(400, 1.0, 2.5, 0.5), wide], rules, TARGET, OPEN_MPI)
     assert (found["bcast"].cell.bytes, found["bcast"].algorithm) == (400, A)
     assert found["bcast"].expected == pytest.approx(2.5)
@@ -196,7 +197,7 @@ def test_our_own_layer_stands_before_what_the_user_preloads(
     monkeypatch.setenv("LD_PRELOAD", "/theirs.so")
 
     def preloaded(base: Variant) -> str:
-        variations = [Variation("tuned", [Rule("bcast", 8, 8, 16, 4096, Algorithm("binomial"))])]
+        variations = [Variation("tuned", [Rule("bcast", 8, 8, 16, 4096, Method("binomial"))])]
         made = trial(plan, base, CELLS, variations, target, OPEN_MPI, tmp_path, 4)
         return " ".join(parse_variant(made.plan.variants[1]).arguments)
 
@@ -206,7 +207,7 @@ def test_our_own_layer_stands_before_what_the_user_preloads(
 
 def test_our_own_schedules_are_preloaded(mpi: Mpi, tmp_path: Path) -> None:
     plan, target = Plan(ranks=8, operations=["bcast"], mpi=str(mpi.wrapper)), targets.get("hockney")
-    variations = [Variation("tuned", [Rule("bcast", 8, 8, 16, 4096, Algorithm("binomial"))])]
+    variations = [Variation("tuned", [Rule("bcast", 8, 8, 16, 4096, Method("binomial"))])]
     made = trial(plan, Variant("default", ("-v",)), CELLS, variations, target, OPEN_MPI, tmp_path, 4)
     default, tuned = map(parse_variant, made.plan.variants)
     assert (default.arguments, default.environment) == (("-v",), {})

@@ -16,10 +16,10 @@ from hockney.records.contents import Contents
 from hockney.records.levels import Level
 from hockney.records.verification import Effect, Proof, Verification, VerifiedCell
 from hockney.records.visits import Settled, ranks_of
-from hockney.tune.cells import Cell, Time
-from hockney.tune.rules import Algorithm, Rule
+from hockney.tune.cells import CallTimes, Time
+from hockney.tune.rules import Method, Rule
 from hockney.tune.trial import Probe
-from hockney.tune.verify import Ratio, Times, judged, proof
+from hockney.tune.verify import Ratio, TrialTimes, judged, proof
 
 POINT = ("bcast", 8, 64)
 
@@ -33,8 +33,8 @@ def contents_with(default_s: Sequence[float], tuned_s: Sequence[float]) -> Conte
     return Contents(Path("c"), pd.DataFrame(), records, Settled(records))
 
 
-def times(default_s: Sequence[float], tuned_s: Sequence[float]) -> Times:
-    return Times(contents_with(default_s, tuned_s))
+def times(default_s: Sequence[float], tuned_s: Sequence[float]) -> TrialTimes:
+    return TrialTimes(contents_with(default_s, tuned_s))
 
 
 def test_what_slows_a_whole_turn_down_cancels() -> None:
@@ -65,7 +65,7 @@ def test_variants_at_different_levels_of_the_machine_are_not_compared() -> None:
 
     def ratio(of_default: Sequence[Level], of_tuned: Sequence[Level]) -> Ratio | None:
         contents = replace(contents_with([2.0] * 4, [1.0] * 4), levels={default: of_default, tuned: of_tuned})
-        return Times(contents).ratio("default", "tuned", POINT)
+        return TrialTimes(contents).ratio("default", "tuned", POINT)
 
     assert ratio([fast, often_slow], [often_fast, slow]) is None
     assert ratio([fast, often_slow], [fast]) is None
@@ -77,7 +77,7 @@ def test_variants_at_different_levels_of_the_machine_are_not_compared() -> None:
 def test_times_with_and_without_caches_are_not_mixed() -> None:
     records = [record(64, 1.0, variant="default", cache=cache) for cache in ("warm", "off")]
     with pytest.raises(RequestError, match="in the caches and outside"):
-        Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+        TrialTimes(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
 
 
 def test_one_launch_tells_nothing_and_none_is_none() -> None:
@@ -88,9 +88,9 @@ def test_one_launch_tells_nothing_and_none_is_none() -> None:
 
 
 PROBED = Probe(
-    Cell("bcast", 8, 64, Time(1, 0.9, 1.1), {}),
-    Algorithm("tuned:linear"),
-    Rule("bcast", 8, 8, 0, None, Algorithm("tuned:linear")),
+    CallTimes("bcast", 8, 64, Time(1, 0.9, 1.1), {}),
+    Method("tuned:linear"),
+    Rule("bcast", 8, 8, 0, None, Method("tuned:linear")),
     *(4.0, 3.5, 4.5),
 )
 
@@ -158,14 +158,14 @@ def test_where_loading_rules_changes_more_than_they_say_no_gain_proves_them() ->
     assert "the settings that load it may do so as well" in found.why
 
 
-def of_sizes(tuned: dict[int, float]) -> Times:
+def of_sizes(tuned: dict[int, float]) -> TrialTimes:
     records = [
         record(size_B, time_s, variant=variant, repetition=launch)
         for size_B, tuned_s in tuned.items()
         for variant, time_s in (("default", 1.0), ("tuned", tuned_s))
         for launch in range(4)
     ]
-    return Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+    return TrialTimes(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
 
 
 @pytest.mark.parametrize(
@@ -180,8 +180,8 @@ def of_sizes(tuned: dict[int, float]) -> Times:
 def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
     tuned: dict[int, float], whole: bool, kept: list[bool]
 ) -> None:
-    name = Algorithm("tuned:linear")
-    cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in tuned]
+    name = Method("tuned:linear")
+    cells = [CallTimes("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in tuned]
     rules = [Rule("bcast", 1, None, 0, None, name)]
     found = judged(of_sizes(tuned), cells, rules, [], "tuned", whole=whole)
     assert [one.is_kept for one in found] == kept
@@ -193,8 +193,8 @@ def test_what_the_target_fills_in_makes_no_other_algorithm() -> None:
     def complete(rule: Rule) -> Rule:
         return replace(rule, algorithm=replace(rule.algorithm, radix=rule.algorithm.radix or 4))
 
-    measured, said = Algorithm("tuned:chain"), Algorithm("tuned:chain", radix=4)
-    cells = [Cell("bcast", 8, 64, Time(2, 1.9, 2.1), {measured: Time(1, 0.9, 1.1)})]
+    measured, said = Method("tuned:chain"), Method("tuned:chain", radix=4)
+    cells = [CallTimes("bcast", 8, 64, Time(2, 1.9, 2.1), {measured: Time(1, 0.9, 1.1)})]
     rules = [Rule("bcast", 8, 8, 0, None, said)]
     # A gain of 1 % is within its interval, and was beyond it in the campaign.
     times = of_sizes({64: 0.99})
@@ -221,22 +221,22 @@ def test_operations_count_by_their_proof_where_a_rule_is_left() -> None:
 
 
 def test_where_rules_change_calls_without_one_a_wrong_result_counts() -> None:
-    name = Algorithm("mpir:ring")
-    cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
+    name = Method("mpir:ring")
+    cells = [CallTimes("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
     records = [
         record(size_B, time_s, variant=variant, repetition=launch, verified=(variant, size_B) != ("tuned", 128))
         for size_B in (64, 128)
         for variant, time_s in (("default", 1.0), ("tuned", 0.5))
         for launch in range(4)
     ]
-    times = Times(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+    times = TrialTimes(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
     found = judged(times, cells, [Rule("bcast", 8, 8, 0, 64, name)], [], "tuned", whole=True)
     assert [(one.verdict, one.is_kept) for one in found] == [("faster", False), ("not timed", False)]
 
 
 def test_where_rules_change_calls_without_one_those_count() -> None:
-    name = Algorithm("mpir:ring")
-    cells = [Cell("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
+    name = Method("mpir:ring")
+    cells = [CallTimes("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
     rules = [Rule("bcast", 8, 8, 0, 64, name)]
     times = of_sizes({64: 0.5, 128: 1.5})
     assert [one.is_kept for one in judged(times, cells, rules, [], "tuned", whole=True)] == [False, False]

@@ -1,5 +1,7 @@
 """What `hockney.api` offers, and where each name stands: lazy_loader reads this list."""
 
+from .applied import Applied as Applied
+from .applied import apply as apply
 from .apps import Told as Told
 from .apps import predict_application as predict_application
 from .apps import run_application as run_application
@@ -19,6 +21,13 @@ from .functions import predict as predict
 from .functions import report as report
 from .functions import tune as tune
 from .identification import identify as identify
+from .installation import DoctorAnswer as DoctorAnswer
+from .installation import Lab as Lab
+from .installation import MpiFinding as MpiFinding
+from .installation import doctor as doctor
+from .installation import lab_down as lab_down
+from .installation import lab_run as lab_run
+from .installation import lab_up as lab_up
 from .machine import Machine as Machine
 from .network import EffectiveBisectionAnswer as EffectiveBisectionAnswer
 from .network import LocalityAnswer as LocalityAnswer
@@ -38,5 +47,16 @@ from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
+from .simulations import simulate as simulate
+from .studies import ShownStudy as ShownStudy
+from .studies import StudyAnswer as StudyAnswer
+from .studies import StudyDone as StudyDone
+from .studies import StudyLeft as StudyLeft
+from .studies import StudyList as StudyList
+from .studies import StudyPlanned as StudyPlanned
+from .studies import study as study
+from .tuning import TuneAnswer as TuneAnswer
 from .tuning import Tuning as Tuning
+from .tuning import Verification as Verification
+from .tuning import tune_file as tune_file
 from .views import show as show

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,14 +10,23 @@ import pandas as pd
 
 from hockney import writing
 from hockney.api.shown import as_html
-from hockney.machine.file import Machine
-from hockney.records.verification import Verification
-from hockney.tune.rules import SIZES_B
-from hockney.tune.source import MachineSource, Source
+from hockney.campaign.events import Watching
+from hockney.errors import RequestError
+from hockney.fields import flags_written
+from hockney.machine.file import Machine, is_machine_file, load
+from hockney.options.tune import TuneOptions
+from hockney.records.verification import Verification as Verification
+from hockney.tune.launched import Verifying, verify
+from hockney.tune.rules import SIZES_B, find
+from hockney.tune.source import MachineSource, MeasuredSource
 from hockney.tune.targets.base import targets
-from hockney.tune.tuned import Tuned, as_data, cell_data, explained, rule_data
+from hockney.tune.tuned import TargetRules, TunedCell, TunedRule, answer, explained
+from hockney.tune.tuned import TuneAnswer as TuneAnswer
 from hockney.units import counted
 from hockney.words import several
+
+OF_VERIFY = ("verify_in", "launches", "trust")
+"""Options that --verify alone heeds."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,9 +36,9 @@ class Tuning:
     `source`: the measurements that they are from; None where they are by the model.
     """
 
-    tuned: Tuned
+    tuned: TargetRules
     verification: Verification | None = None
-    source: Source | None = None
+    source: MeasuredSource | None = None
 
     @property
     def text(self) -> str:
@@ -44,22 +53,32 @@ class Tuning:
     @property
     def rules(self) -> pd.DataFrame:
         """A row for each rule; bytes are those of the tidy table, empty is no bound."""
-        return pd.DataFrame([rule_data(rule) for rule in self.tuned.rules])
+        return pd.DataFrame(list(map(TunedRule.of, self.tuned.rules)))
 
     @property
     def cells(self) -> pd.DataFrame:
         """A row for each operation, number of ranks and size: what is taken, times (s) and the gain."""
-        return pd.DataFrame([cell_data(decision) for decision in self.tuned.choice.decisions])
+        return pd.DataFrame(list(map(TunedCell.of, self.tuned.choice.decisions)))
 
     @property
     def explained(self) -> list[str]:
         """The rules that gain most, in words."""
         return explained(self.tuned.choice)
 
-    def data(self, path: Path) -> dict[str, object]:
+    def answer(self, path: Path) -> TuneAnswer:
         """What `hockney tune --json` prints of the rules in this file."""
-        found = {} if self.verification is None else {"verification": self.verification.model_dump()}
-        return as_data(self.tuned, path) | found
+        return answer(self.tuned, path, self.verification)
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether launches showed that the library ignores rules of an operation."""
+        return self.verification is not None and any(one.effect == "none" for one in self.verification.proofs)
+
+    @property
+    def ruled_cells(self) -> int:
+        """How many of the cells the rules name an algorithm for."""
+        cells = [decision.cell for decision in self.tuned.choice.decisions]
+        return sum(find(self.tuned.rules, *cell.place) is not None for cell in cells)
 
     def __repr__(self) -> str:
         return f"{counted(len(self.tuned.rules), 'rule')} for {self.tuned.target.title}; {self.tuned.tried}"
@@ -86,7 +105,7 @@ def of_measurements(
     RequestError where nothing can be compared.
     """
     form = targets.get(target.replace("-", "_"))
-    source = Source.read(path, several(where), mpi)
+    source = MeasuredSource.read(path, several(where), mpi)
     done = source.tuned(form, several(operations), ranks, to_be_verified=to_be_verified)
     done.checked()
     return Tuning(done, source=source)
@@ -112,3 +131,34 @@ def of_machine(
     done = source.tuned(form, several(operations), ranks, sizes_B or SIZES_B)
     done.checked()
     return Tuning(done)
+
+
+def tune_file(
+    options: TuneOptions, watching: Watching, tell: Callable[[str], None], warn: Callable[[str], None]
+) -> Tuning:
+    """Choose rules, try them where that is asked for, and write their file once all is known that it says.
+
+    `watching` draws the launches, `tell` and `warn` say what is done meanwhile.
+    RequestError for options that mean nothing together, NegativeAnswer where the library ignores all rules.
+    """
+    if not options.verify and (
+        unfit := [flag for name, flag in flags_written(options).items() if name in OF_VERIFY]
+    ):
+        raise RequestError(f"{', '.join(unfit)} means nothing without --verify", "add it, or leave them out")
+    writing.expect_writable(options.output)
+    asked = options.target, options.source, options.operations, options.ranks, options.where, options.mpi
+    if is_machine_file(options.source):
+        if options.verify:
+            raise RequestError(
+                f"{options.source} is a machine file, and --verify launches what a campaign launched",
+                "give a campaign, or leave --verify out",
+            )
+        done = of_machine(load(options.source), *asked, sizes_B=options.sizes_B)
+    else:
+        done = of_measurements(*asked, to_be_verified=options.verify)
+        if done.source is not None and options.verify and done.tuned.rules:
+            folder = options.verify_in or options.output.with_name(f"{options.output.name}.verified")
+            trying = Verifying(folder, options.launches, options.trust, watching, tell, warn)
+            done = Tuning(*verify(done.tuned, done.source, trying))
+    done.write(options.output)
+    return done

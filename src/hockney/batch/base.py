@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -33,7 +33,7 @@ def file_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", text).strip(".") or "job"
 
 
-class Allocation(BaseModel):
+class JobAllocation(BaseModel):
     """What a job was given. `cpus` are those of each host; what nobody tells is empty, or None."""
 
     model_config = ConfigDict(frozen=True)
@@ -102,27 +102,35 @@ class BatchSystem:
 
     `variable` is set in jobs alone, or nearly so; `allocated` tells what the job was given, None where this is no
     job after all. `submit` is the command before the script, which is read from standard input where
-    `reads_input`; `job_id` finds the job's id in what that prints. `states` asks what jobs do: those that it
-    leaves out have ended, or are not known any more. `time` writes a time limit, given in seconds. `partitions`
-    are those that its commands list; none where they are not here.
+    `reads_input`; `job_id` finds the job's id in what that prints. `state` asks in which state a job is: words
+    that are neither of those `waiting` nor `running` are of jobs that ended, or are not known any more. `time`
+    writes a time limit, given in seconds. `partitions` are those that its commands list; none where they are not
+    here.
     """
 
     variable: str
-    allocated: Callable[[Environment], Allocation | None]
+    allocated: Callable[[Environment], JobAllocation | None]
     submit: tuple[str, ...]
     job_id: re.Pattern[str]
-    states: Callable[[Sequence[str]], dict[str, State]]
+    state: Callable[[str], str]
+    waiting: frozenset[str]
+    running: frozenset[str]
     time: Callable[[float], str]
     partitions: Callable[[], list[Partition]]
     reads_input: bool = False
     is_read_by_launchers: bool = True
     """Whether the launchers of MPIs take the nodes of a job from it."""
 
+    def state_of(self, job: str) -> State:
+        """What a job does."""
+        word = self.state(job)
+        return "waiting" if word in self.waiting else "running" if word in self.running else "ended"
+
 
 batch_systems: Registry[BatchSystem] = Registry("batch system", "hockney.batch.systems", "how-to/batch.md")
 
 
-def allocation(environment: Environment = os.environ) -> Allocation | None:
+def allocation(environment: Environment = os.environ) -> JobAllocation | None:
     """What the job was given that this process runs in; None outside of jobs."""
     for _, system in batch_systems:
         if environment.get(system.variable) and (found := system.allocated(environment)) is not None:

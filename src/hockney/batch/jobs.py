@@ -162,7 +162,4 @@ def submitted(folder: Path) -> list[Submitted]:
 
 def states(jobs: Sequence[Submitted]) -> Mapping[str, State]:
     """What the batch systems say of jobs, by id; a job that none knows any more has ended."""
-    known: dict[str, State] = {}
-    for system in dict.fromkeys(job.system for job in jobs):
-        known |= batch_systems.get(system).states([job.job for job in jobs if job.system == system])
-    return {job.job: known.get(job.job, "ended") for job in jobs}
+    return {job.job: batch_systems.get(job.system).state_of(job.job) for job in jobs}

@@ -15,11 +15,6 @@ from hockney.errors import RequestError
 from hockney.fields import Option
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
-from hockney.terminal.loading import later
-
-with later():
-    from hockney.campaign.prepare import default_ranks
-    from hockney.runner.build import sources
 
 QUICK: dict[str, Any] = {
     "budget_s": 0.2,
@@ -96,6 +91,9 @@ class MeasureOptions(Plan):
     @classmethod
     def _completed(cls, given: dict[str, Any]) -> dict[str, Any]:
         """The plan with what follows from the options that were given; those of a resumed campaign are stored."""
+        # Help, which reads the options alone, waits for none of what it needs.
+        from hockney.campaign.prepare import default_ranks
+
         if given.get("resume"):
             return {"ranks": 2, **{name: given[name] for name in KEPT if name in given}}
         chosen = {**QUICK} if given.get("quick") else {}
@@ -116,6 +114,8 @@ def lasting(name: str) -> str:
 
 def _operations(words: list[str]) -> dict[str, list[str]]:
     """The plan's `operations` and `effects`."""
+    from hockney.runner.build import sources
+
     # Known before any launch: each kernel has a file of its name.
     pairwise = sorted(path.stem for path in (sources() / "runner" / "kernels").glob("*.cpp"))
     # Of hundreds of questions: last, so that it leaves the others their share of --time.

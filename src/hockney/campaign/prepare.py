@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hockney import reading
-from hockney.batch.base import Allocation, allocation, batch_systems
+from hockney.batch.base import JobAllocation, allocation, batch_systems
 from hockney.campaign.collectives import KINDS
 from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
@@ -33,7 +33,7 @@ from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_h
 from hockney.runner.library import Counting, counting, files_of_rules, launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
-from hockney.runner.transports import ALL, Tried, candidates, offered, trial_request, tried
+from hockney.runner.transports import ALL, OFFERED, Tried, candidates, offered, trial_request, tried
 from hockney.runner.variants import Variant, parse_variant
 
 MOST_RANKS_PER_CPU = 32
@@ -258,7 +258,7 @@ def refuse_far_too_many(plan: Launching) -> None:
         )
 
 
-def expect_room(plan: Launching, given: Allocation) -> None:
+def expect_room(plan: Launching, given: JobAllocation) -> None:
     """EnvironmentLack where a job has fewer nodes, or fewer CPUs, than the ranks of a plan need."""
     asked = f"{plan.ranks} ranks" + (f" on {plan.nodes} nodes" if plan.nodes else "")
     lacks_nodes = bool(given.hosts) and plan.nodes is not None and len(given.hosts) < plan.nodes
@@ -343,7 +343,7 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
                 *(mpi.kind, mpi.version, hello.settings, variant.arguments, environment, copy_B, line_B)
             ),
             "hosts": list(hosts.values()),
-            "transports": {} if mpi.kind == "smpi" else offered(mpi).as_dict(),
+            "transports": {} if mpi.kind == "smpi" else OFFERED.dump_python(offered(mpi), exclude_defaults=True),
             "nodes": [one.model_dump(exclude_defaults=True) for one in nodes],
         },
         warnings=warnings,

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from hockney.check.cells import Call, Times, counterparts, times_of
+from hockney.check.cells import LaunchTimes, TimedCall, counterparts, times_of
 from hockney.check.judge import LEAST_LAUNCHES, holm, steady
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
@@ -187,11 +187,11 @@ def _are_same(a: Level | None, b: Level | None) -> bool:
     return a is None or b is None or is_same_level(a.reference_s, b.reference_s)
 
 
-def _called(call: Call) -> str:
+def _called(call: TimedCall) -> str:
     return ", ".join(filter(None, [call.named(), call.where()]))
 
 
-def _level(contents: Contents, call: Call) -> Level | None:
+def _level(contents: Contents, call: TimedCall) -> Level | None:
     """The level at which the times of a call are, None where nobody says."""
     known = call.known_setting
     ranks = (
@@ -203,7 +203,7 @@ def _level(contents: Contents, call: Call) -> Level | None:
     return contents.choice(levels) if levels else None
 
 
-def _measured(times: Times, call: Call, caches: Caches | None) -> dict[int, Measured]:
+def _measured(times: LaunchTimes, call: TimedCall, caches: Caches | None) -> dict[int, Measured]:
     """The median time of each size over launches, with what is known of how launches differ."""
     rows = np.array(list(times.curves[call].values()))
     of_call = times.time_s[rows]
@@ -232,7 +232,7 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _of_time(call: Call, size_B: int, before: Measured, after: Measured, is_apart: bool) -> QuantityChange:
+def _of_time(call: TimedCall, size_B: int, before: Measured, after: Measured, is_apart: bool) -> QuantityChange:
     a, b = before.parameter, after.parameter
     size = format_bytes(size_B)
     change = QuantityChange(_called(call), f"time of {size}", "s", a.value, b.value, b.value / a.value)

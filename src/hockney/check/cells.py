@@ -13,7 +13,7 @@ from hockney.records.columns import names
 from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES
 from hockney.records.series import texts
-from hockney.records.table import RATES, STATISTICS
+from hockney.records.statistic import RATES, STATISTICS
 from hockney.records.visits import SUBTRACTED
 from hockney.statistics import Array
 
@@ -23,7 +23,7 @@ SETTING = names("setting", "pair")
 
 
 @dataclass(frozen=True)
-class Call:
+class TimedCall:
     """What was timed, but for its size. `setting`: the values of `SETTING`; None: unknown, or there is none."""
 
     operation: str
@@ -39,7 +39,7 @@ class Call:
     statistic: str = ""
     setting: tuple[str, ...] = ()
 
-    def of(self, operation: str, root: int | None = None) -> Call:
+    def of(self, operation: str, root: int | None = None) -> TimedCall:
         """The library's own `operation` at the same place, from that root if it has one."""
         rooted = operation in COLLECTIVES and COLLECTIVES[operation].rooted
         return replace(
@@ -75,15 +75,15 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Cell:
+class SizedCall:
     """A call of one size; `size_B` as in the tidy table: the whole vector, or one rank's block."""
 
-    call: Call
+    call: TimedCall
     size_B: int
 
 
 @dataclass(frozen=True, eq=False)
-class Times:
+class LaunchTimes:
     """Seconds of each cell in each launch with the 95 % interval within it, shapes (cells, launches), NaN: none.
 
     `curves` has the sizes of each call, rising, with the row of each. Nothing is compared with `left_out`, points
@@ -91,11 +91,11 @@ class Times:
     times are of other statistics than those of the rest.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[SizedCall, ...]
     time_s: Array
     low_s: Array
     high_s: Array
-    curves: Mapping[Call, Mapping[int, int]] = field(default_factory=dict)
+    curves: Mapping[TimedCall, Mapping[int, int]] = field(default_factory=dict)
     left_out: int = 0
     of_other_statistics: tuple[str, ...] = ()
 
@@ -106,8 +106,8 @@ class Times:
 
 
 def counterparts(
-    calls: Iterable[Call], others: Iterable[Call], may_differ: Iterable[tuple[str, ...]]
-) -> dict[Call, Call]:
+    calls: Iterable[TimedCall], others: Iterable[TimedCall], may_differ: Iterable[tuple[str, ...]]
+) -> dict[TimedCall, TimedCall]:
     """The same call among others, for each that has one.
 
     `may_differ`: names of `SETTING` that may be another there, the first of these choices with which no two calls
@@ -122,18 +122,18 @@ def counterparts(
     return {}
 
 
-def _without(call: Call, names_: tuple[str, ...]) -> Call:
+def _without(call: TimedCall, names_: tuple[str, ...]) -> TimedCall:
     setting = tuple("" if name in names_ else word for name, word in zip(SETTING, call.setting, strict=True))
     return replace(call, setting=setting)
 
 
-def times_of(contents: Contents) -> Times:
+def times_of(contents: Contents) -> LaunchTimes:
     """What a campaign folder or a table holds, without times of another level and without wrong results."""
     frame, left_out = contents.of_one_level()
     return replace(times_in(frame), left_out=left_out)
 
 
-def times_in(frame: pd.DataFrame) -> Times:
+def times_in(frame: pd.DataFrame) -> LaunchTimes:
     """The cells of a tidy table, in each setting by the statistic that most operations have.
 
     Where several are had by as many, it is the one that says most. Operations that lack it are named.
@@ -142,7 +142,7 @@ def times_in(frame: pd.DataFrame) -> Times:
     rows = frame[~frame["statistic"].isin(RATES) & ~frame["operation"].isin(SUBTRACTED)].reset_index(drop=True)
     if rows.empty:
         none = np.empty((0, 0))
-        return Times((), none, none, none)
+        return LaunchTimes((), none, none, none)
     setting = list(zip(*(texts(rows, name).tolist() for name in SETTING), strict=True))
     rank = rows["statistic"].map(STATISTICS.index).to_numpy()
     # Collectives are compared with each other, other operations each with itself.
@@ -152,20 +152,20 @@ def times_in(frame: pd.DataFrame) -> Times:
         groups.setdefault((here, of_kind), {}).setdefault(place, set()).add(operation)
     best = {group: min(of, key=lambda place: (-len(of[place]), place)) for group, of in groups.items()}
     chosen = [place == best[group] for place, group in zip(rank, zip(setting, kind, strict=True), strict=True)]
-    cells: dict[Cell, list[int]] = {}
+    cells: dict[SizedCall, list[int]] = {}
     # One column after the other: rows as objects take a hundred times as long.
     columns = {name: _counts(rows, name) for name in _COUNTED}
     texts_of = rows["operation"], rows["algorithm"], rows["bytes"], rank, setting
-    left: set[Cell] = set()
+    left: set[SizedCall] = set()
     for index, (operation, algorithm, size_B, place, here) in enumerate(zip(*texts_of, strict=True)):
         counts = {name: values[index] for name, values in columns.items()}
-        call = Call(
+        call = TimedCall(
             str(operation), str(algorithm) or DEFAULT, **counts, statistic=STATISTICS[place], setting=here
         )
         if chosen[index]:
-            cells.setdefault(Cell(call, int(size_B)), []).append(index)
+            cells.setdefault(SizedCall(call, int(size_B)), []).append(index)
         else:
-            left.add(Cell(replace(call, statistic=""), int(size_B)))
+            left.add(SizedCall(replace(call, statistic=""), int(size_B)))
     repetition = rows["repetition"].to_numpy(dtype=np.int64)
     launches, column = np.unique(repetition, return_inverse=True)
     matrices = np.full((3, len(cells), launches.size), np.nan)
@@ -179,9 +179,9 @@ def times_in(frame: pd.DataFrame) -> Times:
             chosen = np.array(members)[of_launch == launch]
             matrices[:, row, launch] = np.median(values[:, chosen], axis=1)
     found = tuple(cells)
-    there = {Cell(replace(cell.call, statistic=""), cell.size_B) for cell in found}
+    there = {SizedCall(replace(cell.call, statistic=""), cell.size_B) for cell in found}
     others = {cell.call.operation for cell in left if cell not in there}
-    return Times(
+    return LaunchTimes(
         found,
         matrices[1],
         matrices[0],
@@ -209,8 +209,8 @@ def _counts(rows: pd.DataFrame, name: str) -> list[int | None]:
     return [int(float(word)) if word else None for word in text]
 
 
-def _curves(cells: tuple[Cell, ...]) -> dict[Call, dict[int, int]]:
-    curves: dict[Call, dict[int, int]] = {}
+def _curves(cells: tuple[SizedCall, ...]) -> dict[TimedCall, dict[int, int]]:
+    curves: dict[TimedCall, dict[int, int]] = {}
     for row, cell in sorted(enumerate(cells), key=lambda each: each[1].size_B):
         curves.setdefault(cell.call, {})[cell.size_B] = row
     assert all(a < b for sizes in curves.values() for a, b in pairwise(sizes))

@@ -28,7 +28,7 @@ from pydantic import Field
 from scipy import stats
 from scipy.optimize import nnls
 
-from hockney.check.cells import DEFAULT, Call, Times
+from hockney.check.cells import DEFAULT, LaunchTimes, TimedCall
 from hockney.check.judge import holm
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
@@ -104,7 +104,7 @@ class ClaimFinding:
     `factor`: measured over what the claim allows there, with its 95 % interval.
     """
 
-    call: Annotated[Call, Field(exclude=True)]
+    call: Annotated[TimedCall, Field(exclude=True)]
     claim: str
     operation: str
     algorithm: str
@@ -134,14 +134,14 @@ class _Judged:
 
 
 def judge_claims(
-    times: Times,
+    times: LaunchTimes,
     claims: Sequence[Claim],
     *,
     family_error: float = FAMILY_ERROR,
     least_factor: float = LEAST_FACTOR,
 ) -> list[ClaimFinding]:
     """Every size of every call that a claim is about; RequestError where nothing of one was measured."""
-    tried: list[tuple[Claim, Call, dict[tuple[int, int], float], list[_Judged]]] = []
+    tried: list[tuple[Claim, TimedCall, dict[tuple[int, int], float], list[_Judged]]] = []
     for claim in claims:
         curves = _curves(times, claim)
         if not curves:
@@ -187,14 +187,14 @@ def judge_claims(
     return findings
 
 
-def _curves(times: Times, claim: Claim) -> dict[Call, dict[tuple[int, int], float]]:
+def _curves(times: LaunchTimes, claim: Claim) -> dict[TimedCall, dict[tuple[int, int], float]]:
     """Seconds by ranks and size of each call of the claim, whatever its ranks; apart where places differ."""
     middle_s = steady_median(times.time_s)
     calls = [
         call for call in times.curves if (call.operation, call.algorithm) == (claim.operation, claim.algorithm)
     ]
     calls = [call for call in calls if call.ranks]
-    curves: dict[Call, dict[tuple[int, int], float]] = {}
+    curves: dict[TimedCall, dict[tuple[int, int], float]] = {}
     for call in calls:
         bare = replace(call, ranks=None, nodes=None, ppn=None)
         twins = [

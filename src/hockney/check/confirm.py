@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hockney.campaign.plan import Plan
-from hockney.check.cells import DEFAULT, Times, counterparts
+from hockney.check.cells import DEFAULT, LaunchTimes, counterparts
 from hockney.check.guidelines import Bound, Part
 from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.study import FAMILY_ERROR, Again, GuidelineFinding, study
@@ -20,7 +20,7 @@ larger than it is, or its launches more alike, by luck."""
 
 
 def confirm(
-    findings: Sequence[GuidelineFinding], times: Times, family_error: float = FAMILY_ERROR
+    findings: Sequence[GuidelineFinding], times: LaunchTimes, family_error: float = FAMILY_ERROR
 ) -> list[GuidelineFinding]:
     """Findings, the violations among them with what another campaign, maybe of other hosts, says of the same.
 

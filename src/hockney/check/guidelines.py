@@ -12,11 +12,11 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from hockney.check.cells import DEFAULT, Call
+from hockney.check.cells import DEFAULT, TimedCall
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.registry import Registry
 
-Curves = Mapping[Call, Mapping[int, int]]
+Curves = Mapping[TimedCall, Mapping[int, int]]
 """The sizes of each call that were timed, rising, each with the row of its times."""
 
 
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     """A call of a size, so many times one after another."""
 
     times: int
-    call: Call
+    call: TimedCall
     size_B: int
 
 
@@ -58,7 +58,7 @@ PARTS = (2, 4, 8, 16)
 """Into how many a call is split; more of them say little that these do not, and each comparison costs power."""
 
 
-def _own_calls(curves: Curves, operation: str = "") -> Iterator[tuple[Call, list[int]]]:
+def _own_calls(curves: Curves, operation: str = "") -> Iterator[tuple[TimedCall, list[int]]]:
     """The calls of which the library chose the algorithm, of one operation or of all, with their sizes."""
     for call, sizes in curves.items():
         is_timed = call.operation in COLLECTIVES or call.operation == MESSAGE
@@ -66,7 +66,7 @@ def _own_calls(curves: Curves, operation: str = "") -> Iterator[tuple[Call, list
             yield call, list(sizes)
 
 
-def _beside(curves: Curves, call: Call, other: Call, sizes: Iterable[int]) -> Iterator[Bound]:
+def _beside(curves: Curves, call: TimedCall, other: TimedCall, sizes: Iterable[int]) -> Iterator[Bound]:
     """A call beside another, at those of its sizes at which the other was timed, too."""
     for size_B in sizes:
         if size_B in curves[other]:
@@ -103,7 +103,7 @@ def _default_as_named(curves: Curves) -> Iterator[Bound]:
 
     Ours are messages between pairs of ranks, which the library could send as well.
     """
-    named_of: dict[Call, list[Call]] = {}
+    named_of: dict[TimedCall, list[TimedCall]] = {}
     for call in curves:
         if call.algorithm != DEFAULT:
             own = replace(call, algorithm=DEFAULT, segment_B=None, radix=None)
@@ -119,12 +119,12 @@ def _monotone_in_ranks(curves: Curves) -> Iterator[Bound]:
     Compared are ranks of the same nodes, or as many a node on more nodes: else the larger number may lie
     closer together. No program can replace its ranks; another algorithm on the same ranks mends it.
     """
-    alike: dict[Call, list[Call]] = {}
+    alike: dict[TimedCall, list[TimedCall]] = {}
     for call, _ in _own_calls(curves):
         if call.operation in COLLECTIVES:
             alike.setdefault(replace(call, ranks=None, nodes=None, ppn=None), []).append(call)
     for calls in alike.values():
-        next_of: dict[Call, Call] = {}
+        next_of: dict[TimedCall, TimedCall] = {}
         for first, second in combinations(sorted(calls, key=lambda call: call.ranks or 0), 2):
             if first not in next_of and _is_larger(second, first):
                 next_of[first] = second
@@ -132,7 +132,7 @@ def _monotone_in_ranks(curves: Curves) -> Iterator[Bound]:
             yield from _beside(curves, call, larger, curves[call])
 
 
-def _is_larger(larger: Call, call: Call) -> bool:
+def _is_larger(larger: TimedCall, call: TimedCall) -> bool:
     """Whether a call has more ranks than another, placed alike; nodes that nobody knows may be any."""
     if not call.ranks or not larger.ranks or larger.ranks <= call.ranks or not call.nodes or not larger.nodes:
         return False
@@ -152,7 +152,7 @@ def _composed(operation: str, parts: list[str], curves: Curves) -> Iterator[Boun
                 yield Bound(Part(1, call, size_B), tuple(part for part in fast if part is not None))
 
 
-def _parts(curves: Curves, call: Call, parts: list[str]) -> list[Call]:
+def _parts(curves: Curves, call: TimedCall, parts: list[str]) -> list[TimedCall]:
     """The calls of the parts, rooted ones all from one root: that of the call, or the first that they share."""
     if COLLECTIVES[call.operation].rooted:
         roots = [call.root]
@@ -165,7 +165,7 @@ def _parts(curves: Curves, call: Call, parts: list[str]) -> list[Call]:
     return []
 
 
-def _needed_B(call: Call, size_B: int, part: Call) -> int:
+def _needed_B(call: TimedCall, size_B: int, part: TimedCall) -> int:
     """The size of a part that moves as much data as the call: vectors have as many blocks as there are ranks."""
     of_blocks, has_blocks = sizes_are_blocks(call.operation), sizes_are_blocks(part.operation)
     if of_blocks == has_blocks:
@@ -174,7 +174,7 @@ def _needed_B(call: Call, size_B: int, part: Call) -> int:
     return size_B * call.ranks if of_blocks else -(-size_B // call.ranks)
 
 
-def _at_least(curves: Curves, call: Call, needed_B: int) -> Part | None:
+def _at_least(curves: Curves, call: TimedCall, needed_B: int) -> Part | None:
     size_B = next((size_B for size_B in curves[call] if size_B >= max(needed_B, 1)), None)
     return None if size_B is None or size_B > MOST_PADDED * max(needed_B, 1) else Part(1, call, size_B)
 

@@ -71,7 +71,7 @@ def comparisons(rows: Sequence[tuple[int, Sequence[tuple[int, int]]]], groups: S
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedRatios:
     """What became of each comparison, shapes (comparisons,).
 
     `ratio` is slow over fast, the steady median over launches, with its 95 % interval, which knows that a ratio
@@ -91,7 +91,7 @@ class Judged:
     freedom: Array
 
 
-def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> Judged:
+def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> JudgedRatios:
     """Judge comparisons by the times of each row in each launch, (rows, launches), NaN where there is none.
 
     `low_s` and `high_s` are the 95 % intervals within a launch, of the same shape.
@@ -100,7 +100,7 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
     nothing = np.full(count, np.nan)
     if not count:
         none = np.zeros(0, dtype=np.intp)
-        return Judged(nothing, nothing, nothing, nothing, nothing, none, nothing, nothing)
+        return JudgedRatios(nothing, nothing, nothing, nothing, nothing, none, nothing, nothing)
     ratio, error = _ratios(compared, time_s, low_s, high_s)
     launches = np.sum(~np.isnan(ratio), axis=1)
     middle = steady_median(ratio)
@@ -117,7 +117,7 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
     reach = np.exp(special.stdtrit(known, TAILS[1]) * error)
     p = _tail(middle, error, known)
     counts = launches.astype(np.intp)
-    return Judged(middle, middle / reach, middle * reach, p, holm(p), counts, of_ratio, freedom)
+    return JudgedRatios(middle, middle / reach, middle * reach, p, holm(p), counts, of_ratio, freedom)
 
 
 def steady(low: Array, time: Array, high: Array) -> tuple[Array, Array, Array]:

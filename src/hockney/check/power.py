@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from hockney.check.judge import LEAST_LAUNCHES, ROUNDING, Judged, with_drift
+from hockney.check.judge import LEAST_LAUNCHES, ROUNDING, JudgedRatios, with_drift
 from hockney.statistics import MOST_REACH, Array
 
 FOUND = 0.95
@@ -50,7 +50,7 @@ class Power:
     factor: float = FACTOR
 
 
-def power(judged: Judged, violated: int, family_error: float, least_factor: float) -> Power | None:
+def power(judged: JudgedRatios, violated: int, family_error: float, least_factor: float) -> Power | None:
     """What a check finds that calls so many comparisons violated; None where no launches tell anything."""
     told = np.flatnonzero(~np.isnan(judged.p))
     if not told.size:

@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from hockney.check.advised import MANY_LAUNCHES
-from hockney.check.cells import Call, Times
+from hockney.check.cells import LaunchTimes, TimedCall
 from hockney.check.guidelines import Bound, Part, guidelines
-from hockney.check.judge import Comparisons, Judged, comparisons, judge
+from hockney.check.judge import Comparisons, JudgedRatios, comparisons, judge
 from hockney.check.power import Power, power
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
@@ -109,7 +109,7 @@ class GuidelineFinding:
     again: Again | None = None
 
     @property
-    def call(self) -> Call:
+    def call(self) -> TimedCall:
         """What is slow, but for its size."""
         return self.bound.slow.call
 
@@ -170,18 +170,18 @@ def _in_words(part: Part, of: Part) -> str:
     return f"{count}{part.call.named()}{size}{ranks}"
 
 
-def _has_size(call: Call) -> bool:
+def _has_size(call: TimedCall) -> bool:
     return call.operation not in COLLECTIVES or COLLECTIVES[call.operation].has_size
 
 
-def bounds(times: Times, names: Sequence[str] = ()) -> Iterator[tuple[str, Bound]]:
+def bounds(times: LaunchTimes, names: Sequence[str] = ()) -> Iterator[tuple[str, Bound]]:
     """What guidelines compare of these times, all of them or those named; RequestError for an unknown name."""
     for name in names or guidelines.names():
         for bound in guidelines.get(name).bounds(times.curves):
             yield name, bound
 
 
-def compared(times: Times, found: Iterable[tuple[str, Bound]]) -> Comparisons:
+def compared(times: LaunchTimes, found: Iterable[tuple[str, Bound]]) -> Comparisons:
     """The rows of times that are compared."""
     rows, groups = [], []
     for name, bound in found:
@@ -193,12 +193,12 @@ def compared(times: Times, found: Iterable[tuple[str, Bound]]) -> Comparisons:
     return comparisons(rows, groups)
 
 
-def _row(times: Times, part: Part) -> int:
+def _row(times: LaunchTimes, part: Part) -> int:
     return times.curves[part.call][part.size_B]
 
 
 def study(
-    times: Times,
+    times: LaunchTimes,
     names: Sequence[str] = (),
     *,
     family_error: float = FAMILY_ERROR,
@@ -233,8 +233,8 @@ def study(
 
 
 def _finding(
-    times: Times,
-    judged: Judged,
+    times: LaunchTimes,
+    judged: JudgedRatios,
     middle_s: Sequence[float],
     index: int,
     name: str,
@@ -287,19 +287,19 @@ def _finding(
     )
 
 
-def _known(times: Times, only: Iterable[tuple[str, Bound]]) -> Iterator[tuple[str, Bound]]:
+def _known(times: LaunchTimes, only: Iterable[tuple[str, Bound]]) -> Iterator[tuple[str, Bound]]:
     for name, bound in only:
         if all(part.size_B in times.curves.get(part.call, ()) for part in (bound.slow, *bound.fast)):
             yield name, bound
 
 
-def _verdict(judged: Judged, index: int, family_error: float, least_factor: float) -> Verdict:
+def _verdict(judged: JudgedRatios, index: int, family_error: float, least_factor: float) -> Verdict:
     if judged.p_corrected[index] <= family_error and judged.ratio[index] > least_factor:
         return "violated"
     return "kept" if judged.high[index] <= least_factor else "cannot be told"
 
 
-def _mend(times: Times, middle_s: Sequence[float], bound: Bound, least_factor: float) -> Mend | None:
+def _mend(times: LaunchTimes, middle_s: Sequence[float], bound: Bound, least_factor: float) -> Mend | None:
     """The schedule of ours that took least in the same place; None where it gains too little."""
     slow = bound.slow
     if slow.call.known_setting.get("source") != "hockney":

@@ -3,46 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from typing import Annotated
 
 import typer
-from pydantic import BaseModel, Field
 
-from hockney.errors import EnvironmentLack, RequestError
-from hockney.fields import Option
+from hockney import api
+from hockney.errors import EnvironmentLack
+from hockney.options.runner import DoctorOptions
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
 from hockney.units import format_bytes
-from hockney.words import words
-
-with later():
-    from hockney.batch.base import Partition, partitions
-    from hockney.records.nodes import format_bits, links, node_facts
-    from hockney.runner.doctor import Diagnosis, MpiFinding, diagnose
-    from hockney.runner.launchers.base import check_hosts
-
-
-class DoctorOptions(BaseModel):
-    """Where the doctor looks, and how closely."""
-
-    mpi: Annotated[
-        str | None,
-        Option("Look at this one only: auto, openmpi, mpich, intel, a prefix or a wrapper."),
-    ] = None
-    run: Annotated[bool, Option("Also build the runner and start two ranks with each MPI.", flags=("--run",))] = (
-        False
-    )
-    variants: Annotated[
-        bool,
-        Option(
-            "Also try each combination of a library's transports, and print those that start as --variant lines.",
-            flags=("--transports",),
-        ),
-    ] = False
-    hosts: Annotated[list[str], Option("With --transports: those are tried between two of them.", read=words)] = (
-        Field(default_factory=list)
-    )
 
 
 @verb(
@@ -59,28 +27,17 @@ def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
 
     Ends with 0 when at least one MPI and a compiler work, else with 3.
     """
-    if options.hosts and not options.variants:
-        raise RequestError("--hosts means nothing without --transports", "add --transports, or leave it out")
-    check_hosts(options.hosts)
     with say.status("looking …") as status:
-        diagnosis = diagnose(
-            options.mpi,
-            run=options.run,
-            variants=options.variants,
-            hosts=options.hosts,
-            progress=lambda name: status(f"trying {name}"),
-        )
-        status("the batch system")
-        offered = partitions()
+        answer = api.doctor(options, status)
     if json:
-        say.json({**diagnosis.as_dict(), "partitions": [one.model_dump() for one in offered]})
+        say.json(answer)
     else:
-        _print(diagnosis, offered)
-    if not diagnosis.ok:
+        _print(answer)
+    if not answer.ok:
         raise typer.Exit(EnvironmentLack.exit_code)
 
 
-def _print(diagnosis: Diagnosis, offered: Sequence[Partition]) -> None:
+def _print(diagnosis: api.DoctorAnswer) -> None:
     say.line(("MPI libraries", "bold"), ", in the order of the search")
     for finding in diagnosis.mpis:
         _print_finding(finding)
@@ -93,14 +50,12 @@ def _print(diagnosis: Diagnosis, offered: Sequence[Partition]) -> None:
     for text in _machine(diagnosis):
         say.line(f"  {text}")
     say.line("\n", ("The node", "bold"), ", all of it")
-    for part, text in node_facts(diagnosis.node):
+    for part, text in diagnosis.node_facts:
         say.line(f"  {part}: {text}")
-    for link in links(diagnosis.node):
-        say.line(f"  link to other nodes: {link.name}, {format_bits(link.rate_bit_per_s)}")
-    if offered:
+    if diagnosis.partitions:
         say.line("\n", ("Partitions", "bold"), ", for --submit with --partition")
-        for one in offered:
-            say.line(f"  {one.system}: {one.described()}")
+        for partition in diagnosis.partitions:
+            say.line(f"  {partition.system}: {partition.described()}")
     if diagnosis.advice:
         say.line("\n", ("To do", "bold"))
         for text in diagnosis.advice:
@@ -108,7 +63,7 @@ def _print(diagnosis: Diagnosis, offered: Sequence[Partition]) -> None:
     say.line("\n", ("ready to measure", "green") if diagnosis.ok else ("nothing to measure with yet", "red"))
 
 
-def _print_finding(finding: MpiFinding) -> None:
+def _print_finding(finding: api.MpiFinding) -> None:
     mark = ("✓", "green") if finding.works else ("✗", "red")
     standard = f", MPI {finding.standard}" if finding.standard else ""
     say.line("  ", mark, f" {finding.name}{standard} ({finding.where})")
@@ -131,7 +86,7 @@ def _print_finding(finding: MpiFinding) -> None:
             say.line("      ", ("✓", "green"), f" --variant {shlex.quote(one.variant)}")
 
 
-def _machine(diagnosis: Diagnosis) -> list[str]:
+def _machine(diagnosis: api.DoctorAnswer) -> list[str]:
     machine = diagnosis.machine
     caches = ", ".join(
         f"{cache.count} × L{cache.level} {format_bytes(cache.size_B)} for {cache.cpus_per_cache} CPU(s)"

@@ -14,7 +14,6 @@ from hockney.batch.options import Submission
 from hockney.campaign.options import KEPT, MeasureOptions, lasting
 from hockney.campaign.plan import Plan
 from hockney.campaign.share import WHOLE, Share
-from hockney.cli._jobs import job_of, planned, tell_jobs, told
 from hockney.cli._next import next_step
 from hockney.cli._planned import tell_planned
 from hockney.errors import HockneyError, Incomplete, RequestError
@@ -29,6 +28,7 @@ from hockney.writing import NotWritten
 with later():
     from hockney.batch.base import allocation
     from hockney.campaign.effect_runs import expect_subsets
+    from hockney.campaign.jobs import job_of, job_text, planned, write_jobs
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
     from hockney.campaign.prepare import launches as prepare
@@ -105,7 +105,7 @@ def measure(
     if not json:
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
         if given is not None:
-            say.line(told(given))
+            say.line(job_text(given))
     ended: Interrupted | NotWritten | None = None
     outcome: Outcome | None = None
     with ExitStack() as closing:
@@ -337,7 +337,12 @@ def _submit(context: typer.Context, options: MeasureOptions, submission: Submiss
         share = Share(number, submission.jobs)
         name = "measure" if share == WHOLE else f"measure-{number}"
         jobs.append(job_of(plan, name, [*command, *([] if share == WHOLE else ["--share", str(share)])]))
-    tell_jobs(jobs, submission, site, output, as_json)
+    written_jobs = write_jobs(jobs, submission, site, output)
+    if as_json:
+        say.json(written_jobs)
+        return
+    for line in written_jobs.lines:
+        say.line(line)
 
 
 def _of_system(joined: Campaign, plan: Plan, context: typer.Context) -> Plan:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.answers import first_problem
+from hockney.units import format_bytes
 
 FILE = "verification.json"
 
@@ -47,6 +48,15 @@ class VerifiedCell(BaseModel):
     gain_low: Number | None = None
     gain_high: Number | None = None
     regret: Number | None = None
+
+    def __str__(self) -> str:
+        """Why it went back, or what is wrong with it, in a line."""
+        where = f"{self.operation} on {self.ranks} ranks, {format_bytes(self.bytes)}"
+        rule = self.algorithm or "no rule"
+        if self.gain is None or self.verdict == "not timed":
+            return f"{where}: {rule}, no time, one at another level of the machine, or a wrong result"
+        between = "" if self.gain_low is None else f" ({self.gain_low:.2f} to {self.gain_high:.2f})"
+        return f"{where}: {rule}, {self.gain:.2f} times as fast as the default{between}"
 
 
 class Proof(BaseModel):

@@ -10,7 +10,7 @@ from typing import Any
 from hockney.machine.file import Machine
 from hockney.records.nodes import cpu_ranges, described, node_facts
 from hockney.report.tables import NONE, Table
-from hockney.runner.transports import Offered
+from hockney.runner.transports import OFFERED
 from hockney.units import counted, format_bytes, format_time
 
 Launch = Mapping[str, Any]
@@ -100,8 +100,8 @@ def _transports(launches: Sequence[Launch]) -> Table:
     rows: dict[tuple[str, str], None] = {}
     for launch in launches:
         try:
-            said = Offered.read(launch.get("transports") or {})
-        except (TypeError, ValueError):
+            said = OFFERED.validate_python(launch.get("transports") or {})
+        except ValueError:
             continue
         library = " ".join(_text((launch.get("mpi") or {}).get(name)) for name in ("kind", "version"))
         rows |= dict.fromkeys((library, line) for line in said.lines)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadTable
-from hockney.runner.preload import Damaged, Outcome, rules_text
+from hockney.runner.preload import Damaged, PreloadedRun, rules_text
 
 
 def variables(
@@ -32,7 +32,7 @@ def variables(
     return asked
 
 
-class Row(BaseModel):
+class AppliedCalls(BaseModel):
     """Calls of one operation that ran alike: by one rule (its place in the table), or by the library, and why.
 
     `bytes` adds up what each call names: its whole vector, or one rank's block. `time_s` is 0 where calls were
@@ -71,7 +71,7 @@ class Dropped(BaseModel):
     most_B: int
 
 
-class Report(BaseModel):
+class LayerReport(BaseModel):
     """The file that rank 0 writes in MPI_Finalize."""
 
     model_config = ConfigDict(extra="forbid")
@@ -82,7 +82,7 @@ class Report(BaseModel):
     unseen: str
     """Calls of the program that the layer cannot tell from the library's own."""
     dropped: Dropped
-    calls: list[Row]
+    calls: list[AppliedCalls]
 
 
 class Applied(BaseModel):
@@ -95,11 +95,18 @@ class Applied(BaseModel):
     ranks: int | None = None
     of_all_ranks: bool = False
     dropped: Dropped | None = None
-    calls: list[Row] = []
+    calls: list[AppliedCalls] = []
     saved_s: float | None = None
+    rules: int = Field(default=0, exclude=True)
+    """Of the table."""
+
+    @property
+    def unmet(self) -> int:
+        """How many rules of the table met no call."""
+        return self.rules - len({call.rule for call in self.calls if call.rule >= 0})
 
 
-def applied(outcome: Outcome, table: PreloadTable, *, compare: bool = False) -> Applied:
+def applied(outcome: PreloadedRun, table: PreloadTable, *, compare: bool = False) -> Applied:
     """The report beside the table; a damaged one is as none, with a warning.
 
     `compare`: the library's own code ran half of the calls that rules are for.
@@ -125,13 +132,14 @@ def applied(outcome: Outcome, table: PreloadTable, *, compare: bool = False) -> 
         dropped=report.dropped,
         calls=rows,
         saved_s=sum(saved) if saved else None,
+        rules=len(table.rules),
     )
 
 
-def _report(text: str, rules: int) -> Report:
+def _report(text: str, rules: int) -> LayerReport:
     """Damaged where it is not as the layer writes it for so many rules."""
     try:
-        report = Report.model_validate_json(text)
+        report = LayerReport.model_validate_json(text)
     except ValidationError as error:
         raise Damaged(f"the layer's report is damaged: {first_problem(error)}") from error
     if strange := next((row.rule for row in report.calls if row.rule >= rules), None):
@@ -139,7 +147,7 @@ def _report(text: str, rules: int) -> Report:
     return report
 
 
-def _with_gain(row: Row, table: PreloadTable, compare: bool) -> Row:
+def _with_gain(row: AppliedCalls, table: PreloadTable, compare: bool) -> AppliedCalls:
     if row.rule < 0:
         return row
     rule = table.rules[row.rule]

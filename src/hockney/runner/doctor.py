@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from hockney.errors import HockneyError
 from hockney.records.nodes import NodeDescription
@@ -61,11 +60,6 @@ class Diagnosis:
     node: NodeDescription
     advice: list[str]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        search = [{"where": s.where, "wrappers": [str(w) for w in s.wrappers]} for s in self.search]
-        return {**asdict(self), "node": self.node.model_dump(), "search": search}
-
 
 def diagnose(
     request: str | None = None,
@@ -101,26 +95,25 @@ def diagnose(
 def _examine(mpi: Mpi | Broken, run: bool, try_out: Callable[[Mpi], list[Tried]]) -> MpiFinding:
     if isinstance(mpi, Broken):
         return MpiFinding(False, "unusable", mpi.where, str(mpi.wrapper), message=mpi.message, hint=mpi.hint)
-    facts: dict[str, Any] = {
-        "name": mpi.describe(),
-        "kind": mpi.kind,
-        "version": mpi.version,
-        "where": mpi.where,
-        "wrapper": str(mpi.wrapper),
-        "launcher": str(mpi.launcher),
-        "launcher_kind": mpi.launcher_kind,
-        "standard": mpi.standard,
-        "environment": dict(mpi.environment),
-        "transports": offered(mpi),
-    }
+    finding = MpiFinding(
+        works=True,
+        name=mpi.describe(),
+        where=mpi.where,
+        wrapper=str(mpi.wrapper),
+        kind=mpi.kind,
+        version=mpi.version,
+        launcher=str(mpi.launcher),
+        launcher_kind=mpi.launcher_kind,
+        standard=mpi.standard,
+        environment=dict(mpi.environment),
+        transports=offered(mpi),
+    )
     try:
-        facts["compiler"] = f"{compiler_version(mpi)} by {cxx_wrapper(mpi.wrapper)}"
-        if run:
-            facts["trial"] = trial(mpi)
-        facts["variants"] = try_out(mpi)
+        finding = replace(finding, compiler=f"{compiler_version(mpi)} by {cxx_wrapper(mpi.wrapper)}")
+        finding = replace(finding, trial=trial(mpi) if run else "")
+        return replace(finding, variants=try_out(mpi))
     except HockneyError as error:
-        return MpiFinding(False, **facts, message=error.message, hint=error.hint)
-    return MpiFinding(True, **facts)
+        return replace(finding, works=False, message=error.message, hint=error.hint)
 
 
 def trial(mpi: Mpi) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, computed_field
 
 from hockney import reading, writing
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
@@ -64,9 +64,9 @@ exec ip netns exec $name unshare -u sh -c "hostname $name; $*"
 
 
 class Lab(BaseModel):
-    """A lab that is up."""
+    """A lab that is up; its file has what follows from the rest, too, which is not read."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="ignore")
 
     name: str
     hosts: int = Field(ge=2, le=MOST_HOSTS)
@@ -76,11 +76,13 @@ class Lab(BaseModel):
         default_factory=dict, description="by bytes: each host sends so many to the next, all at once"
     )
 
+    @computed_field
     @property
     def names(self) -> list[str]:
         """Names of the hosts, which are those of their namespaces."""
         return [f"{_prefix(self.name)}-{number}" for number in range(1, self.hosts + 1)]
 
+    @computed_field
     @property
     def addresses(self) -> list[str]:
         """IPv4 addresses of the hosts, by which launchers know them."""
@@ -91,6 +93,7 @@ class Lab(BaseModel):
         """Where the agent and the host files are."""
         return FOLDER / self.name
 
+    @computed_field
     @property
     def rules_from_B(self) -> int | None:
         """From this size on the links take at least half of an exchange's time; None where they never do."""

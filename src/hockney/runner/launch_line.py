@@ -21,7 +21,7 @@ _EXAMPLE = "the launch line stands after `--`, for example `-- mpirun -n 4 ./app
 
 
 @dataclass(frozen=True)
-class Launch:
+class UserLaunch:
     """A launch line of the user's, with what the layer needs to know of it."""
 
     words: tuple[str, ...]
@@ -33,7 +33,7 @@ class Launch:
     """Why no layer can be compiled for the line, or put under its programs."""
 
 
-def understand(words: Sequence[str], mpi: str | None = None) -> Launch:
+def understand(words: Sequence[str], mpi: str | None = None) -> UserLaunch:
     """The launch line `words`, of the MPI that the launcher belongs to, or of the one that `mpi` asks for.
 
     RequestError where there is no known launcher, `mpi` names nothing, or the launcher does not start that MPI.
@@ -48,16 +48,16 @@ def understand(words: Sequence[str], mpi: str | None = None) -> Launch:
         unit = launchers.get(name)
         found = _of_launcher(Path(launcher), name, banner) if mpi is None else _asked(mpi, Path(launcher), name)
     except EnvironmentLack as lack:
-        return Launch(tuple(words), None, (), f"{lack.message} ({lack.hint})")
+        return UserLaunch(tuple(words), None, (), f"{lack.message} ({lack.hint})")
     parts = [list(part) for is_apart, part in groupby(words[1:], APART.__eq__) if not is_apart]
     programs: list[Path] = []
     for part in parts:
         program, listing = _program(part, unit)
         if listing:
             why = f"which programs {listing} names is not known (name them on the line, with {APART!r} between)"
-            return Launch(tuple(words), found, (), why)
+            return UserLaunch(tuple(words), found, (), why)
         programs += [program] if program else []
-    return Launch(tuple(words), found, tuple(programs))
+    return UserLaunch(tuple(words), found, tuple(programs))
 
 
 def _unit(launcher: Path) -> tuple[str, str]:

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hockney.errors import EnvironmentLack
-from hockney.runner.launch_line import Launch
+from hockney.runner.launch_line import UserLaunch
 from hockney.runner.probe import capture
 
 LIMIT_S = 20.0
 TAKEN, OWN = "MPI_Finalize", "PMPI_Finalize"
 
 
-def other_tools(launch: Launch) -> list[str]:
+def other_tools(launch: UserLaunch) -> list[str]:
     """What is to be said of such libraries: those of LD_PRELOAD, and those that the programs are linked with.
 
     Nothing where `ldd` or `nm` is not there.

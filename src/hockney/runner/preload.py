@@ -22,7 +22,7 @@ from hockney import reading
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.cache import cache_root, make_private
-from hockney.runner.launch_line import APART, Launch
+from hockney.runner.launch_line import APART, UserLaunch
 from hockney.runner.launchers.base import launchers
 from hockney.runner.other_tools import other_tools
 from hockney.runner.preload_build import preload_library
@@ -73,7 +73,7 @@ class Damaged(HockneyError):
 
 
 @dataclass
-class Outcome:
+class PreloadedRun:
     """What came of a launch: the program's exit code, the layer's report or None, and what is to be said."""
 
     code: int
@@ -81,9 +81,9 @@ class Outcome:
     said: list[str] = field(default_factory=list)
 
 
-def run(launch: Launch, variables: Mapping[str, str]) -> Outcome:
+def run(launch: UserLaunch, variables: Mapping[str, str]) -> PreloadedRun:
     """Run the launch line with the layer told what to do by `variables`; never fails for the layer's sake."""
-    outcome = Outcome(0)
+    outcome = PreloadedRun(0)
     with ExitStack() as stack:
         try:
             file = stack.enter_context(_folder()) / "report.json"
@@ -102,7 +102,7 @@ def run(launch: Launch, variables: Mapping[str, str]) -> Outcome:
     return outcome
 
 
-def with_layer(launch: Launch, variables: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def with_layer(launch: UserLaunch, variables: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """The launch line with the layer, and its environment.
 
     EnvironmentLack where there can be no layer, RequestError where a program of the line cannot be read.
@@ -124,7 +124,7 @@ def with_layer(launch: Launch, variables: Mapping[str, str]) -> tuple[list[str],
     return [*words[: unit.words], *options, *words[unit.words :]], {**environment, **variables}
 
 
-def _why_unseen(launch: Launch, code: int) -> str:
+def _why_unseen(launch: UserLaunch, code: int) -> str:
     ended = f"the program ended with exit code {code} before MPI_Finalize, or " if code else ""
     mpi = launch.mpi.describe() if launch.mpi else "that"
     return (

@@ -31,7 +31,7 @@ LAUNCH_VARIABLE = "HOCKNEY_LAUNCH"
 """Names the launch in the environment of all its processes on this host: orphans are found by it."""
 
 
-class Ended(Exception):
+class LaunchEnded(Exception):
     """The launch has ended and all its output has been read.
 
     `returncode` is the launcher's (negative: the signal that ended it; None where it is not known), `stderr_tail`
@@ -170,12 +170,12 @@ class Process:
     def lines(self, deadline: float) -> str:
         """The next line of standard output, without its end. `deadline` is a value of `time.monotonic()`.
 
-        TimeoutError when the deadline passes first (the launch goes on), Ended when there are no more lines.
+        TimeoutError when the deadline passes first (the launch goes on), LaunchEnded when no more lines come.
         """
         while not self._lines:
             if not self._reading():
                 self._finish(deadline)
-                raise Ended(self.returncode, self.stderr_tail)
+                raise LaunchEnded(self.returncode, self.stderr_tail)
             self._pump(deadline)
         return self._lines.popleft()
 
@@ -260,7 +260,7 @@ class Process:
             return
         deadline = time.monotonic() + grace_s
         try:
-            with contextlib.suppress(TimeoutError, Ended):
+            with contextlib.suppress(TimeoutError, LaunchEnded):
                 while True:
                     self.lines(deadline)
         finally:

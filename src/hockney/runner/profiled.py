@@ -22,7 +22,7 @@ from hockney.errors import EnvironmentLack
 from hockney.records.answers import first_problem
 from hockney.records.keys import COLLECTIVES
 from hockney.records.profile import Call, Communicator, Late, LeftOut, Profile, SizeCount
-from hockney.runner.preload import Damaged, Outcome
+from hockney.runner.preload import Damaged, PreloadedRun
 from hockney.runner.probe import capture
 from hockney.units import format_time
 
@@ -54,7 +54,7 @@ class _Sum:
 
 
 @dataclass(frozen=True)
-class _Visit:
+class _RankVisit:
     """One rank's part in one call: its numbers in the communicator and in the world, when it came and left."""
 
     rank: int
@@ -80,10 +80,10 @@ class _Notes:
     """Whether the last line was read, which says how many there are before it."""
     sums: dict[_Where, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
     groups: dict[tuple[str, int], set[str]] = field(default_factory=lambda: defaultdict(set))
-    visits: dict[tuple[str, str, int, int], list[_Visit]] = field(default_factory=lambda: defaultdict(list))
+    visits: dict[tuple[str, str, int, int], list[_RankVisit]] = field(default_factory=lambda: defaultdict(list))
 
 
-def watched(outcome: Outcome, mpi: str) -> Profile | None:
+def watched(outcome: PreloadedRun, mpi: str) -> Profile | None:
     """The profile of a launch of `mpi`; None where the layer wrote none, or, with a warning, a damaged one."""
     if outcome.report is None:
         return None
@@ -180,7 +180,7 @@ def _read(lines: Iterable[str]) -> _Notes:
         elif kind == "at":
             sequence, root = int(words[0]), int(words[2])
             start_s, end_s = int(words[3]) * _S, int(words[4]) * _S
-            visit = _Visit(place, rank, root, start_s, end_s, records[int(words[1])])
+            visit = _RankVisit(place, rank, root, start_s, end_s, records[int(words[1])])
             notes.visits[f"{members} {alike}", name, ranks, sequence].append(visit)
         elif kind == "end":
             if int(words[0]) != number:
@@ -193,7 +193,7 @@ def _read(lines: Iterable[str]) -> _Notes:
     return notes
 
 
-def _part(visits: list[_Visit], sums: Mapping[_Where, _Sum]) -> None:
+def _part(visits: list[_RankVisit], sums: Mapping[_Where, _Sum]) -> None:
     """Add what each rank of one call waited: until the last one had come that it needs."""
     last = max(visits, key=lambda visit: visit.start_s)
     came_s = {visit.rank: visit.start_s for visit in visits}

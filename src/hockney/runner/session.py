@@ -23,7 +23,7 @@ from hockney.records.answers import (
     parse,
 )
 from hockney.records.effect_answers import answer_type
-from hockney.runner.process import Ended, Process
+from hockney.runner.process import LaunchEnded, Process
 
 MARK = "@hockney "
 PROTOCOL = 1
@@ -67,6 +67,11 @@ class Limitation(HockneyError):
     exit_code = 3
 
 
+def _line(word: str, **request: object) -> str:
+    """A request as the runner reads it: a word, and KEY=VALUE."""
+    return " ".join([word, *(f"{key}={value}" for key, value in request.items())])
+
+
 class Session:
     """A launched runner that has said hello. Use as a context manager: leaving it ends the launch for certain.
 
@@ -95,19 +100,19 @@ class Session:
         The limit is for what comes beyond twice its budget. LaunchFailed: the launch is over. Refused: this point
         cannot be measured, the next may. RequestError: the runner does not understand the request.
         """
-        return self._ask_point("measure", request, time_limit_s, Measurement)
+        return self._ask_point("measure", time_limit_s, Measurement, **request)
 
     def collective(self, time_limit_s: float, **request: object) -> CollectiveMeasurement:
         """Measure one point of a collective; keys as in cpp/runner/main.cpp, failures as for `measure`.
 
         Limitation: the algorithm does not do this; the next point may be measured.
         """
-        return self._ask_point("collective", request, time_limit_s, CollectiveMeasurement)
+        return self._ask_point("collective", time_limit_s, CollectiveMeasurement, **request)
 
     def count(self, time_limit_s: float, **request: object) -> CallCount:
         """Count what one call of a collective sends; keys as in cpp/runner/main.cpp, failures as above."""
         what = f"counting {request['operation']} {request['algorithm']} of {request['bytes']} B"
-        return self._ask("count", request, what, time_limit_s, "choose smaller sizes", CallCount)
+        return self._ask(_line("count", **request), what, time_limit_s, "choose smaller sizes", CallCount)
 
     def app(self, time_limit_s: float, kind: type[AnswerType], **request: object) -> AnswerType:
         """Run an application; keys as in cpp/runner/apps/<operation>.cpp, failures as for `collective`.
@@ -115,37 +120,26 @@ class Session:
         `kind`: of its answer.
         """
         what = f"{request['operation']} on {request['ranks']} ranks"
-        return self._ask("app", request, what, time_limit_s, "choose a smaller problem", kind)
+        return self._ask(_line("app", **request), what, time_limit_s, "choose a smaller problem", kind)
 
     def effect(self, time_limit_s: float, members: Sequence[int], *, operation: str, **request: object) -> Answer:
         """Measure an effect among `members`; keys as in cpp/runner/effects/<operation>.cpp, failures as above."""
         what = f"{operation} among {len(members)} ranks"
-        words = {"operation": operation, **request, "members": ",".join(map(str, members))}
-        kind = answer_type(operation)
-        return self._ask("effect", words, what, time_limit_s, "choose a smaller --largest", kind)
+        line = _line("effect", operation=operation, **request, members=",".join(map(str, members)))
+        return self._ask(line, what, time_limit_s, "choose a smaller --largest", answer_type(operation))
 
-    def _ask_point(
-        self, word: str, request: Mapping[str, object], time_limit_s: float, kind: type[SaidType]
-    ) -> SaidType:
+    def _ask_point(self, word: str, time_limit_s: float, kind: type[SaidType], **request: object) -> SaidType:
         what = " ".join(
             str(part)
             for part in (request["operation"], request.get("algorithm", ""), "of", request["bytes"], "B")
         ).replace("  ", " ")
         # The time a point was given is its own; the limit is for what goes wrong beyond it.
         limit_s = 2 * float(str(request["budget_s"])) + time_limit_s
-        return self._ask(word, request, what, limit_s, "choose a smaller --largest", kind)
+        return self._ask(_line(word, **request), what, limit_s, "choose a smaller --largest", kind)
 
-    def _ask(
-        self,
-        word: str,
-        request: Mapping[str, object],
-        what: str,
-        limit_s: float,
-        smaller: str,
-        kind: type[SaidType],
-    ) -> SaidType:
-        words = " ".join(f"{key}={value}" for key, value in request.items())
-        self._process.send(f"{word} {words}")
+    def _ask(self, line: str, what: str, limit_s: float, smaller: str, kind: type[SaidType]) -> SaidType:
+        self._process.send(line)
+        word = line.partition(" ")[0]
         answer = self._answer(what, limit_s, kind)
         if isinstance(answer, Mistake):
             raise RequestError(
@@ -184,7 +178,7 @@ class Session:
         except ValueError:
             self._process.kill()
             raise LaunchFailed(f"the runner's answer for {what} is damaged", "run again") from None
-        except Ended as ended:
+        except LaunchEnded as ended:
             last = _telling_line(ended.stderr_tail)
             how = "its supervisor was killed"
             if ended.returncode is not None:

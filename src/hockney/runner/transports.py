@@ -10,10 +10,11 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from hockney.errors import EnvironmentLack, HockneyError
 from hockney.records.nodes import NodeDescription
@@ -49,23 +50,6 @@ class Offered:
     ucx: tuple[tuple[str, str], ...] = ()
     tools: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data, without what is empty."""
-        return {name: value for name, value in asdict(self).items() if value}
-
-    @classmethod
-    def read(cls, said: Mapping[str, Any]) -> Offered:
-        """From `as_dict`, by way of JSON; TypeError or ValueError for anything else."""
-        return cls(
-            components={
-                str(name): tuple(map(str, names)) for name, names in dict(said.get("components", {})).items()
-            },
-            device=str(said.get("device", "")),
-            providers=tuple(map(str, said.get("providers", ()))),
-            ucx=tuple((str(transport), str(device)) for transport, device in said.get("ucx", ())),
-            tools=tuple(map(str, said.get("tools", ()))),
-        )
-
     @property
     def lines(self) -> list[str]:
         """In words."""
@@ -75,6 +59,10 @@ class Offered:
         if self.ucx:
             said.append("UCX: " + ", ".join(f"{transport} on {device}" for transport, device in self.ucx))
         return said
+
+
+OFFERED = TypeAdapter(Offered)
+"""Writes it as plain data, for a launch's line, and reads it: ValidationError for anything else."""
 
 
 @dataclass(frozen=True)

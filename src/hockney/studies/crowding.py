@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,6 +22,7 @@ from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.keys import CollectiveKey
 from hockney.runner.launchers.base import MapBy
 from hockney.runner.session import LaunchFailed, NoAnswer, Session
+from hockney.studies.files import Value
 from hockney.units import format_bytes, format_time
 
 ONLY_CHECKS = "only the checks of results are to be read; times contain waiting for a core"
@@ -72,13 +73,13 @@ class Crowding(BaseModel):
         return f"The {_measurement(self.ranks)} ranks takes {format_time(self.least_s(self.ranks))}."
 
 
-def crowded(launching: Mapping[str, Any], placements: Sequence[MapBy]) -> list[MapBy]:
+def crowded(launching: Mapping[str, Value | list[Value] | None], placements: Sequence[MapBy]) -> list[MapBy]:
     """The placements at which a launch of real ranks has more of them than this host has cores or threads."""
     launched = [Launching.model_validate({**launching, "map_by": one}) for one in placements]
     return [one.map_by for one in launched if one.mpi != "smpi" and has_more_ranks_than_cores(one)]
 
 
-def probed(launching: Mapping[str, Any], placements: Sequence[MapBy]) -> Crowding | None:
+def probed(launching: Mapping[str, Value | list[Value] | None], placements: Sequence[MapBy]) -> Crowding | None:
     """What waiting costs at these crowded placements; None where nothing starts, of which the steps will tell.
 
     RequestError where ranks wait so long that no study would end, with the number that fits.
@@ -141,7 +142,7 @@ def _visit_s(session: Session, ranks: int) -> float:
     return time.monotonic() - began_s
 
 
-def narrower(plan: Plan) -> Iterator[tuple[dict[str, object], Plan]]:
+def narrower(plan: Plan) -> Iterator[tuple[dict[str, str], Plan]]:
     """Options that make a plan of collectives shorter, one after another, each with the plan that comes of all.
 
     One visit of each point; the smallest and the largest number of ranks; the smallest and the largest size. All

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -17,6 +17,8 @@ from hockney.runner.launchers.base import MapBy
 FOLDER = Path(__file__).parent
 HINT = "`hockney study show NAME` prints the file of a study; the documentation has a page on them"
 MEASURE = "measure"
+Value = str | bool | int | float
+"""Of an option, as TOML has it; an option may have several."""
 RUN = "run "
 
 
@@ -33,8 +35,8 @@ class StepFile(BaseModel):
 
     verb: str
     why: str = ""
-    options: dict[str, Any] = Field(default_factory=dict)
-    quick: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, Value | list[Value]] = Field(default_factory=dict)
+    quick: dict[str, Value | list[Value]] = Field(default_factory=dict)
     a_run_s: Seconds = 3.0
     a_quick_run_s: Seconds | None = None
 

@@ -27,7 +27,7 @@ from hockney.report.page import Report
 from hockney.report.reading import Subject, Wish, statistics_of
 from hockney.studies.files import Study
 from hockney.studies.perform import Done, Folder
-from hockney.studies.steps import Step
+from hockney.studies.steps import StudyStep
 
 MOST_NAMED = 3
 """Files of a kind in one sentence."""
@@ -36,7 +36,7 @@ Skipped = Sequence[tuple[str, str]]
 CAMPAIGN, MACHINE, PAGE, FINDINGS, CARD = "campaign", "machine.json", "report.html", "findings.json", "card.html"
 
 
-def joined(folder: Folder, steps: Sequence[Step]) -> Path:
+def joined(folder: Folder, steps: Sequence[StudyStep]) -> Path:
     """One campaign of what all steps measured, made anew; RequestError where nothing was."""
     campaigns = folder.campaigns(steps)
     target = folder.path / CAMPAIGN
@@ -138,7 +138,7 @@ def operations_in(contents: Contents) -> Collection[str]:
     }
 
 
-def unfinished(steps: Sequence[Step], done: dict[str, Done]) -> list[str]:
+def unfinished(steps: Sequence[StudyStep], done: dict[str, Done]) -> list[str]:
     """Sentences on the steps that were not done, or not wholly."""
     said = []
     for name, one in done.items():

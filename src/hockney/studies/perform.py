@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -28,9 +28,9 @@ from hockney.records import table
 from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.records.visits import CHOICES
 from hockney.report.application import apps
-from hockney.studies.asked import Asked
+from hockney.studies.asked import StudyRequest
 from hockney.studies.files import RUN, Study, parse
-from hockney.studies.steps import Step
+from hockney.studies.steps import StudyStep
 from hockney.terminal import say
 from hockney.terminal.signals import Interrupted, interruptible
 
@@ -65,7 +65,7 @@ class State(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     schema_version: Literal[1] = 1
-    asked: Asked
+    asked: StudyRequest
     study_sha256: str = Field(description="of study.toml as it was used")
     steps: dict[str, Done] = Field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class Folder:
         """What came of them in this job alone, a run of it before this one, too."""
 
     @classmethod
-    def create(cls, path: Path, study: Study, asked: Asked, part: str = "") -> Folder:
+    def create(cls, path: Path, study: Study, asked: StudyRequest, part: str = "") -> Folder:
         """A new one; RequestError where something is there."""
         expect_new(path)
         writing.make_folder(path, "choose another folder")
@@ -156,7 +156,7 @@ class Folder:
         _write(self.path / STATE, self.state)
         seal(self.path, STATE)
 
-    def doubt(self, steps: Sequence[Step]) -> str:
+    def doubt(self, steps: Sequence[StudyStep]) -> str:
         """Why going on must be allowed first, and what it would run; empty where it needs no permission.
 
         As of campaigns: a study that this user began here, or that runs what any new one would, needs none.
@@ -169,17 +169,17 @@ class Folder:
             return ""
         return f"{self.path} is no study that you began on this machine; --resume would run: {unusual[0]}"
 
-    def is_done(self, step: Step) -> bool:
+    def is_done(self, step: StudyStep) -> bool:
         """Whether going on with a step could measure no more."""
         done = self.state.steps.get(step.name)
         return done is not None and done.state == "done"
 
-    def is_over(self, step: Step) -> bool:
+    def is_over(self, step: StudyStep) -> bool:
         """Whether a step is done, or had all of its own time (--time): --resume alone goes on with it."""
         done = self.state.steps.get(step.name)
         return done is not None and (done.state == "done" or done.had_its_time)
 
-    def campaigns(self, steps: Sequence[Step]) -> list[Path]:
+    def campaigns(self, steps: Sequence[StudyStep]) -> list[Path]:
         """The campaigns of these steps that hold anything."""
         return [path for step in steps if _holds_anything(path := self.steps / step.name)]
 
@@ -209,8 +209,8 @@ def _holds_anything(path: Path) -> bool:
 
 def perform(
     folder: Folder,
-    steps: Sequence[Step],
-    watching: Callable[[Step], AbstractContextManager[Watcher]],
+    steps: Sequence[StudyStep],
+    watching: Callable[[StudyStep], AbstractContextManager[Watcher]],
     job_end_s: float = math.inf,
 ) -> None:
     """Do each step that is not done; what came of each is on disk before the next begins.
@@ -263,7 +263,7 @@ def perform(
         raise kind(f"nothing could be measured: {last.why}", last.hint or "run `hockney doctor --run`")
 
 
-def _do(folder: Folder, step: Step, watcher: Watcher, job_end_s: float) -> Outcome | None:
+def _do(folder: Folder, step: StudyStep, watcher: Watcher, job_end_s: float) -> Outcome | None:
     path = folder.steps / step.name
     if step.plan is not None:
         return _measure(path, step.plan, watcher, folder.part, job_end_s)
@@ -324,18 +324,3 @@ def _measure(path: Path, options: Plan, watcher: Watcher, part: str, job_end_s: 
     if records := campaign.records():
         table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     return outcome
-
-
-def as_data(folder: Folder, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """The steps and what came of them."""
-    return [
-        {
-            **step.planned(),
-            **(
-                folder.state.steps[step.name].model_dump()
-                if step.name in folder.state.steps
-                else {"state": "not done"}
-            ),
-        }
-        for step in steps
-    ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from hockney.batch.base import Allocation
+from hockney.batch.base import JobAllocation
 from hockney.campaign.estimate import Estimate, estimate, first_pass_s, launch_s
 from hockney.campaign.options import MeasureOptions
 from hockney.campaign.plan import Launching, Plan
@@ -24,9 +24,9 @@ from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.report.application import apps
 from hockney.runner.launchers.base import MapBy
 from hockney.runner.transports import ALL
-from hockney.studies.asked import Asked
+from hockney.studies.asked import StudyRequest
 from hockney.studies.crowding import Crowding, narrower
-from hockney.studies.files import MEASURE, RUN, StepFile, Study
+from hockney.studies.files import MEASURE, RUN, StepFile, Study, Value
 from hockney.terminal.loading import load
 from hockney.terminal.options import from_table, is_repeated, words_of
 
@@ -44,14 +44,14 @@ _BRACED = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
-class Step:
+class StudyStep:
     """One command of a study at one placement. `name` is its folder's; `options` are as they would be written."""
 
     name: str
     verb: str
     why: str
     placement: MapBy
-    options: Mapping[str, Any]
+    options: Mapping[str, Value | list[Value]]
     models: Mapping[str, BaseModel]
     a_run_s: float
     nodes: int | None = None
@@ -95,12 +95,6 @@ class Step:
         """The ranks that it launches."""
         return max(model.ranks for model in self.models.values() if isinstance(model, Launching))
 
-    def planned(self) -> dict[str, Any]:
-        """What it would do, and what that takes."""
-        bound_s = self.estimate.bound_s if self.estimate else None
-        said = {"name": self.name, "command": self.command, "why": self.why, "placement": self.placement}
-        return {**said, "estimate_s": self.estimate_s, "bound_s": bound_s}
-
     def operations(self) -> list[str]:
         """What it measures, by the names of operations and applications."""
         plan = self.plan
@@ -109,7 +103,7 @@ class Step:
         return [*plan.operations, *plan.effects] or list(POINT_TO_POINT)
 
 
-def fits(step: Step, given: Allocation | None) -> bool:
+def fits(step: StudyStep, given: JobAllocation | None) -> bool:
     """Whether a job has room for the ranks of a step; outside of jobs, every step is tried."""
     for model in step.models.values():
         if given is not None and isinstance(model, Launching):
@@ -120,14 +114,14 @@ def fits(step: Step, given: Allocation | None) -> bool:
     return True
 
 
-def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
+def steps(study: Study, asked: StudyRequest, folder: Path) -> list[StudyStep]:
     """The commands of a study, in the order of its file, at each placement.
 
     RequestError for options that no command takes, or that their models refuse: which, and in which step.
     """
-    made: list[Step] = []
+    made: list[StudyStep] = []
     for number, of_file in enumerate(study.file.steps, 1):
-        given: dict[str, Any] = {}
+        given: dict[str, Value | list[Value]] = {}
         for table in (of_file.options, of_file.quick if asked.quick else {}):
             given |= table
         for placement in asked.placements:
@@ -140,12 +134,12 @@ def steps(study: Study, asked: Asked, folder: Path) -> list[Step]:
 def _at(
     of_file: StepFile,
     number: int,
-    given: Mapping[str, Any],
+    given: Mapping[str, Value | list[Value]],
     placement: MapBy,
     on: tuple[int | None, int],
-    asked: Asked,
+    asked: StudyRequest,
     folder: Path,
-) -> Iterator[Step]:
+) -> Iterator[StudyStep]:
     """The commands of one step of a file, with the options `given`, at one placement, on (nodes, ranks)."""
     nodes, ranks = on
     for word in OF_STUDY:
@@ -167,10 +161,10 @@ def _at(
                 "name those that `hockney doctor --transports` starts, each by --variant",
             )
         a_run_s = (of_file.a_quick_run_s if asked.quick else None) or of_file.a_run_s
-        yield Step(name, of_file.verb, of_file.why, placement, words, models, a_run_s, nodes, crowding)
+        yield StudyStep(name, of_file.verb, of_file.why, placement, words, models, a_run_s, nodes, crowding)
 
 
-def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[Mapping[str, object]]:
+def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[dict[str, str]]:
     """Options with which the collectives of a `measure` among ranks that share cores fit into its time.
 
     Where the fewest points do not, its time is longer.
@@ -178,7 +172,7 @@ def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[Ma
     plan = next((model for model in models.values() if isinstance(model, Plan)), None)
     if crowding is None or plan is None or plan.time_s is None or not plan.has_collectives:
         return []
-    chosen: list[Mapping[str, object]] = []
+    chosen: list[dict[str, str]] = []
     for less, shorter in narrower(plan):
         if first_pass_s(plan, crowding) <= plan.time_s:
             return chosen
@@ -201,7 +195,7 @@ def _measure(options: MeasureOptions) -> MeasureOptions:
     return options
 
 
-def _each(verb: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _each(verb: str, table: Mapping[str, Value | list[Value]]) -> Iterator[dict[str, Value | list[Value]]]:
     """The table for each value of its lists, the last list fastest."""
     repeated = {
         word for word, (_, _, info, option) in words_of(function_of(verb)).items() if is_repeated(info, option)
@@ -216,10 +210,14 @@ def _each(verb: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**table, **dict(zip(several, chosen, strict=True))}
 
 
-def _filled(value: Any, ranks: int, placement: str) -> Any:
+def _filled(value: Value | list[Value], ranks: int, placement: str) -> Value | list[Value]:
     """The value with its words in braces replaced."""
     if isinstance(value, list):
-        return [_filled(one, ranks, placement) for one in value]
+        return [_in_place(one, ranks, placement) for one in value]
+    return _in_place(value, ranks, placement)
+
+
+def _in_place(value: Value, ranks: int, placement: str) -> Value:
     if not isinstance(value, str):
         return value
     powers = sorted({2**power for power in range(ranks.bit_length()) if 2**power <= ranks} | {ranks})
@@ -242,7 +240,7 @@ def _filled(value: Any, ranks: int, placement: str) -> Any:
 # Estimates
 
 
-def runs(step: Step) -> int:
+def runs(step: StudyStep) -> int:
     """How many runs an application's command makes: one for each of what its options list."""
     count = 1
     for model in step.models.values():
@@ -257,7 +255,7 @@ def runs(step: Step) -> int:
     return count
 
 
-def page_s(made: Sequence[Step]) -> float:
+def page_s(made: Sequence[StudyStep]) -> float:
     """What fitting and drawing what the steps measure take, in seconds."""
     series = {(op, step.placement) for step in made for op in step.operations() if op in POINT_TO_POINT}
     drawn = {operation for step in made for operation in step.operations()}

@@ -133,7 +133,7 @@ def json(answer: object) -> None:
         # It is slow to import, and only answers need it.
         from pydantic import TypeAdapter
 
-        answer = TypeAdapter(type(answer)).dump_python(answer, mode="json")
+        answer = TypeAdapter(type(answer)).dump_python(answer, mode="json", by_alias=True)
     # Escaped where the output could not hold it: a name stays the same name.
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     sys.stdout.write(json_.dumps(answer, indent=2, allow_nan=False, ensure_ascii=not is_unicode) + "\n")

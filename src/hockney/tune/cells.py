@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.models.over_ranks.choice import DEFAULT, TIE, UNKNOWN
 from hockney.models.over_ranks.points import points, with_schedules_joined
 from hockney.records.keys import COLLECTIVES
-from hockney.tune.rules import Algorithm
+from hockney.tune.rules import Method
 from hockney.words import listed
 
 Origin = Literal["measured", "model"]
@@ -41,14 +41,14 @@ class Time:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """Times of one call: `default` by the library's own choice, `others` by its algorithms."""
+class CallTimes:
+    """TrialTimes of one call: `default` by the library's own choice, `others` by its algorithms."""
 
     operation: str
     ranks: int
     bytes: int
     default: Time
-    others: Mapping[Algorithm, Time]
+    others: Mapping[Method, Time]
     origin: Origin = "measured"
 
     @property
@@ -56,12 +56,12 @@ class Cell:
         """Operation, ranks and bytes."""
         return self.operation, self.ranks, self.bytes
 
-    def by_medians(self) -> Cell:
+    def by_medians(self) -> CallTimes:
         """The same as if every time were exact."""
         others = {name: time.exact() for name, time in self.others.items()}
         return replace(self, default=self.default.exact(), others=others)
 
-    def faster(self) -> dict[Algorithm, Time]:
+    def faster(self) -> dict[Method, Time]:
         """The algorithms that are faster than the default beyond their intervals."""
         return {name: time for name, time in self.others.items() if time.is_beyond(self.default)}
 
@@ -81,7 +81,7 @@ def operations_in(frame: pd.DataFrame, asked: Sequence[str]) -> list[str]:
 
 def measured(
     frame: pd.DataFrame, operation: str, knows: Callable[[str], bool], ranks: Iterable[int] = ()
-) -> list[Cell]:
+) -> list[CallTimes]:
     """A cell for each number of ranks and size at which the default and an algorithm were measured, in order.
 
     `knows`: whether the name of an algorithm counts. `ranks`: those that are wanted, none for all. RequestError
@@ -102,19 +102,20 @@ def measured(
     for (ranks_key, bytes_key), rows in known.groupby(["ranks", "bytes"], sort=True):
         count, size_B = int(str(ranks_key)), int(str(bytes_key))
         times = {
-            Algorithm(name, _whole(segment), _whole(radix)): interval(*values)
+            Method(name, whole(segment), whole(radix)): interval(*values)
             for name, segment, radix, *values in rows[
                 ["algorithm", "segment_bytes", "radix", "time_s", "low_s", "high_s"]
             ].itertuples(index=False)
         }
-        default = times.pop(Algorithm(DEFAULT), None)
+        default = times.pop(Method(DEFAULT), None)
         others = {one: time for one, time in times.items() if knows(one.name)}
         if default is not None and others and count in wanted:
-            cells.append(Cell(operation, count, size_B, default, others))
+            cells.append(CallTimes(operation, count, size_B, default, others))
     return cells
 
 
-def _whole(value: Any) -> int:
+def whole(value: Any) -> int:
+    """A segment size or a radix of a table; 0 where it has none."""
     return 0 if pd.isna(value) else int(value)
 
 

@@ -7,12 +7,12 @@ algorithm counts by the upper end of its interval: the smallest of many medians 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from hockney.tune.cells import Cell, Time
-from hockney.tune.rules import Algorithm, Rule, joined
+from hockney.tune.cells import CallTimes, Time
+from hockney.tune.rules import Method, Rule, joined
 
 WORTH = 0.02
 """Logarithm of the ratio of times, summed over its cells, that one rule more must bring."""
@@ -22,9 +22,9 @@ WORTH = 0.02
 class Decision:
     """A cell, what a rule says of it (None: the default stays), and the best that could be said."""
 
-    cell: Cell
-    algorithm: Algorithm | None
-    best: Algorithm | None
+    cell: CallTimes
+    algorithm: Method | None
+    best: Method | None
 
     @property
     def time(self) -> Time:
@@ -44,7 +44,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenRules:
     """Rules, and how each cell came off."""
 
     rules: list[Rule]
@@ -57,7 +57,7 @@ class Choice:
         return (sum(regrets) / len(regrets), max(regrets)) if regrets else (0.0, 0.0)
 
 
-def choose(cells: Sequence[Cell], *, worth: float = WORTH) -> Choice:
+def choose(cells: Sequence[CallTimes], *, worth: float = WORTH) -> ChosenRules:
     """Rules for the cells; ranks and sizes beyond them, and ranks between them, are left to the default.
 
     Between two sizes the boundary is their geometric mean. `worth`: what one rule more must bring (`WORTH`); 0
@@ -74,13 +74,13 @@ def choose(cells: Sequence[Cell], *, worth: float = WORTH) -> Choice:
         for algorithm, run in groupby(taken):
             count = len(list(run))
             if algorithm is not None:
-                least, most = _bounds(row, place, place + count - 1)
+                least, most = span(row[place], row)[0], span(row[place + count - 1], row)[1]
                 rules.append(Rule(operation, ranks, ranks, least, most, algorithm))
             place += count
-    return Choice(joined(rules), decisions)
+    return ChosenRules(joined(rules), decisions)
 
 
-def choose_whole(cells: Sequence[Cell]) -> Choice:
+def choose_whole(cells: Sequence[CallTimes]) -> ChosenRules:
     """One algorithm for all ranks and sizes of an operation, for targets that know no bounds.
 
     It must be faster than the default beyond the intervals somewhere, and slower than it nowhere.
@@ -101,29 +101,32 @@ def choose_whole(cells: Sequence[Cell]) -> Choice:
         decisions += [Decision(cell, taken, _best(cell)) for cell in row]
         if taken is not None:
             rules.append(Rule(operation, 1, None, 0, None, taken))
-    return Choice(rules, decisions)
+    return ChosenRules(rules, decisions)
 
 
-def _best(cell: Cell) -> Algorithm | None:
+def _best(cell: CallTimes) -> Method | None:
     faster = cell.faster()
     return min(faster, key=lambda one: (faster[one].high_s, str(one)), default=None)
 
 
-def _partition(row: Sequence[Cell], worth: float) -> list[Algorithm | None]:
+def _partition(row: Sequence[CallTimes], worth: float) -> list[Method | None]:
     """What is taken in each cell: the least sum of costs, and of `worth` for each change."""
-    options: list[Algorithm | None] = [None, *sorted({one for cell in row for one in cell.faster()}, key=str)]
-    costs: dict[Algorithm | None, float] = dict.fromkeys(options, 0.0)
-    came_from: list[dict[Algorithm | None, Algorithm | None]] = []
+    options: list[Method | None] = [
+        None,
+        *sorted({one for cell in row for one in cell.faster()}, key=str),
+    ]
+    costs: dict[Method | None, float] = dict.fromkeys(options, 0.0)
+    came_from: list[dict[Method | None, Method | None]] = []
     for number, cell in enumerate(row):
         best = _best(cell)
         best_s = cell.default.high_s if best is None else cell.others[best].high_s
-        allowed: dict[Algorithm | None, float] = {None: cell.default.high_s}
+        allowed: dict[Method | None, float] = {None: cell.default.high_s}
         for faster, time in cell.faster().items():
             allowed[faster] = time.high_s
         before = costs
         cheapest = min(options, key=lambda one: before[one])
         costs = {}
-        origin: dict[Algorithm | None, Algorithm | None] = {}
+        origin: dict[Method | None, Method | None] = {}
         for one in options:
             change = before[cheapest] + (worth if number else 0.0)
             origin[one] = one if before[one] <= change else cheapest
@@ -137,12 +140,15 @@ def _partition(row: Sequence[Cell], worth: float) -> list[Algorithm | None]:
     return path[::-1]
 
 
-def _bounds(row: Sequence[Cell], first: int, last: int) -> tuple[int, int]:
-    """Bytes from which and up to which what is said of these cells holds."""
-    least = row[first].bytes if first == 0 else _between(row[first - 1], row[first]) + 1
-    most = row[last].bytes if last == len(row) - 1 else _between(row[last], row[last + 1])
-    return least, most
+def span(cell: CallTimes, cells: Iterable[CallTimes]) -> tuple[int, int]:
+    """Bytes from which and up to which a cell stands for its neighbourhood: to half way to the next ones."""
+    sizes = {one.bytes for one in cells if (one.operation, one.ranks) == (cell.operation, cell.ranks)}
+    smaller = max((size for size in sizes if size < cell.bytes), default=None)
+    larger = min((size for size in sizes if size > cell.bytes), default=None)
+    least = cell.bytes if smaller is None else _between(smaller, cell.bytes) + 1
+    return least, cell.bytes if larger is None else _between(cell.bytes, larger)
 
 
-def _between(smaller: Cell, larger: Cell) -> int:
-    return min(max(math.isqrt(smaller.bytes * larger.bytes), smaller.bytes), larger.bytes - 1)
+def _between(smaller_B: int, larger_B: int) -> int:
+    """The geometric mean, below the larger size."""
+    return min(max(math.isqrt(smaller_B * larger_B), smaller_B), larger_B - 1)

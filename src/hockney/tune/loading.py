@@ -23,7 +23,7 @@ from hockney.runner.preload_build import preload_library
 from hockney.runner.variants import Variant
 from hockney.tune.rules import Rule
 from hockney.tune.targets._openmpi_numbers import FIRST_LINE
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.base import Reader, RuleForm, targets
 from hockney.words import version_in
 
 
@@ -38,7 +38,7 @@ Loader = Callable[[Path, str, Sequence[Rule]], Added]
 """What loads a file (its path, its text, the rules in it)."""
 
 
-def loader(target: Target, plan: Plan, base: Variant) -> Loader:
+def loader(target: RuleForm, plan: Plan, base: Variant) -> Loader:
     """The loader of a target in launches as `plan` and `base` have them.
 
     EnvironmentLack where their MPI can preload nothing.
@@ -60,7 +60,7 @@ def traps(mpi: Mpi, rules: Iterable[tuple[str, str]]) -> list[str]:
 
     Also of one that could not be checked.
     """
-    library = Library(mpi.describe(), version_in(mpi.version), mpi.wrapper)
+    library = Reader(mpi.describe(), version_in(mpi.version), mpi.wrapper)
     forms = [one.trap for _, one in targets if one.trap is not None and one.reads(library)]
     found = []
     for name, file in rules:

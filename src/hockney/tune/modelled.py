@@ -20,9 +20,9 @@ from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.schedule.catalogue import ask, offered
 from hockney.tune.between import between
-from hockney.tune.cells import Cell, Time
-from hockney.tune.rules import Algorithm
-from hockney.tune.targets.base import Library, Target
+from hockney.tune.cells import CallTimes, Time, whole
+from hockney.tune.rules import Method
+from hockney.tune.targets.base import Reader, RuleForm
 
 HALF = math.sqrt(UNCALIBRATED)
 """A time from point-to-point costs may be off by this factor, so that two differ from a ratio of 1.5 on."""
@@ -30,7 +30,7 @@ HALF = math.sqrt(UNCALIBRATED)
 
 def calibrated(
     frame: pd.DataFrame, operation: str, knows: Callable[[str], bool], ranks: Sequence[int]
-) -> list[Cell]:
+) -> list[CallTimes]:
     """Cells on numbers of ranks that were not measured, at the table's sizes.
 
     Their times are those of `hockney predict`'s model, corrected by the measured ranks around them.
@@ -49,10 +49,10 @@ def calibrated(
     )
     asked[["ranks", "bytes", "nodes", "ppn"]] = asked[["ranks", "bytes", "nodes", "ppn"]].astype("Int64")
     predicted, why = _predicted(training, asked[[*POINT, "time_s"]])
-    times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
+    times: dict[tuple[int, int], dict[Method, Time]] = {}
     for point, (time_s, low_s, high_s) in zip(asked.to_dict("records"), predicted.tolist(), strict=True):
         if np.isfinite(time_s):
-            key = Algorithm(point["algorithm"], _whole(point["segment_bytes"]), _whole(point["radix"]))
+            key = Method(point["algorithm"], whole(point["segment_bytes"]), whole(point["radix"]))
             place = int(point["ranks"]), int(point["bytes"])
             times.setdefault(place, {})[key] = Time(time_s, low_s, high_s)
     found = list(_cells(operation, times))
@@ -65,7 +65,7 @@ def calibrated(
 
 
 def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
-    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
+    """TrialTimes with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
 
     A default that nobody knows has no model here: `simulated` takes it for a mixture of all that it may be, and
     how that grows says nothing of which one is faster.
@@ -111,25 +111,21 @@ def _on(rows: pd.DataFrame, ranks: int) -> pd.DataFrame:
     return kinds.assign(ranks=ranks, nodes=nodes, ppn=ranks if one_node else most)
 
 
-def _whole(value: object) -> int:
-    return 0 if pd.isna(value) else int(str(value))  # type: ignore[call-overload]
-
-
-def _cells(operation: str, times: dict[tuple[int, int], dict[Algorithm, Time]]) -> Iterator[Cell]:
+def _cells(operation: str, times: dict[tuple[int, int], dict[Method, Time]]) -> Iterator[CallTimes]:
     for (ranks, size_B), of_all in sorted(times.items()):
-        default = of_all.pop(Algorithm(DEFAULT), None)
+        default = of_all.pop(Method(DEFAULT), None)
         if default is not None and of_all:
-            yield Cell(operation, ranks, size_B, default, of_all, "model")
+            yield CallTimes(operation, ranks, size_B, default, of_all, "model")
 
 
 def from_costs(
     costs: MachineCosts,
-    target: Target,
-    library: Library,
+    target: RuleForm,
+    library: Reader,
     operation: str,
     ranks: Sequence[int],
     sizes_B: Sequence[int],
-) -> list[Cell]:
+) -> list[CallTimes]:
     """Cells from what messages cost, for libraries of which it is known what they choose by themselves.
 
     RequestError where that is not known, or the schedules behind the target's names are not.
@@ -140,7 +136,7 @@ def from_costs(
             f"nothing was measured, and {known.reason}", "measure the default: `hockney measure --algorithm …`"
         )
     schedules = _schedules(target, library, known.decisions, operation)
-    times: dict[tuple[int, int], dict[Algorithm, Time]] = {}
+    times: dict[tuple[int, int], dict[Method, Time]] = {}
     for count in ranks:
         _expect_messages(costs, count)
         nodes = None if costs.crosses_network(None, count) else 1
@@ -148,11 +144,11 @@ def from_costs(
             choice = known.decisions.default(operation, count, size_B, known.version, nodes=nodes)
             if choice is None or (default := _time(costs, operation, choice, count, size_B)) is None:
                 continue
-            of_all = times.setdefault((count, size_B), {Algorithm(DEFAULT): default})
+            of_all = times.setdefault((count, size_B), {Method(DEFAULT): default})
             for word, schedule in schedules.items():
                 one = schedule(count, size_B)
                 if one is not None and (time := _time(costs, operation, one, count, size_B)) is not None:
-                    of_all[Algorithm(word)] = time
+                    of_all[Method(word)] = time
     if not times:
         raise RequestError(
             f"{library.name}'s own choice for {operation} on {ranks[0]} ranks has no schedule here",
@@ -174,7 +170,7 @@ Scheduled = Callable[[int, int], ScheduleChoice | None]
 """What an algorithm is on so many ranks, for so many bytes."""
 
 
-def _schedules(target: Target, library: Library, decisions: Decisions, operation: str) -> dict[str, Scheduled]:
+def _schedules(target: RuleForm, library: Reader, decisions: Decisions, operation: str) -> dict[str, Scheduled]:
     """For each name of the target what it is as a schedule of ours."""
     names = [one.name for one in offered(operation)]
     if target.knows(operation, names[0], library):
@@ -196,7 +192,7 @@ def _itself(name: str, ranks: int, size_B: int) -> ScheduleChoice:  # noqa: ARG0
 
 
 def _named(
-    decisions: Decisions, operation: str, name: str, library: Library, ranks: int, size_B: int
+    decisions: Decisions, operation: str, name: str, library: Reader, ranks: int, size_B: int
 ) -> ScheduleChoice | None:
     return decisions.named(operation, name, library.version, ranks=ranks, size_B=size_B)
 

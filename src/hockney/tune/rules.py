@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal
 
 from hockney.records.keys import COLLECTIVES
@@ -16,7 +16,7 @@ SIZES_B = tuple(4**power for power in range(1, 12))
 
 
 @dataclass(frozen=True)
-class Algorithm:
+class Method:
     """An algorithm as tables name it, with its segment size and its fan-out or radix; 0 is the library's own."""
 
     name: str
@@ -46,7 +46,7 @@ class Rule:
     most_ranks: int | None
     least_B: int
     most_B: int | None
-    algorithm: Algorithm
+    algorithm: Method
     gain: float | None = field(default=None, compare=False)
     basis: Basis | None = field(default=None, compare=False)
 
@@ -70,7 +70,7 @@ def _between(least: int, most: int | None, show: Callable[[int], str]) -> str:
     return show(least) if least == most else f"{show(least)} to {show(most)}"
 
 
-def find(rules: Iterable[Rule], operation: str, ranks: int, size_B: int) -> Algorithm | None:
+def find(rules: Iterable[Rule], operation: str, ranks: int, size_B: int) -> Method | None:
     """What the rules say of such a call; None: the library's own choice."""
     return next((rule.algorithm for rule in rules if rule.fits(operation, ranks, size_B)), None)
 
@@ -81,10 +81,16 @@ def in_order(rules: Iterable[Rule]) -> list[Rule]:
     return sorted(rules, key=lambda rule: (place[rule.operation], rule.least_ranks, rule.least_B))
 
 
+def by_operation(rules: Iterable[Rule]) -> Iterator[tuple[str, list[Rule]]]:
+    """The operations that have rules, each with its own, in order."""
+    for operation, of_it in groupby(in_order(rules), key=lambda rule: rule.operation):
+        yield operation, list(of_it)
+
+
 def joined(rules: Sequence[Rule]) -> list[Rule]:
     """The rules with those of consecutive numbers of ranks that say the same as one."""
     done: list[Rule] = []
-    by_sizes: dict[tuple[str, int, int | None, Algorithm], list[Rule]] = {}
+    by_sizes: dict[tuple[str, int, int | None, Method], list[Rule]] = {}
     for rule in in_order(rules):
         by_sizes.setdefault((rule.operation, rule.least_B, rule.most_B, rule.algorithm), []).append(rule)
     for alike in by_sizes.values():

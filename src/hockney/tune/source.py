@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.select import parse_where
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.records import table
-from hockney.records.contents import read
+from hockney.records.contents import Contents, read
 from hockney.records.defaults import NOTHING_KNOWN, Defaults, defaults_of
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.find import find
-from hockney.tune.cells import Cell, measured, operations_in
+from hockney.tune.cells import CallTimes, measured, operations_in
 from hockney.tune.modelled import calibrated, from_costs
-from hockney.tune.targets.base import Library, Target
-from hockney.tune.tuned import Tuned, expect_some, tuned
+from hockney.tune.targets.base import Reader, RuleForm
+from hockney.tune.tuned import TargetRules, expect_some, tuned
 from hockney.words import listed, version_in
 
 
 @dataclass(frozen=True)
-class Source:
-    """Times of collectives, of one library. `plan`: the campaign's, empty for a table."""
+class MeasuredSource:
+    """TrialTimes of collectives, of one library; `frame` are those of `contents` that rules are made from."""
 
     path: Path
     frame: pd.DataFrame
-    library: Library
-    plan: Mapping[str, Any] = field(default_factory=dict)
+    library: Reader
+    contents: Contents
     mpi: str = ""
     left_out: int = 0
     """Points that were met at another level of the machine than the rest, which nothing can be compared with."""
@@ -65,8 +65,18 @@ class Source:
         """Launches that the times of collectives are of."""
         return int(self.frame.loc[self.frame["operation"].isin(list(COLLECTIVES)), "repetition"].nunique())
 
+    def plan(self) -> Plan:
+        """How the campaign launched; RequestError where the times are of a table, or the plan is damaged."""
+        stored = self.contents.plan
+        if not isinstance(stored, dict) or "schema_version" not in stored:
+            raise RequestError(
+                f"{self.path} does not say how its ranks were launched",
+                "verify rules from a campaign of `hockney measure`, or leave --verify out",
+            )
+        return Plan.stored(stored, self.path)
+
     @classmethod
-    def read(cls, path: Path, where: Sequence[str], mpi: str) -> Source:
+    def read(cls, path: Path, where: Sequence[str], mpi: str) -> MeasuredSource:
         """Read a campaign folder or a tidy table; `mpi` names the library on this machine, as --mpi does.
 
         RequestError where there are no such rows, or where they are of several libraries or not of `mpi`.
@@ -83,7 +93,7 @@ class Source:
         if len(names) > 1:
             raise RequestError(f"{path} has times of {listed(names)}", f"choose one: --where mpi='{names[0]}'")
         name = names[0] if names else ""
-        wrapper = None if mpi else _wrapper(contents.launches, name)
+        wrapper = None if mpi else _wrapper(contents, name)
         if mpi:
             found = find(mpi)
             if name and name != found.describe():
@@ -92,16 +102,15 @@ class Source:
                     "rules are of the library that was timed: name its wrapper, or measure with this one",
                 )
             name, wrapper = found.describe(), found.wrapper
-        plan = contents.plan if isinstance(contents.plan, dict) else {}
         known = defaults_of(path, contents.launches) if contents.launches else NOTHING_KNOWN
-        return cls(path, frame, Library(name, version_in(name), wrapper), plan, mpi, left_out, known)
+        return cls(path, frame, Reader(name, version_in(name), wrapper), contents, mpi, left_out, known)
 
-    def cells(self, target: Target, operations: Sequence[str], ranks: Sequence[int]) -> list[Cell]:
+    def cells(self, target: RuleForm, operations: Sequence[str], ranks: Sequence[int]) -> list[CallTimes]:
         """What was measured of the algorithms that the target can name; by the model on ranks that were not.
 
         Errors as of `cells.measured` and `modelled.calibrated`.
         """
-        found: list[Cell] = []
+        found: list[CallTimes] = []
         for operation in operations_in(self.frame, operations):
             known = partial(_knows, target, operation, self.library)
             here = measured(self.frame, operation, known, ranks)
@@ -111,8 +120,13 @@ class Source:
         return found
 
     def tuned(
-        self, target: Target, operations: Sequence[str], ranks: Sequence[int], *, to_be_verified: bool = False
-    ) -> Tuned:
+        self,
+        target: RuleForm,
+        operations: Sequence[str],
+        ranks: Sequence[int],
+        *,
+        to_be_verified: bool = False,
+    ) -> TargetRules:
         """Rules for the target; those `to_be_verified` may be for gains within their intervals."""
         target.expect(self.library)
         cells = self.cells(target, operations, ranks)
@@ -122,7 +136,7 @@ class Source:
         return replace(done, left_out=self.left_out, launches=self.launches)
 
 
-def _knows(target: Target, operation: str, library: Library, name: str) -> bool:
+def _knows(target: RuleForm, operation: str, library: Reader, name: str) -> bool:
     return target.knows(operation, name, library)
 
 
@@ -132,7 +146,7 @@ class MachineSource:
 
     path: Path
     costs: MachineCosts
-    library: Library
+    library: Reader
 
     @classmethod
     def of(cls, machine: Machine, path: Path, where: Sequence[str], mpi: str) -> MachineSource:
@@ -147,11 +161,11 @@ class MachineSource:
         found = find(mpi) if mpi else None
         name = found.describe() if found else names[0]
         costs = of_machine(machine, str(path), where=chosen_by)
-        return cls(path, costs, Library(name, version_in(name), found.wrapper if found else None))
+        return cls(path, costs, Reader(name, version_in(name), found.wrapper if found else None))
 
     def tuned(
-        self, target: Target, operations: Sequence[str], ranks: Sequence[int], sizes_B: Sequence[int]
-    ) -> Tuned:
+        self, target: RuleForm, operations: Sequence[str], ranks: Sequence[int], sizes_B: Sequence[int]
+    ) -> TargetRules:
         """Rules for the target, all by the model; RequestError where no number of ranks is named."""
         if not ranks:
             raise RequestError(
@@ -168,16 +182,16 @@ class MachineSource:
         return tuned(target, self.library, cells, f"{self.path} ({counted(cells)})")
 
 
-def counted(cells: Sequence[Cell]) -> str:
+def counted(cells: Sequence[CallTimes]) -> str:
     """`12 cells measured, 4 by the model`."""
     modelled = sum(cell.origin == "model" for cell in cells)
     said = [f"{len(cells) - modelled} cells measured"] if modelled < len(cells) else []
     return ", ".join([*said, f"{modelled} by the model"] if modelled else said)
 
 
-def _wrapper(launches: Sequence[Mapping[str, Any]], name: str) -> Path | None:
+def _wrapper(contents: Contents, name: str) -> Path | None:
     """The wrapper of that library as the launches were made with it, where it is still there."""
-    for launch in launches:
+    for launch in contents.launches:
         mpi = launch.get("mpi") or {}
         if mpi.get("name") == name and Path(str(mpi.get("wrapper"))).is_file():
             return Path(mpi["wrapper"])

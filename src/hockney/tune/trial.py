@@ -7,7 +7,6 @@ the probe, has `default` and a rule for each operation that changes its time as 
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,10 +16,11 @@ from pathlib import Path
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.runner.variants import DEFAULT, Variant, parse_variant
-from hockney.tune.cells import Cell, Time
+from hockney.tune.cells import CallTimes, Time
+from hockney.tune.choose import span
 from hockney.tune.loading import expect_unset, loader
-from hockney.tune.rules import Algorithm, Rule, find, joined
-from hockney.tune.targets.base import Library, Target
+from hockney.tune.rules import Method, Rule, find, joined
+from hockney.tune.targets.base import Reader, RuleForm
 
 TUNED, BEST, PROBE = "tuned", "best", "probe"
 LEAST_LAUNCHES = 4
@@ -56,8 +56,8 @@ class Probe:
     `low` and `high` are the ends of its 95 % interval.
     """
 
-    cell: Cell
-    algorithm: Algorithm
+    cell: CallTimes
+    algorithm: Method
     rule: Rule
     expected: float
     low: float
@@ -72,10 +72,10 @@ class Probe:
 def trial(
     plan: Plan,
     base: Variant,
-    cells: Sequence[Cell],
+    cells: Sequence[CallTimes],
     variations: Sequence[Variation],
-    target: Target,
-    library: Library,
+    target: RuleForm,
+    library: Reader,
     folder: Path,
     launches: int,
 ) -> Trial:
@@ -134,7 +134,7 @@ def base_variant(plan: Plan, name: str) -> Variant:
     )
 
 
-def best_rules(cells: Sequence[Cell], target: Target, library: Library) -> list[Rule]:
+def best_rules(cells: Sequence[CallTimes], target: RuleForm, library: Reader) -> list[Rule]:
     """The fastest algorithm of each cell, whatever its interval; nothing where the default is the fastest."""
     rules = []
     for cell in cells:
@@ -146,7 +146,7 @@ def best_rules(cells: Sequence[Cell], target: Target, library: Library) -> list[
     return joined(_merged(rules))
 
 
-def best_of(cell: Cell) -> Algorithm | None:
+def best_of(cell: CallTimes) -> Method | None:
     """The algorithm of the shortest time; None where that is the default's."""
     name = min(cell.others, key=lambda one: (cell.others[one].time_s, str(one)), default=None)
     return None if name is None or cell.others[name].time_s >= cell.default.time_s else name
@@ -169,23 +169,9 @@ def _merged(rules: Sequence[Rule]) -> list[Rule]:
     return done
 
 
-def span(cell: Cell, cells: Sequence[Cell]) -> tuple[int, int]:
-    """Bytes from which and up to which a cell stands for its neighbourhood: to half way to the next ones."""
-    sizes = sorted(
-        {one.bytes for one in cells if (one.operation, one.ranks) == (cell.operation, cell.ranks)} | {cell.bytes}
-    )
-    place = sizes.index(cell.bytes)
-    least = cell.bytes if place == 0 else _between(sizes[place - 1], cell.bytes) + 1
-    most = cell.bytes if place == len(sizes) - 1 else _between(cell.bytes, sizes[place + 1])
-    return least, most
-
-
-def _between(smaller_B: int, larger_B: int) -> int:
-    """The geometric mean, as rules have it."""
-    return min(max(math.isqrt(smaller_B * larger_B), smaller_B), larger_B - 1)
-
-
-def probes(cells: Sequence[Cell], rules: Sequence[Rule], target: Target, library: Library) -> dict[str, Probe]:
+def probes(
+    cells: Sequence[CallTimes], rules: Sequence[Rule], target: RuleForm, library: Reader
+) -> dict[str, Probe]:
     """For each operation with a rule the probe that should tell most; none where nothing differs enough."""
     found = {}
     ruled = {rule.operation for rule in rules}
@@ -214,7 +200,12 @@ def _rank(probe: Probe) -> tuple[float, bool, float, str]:
 
 
 def _probe(
-    cell: Cell, algorithm: Algorithm, time: Time, cells: Sequence[Cell], target: Target, library: Library
+    cell: CallTimes,
+    algorithm: Method,
+    time: Time,
+    cells: Sequence[CallTimes],
+    target: RuleForm,
+    library: Reader,
 ) -> Probe | None:
     """The probe of that algorithm; None where it does not change the time enough, or cannot be said."""
     rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
@@ -224,7 +215,9 @@ def _probe(
     return None if probe.least_change < LEAST_CHANGE or target.refuses(rule, library) else probe
 
 
-def without(rules: Sequence[Rule], gone: Sequence[Cell], cells: Sequence[Cell], *, whole: bool) -> list[Rule]:
+def without(
+    rules: Sequence[Rule], gone: Sequence[CallTimes], cells: Sequence[CallTimes], *, whole: bool
+) -> list[Rule]:
     """The rules without what they say of the cells that are `gone` and their neighbourhoods.
 
     Rules of `whole` targets know no bounds: those of the operation go.
@@ -238,7 +231,7 @@ def without(rules: Sequence[Rule], gone: Sequence[Cell], cells: Sequence[Cell], 
     return joined(left)
 
 
-def _cut(rule: Rule, cell: Cell, cells: Sequence[Cell]) -> list[Rule]:
+def _cut(rule: Rule, cell: CallTimes, cells: Sequence[CallTimes]) -> list[Rule]:
     """What is left of a rule without the cell: other ranks, and smaller and larger messages."""
     if not rule.fits(cell.operation, cell.ranks, cell.bytes):
         return [rule]
@@ -260,6 +253,6 @@ def _cut(rule: Rule, cell: Cell, cells: Sequence[Cell]) -> list[Rule]:
     return parts
 
 
-def said(rules: Sequence[Rule], cell: Cell) -> str:
+def said(rules: Sequence[Rule], cell: CallTimes) -> str:
     """The algorithm that the rules name for a cell, in words; empty where they name none."""
     return str(find(rules, cell.operation, cell.ranks, cell.bytes) or "")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from hockney import __version__
 from hockney.errors import RequestError
-from hockney.tune.cells import Cell
-from hockney.tune.choose import Choice, Decision, choose, choose_whole
-from hockney.tune.rules import Algorithm, Rule, find, in_order, joined
-from hockney.tune.targets.base import Library, Target
+from hockney.records.verification import Verification
+from hockney.tune.cells import CallTimes
+from hockney.tune.choose import ChosenRules, Decision, choose, choose_whole
+from hockney.tune.rules import Method, Rule, find, in_order, joined
+from hockney.tune.targets.base import Reader, RuleForm
 from hockney.units import format_bytes, format_time
 
 MOST_EXPLAINED = 10
@@ -23,13 +23,13 @@ WIDTH = 110
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TargetRules:
     """Rules for a target and a library; `refused` are those that it cannot express, with the reason."""
 
-    target: Target
-    library: Library
+    target: RuleForm
+    library: Reader
     rules: list[Rule]
-    choice: Choice
+    choice: ChosenRules
     origin: str
     refused: list[str] = field(default_factory=list)
     is_tried: bool = False
@@ -90,7 +90,7 @@ class Tuned:
                 raise AssertionError(f"{self.target.title} say {found} of {one.cell.place}, not {one.algorithm}")
         return text
 
-    def _completed(self, decision: Decision) -> Algorithm | None:
+    def _completed(self, decision: Decision) -> Method | None:
         """The algorithm of a cell as the file says it."""
         if decision.algorithm is None:
             return None
@@ -99,8 +99,13 @@ class Tuned:
 
 
 def tuned(
-    target: Target, library: Library, cells: Sequence[Cell], origin: str, *, to_be_verified: bool = False
-) -> Tuned:
+    target: RuleForm,
+    library: Reader,
+    cells: Sequence[CallTimes],
+    origin: str,
+    *,
+    to_be_verified: bool = False,
+) -> TargetRules:
     """Choose for these cells; RequestError where the library does not read the target's form.
 
     Rules `to_be_verified` may be for a gain that is within its interval: launches will tell.
@@ -115,13 +120,13 @@ def tuned(
     else:
         chosen = choose(cells)
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
-    kept = Choice(
+    kept = ChosenRules(
         [rule for rule in chosen.rules if rule not in refused],
         [replace(one, algorithm=None, best=None) if _fitting(refused, one) else one for one in chosen.decisions],
     )
     rules = joined([target.complete(rule) for rule in kept.rules])
     told = [f"{rule}: {why}" for rule, why in refused.items()]
-    return Tuned(target, library, [_with_gain(rule, kept) for rule in rules], kept, origin, told)
+    return TargetRules(target, library, [_with_gain(rule, kept) for rule in rules], kept, origin, told)
 
 
 def _fitting(rules: Iterable[Rule], decision: Decision) -> Rule | None:
@@ -131,7 +136,7 @@ def _fitting(rules: Iterable[Rule], decision: Decision) -> Rule | None:
     return next(fitting, None) if decision.algorithm is not None else None
 
 
-def _with_gain(rule: Rule, choice: Choice) -> Rule:
+def _with_gain(rule: Rule, choice: ChosenRules) -> Rule:
     """The rule with what it gains in its cells: by the model where a cell of it is by the model."""
     of_it = [one for one in choice.decisions if _fitting([rule], one)]
     if not of_it:
@@ -141,7 +146,7 @@ def _with_gain(rule: Rule, choice: Choice) -> Rule:
     return replace(rule, gain=gain, basis="measurement" if is_measured else "model")
 
 
-def expect_some(cells: Sequence[Cell], target: Target, library: Library) -> None:
+def expect_some(cells: Sequence[CallTimes], target: RuleForm, library: Reader) -> None:
     """RequestError where nothing can be compared, with what is missing."""
     if not cells:
         raise RequestError(
@@ -151,7 +156,7 @@ def expect_some(cells: Sequence[Cell], target: Target, library: Library) -> None
         )
 
 
-def explained(choice: Choice) -> list[str]:
+def explained(choice: ChosenRules) -> list[str]:
     """The rules that gain most, in words, the largest gain first."""
     of_rule: dict[Rule, list[Decision]] = {}
     for decision in choice.decisions:
@@ -171,54 +176,95 @@ def _in_words(rule: Rule, decision: Decision, cells: int) -> str:
     return text if cells == 1 else f"{text}; the largest gain of {cells} cells"
 
 
-def as_data(done: Tuned, path: Path) -> dict[str, Any]:
-    """What `--json` prints."""
-    mean, most = done.choice.regrets
-    return {
-        "file": str(path),
-        "target": done.target.title,
-        "library": done.library.name,
-        "tried": done.is_tried,
-        "proof": done.target.proof,
-        "rules": [rule_data(rule) for rule in done.rules],
-        "refused": done.refused,
-        "cells": [cell_data(decision) for decision in done.choice.decisions],
-        "launches": done.launches,
-        "intervals": done.intervals,
-        "points_of_another_level": done.left_out,
-        "merging_costs": {"mean": mean, "most": most},
-        "settings": dict(done.target.settings(path, done.rules)),
-        "caution": done.target.caution,
-    }
+@dataclass(frozen=True)
+class TunedRule:
+    """A rule as JSON; bytes are those of the tidy table, None is no bound."""
+
+    operation: str
+    least_ranks: int
+    most_ranks: int | None
+    least_bytes: int
+    most_bytes: int | None
+    algorithm: str
+    segment_bytes: int
+    radix: int
+
+    @classmethod
+    def of(cls, rule: Rule) -> TunedRule:
+        """The same rule."""
+        bounds = (rule.least_ranks, rule.most_ranks, rule.least_B, rule.most_B)
+        return cls(rule.operation, *bounds, rule.algorithm.name, rule.algorithm.segment_B, rule.algorithm.radix)
 
 
-def rule_data(rule: Rule) -> dict[str, Any]:
-    """A rule as JSON; bytes are those of the tidy table, null is no bound."""
-    return {
-        "operation": rule.operation,
-        "least_ranks": rule.least_ranks,
-        "most_ranks": rule.most_ranks,
-        "least_bytes": rule.least_B,
-        "most_bytes": rule.most_B,
-        "algorithm": rule.algorithm.name,
-        "segment_bytes": rule.algorithm.segment_B,
-        "radix": rule.algorithm.radix,
-    }
+@dataclass(frozen=True)
+class TunedCell:
+    """What is taken for one number of ranks and size (None: the default), with its gain and the 95 % interval."""
+
+    operation: str
+    ranks: int
+    bytes: int
+    origin: str
+    algorithm: str | None
+    default_s: float
+    time_s: float
+    gain: float
+    gain_low: float
+    gain_high: float
+    regret: float
+
+    @classmethod
+    def of(cls, decision: Decision) -> TunedCell:
+        """What was decided."""
+        cell, algorithm = decision.cell, None if decision.algorithm is None else str(decision.algorithm)
+        times = (cell.default.time_s, decision.time.time_s, *decision.gain, decision.regret)
+        return cls(*cell.place, cell.origin, algorithm, *times)
 
 
-def cell_data(decision: Decision) -> dict[str, Any]:
-    """A cell as JSON; times in seconds."""
-    cell, (gain, low, high) = decision.cell, decision.gain
-    return {
-        "operation": cell.operation,
-        "ranks": cell.ranks,
-        "bytes": cell.bytes,
-        "origin": cell.origin,
-        "algorithm": None if decision.algorithm is None else str(decision.algorithm),
-        "default_s": cell.default.time_s,
-        "time_s": decision.time.time_s,
-        "gain": gain,
-        "gain_low": low,
-        "gain_high": high,
-        "regret": decision.regret,
-    }
+@dataclass(frozen=True)
+class Merging:
+    """What rules for several cells cost: the share by which these take longer, in the mean and at most."""
+
+    mean: float
+    most: float
+
+
+@dataclass(frozen=True)
+class TuneAnswer:
+    """The rules that were written to `file`; `verification` is None where no launch tried them."""
+
+    file: str
+    target: str
+    library: str
+    tried: bool
+    proof: str
+    rules: list[TunedRule]
+    refused: list[str]
+    cells: list[TunedCell]
+    launches: int | None
+    intervals: str
+    points_of_another_level: int
+    merging_costs: Merging
+    settings: Mapping[str, str]
+    caution: str
+    verification: Verification | None
+
+
+def answer(done: TargetRules, path: Path, verification: Verification | None) -> TuneAnswer:
+    """What `hockney tune` answers of the rules in this file."""
+    return TuneAnswer(
+        file=str(path),
+        target=done.target.title,
+        library=done.library.name,
+        tried=done.is_tried,
+        proof=done.target.proof,
+        rules=list(map(TunedRule.of, done.rules)),
+        refused=done.refused,
+        cells=list(map(TunedCell.of, done.choice.decisions)),
+        launches=done.launches,
+        intervals=done.intervals,
+        points_of_another_level=done.left_out,
+        merging_costs=Merging(*done.choice.regrets),
+        settings=done.target.settings(path, done.rules),
+        caution=done.target.caution,
+        verification=verification,
+    )

@@ -22,10 +22,9 @@ from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
 from hockney.records.visits import ranks_of
 from hockney.runner.variants import DEFAULT
 from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, steady_median, t_reach
-from hockney.tune.cells import Cell
-from hockney.tune.rules import Algorithm, Rule, find
+from hockney.tune.cells import CallTimes
+from hockney.tune.rules import Method, Rule, find
 from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
-from hockney.units import format_bytes
 
 STATISTIC = "completion"
 Point = tuple[str, int, int]
@@ -57,7 +56,7 @@ class Ratio:
         return float(stats.t.sf(math.log(self.value) / reach * t_reach(1.0, self.freedom), self.freedom))
 
 
-class Times:
+class TrialTimes:
     """The times of a trial: each variant's at each point, one column a launch.
 
     None where a variant gave a wrong result. `libraries` are those that were launched, `last` is when the last
@@ -151,12 +150,12 @@ class Times:
         return Ratio(float(middle), float(low), float(high), float(freedom))
 
 
-def point_of(one: Cell | Record) -> Point:
+def point_of(one: CallTimes | Record) -> Point:
     """What is timed, without its variant."""
-    return one.place if isinstance(one, Cell) else (one.operation, one.ranks or 0, one.bytes)
+    return one.place if isinstance(one, CallTimes) else (one.operation, one.ranks or 0, one.bytes)
 
 
-def missing(times: Times, cells: Sequence[Cell], variants: Sequence[str], launches: int) -> int:
+def missing(times: TrialTimes, cells: Sequence[CallTimes], variants: Sequence[str], launches: int) -> int:
     """How many times a cell was not timed, of all that a trial of so many launches asks for."""
     return sum(max(0, launches - times.count(variant, point_of(cell))) for cell in cells for variant in variants)
 
@@ -208,12 +207,12 @@ def proof(
     return told
 
 
-def seen_of(times: Times, probe: Probe) -> Ratio | None:
+def seen_of(times: TrialTimes, probe: Probe) -> Ratio | None:
     """What launches with the probe showed; None where it was not timed."""
     return times.ratio(PROBE, DEFAULT, point_of(probe.cell))
 
 
-def gains_of(times: Times, cells: Sequence[Cell], rules: Sequence[Rule], operation: str) -> list[Ratio]:
+def gains_of(times: TrialTimes, cells: Sequence[CallTimes], rules: Sequence[Rule], operation: str) -> list[Ratio]:
     """The gains of an operation's cells that have a rule, as far as they were timed."""
     there = [cell for cell in cells if cell.operation == operation and said(rules, cell)]
     gains = (times.ratio(DEFAULT, TUNED, point_of(cell)) for cell in there)
@@ -221,8 +220,8 @@ def gains_of(times: Times, cells: Sequence[Cell], rules: Sequence[Rule], operati
 
 
 def judged(
-    times: Times,
-    cells: Sequence[Cell],
+    times: TrialTimes,
+    cells: Sequence[CallTimes],
     rules: Sequence[Rule],
     void: Sequence[str],
     best: str,
@@ -247,14 +246,14 @@ def judged(
 
 
 def _judged(
-    times: Times,
-    cell: Cell,
+    times: TrialTimes,
+    cell: CallTimes,
     rules: Sequence[Rule],
     void: Sequence[str],
     best: str,
     complete: Callable[[Rule], Rule],
 ) -> VerifiedCell:
-    def completed(one: Algorithm) -> Algorithm:
+    def completed(one: Method) -> Method:
         return complete(Rule(cell.operation, cell.ranks, cell.ranks, cell.bytes, cell.bytes, one)).algorithm
 
     point = point_of(cell)
@@ -302,19 +301,9 @@ def _verdict(gain: Ratio | None, *, is_sure: bool) -> tuple[Verdict, bool]:
 
 
 def kept(
-    rules: Sequence[Rule], cells: Sequence[Cell], found: Sequence[VerifiedCell], *, whole: bool
+    rules: Sequence[Rule], cells: Sequence[CallTimes], found: Sequence[VerifiedCell], *, whole: bool
 ) -> list[Rule]:
     """The rules without the cells that go back to the default."""
     stays = {(one.operation, one.ranks, one.bytes) for one in found if one.is_kept}
     gone = [cell for cell in cells if said(rules, cell) and point_of(cell) not in stays]
     return without(rules, gone, cells, whole=whole)
-
-
-def in_words(cell: VerifiedCell) -> str:
-    """Why a cell went back, or what is wrong with it, in a line."""
-    where = f"{cell.operation} on {cell.ranks} ranks, {format_bytes(cell.bytes)}"
-    if cell.gain is None or cell.verdict == "not timed":
-        said_of = cell.algorithm or "no rule"
-        return f"{where}: {said_of}, no time, one at another level of the machine, or a wrong result"
-    between = "" if cell.gain_low is None else f" ({cell.gain_low:.2f} to {cell.gain_high:.2f})"
-    return f"{where}: {cell.algorithm or 'no rule'}, {cell.gain:.2f} times as fast as the default{between}"

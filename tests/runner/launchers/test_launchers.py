@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,106 +49,78 @@ def test_names_are_files() -> None:
     assert launchers.names() == sorted(p.stem for p in folder.glob("*.py") if p.stem not in ("__init__", "base"))
 
 
-@pytest.mark.parametrize(
-    ("by", "request_", "line"),
-    [
-        (OMPI5, {}, "/m/openmpi -n 4 --map-by core --bind-to core"),
-        (OMPI4, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by socket --bind-to core"),
-        (OMPI5, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by package --bind-to core --rank-by slot"),
-        (
-            OMPI5,
-            {"map_by": "socket", "bind_to": "socket"},
-            "/m/openmpi -n 4 --map-by package --bind-to package --rank-by slot",
-        ),
-        (OMPI4, {"bind_to": "socket"}, "/m/openmpi -n 4 --map-by core --bind-to socket"),
-        (OMPI5, {"map_by": "node"}, "/m/openmpi -n 4 --map-by node --bind-to core"),
-        (
-            OMPI4,
-            {"map_by": "hwthread", "bind_to": "hwthread"},
-            "/m/openmpi -n 4 --map-by hwthread --bind-to hwthread --use-hwthread-cpus",
-        ),
-        (OMPI5, {"oversubscribe": True}, "/m/openmpi -n 4 --map-by core:OVERSUBSCRIBE --bind-to none"),
-        (OMPI4, {"oversubscribe": True}, "/m/openmpi -n 4 --map-by core:OVERSUBSCRIBE --bind-to none"),
-        (
-            OMPI5,
-            {"hosts": ("a:2", "b:2")},
-            "/m/openmpi -n 4 --map-by core --bind-to core --host a:2,b:2",
-        ),
-        (
-            OMPI4,
-            {"hosts": ("a", "b"), "ppn": 2, "map_by": "socket"},
-            "/m/openmpi -n 4 --map-by socket --bind-to core --host a:2,b:2",
-        ),
-        (OMPI5, {"ppn": 2}, "/m/openmpi -n 4 --map-by ppr:2:node --bind-to core"),
-        (
-            OMPI5,
-            {"hostfile": Path("/h"), "bind_to": "none"},
-            "/m/openmpi -n 4 --map-by core --bind-to none --hostfile /h",
-        ),
-        (
-            OMPI5,
-            {"arguments": ("--mca", "btl", "tcp,self"), "environment": {"A": "1"}},
-            "/m/openmpi -n 4 --map-by core --bind-to core -x A --mca btl tcp,self",
-        ),
-        (MPICH, {}, "/m/hydra -n 4 -bind-to core -map-by core"),
-        (MPICH, {"map_by": "socket"}, "/m/hydra -n 4 -bind-to core -map-by socket"),
-        (MPICH, {"map_by": "node"}, "/m/hydra -n 4 -bind-to core -map-by core -ppn 1"),
-        (
-            MPICH,
-            {"map_by": "hwthread", "bind_to": "hwthread"},
-            "/m/hydra -n 4 -bind-to hwthread -map-by hwthread",
-        ),
-        (MPICH, {"oversubscribe": True}, "/m/hydra -n 4 -bind-to none"),
-        (MPICH, {"hosts": ("a:2", "b:2")}, "/m/hydra -n 4 -bind-to core -map-by core -hosts a:2,b:2"),
-        (
-            MPICH,
-            {"hostfile": Path("/h"), "ppn": 2, "arguments": ("-genv", "A", "1")},
-            "/m/hydra -n 4 -bind-to core -map-by core -ppn 2 -f /h -genv A 1",
-        ),
-        (INTEL, {}, "/m/hydra -n 4"),
-        (INTEL, {"hosts": ("a:2", "b:2")}, "/m/hydra -n 4 -ppn 2 -hosts a,b"),
-        (INTEL, {"hosts": ("a", "b"), "map_by": "node"}, "/m/hydra -n 4 -ppn 1 -hosts a,b"),
-    ],
-)
-def test_mpirun_and_hydra(by: Mpi, request_: dict[str, Any], line: str) -> None:
-    assert _line(by, **request_) == line
+BY = {"ompi4": OMPI4, "ompi5": OMPI5, "mpich": MPICH, "intel": INTEL}
+LINES = """
+ompi5 | | --map-by core --bind-to core
+ompi4 | map_by=socket | --map-by socket --bind-to core
+ompi5 | map_by=socket | --map-by package --bind-to core --rank-by slot
+ompi5 | map_by=socket bind_to=socket | --map-by package --bind-to package --rank-by slot
+ompi4 | bind_to=socket | --map-by core --bind-to socket
+ompi5 | map_by=node | --map-by node --bind-to core
+ompi4 | map_by=hwthread bind_to=hwthread | --map-by hwthread --bind-to hwthread --use-hwthread-cpus
+ompi5 | oversubscribe | --map-by core:OVERSUBSCRIBE --bind-to none
+ompi4 | oversubscribe | --map-by core:OVERSUBSCRIBE --bind-to none
+ompi5 | hosts=a:2,b:2 | --map-by core --bind-to core --host a:2,b:2
+ompi4 | hosts=a,b ppn=2 map_by=socket | --map-by socket --bind-to core --host a:2,b:2
+ompi5 | ppn=2 | --map-by ppr:2:node --bind-to core
+ompi5 | hostfile=/h bind_to=none | --map-by core --bind-to none --hostfile /h
+mpich | | -bind-to core -map-by core
+mpich | map_by=socket | -bind-to core -map-by socket
+mpich | map_by=node | -bind-to core -map-by core -ppn 1
+mpich | map_by=hwthread bind_to=hwthread | -bind-to hwthread -map-by hwthread
+mpich | oversubscribe | -bind-to none
+mpich | hosts=a:2,b:2 | -bind-to core -map-by core -hosts a:2,b:2
+mpich | hostfile=/h ppn=2 | -bind-to core -map-by core -ppn 2 -f /h
+intel | |
+intel | hosts=a:2,b:2 | -ppn 2 -hosts a,b
+intel | hosts=a,b map_by=node | -ppn 1 -hosts a,b
+"""
+SRUN = """
+openmpi | | --mpi=pmix --ntasks=4 {} --distribution=block:block --cpu-bind=cores
+mpich | map_by=socket | --mpi=pmi2 --ntasks=4 {} --distribution=block:cyclic --cpu-bind=cores
+mpich | map_by=node ppn=2 | --mpi=pmi2 --ntasks=4 {} {two} --distribution=cyclic:block --cpu-bind=cores
+openmpi | hosts=a:2,b:2 bind_to=socket | \
+  --mpi=pmix --ntasks=4 {} {two} --nodelist=a,b --distribution=block:block --cpu-bind=sockets
+openmpi | map_by=hwthread bind_to=hwthread | \
+  --mpi=pmix --ntasks=4 {} --distribution=block:block:block --cpu-bind=threads
+openmpi | oversubscribe | --mpi=pmix --ntasks=4 {} --distribution=block:block --cpu-bind=none --overcommit
+"""
 
 
-@pytest.mark.parametrize(
-    ("kind", "request_", "options"),
-    [
-        ("openmpi", {}, "--mpi=pmix --ntasks=4 {} --distribution=block:block --cpu-bind=cores"),
-        (
-            "mpich",
-            {"map_by": "socket"},
-            "--mpi=pmi2 --ntasks=4 {} --distribution=block:cyclic --cpu-bind=cores",
-        ),
-        (
-            "mpich",
-            {"map_by": "node", "ppn": 2},
-            "--mpi=pmi2 --ntasks=4 {} --nodes=2 --ntasks-per-node=2 --distribution=cyclic:block --cpu-bind=cores",
-        ),
-        (
-            "openmpi",
-            {"hosts": ("a:2", "b:2"), "bind_to": "socket"},
-            "--mpi=pmix --ntasks=4 {} --nodes=2 --ntasks-per-node=2 --nodelist=a,b --distribution=block:block "
-            "--cpu-bind=sockets",
-        ),
-        (
-            "openmpi",
-            {"map_by": "hwthread", "bind_to": "hwthread"},
-            "--mpi=pmix --ntasks=4 {} --distribution=block:block:block --cpu-bind=threads",
-        ),
-        (
-            "openmpi",
-            {"oversubscribe": True, "arguments": ("--exact",)},
-            "--mpi=pmix --ntasks=4 {} --distribution=block:block --cpu-bind=none --overcommit --exact",
-        ),
-    ],
-)
-def test_srun(kind: str, request_: dict[str, Any], options: str) -> None:
+def _rows(text: str) -> list[list[str]]:
+    """The columns of each line."""
+    return [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
+
+
+def _read(words: str) -> dict[str, Any]:
+    """A request as these tables write it."""
+    read: dict[str, Callable[[str], Any]] = {
+        "ppn": int,
+        "hosts": lambda text: tuple(text.split(",")),
+        "hostfile": Path,
+    }
+    pairs = [word.partition("=") for word in words.split()]
+    return {name: read.get(name, str)(value) if equals else True for name, equals, value in pairs}
+
+
+@pytest.mark.parametrize(("by", "words", "options"), _rows(LINES))
+def test_mpirun_and_hydra(by: str, words: str, options: str) -> None:
+    mpi = BY[by]
+    assert _line(mpi, **_read(words)) == f"{mpi.launcher} -n 4 {options}".strip()
+
+
+def test_what_a_variant_adds_comes_last() -> None:
+    added = {"arguments": ("--mca", "btl", "tcp,self"), "environment": {"A": "1"}}
+    assert _line(OMPI5, **added).endswith("--bind-to core -x A --mca btl tcp,self")
+    assert _line(MPICH, arguments=("-genv", "A", "1")).endswith("-map-by core -genv A 1")
+    assert _line(_mpi("openmpi", "5.0.7", "srun"), arguments=("--exact",)).endswith("--cpu-bind=cores --exact")
+
+
+@pytest.mark.parametrize(("kind", "words", "options"), _rows(SRUN))
+def test_srun(kind: str, words: str, options: str) -> None:
     common = "--input=0 --kill-on-bad-exit=1 --export=ALL"
-    assert _line(_mpi(kind, "5.0.7", "srun"), **request_) == "/m/srun " + options.format(common)
+    expected = options.format(common, two="--nodes=2 --ntasks-per-node=2")
+    assert _line(_mpi(kind, "5.0.7", "srun"), **_read(words)) == f"/m/srun {expected}"
 
 
 def test_srun_with_intel_leaves_pinning_to_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from tests.runner.preload.test_profile import NOTES
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.applied import applied
 from hockney.runner.mpi import Mpi
-from hockney.runner.preload import Damaged, Outcome
+from hockney.runner.preload import Damaged, PreloadedRun
 from hockney.runner.profiled import profiled, watched
 
 PLAIN = '#include <stdio.h>\nint main(void) {\n  puts("plain");\n  return 6;\n}\n'
@@ -139,7 +139,7 @@ ONE = PreloadTable.model_validate({"rules": [{"operation": "bcast", "algorithm":
 
 
 def test_a_report_that_is_whole_is_read() -> None:
-    done = applied(Outcome(7, json.dumps(REPORT)), ONE)
+    done = applied(PreloadedRun(7, json.dumps(REPORT)), ONE)
     assert (done.is_seen, done.exit_code, done.warnings, done.calls[0].algorithm) == (True, 7, [], "binomial")
 
 
@@ -153,7 +153,7 @@ def test_a_report_that_is_whole_is_read() -> None:
     ],
 )
 def test_a_damaged_report_is_told_of_and_is_none(text: str) -> None:
-    done = applied(Outcome(7, text), ONE)
+    done = applied(PreloadedRun(7, text), ONE)
     assert (done.is_seen, done.exit_code, done.calls) == (False, 7, [])
     (warning,) = done.warnings
     assert "the layer's report is damaged" in warning
@@ -179,7 +179,7 @@ LINES = NOTES.splitlines()
     ],
 )
 def test_damaged_notes_are_told_of_and_make_no_profile(text: str) -> None:
-    told = Outcome(7, text)
+    told = PreloadedRun(7, text)
     assert watched(told, "some MPI") is None
     (warning,) = told.said
     assert "the layer's notes are damaged" in warning
@@ -193,8 +193,8 @@ def test_after_damage_the_exit_code_is_the_programs(
     """And a profile that was there before is left as it is."""
     former = tmp_path / "p.json"
     former.write_text("former", encoding="utf-8")
-    for verb in ("apply", "profile"):
-        monkeypatch.setattr(f"hockney.cli.{verb}.run", lambda *_: Outcome(7, '{"ranks'))
+    for home in ("api.applied", "cli.profile"):
+        monkeypatch.setattr(f"hockney.{home}.run", lambda *_: PreloadedRun(7, '{"ranks'))
     words = [str(script(tmp_path / "bin" / "mpirun", BANNER)), "-n", "1", "true"]
     code, out, error = typed("profile", "-o", former, "--json", "--", *words)
     assert (code, answer(out)["output"], former.read_text(encoding="utf-8")) == (7, None, "former")
@@ -211,5 +211,5 @@ def test_of_compared_calls_the_schedules_half_alone_is_saved() -> None:
     )
     row = {**REPORT["calls"][0], "time_s": 6.0, "compared_s": 2.0, "library_s": 4.0}  # type: ignore[index]
     told = json.dumps({**REPORT, "calls": [row]})
-    assert applied(Outcome(0, told), table, compare=True).saved_s == 1.0
-    assert applied(Outcome(0, told), table).saved_s == 3.0
+    assert applied(PreloadedRun(0, told), table, compare=True).saved_s == 1.0
+    assert applied(PreloadedRun(0, told), table).saved_s == 3.0

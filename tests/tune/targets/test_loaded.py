@@ -20,8 +20,8 @@ from tests.runner.library.probe import Conversation, Probe, through_tcp
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.library import INTEL_NAMES
 from hockney.runner.mpi import Mpi
-from hockney.tune.rules import Algorithm, Rule, in_order
-from hockney.tune.targets.base import Library, targets
+from hockney.tune.rules import Method, Rule, in_order
+from hockney.tune.targets.base import Reader, targets
 from hockney.words import version_in
 
 RANKS = 6
@@ -33,26 +33,26 @@ MOST_COUNTS = 8
 """Of one call, until two agree: a library that waits for a processor has messages of its own in between, as the
 rest of its connecting, which a single count would take for the algorithm's."""
 
-ABSURD: dict[str, dict[str, list[Algorithm]]] = {
+ABSURD: dict[str, dict[str, list[Method]]] = {
     "openmpi": {
-        "barrier": [Algorithm("tuned:double_ring")],
-        "bcast": [Algorithm("tuned:chain", 8192, 2)],
-        "reduce": [Algorithm("tuned:pipeline", 8192)],
-        "allreduce": [Algorithm("tuned:basic_linear")],
-        "gather": [Algorithm("tuned:binomial")],
-        "scatter": [Algorithm("tuned:binomial")],
-        "allgather": [Algorithm("tuned:neighbor")],
-        "alltoall": [Algorithm("tuned:modified_bruck")],
-        "reduce_scatter": [Algorithm("tuned:non-overlapping")],
+        "barrier": [Method("tuned:double_ring")],
+        "bcast": [Method("tuned:chain", 8192, 2)],
+        "reduce": [Method("tuned:pipeline", 8192)],
+        "allreduce": [Method("tuned:basic_linear")],
+        "gather": [Method("tuned:binomial")],
+        "scatter": [Method("tuned:binomial")],
+        "allgather": [Method("tuned:neighbor")],
+        "alltoall": [Method("tuned:modified_bruck")],
+        "reduce_scatter": [Method("tuned:non-overlapping")],
     },
     "mpich": {
-        "barrier": [Algorithm("mpir:recexch")],
-        "bcast": [Algorithm("mpir:pipelined_tree", 65536, 5), Algorithm("mpir:scatter_ring_allgather")],
-        "reduce": [Algorithm("mpir:binomial")],
-        "allreduce": [Algorithm("mpir:tree", 65536, 3), Algorithm("mpir:recursive_doubling")],
-        "allgather": [Algorithm("mpir:recexch_halving"), Algorithm("mpir:brucks")],
-        "alltoall": [Algorithm("mpir:brucks")],
-        "reduce_scatter": [Algorithm("mpir:recursive_doubling")],
+        "barrier": [Method("mpir:recexch")],
+        "bcast": [Method("mpir:pipelined_tree", 65536, 5), Method("mpir:scatter_ring_allgather")],
+        "reduce": [Method("mpir:binomial")],
+        "allreduce": [Method("mpir:tree", 65536, 3), Method("mpir:recursive_doubling")],
+        "allgather": [Method("mpir:recexch_halving"), Method("mpir:brucks")],
+        "alltoall": [Method("mpir:brucks")],
+        "reduce_scatter": [Method("mpir:recursive_doubling")],
     },
 }
 """Of each the first that the version has; none that calls another operation, for which a rule holds too.
@@ -73,9 +73,9 @@ class Loaded:
     name: str
 
     @property
-    def library(self) -> Library:
+    def library(self) -> Reader:
         mpi = self.probe.mpi
-        return Library(mpi.describe(), version_in(mpi.version), mpi.wrapper)
+        return Reader(mpi.describe(), version_in(mpi.version), mpi.wrapper)
 
     @property
     def of_version(self) -> tuple[str, tuple[int, ...]]:
@@ -120,7 +120,7 @@ def loaded(probe: Probe, request: pytest.FixtureRequest) -> Loaded:
     return Loaded(probe, request.param)
 
 
-def sent(conversation: Conversation, operation: str, size_B: int, algorithm: Algorithm | None = None) -> Matrix:
+def sent(conversation: Conversation, operation: str, size_B: int, algorithm: Method | None = None) -> Matrix:
     """Bytes that each rank sends to each in one call: the first count that agrees with one before it."""
     elements = size_B // 4 if "reduce" in operation else size_B
     counts: list[Matrix] = []
@@ -152,7 +152,7 @@ def becomes(conversation: Conversation, operation: str, size_B: int, expected: M
     return agree(sent(conversation, operation, size_B), expected, operation)
 
 
-def absurd(probe: Probe, conversation: Conversation) -> dict[str, Algorithm]:
+def absurd(probe: Probe, conversation: Conversation) -> dict[str, Method]:
     """For each operation an algorithm that nobody would choose there, and that this version has."""
     known = {(one["operation"], one["name"]) for one in conversation.algorithms()}
     chosen = {
@@ -162,7 +162,7 @@ def absurd(probe: Probe, conversation: Conversation) -> dict[str, Algorithm]:
     return {operation: one for operation, one in chosen.items() if one is not None}
 
 
-def rule_of(operation: str, algorithm: Algorithm, *, whole: bool) -> Rule:
+def rule_of(operation: str, algorithm: Method, *, whole: bool) -> Rule:
     if whole:
         return Rule(operation, 1, None, 0, None, algorithm)
     size_B = 0 if operation == "barrier" else SIZE_B
@@ -213,7 +213,7 @@ def test_segments_of_a_rule_are_messages_of_their_own(loaded: Loaded, tmp_path: 
             pytest.skip(f"{probe.mpi.describe()} has no {name}")
         plain_B = sent(conversation, "bcast", size_B)[ROOT, 0]
     least, most = (0, None) if whole else (size_B, size_B)
-    rule = Rule("bcast", 1 if whole else 2, None if whole else 2, least, most, Algorithm(name, segment_B))
+    rule = Rule("bcast", 1 if whole else 2, None if whole else 2, least, most, Method(name, segment_B))
     environment = dict(loaded.environment([rule], tmp_path / "rules"))
     with probe.talk(2, tcp | environment) as conversation:
         cut_B = sent(conversation, "bcast", size_B)[ROOT, 0]
@@ -224,7 +224,7 @@ def test_the_usual_radix_is_the_librarys(probe: Probe) -> None:
     if probe.mpi.kind not in ("openmpi", "mpich"):
         pytest.skip("no radix is known")
     target = targets.get({"openmpi": "openmpi_classic", "mpich": "mpich_cvars"}[probe.mpi.kind])
-    library = Library(probe.mpi.describe(), version_in(probe.mpi.version), probe.mpi.wrapper)
+    library = Reader(probe.mpi.describe(), version_in(probe.mpi.version), probe.mpi.wrapper)
     with probe.talk(2) as conversation:
         known = [
             one
@@ -235,7 +235,7 @@ def test_the_usual_radix_is_the_librarys(probe: Probe) -> None:
     # MPICH 4.0 gives none of these a radix.
     assert any(one["radix"] for one in known) == (library.version[:2] != (4, 0))
     for one in known:
-        rule = target.complete(Rule(one["operation"], 1, None, 0, None, Algorithm(one["name"])))
+        rule = target.complete(Rule(one["operation"], 1, None, 0, None, Method(one["name"])))
         assert rule.algorithm.radix == one["radix"], one
 
 
@@ -259,7 +259,7 @@ def test_calls_that_an_algorithm_cannot_do_are_right_all_the_same(
         chosen = absurd(probe, conversation) if with_rules else {}
     rules = [Rule(name, 1, ranks, 0, None, algorithm) for name, algorithm in chosen.items()]
     if loaded.name == "mpich_json":
-        more = {name: Algorithm(word) for name, word in UNSEEN["mpich"].items()} if with_rules else {}
+        more = {name: Method(word) for name, word in UNSEEN["mpich"].items()} if with_rules else {}
         rules += [Rule(name, 1, ranks, 0, None, algorithm) for name, algorithm in more.items()]
     environment = loaded.environment(rules, tmp_path / "rules")
     crowded = ranks > len(os.sched_getaffinity(0))
@@ -283,7 +283,7 @@ def test_open_mpi_drops_rules_without_a_size_of_0_and_says_nothing(loaded: Loade
     if loaded.name != "openmpi_classic":
         pytest.skip("of Open MPI's rows of numbers")
     probe, tcp = loaded.probe, through_tcp(loaded.probe.mpi)
-    tree = Rule("bcast", RANKS, RANKS, SIZE_B, SIZE_B, Algorithm("tuned:chain", 0, 2))
+    tree = Rule("bcast", RANKS, RANKS, SIZE_B, SIZE_B, Method("tuned:chain", 0, 2))
     environment = dict(loaded.environment([tree], tmp_path / "rules"))
     (tmp_path / "rules").write_text(f"1 7 1 {RANKS} 1 {SIZE_B} 2 2 0\n", encoding="utf-8")
     with probe.talk(RANKS, tcp) as conversation:

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hockney.records.keys import COLLECTIVES
-from hockney.tune.cells import Cell, Time
-from hockney.tune.rules import Algorithm
+from hockney.tune.cells import CallTimes, Time
+from hockney.tune.rules import Method
 from hockney.tune.targets import _mpich as mpich
-from hockney.tune.targets.base import Library, targets
+from hockney.tune.targets.base import Reader, targets
 from hockney.tune.tuned import tuned
 
 RANKS, SIZES_B = (2, 3, 4, 5, 7), (8, 64, 512, 4096)
@@ -25,13 +25,16 @@ OPENMPI = ("linear", "pairwise", "modified_bruck")
 MPICH = ("mpir:brucks", "mpir:pairwise", "mpir:scattered")
 ALGORITHMS = {
     ("openmpi", "bcast"): [
-        *(Algorithm("tuned:chain", 0, fanout) for fanout in (0, 1, 4)),
-        Algorithm("tuned:knomial", 1024),
+        *(Method("tuned:chain", 0, fanout) for fanout in (0, 1, 4)),
+        Method("tuned:knomial", 1024),
     ],
-    ("openmpi", "alltoall"): [Algorithm(f"tuned:{name}") for name in OPENMPI],
-    ("mpich", "bcast"): [*(Algorithm("mpir:tree", 0, radix) for radix in (0, 2, 3)), Algorithm("mpir:binomial")],
-    ("mpich", "alltoall"): [Algorithm(name) for name in MPICH],
-    ("mpich", "allgather"): [Algorithm("mpir:ring"), Algorithm("mpir:brucks")],
+    ("openmpi", "alltoall"): [Method(f"tuned:{name}") for name in OPENMPI],
+    ("mpich", "bcast"): [
+        *(Method("mpir:tree", 0, radix) for radix in (0, 2, 3)),
+        Method("mpir:binomial"),
+    ],
+    ("mpich", "alltoall"): [Method(name) for name in MPICH],
+    ("mpich", "allgather"): [Method("mpir:ring"), Method("mpir:brucks")],
 }
 SELECTION: dict[str, dict[str, Any]] = {
     f"collective={name}": {"comm_type=intra": {"algorithm=own": {}}, "comm_type=inter": {"algorithm=own": {}}}
@@ -146,15 +149,15 @@ def test_the_selection_of_a_library_is_unmoved(tmp_path: Path) -> None:
     }
     held = json.dumps({"collective=bcast": {"comm_type=intra": branches}}, separators=(",", ":"))
     (tmp_path / "lib" / "libmpi.so.12").write_bytes(b"\x7fELF\0" + held.encode() + b"\0")
-    found = mpich.built_in(Library("MPICH 5.0.2", (5, 0, 2), wrapper))
+    found = mpich.built_in(Reader("MPICH 5.0.2", (5, 0, 2), wrapper))
     assert list(found["collective=bcast"]["comm_type=intra"]) == ["comm_size<=7", "comm_size=any"]
 
 
-FORMS: dict[str, tuple[str, Library, LookUp]] = {
-    "openmpi_classic": ("openmpi", Library("Open MPI 5.0.11", (5, 0, 11)), numbers),
-    "openmpi_v2": ("openmpi", Library("Open MPI 5.0.11", (5, 0, 11)), numbers),
-    "openmpi_json": ("openmpi", Library("Open MPI 6.0.0", (6, 0, 0)), version_3),
-    "mpich_json": ("mpich", Library("MPICH 5.0.2", (5, 0, 2)), selection),
+FORMS: dict[str, tuple[str, Reader, LookUp]] = {
+    "openmpi_classic": ("openmpi", Reader("Open MPI 5.0.11", (5, 0, 11)), numbers),
+    "openmpi_v2": ("openmpi", Reader("Open MPI 5.0.11", (5, 0, 11)), numbers),
+    "openmpi_json": ("openmpi", Reader("Open MPI 6.0.0", (6, 0, 0)), version_3),
+    "mpich_json": ("mpich", Reader("MPICH 5.0.2", (5, 0, 2)), selection),
 }
 CASES = [(form, kind[1]) for form, (family, _, _) in FORMS.items() for kind in ALGORITHMS if kind[0] == family]
 
@@ -170,7 +173,7 @@ def test_every_cell_is_found_as_it_was_chosen(form: str, operation: str, data: s
             fastest = data.draw(st.sampled_from([None, *known]))
             # The default takes 2 s, the fastest 1 s, the others 3 s, each surely to 1 %.
             others = {one: _time(1.0 if one == fastest else 3.0) for one in known}
-            cells.append(Cell(operation, ranks, size_B, _time(2.0), others))
+            cells.append(CallTimes(operation, ranks, size_B, _time(2.0), others))
     target = targets.get(form)
     with patch.object(mpich, "built_in", lambda _: json.loads(json.dumps(SELECTION))):
         done = tuned(target, library, cells, "planted")
@@ -188,7 +191,7 @@ def _time(seconds: float) -> Time:
     return Time(seconds, seconds * 0.99, seconds * 1.01)
 
 
-def _completed(one: Algorithm) -> tuple[str, int, int]:
+def _completed(one: Method) -> tuple[str, int, int]:
     """With the usual number of chains, and the usual radix of a tree."""
     usual = {"tuned:chain": 4, "mpir:tree": 2}.get(one.name, 0)
     return one.name, one.segment_B, one.radix or usual
@@ -197,7 +200,7 @@ def _completed(one: Algorithm) -> tuple[str, int, int]:
 def test_a_file_that_says_something_else_of_a_cell_is_never_written() -> None:
     _, library, _ = FORMS["openmpi_v2"]
     one, other = ALGORITHMS["openmpi", "alltoall"][:2]
-    cells = [Cell("alltoall", 4, 8, _time(2.0), {one: _time(1.0), other: _time(3.0)})]
+    cells = [CallTimes("alltoall", 4, 8, _time(2.0), {one: _time(1.0), other: _time(3.0)})]
     done = tuned(targets.get("openmpi_v2"), library, cells, "planted")
     wrong = replace(done, rules=[replace(done.rules[0], algorithm=other)])
     with pytest.raises(AssertionError, match=r"say tuned:pairwise of .*, not tuned:linear"):

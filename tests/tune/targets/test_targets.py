@@ -8,20 +8,20 @@ from dataclasses import replace
 import pytest
 
 from hockney.errors import RequestError
-from hockney.tune.cells import Cell, Time
+from hockney.tune.cells import CallTimes, Time
 from hockney.tune.choose import choose, choose_whole
-from hockney.tune.rules import Algorithm, Rule, find
-from hockney.tune.targets.base import Library, targets
+from hockney.tune.rules import Method, Rule, find
+from hockney.tune.targets.base import Reader, targets
 
-A, B = Algorithm("tuned:binomial"), Algorithm("tuned:chain", 8192, 4)
+A, B = Method("tuned:binomial"), Method("tuned:chain", 8192, 4)
 
 
 def time(seconds: float) -> Time:
     return Time(seconds, seconds * 0.95, seconds * 1.05)
 
 
-def cell(size_B: int, default: float, a: float, b: float) -> Cell:
-    return Cell("bcast", 8, size_B, time(default), {A: time(a), B: time(b)})
+def cell(size_B: int, default: float, a: float, b: float) -> CallTimes:
+    return CallTimes("bcast", 8, size_B, time(default), {A: time(a), B: time(b)})
 
 
 def test_a_rule_is_only_where_the_gain_is_beyond_its_interval() -> None:
@@ -51,12 +51,12 @@ NAMES = {
     **dict.fromkeys(("intel_env", "intel_json"), ("adjust:1", "adjust:3")),
     "hockney": ("linear", "pairwise"),
 }
-LIBRARY = Library("Open MPI 5.0.11", (5, 0, 11))
+LIBRARY = Reader("Open MPI 5.0.11", (5, 0, 11))
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_rules_come_back_from_their_form(name: str) -> None:
-    first, second = (Algorithm(word) for word in NAMES[name])
+    first, second = (Method(word) for word in NAMES[name])
     rules = [
         Rule("alltoall", 4, 5, 8, 100, first),
         Rule("alltoall", 4, 5, 101, 4096, second),
@@ -73,13 +73,13 @@ def test_our_rules_are_of_algorithms_that_are_a_choice() -> None:
 
 
 def test_variables_of_mpich_come_back() -> None:
-    target, rules = targets.get("mpich_cvars"), [Rule("bcast", 1, None, 0, None, Algorithm("mpir:binomial"))]
+    target, rules = targets.get("mpich_cvars"), [Rule("bcast", 1, None, 0, None, Method("mpir:binomial"))]
     assert target.read(target.write(rules, LIBRARY, ""), LIBRARY) == rules
     assert target.refuses(replace(rules[0], most_B=9), LIBRARY)
 
 
 def test_open_mpi_counts_the_blocks_of_all_ranks() -> None:
-    rules = [Rule("alltoall", 4, 4, 8, 100, Algorithm("tuned:pairwise"))]
+    rules = [Rule("alltoall", 4, 4, 8, 100, Method("tuned:pairwise"))]
     text = targets.get("openmpi_classic").write(rules, LIBRARY, "")
     assert "\n32 2 0 0 " in text
     assert "\n401 0 0 0 " in text
@@ -111,7 +111,7 @@ def test_ranks_or_bytes_in_two_entries_of_json_are_refused() -> None:
     """Open MPI takes the first entry that fits, and nothing of the second."""
     rule = {"msg_size_min": 0, "msg_size_max": 8, "alg": "chain", "faninout": 4}
     entry = {"comm_size_min": 4, "comm_size_max": 8, "rules": [rule]}
-    target, library = targets.get("openmpi_json"), Library("Open MPI 6.0.0", (6, 0, 0))
+    target, library = targets.get("openmpi_json"), Reader("Open MPI 6.0.0", (6, 0, 0))
     for entries, said in (
         ([entry, {**entry, "comm_size_min": 8, "comm_size_max": "inf"}], "two entries for 8 ranks"),
         ([{**entry, "rules": [rule, {**rule, "msg_size_max": 4}]}], "two entries for 0 bytes"),
@@ -124,16 +124,16 @@ def test_ranks_or_bytes_in_two_entries_of_json_are_refused() -> None:
 @pytest.mark.parametrize(
     ("operation", "number", "six", "five"),
     [
-        ("allgather", 2, Algorithm("tuned:bruck-k-fanout", 0, 3), "tuned:bruck"),
-        ("allgather", 8, Algorithm("tuned:direct-messaging"), ""),
-        ("allreduce", 7, Algorithm("tuned:allgather_reduce"), ""),
-        ("reduce", 8, Algorithm("tuned:knomial"), ""),
-        ("reduce", 7, Algorithm("tuned:rabenseifner"), "tuned:rabenseifner"),
+        ("allgather", 2, Method("tuned:bruck-k-fanout", 0, 3), "tuned:bruck"),
+        ("allgather", 8, Method("tuned:direct-messaging"), ""),
+        ("allreduce", 7, Method("tuned:allgather_reduce"), ""),
+        ("reduce", 8, Method("tuned:knomial"), ""),
+        ("reduce", 7, Method("tuned:rabenseifner"), "tuned:rabenseifner"),
     ],
 )
-def test_open_mpi_6_has_names_of_its_own(operation: str, number: int, six: Algorithm, five: str) -> None:
+def test_open_mpi_6_has_names_of_its_own(operation: str, number: int, six: Method, five: str) -> None:
     """As in the table of its documentation; a number stands for the name."""
-    target, library = targets.get("openmpi_json"), Library("Open MPI 6.0.0", (6, 0, 0))
+    target, library = targets.get("openmpi_json"), Reader("Open MPI 6.0.0", (6, 0, 0))
     assert target.knows(operation, six.name, library)
     assert targets.get("openmpi_v2").knows(operation, six.name, LIBRARY) == (six.name == five)
     assert not five or target.knows(operation, five, library) == (six.name == five)
@@ -145,7 +145,7 @@ def test_open_mpi_6_has_names_of_its_own(operation: str, number: int, six: Algor
 
 
 def test_bruck_of_open_mpi_6_needs_its_radix() -> None:
-    rule = Rule("allgather", 4, 4, 0, 8, Algorithm("tuned:bruck-k-fanout"))
-    target, library = targets.get("openmpi_json"), Library("Open MPI 6.0.0", (6, 0, 0))
+    rule = Rule("allgather", 4, 4, 0, 8, Method("tuned:bruck-k-fanout"))
+    target, library = targets.get("openmpi_json"), Reader("Open MPI 6.0.0", (6, 0, 0))
     assert "needs a radix" in target.refuses(rule, library)
-    assert target.refuses(replace(rule, algorithm=Algorithm("tuned:bruck-k-fanout", 0, 2)), library) == ""
+    assert target.refuses(replace(rule, algorithm=Method("tuned:bruck-k-fanout", 0, 2)), library) == ""

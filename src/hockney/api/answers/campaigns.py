@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
-from hockney.batch.base import Partition
+from hockney.api.installation import DoctorAnswer, Lab, LabDown
+from hockney.campaign.jobs import WrittenJobs
 from hockney.campaign.plan import Plan
-from hockney.runner.doctor import Diagnosis
 from hockney.studies.status import Status
 
 answer("status")(Status)
-
-
-class SubmittedJob(TypedDict):
-    """A script of a job; `job` is its number where it was submitted."""
-
-    name: str
-    script: str
-    nodes: int
-    ranks: int
-    walltime_s: float | None
-    submit: str
-    job: str | None
-
-
-class Jobs(TypedDict):
-    """With --submit: scripts for a batch system."""
-
-    folder: str
-    batch_system: str
-    jobs: list[SubmittedJob]
 
 
 class MeasureAnswer(TypedDict):
@@ -76,7 +55,7 @@ class MeasurePlanned(TypedDict):
     plan: Plan
 
 
-answer("measure")(MeasureAnswer | Jobs | MeasurePlanned)
+answer("measure")(MeasureAnswer | WrittenJobs | MeasurePlanned)
 
 
 class ImportedFile(TypedDict):
@@ -122,35 +101,7 @@ class MergeAnswer(TypedDict):
     warnings: list[str]
 
 
-@answer("doctor")
-@dataclass(frozen=True)
-class DoctorAnswer(Diagnosis):
-    """`partitions`: those of the batch systems whose commands are here."""
-
-    partitions: list[Partition]
-
-
-@answer("lab up")
-class LabUpAnswer(TypedDict):
-    """The hosts that are up."""
-
-    name: str
-    hosts: int
-    link_bit_per_s: float | None
-    burst_B: int | None
-    exchange_s: dict[str, float]
-    addresses: list[str]
-    names: list[str]
-    rules_from_B: int | None
-
-
-@answer("lab down")
-class LabDownAnswer(TypedDict):
-    """The lab that is gone."""
-
-    name: str
-    namespaces_deleted: int
-
-
-# What the command prints is its own.
+answer("doctor")(DoctorAnswer)
+answer("lab up")(Lab)
+answer("lab down")(LabDown)
 LabRunAnswer = answer("lab run")(Any)

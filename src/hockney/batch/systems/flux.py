@@ -7,28 +7,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 
 from hockney.batch.base import (
     GLANCE_LIMIT_S,
-    Allocation,
     BatchSystem,
     Environment,
+    JobAllocation,
     Partition,
-    State,
     batch_systems,
     hosts_of,
     rows,
     told,
 )
 
-_STATES: dict[str, State] = {
-    **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "waiting"),
-    **dict.fromkeys(("RUN", "CLEANUP"), "running"),
-}
 
-
-def _allocated(environment: Environment) -> Allocation | None:
+def _allocated(environment: Environment) -> JobAllocation | None:
     job = environment.get("FLUX_JOB_ID") or told("flux", "getattr", "jobid")
     if not job:
         return None  # the system's own instance, on a login node
@@ -42,18 +35,13 @@ def _allocated(environment: Environment) -> Allocation | None:
     except ValueError:
         left_s = math.inf
     per_host = cores // len(hosts) if hosts else 0
-    return Allocation(
+    return JobAllocation(
         system="flux",
         job=job,
         hosts=hosts,
         cpus=(per_host,) * len(hosts) if per_host else (),
         left_s=left_s if math.isfinite(left_s) else None,
     )
-
-
-def _states(jobs: Sequence[str]) -> dict[str, State]:
-    found = ((job, told("flux", "jobs", "-n", "-o", "{state}", job)) for job in jobs)
-    return {job: _STATES[word] for job, word in found if word in _STATES}
 
 
 _SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -87,7 +75,9 @@ batch_systems.register("flux")(
         allocated=_allocated,
         submit=("flux", "batch"),
         job_id=re.compile(r"^(\S+)\s*$", re.MULTILINE),
-        states=_states,
+        state=lambda job: told("flux", "jobs", "-n", "-o", "{state}", job),
+        waiting=frozenset({"NEW", "DEPEND", "PRIORITY", "SCHED"}),
+        running=frozenset({"RUN", "CLEANUP"}),
         is_read_by_launchers=False,
         # Flux Standard Duration, RFC 23.
         time=lambda seconds: f"{max(1, math.ceil(seconds))}s",

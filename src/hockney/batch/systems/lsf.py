@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from hockney.batch.base import (
     GLANCE_LIMIT_S,
-    Allocation,
     BatchSystem,
     Environment,
+    JobAllocation,
     Partition,
-    State,
     batch_systems,
     rows,
     told,
 )
-
-_STATES: dict[str, State] = {
-    **dict.fromkeys(("PEND", "PSUSP", "WAIT", "PROV"), "waiting"),
-    **dict.fromkeys(("RUN", "USUSP", "SSUSP"), "running"),
-}
 
 
 def _left_s(said: str) -> float | None:
@@ -29,12 +22,12 @@ def _left_s(said: str) -> float | None:
     return None if found is None else 60.0 * (60 * int(found[1]) + int(found[2]))
 
 
-def _allocated(environment: Environment) -> Allocation:
+def _allocated(environment: Environment) -> JobAllocation:
     job = environment["LSB_JOBID"]
     # `hostA 2 hostB 2`: slots of each host.
     words = environment.get("LSB_MCPU_HOSTS", "").split()
     slots = [int(word) for word in words[1::2]]
-    return Allocation(
+    return JobAllocation(
         system="lsf",
         job=job,
         hosts=tuple(words[::2]),
@@ -42,11 +35,6 @@ def _allocated(environment: Environment) -> Allocation:
         tasks=sum(slots) or None,
         left_s=_left_s(told("bjobs", "-noheader", "-o", "time_left", job)),
     )
-
-
-def _states(jobs: Sequence[str]) -> dict[str, State]:
-    found = ((job, told("bjobs", "-noheader", "-o", "stat", job)) for job in jobs)
-    return {job: _STATES[word] for job, word in found if word in _STATES}
 
 
 def _hours_and_minutes(seconds: float) -> str:
@@ -68,7 +56,9 @@ batch_systems.register("lsf")(
         allocated=_allocated,
         submit=("bsub",),
         job_id=re.compile(r"Job <(\d+)> is submitted"),
-        states=_states,
+        state=lambda job: told("bjobs", "-noheader", "-o", "stat", job),
+        waiting=frozenset({"PEND", "PSUSP", "WAIT", "PROV"}),
+        running=frozenset({"RUN", "USUSP", "SSUSP"}),
         time=_hours_and_minutes,
         partitions=_partitions,
         reads_input=True,

@@ -5,27 +5,19 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
 
 from hockney.batch.base import (
     GLANCE_LIMIT_S,
-    Allocation,
     BatchSystem,
     Environment,
+    JobAllocation,
     Partition,
-    State,
     batch_systems,
     clock_s,
     hms,
     lines_of,
     told,
 )
-
-_STATES: dict[str, State] = {
-    **dict.fromkeys("QHWTSU", "waiting"),
-    **dict.fromkeys("REBM", "running"),
-}
-"""Letters of `job_state` (qstat(1B)); F and X have ended."""
 
 
 def _attribute(said: str, name: str) -> str:
@@ -45,13 +37,13 @@ def _left_s(said: str) -> float | None:
     return max(0.0, began_s + limit_s - time.time())
 
 
-def _allocated(environment: Environment) -> Allocation:
+def _allocated(environment: Environment) -> JobAllocation:
     job = environment["PBS_JOBID"]
     # A line for each rank (mpiprocs) of each chunk.
     ranks = Counter(filter(None, map(str.strip, lines_of(environment.get("PBS_NODEFILE", "")))))
     cpus = environment.get("NCPUS", "")
     per_host = [max(count, int(cpus) if cpus.isdigit() else 0) for count in ranks.values()]
-    return Allocation(
+    return JobAllocation(
         system="pbs",
         job=job,
         hosts=tuple(ranks),
@@ -59,11 +51,6 @@ def _allocated(environment: Environment) -> Allocation:
         tasks=sum(ranks.values()) or None,
         left_s=_left_s(told("qstat", "-f", job)),
     )
-
-
-def _states(jobs: Sequence[str]) -> dict[str, State]:
-    found = ((job, _attribute(told("qstat", "-f", job), "job_state")) for job in jobs)
-    return {job: _STATES[letter] for job, letter in found if letter in _STATES}
 
 
 def _partitions() -> list[Partition]:
@@ -86,7 +73,10 @@ batch_systems.register("pbs")(
         allocated=_allocated,
         submit=("qsub",),
         job_id=re.compile(r"^(\S+)\s*$", re.MULTILINE),
-        states=_states,
+        state=lambda job: _attribute(told("qstat", "-f", job), "job_state"),
+        # Letters of `job_state` (qstat(1B)); F and X have ended.
+        waiting=frozenset("QHWTSU"),
+        running=frozenset("REBM"),
         time=hms,
         partitions=_partitions,
     )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
 
 from hockney.batch.base import (
     GLANCE_LIMIT_S,
-    Allocation,
     BatchSystem,
     Environment,
+    JobAllocation,
     Partition,
-    State,
     batch_systems,
     clock_s,
     hms,
@@ -20,9 +18,6 @@ from hockney.batch.base import (
     rows,
     told,
 )
-
-_WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED", "SPECIAL_EXIT"})
-_RUNNING = frozenset({"RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT", "STOPPED", "RESIZING"})
 
 
 def _counts(text: str) -> list[int]:
@@ -32,14 +27,14 @@ def _counts(text: str) -> list[int]:
     ]
 
 
-def _allocated(environment: Environment) -> Allocation:
+def _allocated(environment: Environment) -> JobAllocation:
     job = environment["SLURM_JOB_ID"]
     # The limit may have been changed since the job began; only the controller knows.
     left_s = clock_s(told("squeue", "--noheader", "--jobs", job, "--format", "%L"))
     if left_s is None and environment.get("SLURM_JOB_END_TIME", "").isdigit():
         left_s = max(0.0, int(environment["SLURM_JOB_END_TIME"]) - time.time())
     tasks = environment.get("SLURM_NTASKS", "")
-    return Allocation(
+    return JobAllocation(
         system="slurm",
         job=job,
         hosts=hosts_of(environment.get("SLURM_JOB_NODELIST", "")),
@@ -47,16 +42,6 @@ def _allocated(environment: Environment) -> Allocation:
         tasks=int(tasks) if tasks.isdigit() else None,
         left_s=left_s,
     )
-
-
-def _states(jobs: Sequence[str]) -> dict[str, State]:
-    states: dict[str, State] = {}
-    # Of a job that it has forgotten squeue says that it is invalid, and nothing of the others.
-    for job in jobs:
-        words = told("squeue", "--noheader", "--jobs", job, "--states", "all", "--format", "%T").split()
-        if words and words[0] in _WAITING | _RUNNING:
-            states[job] = "waiting" if words[0] in _WAITING else "running"
-    return states
 
 
 def _count(text: str) -> int | None:
@@ -87,7 +72,13 @@ batch_systems.register("slurm")(
         allocated=_allocated,
         submit=("sbatch",),
         job_id=re.compile(r"Submitted batch job (\d+)"),
-        states=_states,
+        state=lambda job: (
+            told("squeue", "--noheader", "--jobs", job, "--states", "all", "--format", "%T")
+            .partition("\n")[0]
+            .strip()
+        ),
+        waiting=frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED", "SPECIAL_EXIT"}),
+        running=frozenset({"RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT", "STOPPED", "RESIZING"}),
         time=hms,
         partitions=_partitions,
     )

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
 from hockney import reading
 from hockney.errors import EnvironmentLack
 from hockney.runner.library import SELECTION
 from hockney.tune.rules import Rule
-from hockney.tune.targets.base import Library
+from hockney.tune.targets.base import PROOF, Reader, RuleForm
 
 BANNER = "MPICH"
+Tree = dict[str, "Tree"]
+"""A selection in JSON: branches below branches, each an object; the leaves are empty."""
 COMPONENT = "mpir:"
 _NAME = re.compile(r"mpir:([a-z][a-z0-9_]*)")
 _SELECTION = re.compile(rb'\{"collective=[^\0]*')
@@ -73,12 +74,12 @@ def parameters(rule: Rule) -> Parameters | None:
     return PARAMETERS.get(f"{rule.operation}:{rule.algorithm.name.removeprefix(COMPONENT)}")
 
 
-def knows(operation: str, name: str, library: Library) -> bool:  # noqa: ARG001 - all that was measured exists
+def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 - all that was measured exists
     """Whether a word of a table can be expressed."""
     return _NAME.fullmatch(name) is not None
 
 
-def refuses(rule: Rule, library: Library) -> str:
+def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
     if not knows(rule.operation, rule.algorithm.name, library):
         return f"{rule.algorithm.name} is no algorithm of MPICH's component mpir"
@@ -113,6 +114,12 @@ def rivals(operation: str) -> list[str]:
     return [algorithm, device_off(operation), SELECTION]
 
 
+form = partial(
+    RuleForm, banner=BANNER, versions=((4, 0), ()), knows=knows, rivals=rivals, complete=complete, proof=PROOF
+)
+"""What both forms of MPICH share."""
+
+
 def function(rule: Rule) -> str:
     """What the selection calls an algorithm: `MPIR_Bcast_intra_binomial`."""
     name = rule.algorithm.name.removeprefix(COMPONENT)
@@ -120,7 +127,7 @@ def function(rule: Rule) -> str:
     return f"MPIR_{rule.operation.capitalize()}_{kind}_{name}"
 
 
-def built_in(library: Library) -> dict[str, Any]:
+def built_in(library: Reader) -> Tree:
     """The selection of algorithms that the library has built in; EnvironmentLack where it is not found.
 
     The library holds three documents: of the device's compositions, of shared memory, and of algorithms, which
@@ -137,23 +144,23 @@ def built_in(library: Library) -> dict[str, Any]:
     )
 
 
-def unmoved(tree: dict[str, Any], *, of_communicator: bool = True) -> dict[str, Any]:
+def unmoved(tree: Tree, *, of_communicator: bool = True) -> Tree:
     """The selection in a form that means the same below a branch for a size.
 
     MPICH decides branches of a communicator when it is made (MPIR_Csel_prune) and the others at each call
     (MPIR_Csel_search), where it takes `comm_size<8` for 8 ranks as well. So what it decides first is written as
     `<=7`; what stands behind a branch for calls already, as alltoall's, stays, and means `<=8`.
     """
-    done = {}
+    done: Tree = {}
     for key, below in tree.items():
         of_communicator = of_communicator and _OF_COMMUNICATORS.fullmatch(key) is not None
         fewer = _FEWER.fullmatch(key) if of_communicator else None
         name = f"comm_size<={int(fewer[1]) - 1}" if fewer else key
-        done[name] = unmoved(below, of_communicator=of_communicator) if isinstance(below, dict) else below
+        done[name] = unmoved(below, of_communicator=of_communicator)
     return done
 
 
-def has(function_name: str, library: Library) -> bool:
+def has(function_name: str, library: Reader) -> bool:
     """Whether the library's selection can name this algorithm: where it cannot, a program ends as it starts."""
     word = f"algorithm={function_name}\0".encode()
     return any(word in _content(path) for path in _libraries(library))
@@ -164,7 +171,7 @@ def _content(path: Path) -> bytes:
     return reading.content(path, "is it MPICH's?", most_B=MOST_LIBRARY_B)
 
 
-def _libraries(library: Library) -> list[Path]:
+def _libraries(library: Reader) -> list[Path]:
     if library.wrapper is None:
         raise EnvironmentLack(
             f"where {library.name or 'MPICH'} is, the times do not say; its file is its own selection, changed",

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Rule
-from hockney.tune.targets.base import Library
+from hockney.tune.targets.base import Reader, RuleForm
 
 BANNER = "Open MPI"
 COMPONENT = "tuned:"
@@ -79,12 +80,12 @@ CAUTION = (
 )
 
 
-def algorithms(operation: str, library: Library) -> tuple[str, ...]:
+def algorithms(operation: str, library: Reader) -> tuple[str, ...]:
     """The names that this version has, by their numbers, from 1."""
     return (SIX if library.version >= (6,) else ALGORITHMS)[operation]
 
 
-def knows(operation: str, name: str, library: Library) -> bool:
+def knows(operation: str, name: str, library: Reader) -> bool:
     """Whether a word of a table can be expressed."""
     component, _, algorithm = name.partition(":")
     is_there = component == "tuned" and algorithm in algorithms(operation, library)
@@ -96,7 +97,7 @@ def names(operation: str) -> list[str]:
     return [COMPONENT + name for name in ALGORITHMS[operation]]
 
 
-def refuses(rule: Rule, library: Library) -> str:
+def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
     if not knows(rule.operation, rule.algorithm.name, library):
         return f"{library.name} has no {rule.operation} by {rule.algorithm.name} in its component tuned"
@@ -148,3 +149,17 @@ def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG0
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "OMPI_MCA_coll_tuned_dynamic_rules_filename": str(path.absolute()),
     }
+
+
+form = partial(
+    RuleForm,
+    banner=BANNER,
+    knows=knows,
+    refuses=refuses,
+    settings=settings,
+    rivals=rivals,
+    complete=complete,
+    names=names,
+    caution=CAUTION,
+)
+"""What all three forms of Open MPI share."""

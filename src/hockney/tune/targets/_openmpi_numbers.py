@@ -11,38 +11,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 
 from hockney.errors import RequestError
-from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
+from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _openmpi as openmpi
-from hockney.tune.targets.base import PROOF, Library, Target, Unread
+from hockney.tune.targets.base import PROOF, Reader, RuleForm, Unread
 
 MARK = "rule-file-version-2"
 FIRST_LINE = "the first line is"
 """How a fault begins where a text is of another version of the form."""
 MOST_RANKS = 2**31 - 1
 _FREE = (0, 0, 0)
-"""Algorithm, fan-out and segment of the library's own choice."""
+"""Method, fan-out and segment of the library's own choice."""
 
 
-def target(version: int, versions: tuple[tuple[int, ...], tuple[int, ...]]) -> Target:
+def target(version: int, versions: tuple[tuple[int, ...], tuple[int, ...]]) -> RuleForm:
     """The target of this version of the form, which these versions of the library read."""
-    return Target(
+    return openmpi.form(
         title=f"rules of Open MPI's tuned, version {version}",
-        banner=openmpi.BANNER,
         versions=versions,
-        knows=openmpi.knows,
-        refuses=openmpi.refuses,
         write=lambda rules, _, comment: write(rules, comment, version=version),
         read=partial(read, version=version),
         trap=partial(_trap, version=version),
-        settings=openmpi.settings,
-        rivals=openmpi.rivals,
-        complete=openmpi.complete,
         proof=PROOF,
-        names=openmpi.names,
-        caution=openmpi.CAUTION,
     )
 
 
@@ -51,9 +42,7 @@ def write(rules: Sequence[Rule], comment: str, *, version: int) -> str:
     requests = " 0" if version == 2 else ""
     lines = [MARK] if version == 2 else []
     lines += [f"# {line}" for line in comment.splitlines()]
-    operations = [
-        (name, list(group)) for name, group in groupby(in_order(rules), key=lambda rule: rule.operation)
-    ]
+    operations = list(by_operation(rules))
     lines.append(f"{len(operations)} # collectives")
     for operation, of_it in operations:
         entries = list(_entries(of_it))
@@ -112,7 +101,7 @@ class _Numbers:
             raise RequestError(f"{self._words[self._at]!r} follows the last rule", "write the file anew")
 
 
-def read(text: str, library: Library, *, version: int) -> list[Rule]:
+def read(text: str, library: Reader, *, version: int) -> list[Rule]:
     """The rules of a text; RequestError where the library would drop it or take it for something else."""
     first, _, rest = text.partition("\n")
     if (first.strip() == MARK) != (version == 2):
@@ -129,7 +118,7 @@ def read(text: str, library: Library, *, version: int) -> list[Rule]:
     return joined(rules)
 
 
-def _trap(text: str, library: Library, *, version: int) -> str:
+def _trap(text: str, library: Reader, *, version: int) -> str:
     try:
         read(text, library, version=version)
     except Unread:
@@ -139,7 +128,7 @@ def _trap(text: str, library: Library, *, version: int) -> str:
     return ""
 
 
-def _read_collective(operation: str, numbers: _Numbers, library: Library, version: int) -> list[Rule]:
+def _read_collective(operation: str, numbers: _Numbers, library: Reader, version: int) -> list[Rule]:
     rules: list[Rule] = []
     waiting: list[Rule] = []
     before = -1
@@ -165,7 +154,7 @@ def _for_each(rule: Rule, most_ranks: int) -> list[Rule]:
     return [replace(rule, most_ranks=most_ranks)]
 
 
-def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Library, version: int) -> list[Rule]:
+def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Reader, version: int) -> list[Rule]:
     known = openmpi.ALGORITHMS[operation]
     unit = openmpi.unit(operation, ranks)
     rules: list[Rule] = []
@@ -187,7 +176,7 @@ def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Library,
         if open_:
             name = openmpi.COMPONENT + known[number - 1]
             rule = Rule(
-                operation, ranks, None, -(-total_B // max(unit, 1)), None, Algorithm(name, segment_B, fanout)
+                operation, ranks, None, -(-total_B // max(unit, 1)), None, Method(name, segment_B, fanout)
             )
             if why := openmpi.refuses(replace(rule, most_ranks=ranks), library):
                 raise RequestError(why, "write the file anew")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +18,7 @@ PROOF = "`hockney tune --verify`"
 """Of targets whose rules were seen in effect, on several versions of their library, by tests."""
 
 
-class Library(NamedTuple):
+class Reader(NamedTuple):
     """The library that will read the file.
 
     `name` as the tidy table has it ("Open MPI 5.0.11"); `wrapper`: its compiler wrapper, if it is here.
@@ -28,12 +29,30 @@ class Library(NamedTuple):
     wrapper: Path | None = None
 
 
+def ignored(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - nothing loads the file
+    """No variable loads a file of these rules."""
+    return {}
+
+
+def exports(values: Mapping[str, str], comment: str) -> str:
+    """Variables as a shell sets them, below a comment."""
+    lines = [f"# {line}" for line in comment.splitlines()]
+    return "\n".join([*lines, *(f"export {name}={shlex.quote(value)}" for name, value in values.items())]) + "\n"
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of such a text with their numbers, without comments."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            yield number, line
+
+
 class Unread(RequestError):
     """A text that the library takes, and that says more than rules here can."""
 
 
 @dataclass(frozen=True)
-class Target:
+class RuleForm:
     """A form of rules.
 
     `banner` is how the names of its libraries begin (empty: any), `versions` the first that reads it and the
@@ -52,11 +71,11 @@ class Target:
     title: str
     banner: str
     versions: tuple[Version, Version]
-    knows: Callable[[str, str, Library], bool]
-    refuses: Callable[[Rule, Library], str]
-    write: Callable[[Sequence[Rule], Library, str], str]
-    read: Callable[[str, Library], list[Rule]]
-    settings: Callable[[Path, Sequence[Rule]], Mapping[str, str]]
+    knows: Callable[[str, str, Reader], bool]
+    refuses: Callable[[Rule, Reader], str]
+    write: Callable[[Sequence[Rule], Reader, str], str]
+    read: Callable[[str, Reader], list[Rule]]
+    settings: Callable[[Path, Sequence[Rule]], Mapping[str, str]] = ignored
     whole: bool = False
     is_preloaded: bool = False
     caution: str = ""
@@ -64,15 +83,15 @@ class Target:
     proof: str = ""
     names: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
     rivals: Callable[[str], Sequence[str]] = lambda operation: ()  # noqa: ARG005 - of no operation
-    trap: Callable[[str, Library], str] | None = None
+    trap: Callable[[str, Reader], str] | None = None
 
-    def reads(self, library: Library) -> bool:
+    def reads(self, library: Reader) -> bool:
         """Whether this library reads this form."""
         first, end = self.versions
         is_of_it = library.name.lower().startswith(self.banner.lower())
         return is_of_it and library.version >= first and not (end and library.version >= end)
 
-    def expect(self, library: Library) -> None:
+    def expect(self, library: Reader) -> None:
         """RequestError, which names the forms that it reads, where this library does not read this one."""
         if self.reads(library):
             return
@@ -91,4 +110,4 @@ class Target:
         )
 
 
-targets: Registry[Target] = Registry("tuning target", "hockney.tune.targets", "reference/tuning-targets.md")
+targets: Registry[RuleForm] = Registry("tuning target", "hockney.tune.targets", "reference/tuning-targets.md")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -12,16 +11,16 @@ from hockney.errors import RequestError
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadRule, PreloadTable
 from hockney.schedule.catalogue import offered
-from hockney.tune.rules import Algorithm, Rule, joined
-from hockney.tune.targets.base import PROOF, Library, Target, targets
+from hockney.tune.rules import Method, Rule, joined
+from hockney.tune.targets.base import PROOF, Reader, RuleForm, targets
 
 
-def knows(operation: str, name: str, library: Library) -> bool:  # noqa: ARG001 - our schedules run under any MPI
+def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 - our schedules run under any MPI
     """Whether the name is that of a schedule that is a choice."""
     return name in {algorithm.name for algorithm in offered(operation)}
 
 
-def refuses(rule: Rule, library: Library) -> str:  # noqa: ARG001 - our schedules run under any MPI
+def refuses(rule: Rule, library: Reader) -> str:  # noqa: ARG001 - our schedules run under any MPI
     """Why a rule cannot be said."""
     try:
         _line(rule)
@@ -45,11 +44,11 @@ def _line(rule: Rule) -> PreloadRule:
     )
 
 
-def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
+def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
     return PreloadTable(mpi=library.name, rules=[_line(rule) for rule in rules]).text
 
 
-def read(text: str, library: Library) -> list[Rule]:  # noqa: ARG001 - our schedules run under any MPI
+def read(text: str, library: Reader) -> list[Rule]:  # noqa: ARG001 - our schedules run under any MPI
     try:
         table = PreloadTable.model_validate(reading.parsed(text, "the table", "write the file anew"))
     except ValidationError as error:
@@ -62,7 +61,7 @@ def read(text: str, library: Library) -> list[Rule]:  # noqa: ARG001 - our sched
                 one.most_ranks,
                 one.least_bytes or 0,
                 one.most_bytes,
-                Algorithm(one.algorithm, one.segment_bytes, one.radix),
+                Method(one.algorithm, one.segment_bytes, one.radix),
                 one.gain,
                 one.basis,
             )
@@ -71,13 +70,8 @@ def read(text: str, library: Library) -> list[Rule]:  # noqa: ARG001 - our sched
     )
 
 
-def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG001 - `hockney apply` reads the file
-    """None: `hockney apply --rules FILE` sets what its layer needs."""
-    return {}
-
-
 targets.register("hockney")(
-    Target(
+    RuleForm(
         title="the table of `hockney apply`",
         banner="",
         versions=((), ()),
@@ -85,7 +79,6 @@ targets.register("hockney")(
         refuses=refuses,
         write=write,
         read=read,
-        settings=settings,
         is_preloaded=True,
         proof=PROOF,
     )

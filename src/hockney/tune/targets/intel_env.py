@@ -1,7 +1,7 @@
 """Intel MPI's I_MPI_ADJUST family: one variable an operation, presets with ranges of bytes and ranks.
 
 `I_MPI_ADJUST_BCAST='3:0-65536@5-8;1:65537-131072@5-8'`: preset 3 for 0 to 65,536 bytes on 5 to 8 ranks …;
-what no range holds is Intel's own choice (Intel MPI Library Developer Reference, I_MPI_ADJUST Family).
+what no range holds is Intel's own choice (Intel MPI Reader Developer Reference, I_MPI_ADJUST Family).
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from itertools import groupby
+from functools import partial
 from pathlib import Path
 
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.library import INTEL_NAMES
-from hockney.tune.rules import Algorithm, Rule, in_order, joined
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.rules import Method, Rule, by_operation, joined
+from hockney.tune.targets.base import Reader, RuleForm, exports, lines_of, targets
 
 VARIABLE = "I_MPI_ADJUST_"
 TUNING = "I_MPI_TUNING"
@@ -25,12 +25,12 @@ MOST = 2**31 - 1
 _RANGE = re.compile(r"(\d+):(\d+)-(\d+)@(\d+)-(\d+)")
 
 
-def knows(operation: str, name: str, library: Library) -> bool:  # noqa: ARG001 - presets only ever were added
+def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 - presets only ever were added
     """Whether a word of a table is a preset."""
     return operation in INTEL_NAMES and re.fullmatch(r"adjust:[1-9]\d*", name) is not None
 
 
-def refuses(rule: Rule, library: Library) -> str:
+def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
     if not knows(rule.operation, rule.algorithm.name, library):
         return f"{rule.algorithm.name} of {rule.operation} is no preset"
@@ -41,32 +41,27 @@ def refuses(rule: Rule, library: Library) -> str:
 
 def values(rules: Sequence[Rule]) -> dict[str, str]:
     """The variables."""
-    found = {}
-    for operation, of_it in groupby(in_order(rules), key=lambda rule: rule.operation):
-        ranges = [
+    return {
+        VARIABLE + operation.upper(): ";".join(
             f"{rule.algorithm.name.removeprefix('adjust:')}:{rule.least_B}-{_end(rule.most_B)}"
             f"@{rule.least_ranks}-{_end(rule.most_ranks)}"
             for rule in of_it
-        ]
-        found[VARIABLE + operation.upper()] = ";".join(ranges)
-    return found
+        )
+        for operation, of_it in by_operation(rules)
+    }
 
 
 def _end(most: int | None) -> int:
     return MOST if most is None else most
 
 
-def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - the same for all versions
-    lines = [f"# {line}" for line in comment.splitlines()]
-    lines += [f"export {name}={shlex.quote(value)}" for name, value in values(rules).items()]
-    return "\n".join(lines) + "\n"
+def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa: ARG001 - the same for all versions
+    return exports(values(rules), comment)
 
 
-def read(text: str, library: Library) -> list[Rule]:
+def read(text: str, library: Reader) -> list[Rule]:
     rules = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, line in lines_of(text):
         words = shlex.split(line)
         name, _, value = words[-1].partition("=")
         operation = name.removeprefix(VARIABLE).lower()
@@ -87,7 +82,7 @@ def read(text: str, library: Library) -> list[Rule]:
                 )
             preset, least_B, most_B, least, most = map(int, match.groups())
             ends = [None if end == MOST else end for end in (most, most_B)]
-            rule = Rule(operation, least, ends[0], least_B, ends[1], Algorithm(f"adjust:{preset}"))
+            rule = Rule(operation, least, ends[0], least_B, ends[1], Method(f"adjust:{preset}"))
             if why := refuses(rule, library):
                 raise RequestError(f"line {number}: {why}", "write the file anew")
             rules.append(rule)
@@ -104,17 +99,16 @@ def rivals(operation: str) -> list[str]:
     return [VARIABLE + operation.upper(), TUNING]
 
 
+form = partial(RuleForm, banner="Intel MPI", versions=((2018,), ()), knows=knows, rivals=rivals)
+"""What both forms of Intel MPI share."""
+
 targets.register("intel_env")(
-    Target(
+    form(
         title="Intel MPI's I_MPI_ADJUST variables",
-        banner="Intel MPI",
-        versions=((2018,), ()),
-        knows=knows,
         refuses=refuses,
         write=write,
         read=read,
         settings=settings,
-        rivals=rivals,
         caution="Intel does not say which bytes of allgather, alltoall, gather and scatter its ranges count: "
         "one rank's block is written; check with --verify",
     )

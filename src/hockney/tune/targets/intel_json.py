@@ -11,31 +11,31 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.tune.rules import Algorithm, Rule, in_order, joined
-from hockney.tune.targets.base import Library, Target, targets
-from hockney.tune.targets.intel_env import TUNING, knows, rivals
+from hockney.tune.rules import Method, Rule, by_operation, joined
+from hockney.tune.targets.base import Reader, targets
+from hockney.tune.targets.intel_env import TUNING, form
 from hockney.tune.targets.intel_env import refuses as refuses_preset
 
 _HINT = "write the file anew"
+Tree = dict[str, "Tree"]
 ANY = -1
 
 
-def refuses(rule: Rule, library: Library) -> str:
+def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
     if rule.most_ranks is None:
         return "each number of ranks has an entry of its own, so that they must have an end"
     return refuses_preset(rule, library)
 
 
-def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
-    tree: dict[str, Any] = {}
-    for operation, of_it in groupby(in_order(rules), key=lambda rule: rule.operation):
+def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
+    tree: Tree = {}
+    for operation, of_it in by_operation(rules):
         sizes: dict[int, dict[int, int]] = {}
         for rule in of_it:
             assert rule.most_ranks is not None, "refused before"
@@ -44,20 +44,20 @@ def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa
                 if rule.least_B > 0:
                     entries.setdefault(rule.least_B - 1, 0)
                 entries[ANY if rule.most_B is None else rule.most_B] = int(rule.algorithm.name.split(":")[1])
-        by_ranks = {
+        by_ranks: Tree = {
             f"comm_size={ranks}": {"comm_id=-1": _sizes(operation, entries)} for ranks, entries in sizes.items()
         }
         tree[f"coll={operation.capitalize()}"] = {"ppn=-1": by_ranks}
     return json.dumps(tree, indent=1) + "\n"
 
 
-def _sizes(operation: str, entries: dict[int, int]) -> dict[str, Any]:
+def _sizes(operation: str, entries: dict[int, int]) -> Tree:
     entries.setdefault(ANY, 0)
     ordered = sorted(entries, key=lambda size: (size == ANY, size))
     return {f"msg_size={size}": {f"{operation.upper()}={entries[size]}": {}} for size in ordered}
 
 
-def read(text: str, library: Library) -> list[Rule]:
+def read(text: str, library: Reader) -> list[Rule]:
     rules = []
     for operation, by_ppn in _children(reading.parsed(text, "the tree", _HINT), r"coll=(\w+)"):
         for _, by_ranks in _children(by_ppn, r"ppn=(-?\d+)"):
@@ -79,7 +79,7 @@ def _children(tree: Any, pattern: str) -> list[tuple[str, Any]]:
     return found
 
 
-def _read_sizes(operation: str, ranks: int, sizes: Any, library: Library) -> list[Rule]:
+def _read_sizes(operation: str, ranks: int, sizes: Any, library: Reader) -> list[Rule]:
     rules, least_B, ended = [], 0, False
     for text, leaf in _children(sizes, r"msg_size=(-?\d+)"):
         most_B = None if int(text) == ANY else int(text)
@@ -87,7 +87,7 @@ def _read_sizes(operation: str, ranks: int, sizes: Any, library: Library) -> lis
             raise RequestError(f"the sizes of {operation} do not rise to -1", _HINT)
         ((preset, _),) = _children(leaf, rf"{operation.upper()}=(\d+)")
         if int(preset):
-            rule = Rule(operation, ranks, ranks, least_B, most_B, Algorithm(f"adjust:{preset}"))
+            rule = Rule(operation, ranks, ranks, least_B, most_B, Method(f"adjust:{preset}"))
             if why := refuses(rule, library):
                 raise RequestError(why, _HINT)
             rules.append(rule)
@@ -103,16 +103,12 @@ def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG0
 
 
 targets.register("intel_json")(
-    Target(
+    form(
         title="Intel MPI's tuning data as JSON",
-        banner="Intel MPI",
-        versions=((2018,), ()),
-        knows=knows,
         refuses=refuses,
         write=write,
         read=read,
         settings=settings,
-        rivals=rivals,
         caution="the form of the tree was read in files of Intel's tuner",
     )
 )

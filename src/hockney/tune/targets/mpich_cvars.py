@@ -9,15 +9,15 @@ from pathlib import Path
 
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
-from hockney.tune.rules import Algorithm, Rule, in_order
+from hockney.tune.rules import Method, Rule, in_order
 from hockney.tune.targets import _mpich as mpich
-from hockney.tune.targets.base import PROOF, Library, Target, targets
+from hockney.tune.targets.base import Reader, exports, lines_of, targets
 
 _LINE = re.compile(r"export MPIR_CVAR_(\w+)=(\w+)")
 _DEVICE, _ALGORITHM = "_DEVICE_COLLECTIVE", "_INTRA_ALGORITHM"
 
 
-def refuses(rule: Rule, library: Library) -> str:
+def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
     if (rule.least_B, rule.most_B) != (0, None) or rule.least_ranks > 1 or rule.most_ranks is not None:
         return "a variable holds for all ranks and sizes"
@@ -38,16 +38,13 @@ def values(rules: Sequence[Rule]) -> dict[str, str]:
     return found
 
 
-def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - the same for all versions
-    lines = [f"# {line}" for line in comment.splitlines()]
-    return "\n".join(lines + [f"export {name}={value}" for name, value in values(rules).items()]) + "\n"
+def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa: ARG001 - the same for all versions
+    return exports(values(rules), comment)
 
 
-def read(text: str, library: Library) -> list[Rule]:
+def read(text: str, library: Reader) -> list[Rule]:
     found: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, line in lines_of(text):
         match = _LINE.fullmatch(line)
         if match is None:
             raise RequestError(f"line {number} sets no variable of MPICH", "write the file anew")
@@ -58,11 +55,11 @@ def read(text: str, library: Library) -> list[Rule]:
         if name and device != "0":
             raise RequestError(f"{mpich.device_off(operation)} is not 0: the device wins", "write the file anew")
         if name:
-            rule = Rule(operation, 1, None, 0, None, Algorithm(mpich.COMPONENT + name))
+            rule = Rule(operation, 1, None, 0, None, Method(mpich.COMPONENT + name))
             taken = mpich.parameters(rule)
             segment_B = _number(found, taken.segment_variable) if taken and taken.segment_variable else 0
             radix = _number(found, taken.radix_variable) if taken else 0
-            rules.append(replace(rule, algorithm=Algorithm(mpich.COMPONENT + name, segment_B, radix)))
+            rules.append(replace(rule, algorithm=Method(mpich.COMPONENT + name, segment_B, radix)))
     if found:
         raise RequestError(f"MPIR_CVAR_{next(iter(found))} belongs to no rule", "write the file anew")
     if faults := [why for rule in rules if (why := refuses(rule, library))]:
@@ -83,19 +80,13 @@ def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG0
 
 
 targets.register("mpich_cvars")(
-    Target(
+    mpich.form(
         title="MPICH's control variables",
-        banner=mpich.BANNER,
-        versions=((4, 0), ()),
-        knows=mpich.knows,
         refuses=refuses,
         write=write,
         read=read,
         settings=settings,
-        rivals=mpich.rivals,
         whole=True,
-        complete=mpich.complete,
-        proof=PROOF,
         caution="a variable holds for all ranks and sizes of its operation, measured or not; "
         "it takes the operation from the device (…_DEVICE_COLLECTIVE=0), which within a node uses shared memory",
     )

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,11 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.library import SELECTION
-from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
+from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _mpich as mpich
-from hockney.tune.targets.base import PROOF, Library, Target, targets
+from hockney.tune.targets._mpich import Tree
+from hockney.tune.targets.base import Reader, targets
 
-Tree = dict[str, Any]
 INTRA = "comm_type=intra"
 MARK = "comm_size=any"
 MOST_B = 2**31 - 1
@@ -52,7 +51,7 @@ def _is_bounded(rule: Rule) -> bool:
     return rule.least_B > 0 or rule.most_B is not None
 
 
-def refuses(rule: Rule, library: Library) -> str:
+def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
     if rule.operation in UNSIZED and _is_bounded(rule):
         return (
@@ -67,11 +66,11 @@ def refuses(rule: Rule, library: Library) -> str:
     return mpich.refuses(rule, library)
 
 
-def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
+def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
     tree = mpich.built_in(library)
-    for operation, of_it in groupby(in_order(rules), key=lambda rule: rule.operation):
+    for operation, of_it in by_operation(rules):
         branch = tree[f"collective={operation}"]
-        branch[INTRA] = _by_ranks(list(of_it), branch[INTRA])
+        branch[INTRA] = _by_ranks(of_it, branch[INTRA])
     return json.dumps(tree, separators=(",", ":")) + "\n"
 
 
@@ -151,7 +150,7 @@ def _tree(text: str, built_in: Tree) -> Tree:
     return tree
 
 
-def _trap(text: str, library: Library) -> str:
+def _trap(text: str, library: Reader) -> str:
     try:
         _tree(text, mpich.built_in(library))
     except RequestError as error:
@@ -159,7 +158,7 @@ def _trap(text: str, library: Library) -> str:
     return ""
 
 
-def read(text: str, library: Library) -> list[Rule]:
+def read(text: str, library: Reader) -> list[Rule]:
     built_in = mpich.built_in(library)
     rules = []
     for key, branch in mpich.unmoved(_tree(text, built_in)).items():
@@ -184,7 +183,7 @@ def expect_complete(tree: Any, where: str) -> None:
         raise RequestError(f"{where}: the last branch is {last!r} and not for any: MPICH would abort", _HINT)
 
 
-def _read_ranks(operation: str, tree: Mapping[str, Any], default: Tree, library: Library) -> list[Rule]:
+def _read_ranks(operation: str, tree: Tree, default: Tree, library: Reader) -> list[Rule]:
     rules, done = [], 0
     for key, below in tree.items():
         match = re.fullmatch(r"comm_size(?:<=(\d+)|=any)", key)
@@ -200,10 +199,8 @@ def _read_ranks(operation: str, tree: Mapping[str, Any], default: Tree, library:
     return rules
 
 
-def _read_sizes(
-    operation: str, least: int, most: int | None, tree: Mapping[str, Any], default: Tree
-) -> list[Rule]:
-    whole = Rule(operation, least, most, 0, None, Algorithm(""))
+def _read_sizes(operation: str, least: int, most: int | None, tree: Tree, default: Tree) -> list[Rule]:
+    whole = Rule(operation, least, most, 0, None, Method(""))
     if list(tree) == [MARK]:
         return [_with_algorithm(whole, tree)]
     total = _is_total(operation)
@@ -223,11 +220,11 @@ def _read_sizes(
     return rules
 
 
-def _with_algorithm(rule: Rule, branch: Mapping[str, Any]) -> Rule:
+def _with_algorithm(rule: Rule, branch: Tree) -> Rule:
     """The rule with the algorithm of its branch, behind the branches that lead to it."""
     if list(branch) != [MARK]:
         raise RequestError(f"{rule.operation}: a rule does not begin with {MARK}", _HINT)
-    below: Mapping[str, Any] = branch[MARK]
+    below = branch[MARK]
     while taken := [key for key in below if key in _TAKEN]:
         below = below[taken[0]]
     leaf = next(iter(below), "")
@@ -237,9 +234,7 @@ def _with_algorithm(rule: Rule, branch: Mapping[str, Any]) -> Rule:
     values = dict(key.partition("=")[::2] for key in below[leaf])
     if not all(values.get(name, "0").isdigit() for name in ("k", "chunk_size")):
         raise RequestError(f"{rule.operation}: {leaf!r} has no whole radix and segment", _HINT)
-    algorithm = Algorithm(
-        mpich.COMPONENT + match[1], int(values.get("chunk_size", "0")), int(values.get("k", "0"))
-    )
+    algorithm = Method(mpich.COMPONENT + match[1], int(values.get("chunk_size", "0")), int(values.get("k", "0")))
     return replace(rule, algorithm=algorithm)
 
 
@@ -252,19 +247,13 @@ def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:
 
 
 targets.register("mpich_json")(
-    Target(
+    mpich.form(
         title="MPICH's selection of algorithms (JSON)",
-        banner=mpich.BANNER,
-        versions=((4, 0), ()),
-        knows=mpich.knows,
         refuses=refuses,
         write=write,
         read=read,
         trap=_trap,
         settings=settings,
-        rivals=mpich.rivals,
-        complete=mpich.complete,
-        proof=PROOF,
         caution="an operation with a rule is taken from the device (…_DEVICE_COLLECTIVE=0), at all its sizes: "
         "where no rule is, MPICH's choice above the device decides; the file is of this very version",
     )

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import groupby, pairwise
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.tune.rules import Algorithm, Rule, by_ranks, in_order, joined
+from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _openmpi as openmpi
-from hockney.tune.targets.base import Library, Target, targets
+from hockney.tune.targets.base import Reader, targets
 
 SPELLED = {"reduce_scatter": "reducescatter"}
 
 
-class _Part(BaseModel):
+class _Closed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Message(_Part):
+class _Message(_Closed):
     """Bounds in bytes of all ranks together, and what is taken."""
 
     msg_size_min: int = Field(default=0, ge=0)
@@ -33,52 +33,49 @@ class _Message(_Part):
     reqs: int = Field(default=0, ge=0)
 
 
-class _Communicator(_Part):
+class _Communicator(_Closed):
     comm_size_min: int = Field(default=0, ge=0)
     comm_size_max: int | Literal["inf"] = "inf"
     comm_rank_distribution: Literal["any", "one-per-node", "single-node"] = "any"
     rules: list[_Message]
 
 
-class _File(_Part):
+class _RulesFile(_Closed):
     rule_file_version: Literal[3]
     module: Literal["tuned"]
     collectives: dict[str, list[_Communicator]]
 
 
-def write(rules: Sequence[Rule], library: Library, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
-    collectives: dict[str, list[dict[str, Any]]] = {}
-    for operation, of_it in groupby(in_order(rules), key=lambda rule: rule.operation):
-        entries = collectives.setdefault(SPELLED.get(operation, operation), [])
-        for least, most, here in by_ranks(list(of_it), 0, openmpi.counts_blocks):
-            if here:
-                entries.append(
-                    {
-                        "comm_size_min": least,
-                        "comm_size_max": "inf" if most is None else most,
-                        "comm_rank_distribution": "any",
-                        "rules": [_message(rule, openmpi.unit(operation, least)) for rule in here],
-                    }
-                )
-    text = json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": collectives}, indent=1)
-    return text + "\n"
+def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
+    collectives: dict[str, list[_Communicator]] = {}
+    for operation, of_it in by_operation(rules):
+        collectives[SPELLED.get(operation, operation)] = [
+            _Communicator(
+                comm_size_min=least,
+                comm_size_max="inf" if most is None else most,
+                rules=[_message(rule, openmpi.unit(operation, least)) for rule in here],
+            )
+            for least, most, here in by_ranks(of_it, 0, openmpi.counts_blocks)
+            if here
+        ]
+    file = _RulesFile(rule_file_version=3, module="tuned", collectives=collectives)
+    return json.dumps(file.model_dump(), indent=1) + "\n"
 
 
-def _message(rule: Rule, unit: int) -> dict[str, Any]:
-    return {
-        "msg_size_min": rule.least_B * unit,
-        "msg_size_max": "inf" if rule.most_B is None else rule.most_B * unit,
-        "alg": rule.algorithm.name.removeprefix(openmpi.COMPONENT),
-        "seg_size": rule.algorithm.segment_B,
-        "faninout": rule.algorithm.radix,
-        "reqs": 0,
-    }
+def _message(rule: Rule, unit: int) -> _Message:
+    return _Message(
+        msg_size_min=rule.least_B * unit,
+        msg_size_max="inf" if rule.most_B is None else rule.most_B * unit,
+        alg=rule.algorithm.name.removeprefix(openmpi.COMPONENT),
+        seg_size=rule.algorithm.segment_B,
+        faninout=rule.algorithm.radix,
+    )
 
 
-def read(text: str, library: Library) -> list[Rule]:
+def read(text: str, library: Reader) -> list[Rule]:
     data = reading.parsed(text, "the rules", "write the file anew")
     try:
-        file = _File.model_validate(data)
+        file = _RulesFile.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -105,7 +102,7 @@ def _expect_apart(name: str, what: str, ranges: Sequence[tuple[int, int | Litera
             )
 
 
-def _rule(operation: str, entry: _Communicator, message: _Message, library: Library) -> Rule:
+def _rule(operation: str, entry: _Communicator, message: _Message, library: Reader) -> Rule:
     most_ranks = None if entry.comm_size_max == "inf" else entry.comm_size_max
     unit = openmpi.unit(operation, entry.comm_size_min)
     if unit > 1 and most_ranks != entry.comm_size_min:
@@ -123,7 +120,7 @@ def _rule(operation: str, entry: _Communicator, message: _Message, library: Libr
         most_ranks,
         -(-message.msg_size_min // max(unit, 1)),
         None if message.msg_size_max == "inf" else message.msg_size_max // max(unit, 1),
-        Algorithm(algorithm, message.seg_size, message.faninout),
+        Method(algorithm, message.seg_size, message.faninout),
     )
     if why := openmpi.refuses(rule, library):
         raise RequestError(why, "Open MPI would ignore the rule without a word; write the file anew")
@@ -131,18 +128,5 @@ def _rule(operation: str, entry: _Communicator, message: _Message, library: Libr
 
 
 targets.register("openmpi_json")(
-    Target(
-        title="rules of Open MPI's tuned, version 3 (JSON)",
-        banner=openmpi.BANNER,
-        versions=((6,), ()),
-        knows=openmpi.knows,
-        refuses=openmpi.refuses,
-        write=write,
-        read=read,
-        settings=openmpi.settings,
-        rivals=openmpi.rivals,
-        complete=openmpi.complete,
-        names=openmpi.names,
-        caution=openmpi.CAUTION,
-    )
+    openmpi.form(title="rules of Open MPI's tuned, version 3 (JSON)", versions=((6,), ()), write=write, read=read)
 )

@@ -1,30 +1,60 @@
-"""What `measure` and `study` have in common where they write job scripts in place of the work."""
+"""Job scripts in place of the work: what `measure` and `study` have in common where they write them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from hockney.batch import jobs as batch
+from hockney.batch.base import JobAllocation
+from hockney.batch.jobs import Job
 from hockney.batch.options import Submission
+from hockney.batch.site import Site
 from hockney.campaign.plan import Plan
 from hockney.errors import HockneyError, Incomplete, RequestError
-from hockney.terminal import say
-from hockney.terminal.loading import later
-
-with later():
-    from hockney.batch import jobs as batch
-    from hockney.batch.base import Allocation
-    from hockney.batch.jobs import Job
-    from hockney.batch.site import Site
-    from hockney.runner.transports import ALL
+from hockney.runner.transports import ALL
 
 RANKS = "say how many: --ranks, or cores_per_node in a site file"
 
 
-def told(given: Allocation) -> str:
+@dataclass(frozen=True)
+class WrittenJob:
+    """The script of a job, and the command that submits it; `job` is its id where it was submitted."""
+
+    name: str
+    script: str
+    nodes: int
+    ranks: int
+    walltime_s: float | None
+    submit: str
+    job: str | None
+
+
+@dataclass(frozen=True)
+class WrittenJobs:
+    """Scripts for a batch system, in `folder`."""
+
+    folder: str
+    batch_system: str
+    jobs: list[WrittenJob]
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """What was written and submitted, in words."""
+        for job in self.jobs:
+            size = f"{job.name}: {job.ranks} ranks on {job.nodes} node{'s' * (job.nodes != 1)}"
+            if job.job is None:
+                yield f"{size}; `{job.submit}` submits it"
+            else:
+                yield f"{size}, submitted as job {job.job} ({job.script})"
+        yield f"`hockney status {self.folder}` says how far they are"
+
+
+def job_text(allocation: JobAllocation) -> str:
     """What the job was given, in a line."""
-    left = "no time limit is known" if given.left_s is None else f"{given.left_s / 60:.1f} min left"
-    return f"{given.described()}, {left}"
+    left = "no time limit is known" if allocation.left_s is None else f"{allocation.left_s / 60:.1f} min left"
+    return f"{allocation.described()}, {left}"
 
 
 def planned(plan: Plan, site: Site, given: Collection[str]) -> Plan:
@@ -69,46 +99,31 @@ def job_of(plan: Plan, name: str, command: Sequence[str]) -> Job:
     return Job(name=name, what=what, nodes=plan.nodes, per_node=plan.per_node, command=[*batch.here(), *command])
 
 
-def tell_jobs(jobs: Sequence[Job], submission: Submission, site: Site, folder: Path, as_json: bool) -> None:
-    """Write the scripts, submit them where that is asked for, and say so.
+def write_jobs(jobs: Sequence[Job], submission: Submission, site: Site, folder: Path) -> WrittenJobs:
+    """Write the scripts, and submit them where that is asked for.
 
     Incomplete where some were submitted before one was refused: those run.
     """
     paths = batch.write(jobs, submission.submit, site, folder)
-    done = []
+    ids: dict[str, str] = {}
     for job, path in zip(jobs, paths, strict=True) if submission.now else ():
         try:
-            done.append(batch.submit(path, job.name, submission.submit, folder))
+            ids[job.name] = batch.submit(path, job.name, submission.submit, folder).job
         except HockneyError as error:
-            if not done:
+            if not ids:
                 raise
-            before = ", ".join(f"{one.name} (job {one.job})" for one in done)
+            before = ", ".join(f"{name} (job {number})" for name, number in ids.items())
             raise Incomplete(f"{error.message}; submitted before: {before}", error.hint) from error
-    if as_json:
-        ids = {one.name: one.job for one in done}
-        say.json(
-            {
-                "folder": str(folder),
-                "batch_system": submission.submit,
-                "jobs": [
-                    {
-                        "name": job.name,
-                        "script": str(path),
-                        "nodes": job.nodes,
-                        "ranks": job.nodes * job.per_node,
-                        "walltime_s": site.walltime_s,
-                        "submit": batch.command_of(submission.submit, path),
-                        "job": ids.get(job.name),
-                    }
-                    for job, path in zip(jobs, paths, strict=True)
-                ],
-            }
+    written = [
+        WrittenJob(
+            name=job.name,
+            script=str(path),
+            nodes=job.nodes,
+            ranks=job.nodes * job.per_node,
+            walltime_s=site.walltime_s,
+            submit=batch.command_of(submission.submit, path),
+            job=ids.get(job.name),
         )
-        return
-    for number, (job, path) in enumerate(zip(jobs, paths, strict=True)):
-        asks = f"{job.nodes * job.per_node} ranks on {job.nodes} node{'s' * (job.nodes != 1)}"
-        if done:
-            say.line(f"{job.name}: {asks}, submitted as job {done[number].job} ({path})")
-        else:
-            say.line(f"{job.name}: {asks}; `{batch.command_of(submission.submit, path)}` submits it")
-    say.line(f"`hockney status {folder}` says how far they are")
+        for job, path in zip(jobs, paths, strict=True)
+    ]
+    return WrittenJobs(str(folder), submission.submit, written)

@@ -1,39 +1,43 @@
-"""`hockney tune --verify`: launches with the rules and without them in turn, before the file is written."""
+"""Launches with the rules and without them in turn, before the file is written: `hockney tune --verify`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
-from rich.table import Table
-
 from hockney import reading, writing
+from hockney.campaign.events import Watching
+from hockney.campaign.further import measure_into
+from hockney.campaign.launch import utc_now
+from hockney.campaign.plan import Plan
+from hockney.campaign.trust import doubt
 from hockney.errors import Incomplete, NegativeAnswer, RequestError
-from hockney.terminal import say
-from hockney.terminal.loading import later
-from hockney.units import format_bytes, format_time
+from hockney.records import verification as stored
+from hockney.records.contents import contents_of
+from hockney.records.folder import JOURNALS, Campaign
+from hockney.records.verification import Verification
+from hockney.runner.variants import DEFAULT
+from hockney.tune.cells import CallTimes
+from hockney.tune.loading import expect_own_choice
+from hockney.tune.rules import in_order
+from hockney.tune.source import MeasuredSource
+from hockney.tune.trial import (
+    BEST,
+    LEAST_LAUNCHES,
+    PROBE,
+    TUNED,
+    Trial,
+    Variation,
+    base_variant,
+    best_rules,
+    probes,
+    trial,
+)
+from hockney.tune.tuned import TargetRules
+from hockney.tune.verify import TrialTimes, gains_of, judged, kept, missing, proof, seen_of
+from hockney.units import format_time
 from hockney.words import listed
-
-with later():
-    from hockney.campaign.further import measure_into
-    from hockney.campaign.launch import utc_now
-    from hockney.campaign.plan import Plan
-    from hockney.campaign.trust import doubt
-    from hockney.records import verification as stored
-    from hockney.records.contents import contents_of
-    from hockney.records.folder import JOURNALS, Campaign
-    from hockney.records.verification import Verification
-    from hockney.runner.variants import DEFAULT
-    from hockney.tune import trial as trials
-    from hockney.tune.cells import Cell
-    from hockney.tune.loading import expect_own_choice
-    from hockney.tune.rules import in_order
-    from hockney.tune.source import Source
-    from hockney.tune.trial import BEST, PROBE, TUNED, Trial, Variation
-    from hockney.tune.tuned import Tuned
-    from hockney.tune.verify import Times, gains_of, in_words, judged, kept, missing, proof, seen_of
 
 START_S = 3.0
 """What a launch takes beside its points, for the estimate."""
@@ -43,48 +47,50 @@ START_S = 3.0
 class Verifying:
     """Where the launches are kept, how many of each variant there are, and whether the source is trusted.
 
-    `library`: the one that must be launched.
+    `watching` draws the launches, `tell` and `warn` say what is done. `library`: the one that must be launched.
     """
 
     folder: Path
     launches: int
     trust: bool
-    quiet: bool
+    watching: Watching
+    tell: Callable[[str], None]
+    warn: Callable[[str], None]
     library: str = ""
 
 
-def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verification]:
+def verify(done: TargetRules, source: MeasuredSource, asked: Verifying) -> tuple[TargetRules, Verification]:
     """The rules that stand, and what the launches showed; it is in the folder by then, too.
 
     NegativeAnswer where the library rejects the rules, or ignores all of them.
     """
     plan, asked = _plan(source, asked), replace(asked, library=done.library.name)
-    base = trials.base_variant(plan, source.variant)
+    base = base_variant(plan, source.variant)
     cells = [decision.cell for decision in done.choice.decisions]
     operations = dict.fromkeys(cell.operation for cell in cells)
     expect_own_choice(operations, source.defaults, done.library.name, source.variant)
-    probes = trials.probes(cells, done.rules, done.target, done.library)
+    probe_of = probes(cells, done.rules, done.target, done.library)
     seen = {}
-    if probes:
-        variations = [Variation(PROBE, in_order(probe.rule for probe in probes.values()))]
-        of_probes = [probe.cell for probe in probes.values()]
-        folder, least = asked.folder / "probe", trials.LEAST_LAUNCHES
-        tried = trials.trial(plan, base, of_probes, variations, done.target, done.library, folder, least)
+    if probe_of:
+        variations = [Variation(PROBE, in_order(probe.rule for probe in probe_of.values()))]
+        of_probes = [probe.cell for probe in probe_of.values()]
+        folder, least = asked.folder / "probe", LEAST_LAUNCHES
+        tried = trial(plan, base, of_probes, variations, done.target, done.library, folder, least)
         times = _timed(tried, of_probes, [DEFAULT, PROBE], replace(asked, folder=folder))
-        seen = {operation: seen_of(times, probe) for operation, probe in probes.items()}
+        seen = {operation: seen_of(times, probe) for operation, probe in probe_of.items()}
     names, variations = [DEFAULT, TUNED], [Variation(TUNED, done.rules)]
-    best = trials.best_rules(cells, done.target, done.library)
+    best = best_rules(cells, done.target, done.library)
     best_name = "" if done.target.whole else TUNED
     if not done.target.whole and best != in_order(done.rules):
         names.append(best_name := BEST)
         variations.append(Variation(BEST, best))
-    tried = trials.trial(plan, base, cells, variations, done.target, done.library, asked.folder, asked.launches)
+    tried = trial(plan, base, cells, variations, done.target, done.library, asked.folder, asked.launches)
     times = _timed(tried, cells, names, asked)
     ruled = list(dict.fromkeys(rule.operation for rule in done.rules))
     whole = done.target.whole or _takes_over(done)
     proofs = [
         proof(
-            *(probes.get(one), one, seen.get(one), gains_of(times, cells, done.rules, one)),
+            *(probe_of.get(one), one, seen.get(one), gains_of(times, cells, done.rules, one)),
             is_switched=_takes_over(done),
         )
         for one in ruled
@@ -110,27 +116,22 @@ def verify(done: Tuned, source: Source, asked: Verifying) -> tuple[Tuned, Verifi
     return replace(done, rules=rules, is_tried=is_tried, verified=_header(verification)), verification
 
 
-def _takes_over(done: Tuned) -> bool:
+def _takes_over(done: TargetRules) -> bool:
     """Whether a rule changes calls without one, too: MPICH takes the operation from its device for it."""
     some, none = (done.target.settings(Path("rules"), rules) for rules in (done.rules, []))
     return not done.target.is_preloaded and some != none
 
 
-def _plan(source: Source, asked: Verifying) -> Plan:
-    """How the campaign launched; RequestError where the source is none, or is somebody else's."""
-    if not source.plan or "schema_version" not in source.plan:
-        raise RequestError(
-            f"{source.path} does not say how its ranks were launched",
-            "verify rules from a campaign of `hockney measure`, or leave --verify out",
-        )
-    plan = Plan.stored(source.plan, source.path)
+def _plan(source: MeasuredSource, asked: Verifying) -> Plan:
+    """How the campaign launched; RequestError where nobody says, or that is somebody else's."""
+    plan = source.plan()
     if not asked.trust and (reason := doubt(source.path, plan, "--verify")):
         raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
     here = {"mpi": source.mpi} if source.mpi else {}
     return plan.model_copy(update=here | ({"caches": [source.cache]} if source.cache else {}))
 
 
-def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Verifying) -> Times:
+def _timed(tried: Trial, cells: Sequence[CallTimes], names: Sequence[str], asked: Verifying) -> TrialTimes:
     """The times of a trial, which is measured as far as it is not there yet."""
     folder, launches = asked.folder, tried.plan.launches
     begun = any((folder / name).exists() for name in JOURNALS)
@@ -143,22 +144,20 @@ def _timed(tried: Trial, cells: Sequence[Cell], names: Sequence[str], asked: Ver
             )
         writing.replace(path, text)
     if not (begun and not missing(_there(tried, asked), cells, names, launches)):
-        if not asked.quiet:
-            least_s = launches * len(names) * (START_S + len(cells) * tried.plan.budget_s)
-            say.line(
-                f"timing {len(cells)} cells in {launches} launches each of {', '.join(names)} in turn, "
-                f"in about {format_time(least_s)} → {folder}"
-            )
-        watching = partial(say.PointsBar, quiet=asked.quiet)
-        measure_into(tried.plan, folder, "the verification", watching, goes_on=True, mpi=asked.library)
+        least_s = launches * len(names) * (START_S + len(cells) * tried.plan.budget_s)
+        asked.tell(
+            f"timing {len(cells)} cells in {launches} launches each of {', '.join(names)} in turn, "
+            f"in about {format_time(least_s)} → {folder}"
+        )
+        measure_into(tried.plan, folder, "the verification", asked.watching, goes_on=True, mpi=asked.library)
     campaign, times = Campaign.open(folder), _there(tried, asked)
     for name in names:
         if name not in times.variants:
-            _tell_none(campaign, name)
+            _tell_none(campaign, name, asked.warn)
     return times
 
 
-def _there(tried: Trial, asked: Verifying) -> Times:
+def _there(tried: Trial, asked: Verifying) -> TrialTimes:
     """The times in the folder; RequestError where they are of another trial or another library."""
     campaign = Campaign.open(asked.folder)
     plan, wanted = Plan.stored(campaign.plan(), asked.folder), tried.plan
@@ -167,7 +166,7 @@ def _there(tried: Trial, asked: Verifying) -> Times:
             f"the verification in {asked.folder} was launched otherwise ({', '.join(unlike)})",
             "choose another folder (--verify-in), or remove it; nothing in it was changed",
         )
-    times = Times(contents_of(campaign))
+    times = TrialTimes(contents_of(campaign))
     if others := sorted(times.libraries - {asked.library}):
         raise RequestError(
             f"{asked.folder} holds times of {listed(others)}, not of {asked.library}",
@@ -176,7 +175,7 @@ def _there(tried: Trial, asked: Verifying) -> Times:
     return times
 
 
-def _tell_none(campaign: Campaign, name: str) -> None:
+def _tell_none(campaign: Campaign, name: str, warn: Callable[[str], None]) -> None:
     """Say why a variant has no time; an error where nothing can be said without it."""
     of_variant = [line for line in campaign.failures() if line.get("variant") == name]
     reasons = [str(why) for line in of_variant if (why := line.get("reason") or line.get("left_out"))]
@@ -189,9 +188,9 @@ def _tell_none(campaign: Campaign, name: str) -> None:
             f"the rules are in {campaign.path / 'rules'}; no file was written",
         )
     if name == BEST:
-        say.warn(f"launches with the fastest algorithms ({name}) failed: {why}; no regret is known without them")
+        warn(f"launches with the fastest algorithms ({name}) failed: {why}; no regret is known without them")
     else:
-        say.warn(f"launches with the probe's rules ({name}) failed: {why}; it proves nothing")
+        warn(f"launches with the probe's rules ({name}) failed: {why}; it proves nothing")
 
 
 def _header(verification: Verification) -> str:
@@ -208,40 +207,3 @@ def _header(verification: Verification) -> str:
         text + f"gains of {len(gains)} cells {min(gains):.2f} to {max(gains):.2f}, "
         f"geometric mean {verification.mean_gain:.2f}"
     )
-
-
-def show(verification: Verification, most_rows: int) -> None:
-    """Print what was found."""
-    shown = Table("operation", "ranks", "size", "rule", "default", "tuned", "best", "gain", "95 %", "regret", "")
-    for cell in verification.cells[:most_rows]:
-        shown.add_row(
-            cell.operation,
-            str(cell.ranks),
-            format_bytes(cell.bytes),
-            cell.algorithm or "(default)",
-            *(_time(value) for value in (cell.default_s, cell.tuned_s, cell.best_s)),
-            "" if cell.gain is None else f"{cell.gain:.2f}",
-            "" if cell.gain_low is None else f"{cell.gain_low:.2f} to {cell.gain_high:.2f}",
-            "" if cell.regret is None else f"{cell.regret:.1%}",
-            "goes back" if cell.algorithm and not cell.is_kept else "",
-        )
-    say.table(shown)
-    for one in verification.proofs:
-        ratio = "" if one.seen is None else f" ({one.algorithm}: {one.seen:.2f} times as long"
-        ratio += "" if one.seen is None else f", {one.seen_low:.2f} to {one.seen_high:.2f})"
-        words = {"proven": "in effect", "none": "not in effect", "not proven": "not proven to be in effect"}
-        text = f"rules for {one.operation}: {words[one.effect]}: {one.why}{ratio}"
-        say.line(text) if one.effect == "proven" else say.warn(text)
-    for cell in verification.gone_back:
-        say.line(f"goes back to the default: {in_words(cell)}")
-    for cell in verification.of("slower", "not timed"):
-        if not cell.algorithm:
-            what = "slower" if cell.verdict == "slower" else "not comparable"
-            say.warn(f"{what} though no rule is for it: {in_words(cell)}")
-    if (mean := verification.mean_gain) is not None:
-        count = sum(cell.is_kept for cell in verification.cells)
-        say.line(f"geometric mean of the gains of {count} cells with a rule: {mean:.2f}")
-
-
-def _time(value_s: float | None) -> str:
-    return "" if value_s is None else format_time(value_s)

@@ -1,0 +1,66 @@
+"""Options of `hockney study`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from hockney.batch.options import Submission as Submission
+from hockney.campaign.plan import LAUNCH
+from hockney.campaign.plan import AppLaunching as AppLaunching
+from hockney.fields import Argument, Option
+from hockney.options.report import CollectiveTimes
+from hockney.runner.launchers.base import MapBy
+from hockney.studies.files import FOLDER
+from hockney.words import names as words_of
+from hockney.words import wholes
+
+SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
+LIST, SHOW = "list", "show"
+MOST_NODES = 2**20
+
+
+class StudyOptions(CollectiveTimes):
+    """Which study, into which folder, and how much of it."""
+
+    name: Annotated[
+        str,
+        Argument(
+            f"{SHIPPED}; a TOML file of your own; `list`; or `show` and a name.",
+            metavar="NAME",
+            known=lambda: [LIST, SHOW, *SHIPPED.split(", ")],
+        ),
+    ]
+    shown: Annotated[str, Argument("The study that `show` prints.", metavar="[NAME]", show=None)] = ""
+    output: Annotated[
+        Path | None, Option("Folder of the study. [default: the name of the study]", flags=("--output", "-o"))
+    ] = None
+    quick: Annotated[bool, Option("In minutes.", flags=("--quick",))] = False
+    resume: Annotated[bool, Option(flags=("--resume",))] = False
+    trust: Annotated[bool, Option(flags=("--trust",))] = False
+    dry_run: Annotated[bool, Option("The plan, and what it takes.", flags=("--dry-run",))] = False
+    source: Annotated[
+        Path | None,
+        Option(
+            "Measure nothing: a campaign, a tidy table, or a folder of OSU, IMB or other results.",
+            flags=("--from",),
+            metavar="FOLDER|TABLE",
+        ),
+    ] = None
+    ranks: Annotated[
+        int | None, Option("Ranks to launch. [default: the cores of the hosts]", panel=LAUNCH), Field(ge=1)
+    ] = None
+    nodes: Annotated[
+        list[int],
+        Option(
+            "Numbers of nodes, 1,2,4: each a job, with its share of --ranks; with --resume, which of them.",
+            read=lambda text: sorted(set(wholes(text, range(1, MOST_NODES)))),
+            panel=LAUNCH,
+        ),
+    ] = Field(default_factory=list)
+    map_by: Annotated[
+        list[MapBy],
+        Option("core, socket, node, …, or several. [default: as the study says]", read=words_of, panel=LAUNCH),
+    ] = Field(default_factory=list)
