@@ -21,6 +21,7 @@ from hockney.models.over_ranks.points import (
     telling_placed,
 )
 from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.records.statistic import BY_NAME, OVER_RANKS
 from hockney.report import bandwidths, maps
 from hockney.report.collective_analysis import analyse
 from hockney.report.collective_figures import against_ranks, against_size
@@ -40,7 +41,6 @@ from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.explored import Explorable
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
-from hockney.report.statistic_words import STATISTIC_WORDS, TIME_WORDS
 from hockney.report.style import Looks
 from hockney.report.tables import NONE, Cells, Table, headings, held, table_of
 from hockney.report.views.collective_costs import CollectiveCosts
@@ -74,9 +74,9 @@ def section(
     them. What can be explored, `seen`, begins with a map of the fastest.
     """
     frame, statistic = source.frame, source.statistics[operation]
-    words = TIME_WORDS.get(statistic, "time")
+    words = BY_NAME[statistic].axis
     measured = source.points[operation]
-    result = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
+    result = Section(operation, operation.capitalize(), BY_NAME[statistic].sentence, folded=True)
     leading = None if seen is None else maps.drawing(operation, seen, looks)
     result.figures += [leading] if leading else []
     if len(set(measured["bytes"])) > 1:
@@ -338,7 +338,7 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
     if wide.empty:
         return []
     lines = []
-    for name in ("mean_over_ranks", "min_over_ranks", "max_over_ranks"):
+    for name in OVER_RANKS:
         if name in wide.columns:
             ratio = wide[name] / wide["completion"]
             lines.append(

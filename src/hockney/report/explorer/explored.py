@@ -14,9 +14,9 @@ from hockney.models.over_ranks.bandwidth import blocks, moved_blocks
 from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
 from hockney.models.over_ranks.points import PLACED, Configuration, Visits, points, telling_placed
 from hockney.records.keys import COLLECTIVES
+from hockney.records.statistic import BY_NAME
 from hockney.report.curves import MessageCurve, by_operation
 from hockney.report.explorer.chart import DIMENSIONS, Explored, Selection
-from hockney.report.statistic_words import TIME_WORDS
 
 LIBRARY, PLACEMENT = ("source", "system", "mpi"), ("locality", "mapping", "nodes", "ppn", "pair")
 """Columns behind two of the dimensions; all others that were held fixed are the variant."""
@@ -160,7 +160,7 @@ def _points_at(
             **{name: measured[name].astype(np.float64) for name in ("time_s", "low_s", "high_s")},
             "repeats": measured["repeats"].astype(np.int64),
             **by_bytes(operation, measured["ranks"]),
-            "origin": f"{source.name}, {TIME_WORDS.get(statistic, statistic)}{of_launches}",
+            "origin": f"{source.name}, {BY_NAME[statistic].axis}{of_launches}",
         }
     )
 
