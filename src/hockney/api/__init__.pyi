@@ -47,6 +47,8 @@ from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
+from .scaling import scaling_law as scaling_law
+from .scaling import scaling_studies as scaling_studies
 from .schedules import ScheduleRequest as ScheduleRequest
 from .schedules import draw_schedule as draw_schedule
 from .schedules import export_schedule as export_schedule
@@ -58,6 +60,7 @@ from .schedules import schedule_verify as schedule_verify
 from .schedules import write_schedule as write_schedule
 from .schemas import schema_of as schema_of
 from .schemas import schemas as schemas
+from .simulations import simulate as simulate
 from .studies import ShownStudy as ShownStudy
 from .studies import StudyAnswer as StudyAnswer
 from .studies import StudyDone as StudyDone

@@ -27,7 +27,7 @@ from hockney.importers.base import Given
 from hockney.options.study import LIST, SHIPPED, SHOW, StudyOptions
 from hockney.records.contents import read
 from hockney.report.page import Report
-from hockney.studies.answers import KnownStudy, SkippedFile, StepAnswer
+from hockney.studies.answers import KnownStudy, NotRead, StepAnswer
 from hockney.studies.answers import ShownStudy as ShownStudy
 from hockney.studies.answers import StudyDone as StudyDone
 from hockney.studies.answers import StudyLeft as StudyLeft
@@ -363,7 +363,7 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, source: Path) -> 
             statistic=options.statistic,
             sizes_B=options.sizes_B,
         )
-    not_read = [SkippedFile(file, reason) for file, reason in skipped]
+    not_read = [NotRead(file, reason) for file, reason in skipped]
     return replace(_with_page(chosen.name, output, page), source=str(source), skipped=not_read)
 
 

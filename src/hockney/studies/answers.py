@@ -53,7 +53,7 @@ class StepAnswer:
 
 
 @dataclass(frozen=True)
-class SkippedFile:
+class NotRead:
     """A file that is no result."""
 
     file: str
@@ -75,7 +75,7 @@ class StudyDone:
     findings: list[Finding]
     warnings: list[str]
     source: Annotated[str | None, Field(serialization_alias="from")] = None
-    skipped: list[SkippedFile] | None = None
+    skipped: list[NotRead] | None = None
     estimate_s: float | None = None
     took_s: float | None = None
     crowding: Crowding | None = None

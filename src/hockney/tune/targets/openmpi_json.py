@@ -18,11 +18,11 @@ from hockney.tune.targets.base import Reader, targets
 SPELLED = {"reduce_scatter": "reducescatter"}
 
 
-class _Strict(BaseModel):
+class _Closed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Message(_Strict):
+class _Message(_Closed):
     """Bounds in bytes of all ranks together, and what is taken."""
 
     msg_size_min: int = Field(default=0, ge=0)
@@ -33,14 +33,14 @@ class _Message(_Strict):
     reqs: int = Field(default=0, ge=0)
 
 
-class _Communicator(_Strict):
+class _Communicator(_Closed):
     comm_size_min: int = Field(default=0, ge=0)
     comm_size_max: int | Literal["inf"] = "inf"
     comm_rank_distribution: Literal["any", "one-per-node", "single-node"] = "any"
     rules: list[_Message]
 
 
-class _RulesFile(_Strict):
+class _RulesFile(_Closed):
     rule_file_version: Literal[3]
     module: Literal["tuned"]
     collectives: dict[str, list[_Communicator]]
