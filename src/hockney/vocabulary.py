@@ -78,7 +78,7 @@ MEANINGS = {
     "--site": Meaning("Site file: partition, account, modules, launcher; a name or a path.", BATCH),
     "--size": Meaning("Extents of the whole problem, such as 200x200x100."),
     "--split": Meaning("How the elements are split over the ranks."),
-    "--statistic": Meaning("Which time: one_way, completion, max_over_ranks, mean_over_ranks or min_over_ranks."),
+    "--statistic": Meaning("Which time, such as one_way, completion or mean_over_ranks."),
     "--stores": Meaning("How results are stored."),
     "--subdomain": Meaning("Cells that each rank has."),
     "--submit": Meaning("Write a job script, and measure nothing here.", BATCH),

@@ -7,10 +7,10 @@ import re
 import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from tests.command_line import run_hockney
-from tests.factories import Run, verb
+from tests.factories import Run, frame, messages, record, row, verb
+from tests.factories import campaign as campaign_of
 
 from hockney.apps.ring.answer import RingAnswer
 from hockney.machine.build import build
@@ -18,38 +18,24 @@ from hockney.machine.file import save
 from hockney.records.app_record import AppRecord
 from hockney.records.contents import contents_of
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
 from hockney.report.reading import not_measured
 
 run = verb("report")
 
 
+CACHE = {"locality": "cache", "cache": "warm", "pair": "0-1"}
+
+
 @pytest.fixture
 def campaign(tmp_path: Path) -> Path:
     """Pingpong at 2 µs + n / 1 GB/s."""
-    made = Campaign.create(tmp_path / "demo", {})
-    for size in (0, *(2**power for power in range(11))):
-        value = 2e-6 + size / 1e9
-        made.append(
-            Record(
-                source="hockney", operation="pingpong", bytes=size, statistic="one_way", value=value,
-                low=0.99 * value, high=1.01 * value, locality="cache", cache="warm", pair="0-1", verified=True,
-            )
-        )  # fmt: skip
-    return made.path
+    return campaign_of(tmp_path / "demo", messages(within=0.01, verified=True, **CACHE))
 
 
 def test_the_verdict_is_what_evaluate_says_of_that_model(tmp_path: Path) -> None:
     """Times 3 % above and below a line in turn, so that there is an error to tell."""
-    made = Campaign.create(tmp_path / "c", {})
-    for power in range(12):
-        value = (2e-6 + 2**power / 1e9) * (1.03 if power % 3 else 0.97)
-        made.append(
-            Record(
-                source="hockney", operation="pingpong", bytes=2**power, statistic="one_way", value=value,
-                locality="cache", cache="warm", pair="0-1",
-            )
-        )  # fmt: skip
+    times_s = {2**power: (2e-6 + 2**power / 1e9) * (1.03 if power % 3 else 0.97) for power in range(12)}
+    campaign_of(tmp_path / "c", [record(size_B, time_s, **CACHE) for size_B, time_s in times_s.items()])
     told = run_hockney("evaluate", "c", "--operation", "pingpong", "--json", cwd=tmp_path).stdout
     errors = json.loads(told)["models"]["piecewise"]
     median, p95 = (f"{100 * errors[f'{name}_relative_error']:.2g} %" for name in ("median", "p95"))
@@ -175,15 +161,9 @@ def test_a_machine_file(run: Run, campaign: Path, tmp_path: Path) -> None:
 
 
 def test_a_system_tells_where_levels_begin(run: Run, tmp_path: Path) -> None:
-    rows = [
-        {
-            "system": "x", "mpi": "m", "operation": "bcast", "algorithm": "linear", "mapping": "core", "nodes": 1,
-            "ppn": ranks, "ranks": ranks, "bytes": 8, "statistic": "completion", "repetition": 0,
-            "time_us": (1 + 0.1 * ranks) * (1.5 if ranks > 64 else 1),
-        }
-        for ranks in range(2, 128, 2)
-    ]  # fmt: skip
-    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    times_s = {ranks: (1 + 0.1 * ranks) * (1.5e-6 if ranks > 64 else 1e-6) for ranks in range(2, 128, 2)}
+    rows = [row(8, ranks, time_s, system="x", algorithm="linear") for ranks, time_s in times_s.items()]
+    frame(rows, tmp_path / "t.csv")
     # A node of orfeo-epyc has two packages of 64 cores.
     assert run("t.csv", "--system", "orfeo-epyc", "-o", "with.html")[0] == 0
     assert run("t.csv", "-o", "without.html")[0] == 0
@@ -223,9 +203,7 @@ def test_a_mistake_in_json(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_statistic_or_size_that_nobody_measured_is_refused(run: Run, tmp_path: Path) -> None:
-    fields = {"system": "s", "mpi": "m", "operation": "bcast", "algorithm": "linear", "mapping": "", "nodes": 1}
-    fields |= {"ppn": 4, "ranks": 4, "bytes": 8, "statistic": "mean_over_ranks", "time_us": 1.0, "repetition": 0}
-    pd.DataFrame([fields]).to_csv(tmp_path / "t.csv", index=False)
+    frame([row(8, 4, algorithm="linear", mapping="", statistic="mean_over_ranks")], tmp_path / "t.csv")
     code, out, err = run("t.csv", "--statistic", "completion")
     assert (code, out) == (2, "")
     assert "no collective has times of the statistic 'completion'" in err

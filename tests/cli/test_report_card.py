@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.factories import Run, verb
-
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+from tests.factories import VERSION_1, Run, verb
 
 run = verb("report", "--card")
 
 
 def test_of_a_machine_file(run: Run) -> None:
-    code, out, _ = run(MACHINE)
+    code, out, _ = run(VERSION_1)
     assert code == 0
     assert "latency, one package: 0.2 µs (0.19 to 0.21 µs)" in out
     assert "<h1>twin</h1>" in Path("card.html").read_text(encoding="utf-8")
 
 
 def test_another_format_than_html_is_refused(run: Run) -> None:
-    code, _, err = run(MACHINE, "-o", "c.pdf")
+    code, _, err = run(VERSION_1, "-o", "c.pdf")
     assert code == 2
     assert "c.pdf: a report is HTML, not .pdf" in err
     assert "-o c.html" in err
@@ -53,7 +51,7 @@ def test_of_a_table(run: Run) -> None:
 
 
 def test_options_of_the_whole_report_are_refused(run: Run) -> None:
-    code, _, err = run(MACHINE, "--figure", "figures", "--peak", "x=1GB/s")
+    code, _, err = run(VERSION_1, "--figure", "figures", "--peak", "x=1GB/s")
     assert code == 2
     assert "--card does not take --peak, --figure" in err
 
@@ -65,6 +63,6 @@ def test_a_machine_that_is_not_there(run: Run) -> None:
 
 
 def test_a_place_that_cannot_be_written(run: Run) -> None:
-    code, _, err = run(MACHINE, "-o", "nowhere/card.html")
+    code, _, err = run(VERSION_1, "-o", "nowhere/card.html")
     assert code == 2
     assert "cannot write nowhere/card.html" in err

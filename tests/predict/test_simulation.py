@@ -31,7 +31,8 @@ EAGER = replace(P, rendezvous_above_B=None)
 def test_the_terms_add_up(one: Algorithm, shared: Shared | None) -> None:
     outcome = simulate(ask(one.collective, one.name, ranks=16, size_B=512), P, shared=shared, critical_path=True)
     assert outcome.critical_path is not None
-    terms_s = outcome.critical_path["terms_s"]
+    assert outcome.critical_path is not None
+    terms_s = outcome.critical_path.terms_s
     assert terms_s["noise"] == 0.0
     assert sum(terms_s.values()) == pytest.approx(outcome.finish_s.max(), rel=1e-9)
     assert min(terms_s.values()) >= 0
@@ -41,9 +42,9 @@ def test_the_terms_of_one_message_by_hand() -> None:
     outcome = simulate(ask("reduce", "linear", ranks=2, size_B=200), P, critical_path=True)
     path = outcome.critical_path
     assert path is not None
-    assert (path["latencies"], path["send_overheads"], path["receive_overheads"]) == (1, 1, 1)
-    assert (path["handshakes"], path["gaps"], path["bytes"], path["reduced_bytes"]) == (2, 0, 200, 200)
-    terms_s = path["terms_s"]
+    assert (path.latencies, path.send_overheads, path.receive_overheads) == (1, 1, 1)
+    assert (path.handshakes, path.gaps, path.bytes, path.reduced_bytes) == (2, 0, 200, 200)
+    terms_s = path.terms_s
     assert terms_s["latency"] == pytest.approx(5.0)
     assert terms_s["handshake"] == pytest.approx(10.0)
     assert terms_s["overhead_bytes"] == pytest.approx(2 * 200 * 0.001)
@@ -55,14 +56,14 @@ def test_gaps_on_the_path_are_counted() -> None:
     eager = replace(P, rendezvous_above_B=None, overhead_s_per_B=0.0)
     path = simulate(ask("bcast", "linear", ranks=9, size_B=8), eager, critical_path=True).critical_path
     assert path is not None
-    assert path["gaps"] == 7
-    assert path["terms_s"]["gap"] == pytest.approx(21.0)
+    assert path.gaps == 7
+    assert path.terms_s["gap"] == pytest.approx(21.0)
 
 
 def test_a_rank_alone_has_no_path() -> None:
     path = simulate(ask("bcast", "linear", ranks=1, size_B=8), P, critical_path=True).critical_path
     assert path is not None
-    assert not any(path["terms_s"].values())
+    assert not any(path.terms_s.values())
 
 
 def test_the_trace_of_one_message() -> None:

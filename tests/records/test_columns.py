@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ import pytest
 
 from hockney.records import merge, table
 from hockney.records.columnar import RecordColumns, codes
-from hockney.records.columns import ALL, POINT, RECORD, REQUIRED, SERIES, Column, names
+from hockney.records.columns import ALL, POINT, RECORD, REQUIRED, SERIES, Column, mistyped, names
 from hockney.records.folder import Campaign
 from hockney.records.keys import CollectiveKey, PairKey
 from hockney.records.record import Bracketed, Record
 from hockney.records.series import series
+from hockney.records.statistic import STATISTICS
 from hockney.records.visits import settle
 
 FIXED: dict[str, Any] = {
@@ -92,3 +94,43 @@ def test_names_are_those_of_files_and_records() -> None:
     assert len({column.name for column in ALL}) == len(ALL)
     # A field of a record that is neither a value nor about how it was come by identifies something.
     assert {*POINT, *SERIES, *RECORD} == set(Record.model_fields) - VALUES - HOW
+
+
+def published(pattern: str) -> list[str]:
+    """The words in backticks of what `docs/reference/table.md` says in that place."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "table.md").read_text("utf-8")
+    (place,) = re.findall(pattern, page, re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`]*)`", re.sub(r"\([^)]*\)", "", place))
+
+
+def test_the_published_columns_are_those_of_a_file() -> None:
+    rows = published(r"^\| column \| meaning \|\n\|[-|]*\n(.*?)\n\nThese twelve")
+    required = [column.header for column in ALL if column.presence == "required"]
+    assert [name for name in rows if name in required] == required
+    optional = published(r"Optional, as far as\nknown: (.*?)\. Other columns")
+    assert set(optional) == {column.header for column in ALL if column.presence == "optional"}
+
+
+def test_the_published_statistics_are_those_of_the_table() -> None:
+    assert published(r"^\| `statistic` \| (.*?) \|$") == list(STATISTICS)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("low_uS", "low_us"), ("hihg_us", "high_us"), ("localty", "locality"), ("locallity", "locality"),
+        ("Variant", "variant"), (" cache", "cache"), ("segment-bytes", "segment_bytes"), ("low_s", "low_us"),
+        ("Pair", "pair"), ("bandwith_B_per_s", "bandwidth_B_per_s"), ("over_subscribed", "oversubscribed"),
+    ],
+)  # fmt: skip
+def test_a_mistyped_column_is_known_for_what_it_means(name: str, meant: str) -> None:
+    assert mistyped(name, REQUIRED) == meant
+    assert not mistyped(name, (*REQUIRED, meant)), "the table has the column, and this one beside it"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["locale", "local", "sample", "roots", "boot", "pain", "variance", "energy_J", "loss", "run", "resource"],
+)
+def test_a_column_of_its_own_means_no_other(name: str) -> None:
+    assert not mistyped(name, REQUIRED)

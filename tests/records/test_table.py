@@ -294,3 +294,12 @@ def test_a_table_that_does_not_say_which_times_it_holds_may_be_told(tmp_path: Pa
         table.load(path, "mean")
     # What the table says is not overridden.
     assert set(table.load(file(tmp_path, HEADER, ROW), "min_over_ranks")["statistic"]) == {ROW.split(",")[at]}
+
+
+@pytest.mark.parametrize("name", ["low_uS", "localty"])
+def test_a_column_that_is_nearly_another_is_asked_about(tmp_path: Path, name: str) -> None:
+    path = file(tmp_path, f"{HEADER},{name}", f"{ROW},")
+    with pytest.raises(RequestError, match=f"has a column '{name}' and none of the name") as failed:
+        table.load(path)
+    assert failed.value.hint.endswith(f"such as own_{name}")
+    assert f"own_{name}" in table.load(file(tmp_path, f"{HEADER},own_{name}", f"{ROW},")).columns

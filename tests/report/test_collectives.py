@@ -15,7 +15,7 @@ from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import points
 from hockney.records import table
 from hockney.report import collectives
-from hockney.report.explorer.explored import Source
+from hockney.report.explorer.explored import Explorable
 from hockney.report.make import make, write_csv
 from hockney.report.page import Report, Section
 from hockney.report.places import Places
@@ -298,7 +298,7 @@ def section_of(
 ) -> Section:
     """The section on broadcasts alone, without predictions, which take seconds."""
     frame = table.load(path)
-    source = Source(path.name, frame, [], {"bcast": statistics_of(frame, statistic, sizes_B)[0]["bcast"]})
+    source = Explorable(path.name, frame, [], {"bcast": statistics_of(frame, statistic, sizes_B)[0]["bcast"]})
     with drawing_style():
         return collectives.section(source, "bcast", Places(frame, systems), sizes_B, Looks())
 

@@ -42,7 +42,8 @@ def test_a_seed_repeats_itself_and_another_does_not() -> None:
 def test_noise_is_what_the_critical_path_does_not_explain() -> None:
     outcome = run(3, 64)
     assert outcome.critical_path is not None
-    terms_s = outcome.critical_path["terms_s"]
+    assert outcome.critical_path is not None
+    terms_s = outcome.critical_path.terms_s
     assert terms_s["noise"] > 0
     assert sum(terms_s.values()) == pytest.approx(outcome.finish_s.max())
 

@@ -47,6 +47,9 @@ from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
+from .scaling import scaling_law as scaling_law
+from .scaling import scaling_studies as scaling_studies
+from .simulations import simulate as simulate
 from .studies import ShownStudy as ShownStudy
 from .studies import StudyAnswer as StudyAnswer
 from .studies import StudyDone as StudyDone

@@ -9,16 +9,13 @@ from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.records.answers import Candidate, CollectiveMeasurement, RankPlace
 from hockney.records.keys import COLLECTIVES, CollectiveKey
-from hockney.records.record import Record, Selection, Statistic
+from hockney.records.record import Record, Selection
 from hockney.registry import did_you_mean
 from hockney.runner.library import RULES, rules_first
 from hockney.schedule.catalogue import by_name_alone
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
 """What the words of --algorithm stand for; `all` is everything."""
-
-STATISTICS: tuple[Statistic, ...] = ("completion", "mean_over_ranks", "min_over_ranks", "max_over_ranks")
-"""What one point yields, all from the same samples."""
 
 
 def launched_alone(operation: str, algorithm: str) -> Candidate:
@@ -178,7 +175,7 @@ def records(
             "elapsed_s": answer.elapsed_s,
         }
     )
-    values_s = (answer.median_s, answer.mean_over_ranks_s, answer.min_over_ranks_s, answer.max_over_ranks_s)
+    values_s = {"completion": answer.median_s, **answer.over_ranks_s}
     completion = {
         "low": max(0.0, answer.low_s),
         "high": answer.high_s,
@@ -200,5 +197,5 @@ def records(
                 "value": value_s,
             }
         )
-        for statistic, value_s in zip(STATISTICS, values_s, strict=True)
+        for statistic, value_s in values_s.items()
     ]

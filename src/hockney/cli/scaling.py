@@ -2,76 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field
-from rich.table import Table
-
-from hockney.errors import RequestError
-from hockney.fields import Argument, Option
-from hockney.models.scaling.laws import exact, laws, whole_processes
+from hockney import api
+from hockney.options.scaling import LawOptions, SerialOptions, StudyOptions, UslOptions
 from hockney.terminal import JsonOption, group, say, verb
-from hockney.terminal.loading import later
+from hockney.terminal.say import Column
 from hockney.units import format_time
-from hockney.words import LARGEST, wholes
 
-with later():
+if TYPE_CHECKING:
     from hockney.models.base import Parameter
     from hockney.models.scaling.fit import LawFit
-    from hockney.models.scaling.study import Study, study
-    from hockney.models.scaling.times import curves
-    from hockney.report.scaling import write
-
+    from hockney.models.scaling.study import MeasuredPoint, Study
 
 scaling = group(
     "scaling",
     examples="hockney scaling amdahl --serial-fraction 0.01 --ranks 1,8,64\nhockney scaling fit times.csv",
 )
-
-LAWS = ", ".join(f"{name} (with --weak)" if law.is_weak else name for name, law in laws)
-
-LEAST = 1e-12
-MOST_COHERENCY = 1e6
-"""Beyond these the bounds leave the range of numbers."""
-
-
-class LawOptions(BaseModel):
-    """What is derived from a law: the most processes for an efficiency, and points of its curve."""
-
-    efficiency: Annotated[
-        float | None, Option("Least efficiency: print up to how many processes the law keeps it.")
-    ] = None
-    processes: Annotated[
-        list[int],
-        Option(
-            "Speed-up and efficiency are printed for 8, 8,16 or 1-64.",
-            flags=("--ranks",),
-            read=partial(wholes, allowed=range(1, LARGEST + 1)),
-        ),
-    ] = Field(default_factory=list)
-
-
-class SerialOptions(LawOptions):
-    """The share that does not run in parallel, said one way or the other."""
-
-    serial: Annotated[
-        float | None,
-        Option("s: the share of the time that does not run in parallel.", flags=("--serial-fraction",)),
-    ] = None
-    parallel: Annotated[
-        float | None, Option("1 − s: the other way to say it.", flags=("--parallel-fraction",))
-    ] = None
-
-
-class UslOptions(LawOptions):
-    """The parameters of the universal scalability law."""
-
-    contention: Annotated[float, Option("σ: the share of the work that is done one at a time.")]
-    coherency: Annotated[float, Option("κ: the cost of each pair of processes that agree.")]
 
 
 @verb(
@@ -82,7 +30,7 @@ class UslOptions(LawOptions):
 )
 def amdahl(options: SerialOptions, json: JsonOption = False) -> None:
     """Fixed work (Amdahl): S = 1/(s + (1 − s)/p), at most 1/s."""
-    _law("amdahl", [_serial_fraction(options)], options, json)
+    _law("amdahl", options, json)
 
 
 @verb(
@@ -93,7 +41,7 @@ def amdahl(options: SerialOptions, json: JsonOption = False) -> None:
 )
 def gustafson(options: SerialOptions, json: JsonOption = False) -> None:
     """Work that grows with the processes (Gustafson): the scaled speed-up is S = s + (1 − s)p."""
-    _law("gustafson", [_serial_fraction(options)], options, json)
+    _law("gustafson", options, json)
 
 
 @verb(
@@ -104,100 +52,35 @@ def gustafson(options: SerialOptions, json: JsonOption = False) -> None:
 )
 def usl(options: UslOptions, json: JsonOption = False) -> None:
     """Universal scalability law (Gunther): S = p/(1 + σ(p − 1) + κp(p − 1)), with its peak at √((1 − σ)/κ)."""
-    _fraction(options.contention, "--contention")
-    if not 0 <= options.coherency <= MOST_COHERENCY:
-        raise RequestError(
-            f"--coherency {options.coherency:g} is not a number from 0 to {MOST_COHERENCY:g}",
-            "for example 0.0001; 0 is Amdahl's law",
-        )
-    _not_tiny(options.coherency, "--coherency")
-    _law("usl", [options.contention, options.coherency], options, json)
+    _law("usl", options, json)
 
 
-def _fraction(value: float, option: str) -> None:
-    # Written so that NaN is refused.
-    if not 0 <= value <= 1:
-        raise RequestError(f"{option} {value:g} is not a fraction", "give a number from 0 to 1, for example 0.1")
-    _not_tiny(value, option)
-
-
-def _not_tiny(value: float, option: str) -> None:
-    if 0 < value < LEAST:
-        raise RequestError(f"{option} {value:g} is less than anybody can tell from 0", "give 0")
-
-
-def _serial_fraction(options: SerialOptions) -> float:
-    serial, parallel = options.serial, options.parallel
-    if serial is not None and parallel is None:
-        _fraction(serial, "--serial-fraction")
-        return serial
-    if parallel is not None and serial is None:
-        _fraction(parallel, "--parallel-fraction")
-        return float(1 - exact(parallel))
-    what = "neither is given" if serial is None else "both are given"
-    raise RequestError(
-        f"--serial-fraction and --parallel-fraction say the same thing, and {what}", "give one of them"
-    )
-
-
-def _law(name: str, theta: list[float], options: LawOptions, as_json: bool) -> None:
-    law, efficiency, counts = laws.get(name), options.efficiency, options.processes
-    data: dict[str, Any] = {"law": name, **dict(zip(law.upper, theta, strict=True))}
-    if "serial_fraction" in data:
-        data["parallel_fraction"] = float(1 - exact(theta[0]))
-    data |= law.limits(theta)
-    if efficiency is not None:
-        if not LEAST <= efficiency <= 1:
-            raise RequestError(
-                f"--efficiency {efficiency:g} is not an efficiency",
-                "give a number above 0, up to 1, for example 0.7",
-            )
-        most, bound = whole_processes(law, efficiency, theta) or (None, None)
-        data |= {"efficiency": efficiency, "max_processes": most, "max_processes_bound": bound}
-    exactly = [exact(parameter) for parameter in theta]
-    speedups = [law.speedup(Fraction(count), exactly) for count in counts]
-    data["points"] = [
-        {"processes": count, "speedup": float(speedup), "efficiency": float(speedup / count)}
-        for count, speedup in zip(counts, speedups, strict=True)
-    ]
+def _law(name: str, options: LawOptions, as_json: bool) -> None:
+    answer = api.scaling_law(name, options)
     if as_json:
-        say.json(data)
+        say.json(answer)
         return
-    say.line(f"{law.title}: {law.formula}")
-    say.line(", ".join(f"{_word(key)} {value:g}" for key, value in zip(law.upper, theta, strict=True)))
-    for key, value in law.limits(theta).items():
+    say.line(f"{answer.title}: {answer.formula}")
+    say.line(", ".join(f"{_word(key)} {value:g}" for key, value in answer.parameters.items()))
+    for key, value in answer.limits.items():
         say.line(f"{_word(key)}: {'none' if value is None else f'{value:.4g}'}")
-    if efficiency is not None:
-        if most is None:
-            say.line(f"efficiency of at least {efficiency:g}: with any number of processes")
-        else:
-            say.line(f"efficiency of at least {efficiency:g}: up to {most} processes (p ≤ {bound:.6g})")
-    if counts:
-        shown = Table("processes", "speed-up", "efficiency", box=None)
-        for row in data["points"]:
-            shown.add_row(str(row["processes"]), f"{row['speedup']:.4g}", f"{row['efficiency']:.1%}")
-        say.table(shown)
+    if answer.efficiency is not None:
+        kept = "with any number of processes"
+        if answer.max_processes is not None:
+            kept = f"up to {answer.max_processes} processes (p ≤ {answer.max_processes_bound:.6g})"
+        say.line(f"efficiency of at least {answer.efficiency:g}: {kept}")
+    if answer.points:
+        say.rows("", answer.points, [PROCESSES, *_speedups("")])
 
 
-class StudyOptions(BaseModel):
-    """The times, the laws that are fitted to them, and the figure."""
+PROCESSES = Column("processes", "processes", is_number=True)
 
-    path: Annotated[
-        Path,
-        Argument(
-            "CSV or Parquet: ranks or processes, and time_s, time_ms, time_us or time_ns; or a folder of "
-            "`hockney run`."
-        ),
+
+def _speedups(kind: str) -> list[Column]:
+    return [
+        Column(f"{kind}speed-up", "speedup", lambda value: f"{value:.4g}", is_number=True),
+        Column("efficiency", "efficiency", lambda value: f"{value:.1%}", is_number=True),
     ]
-    law: Annotated[str, Option(f"{LAWS}, or all that apply.")] = "all"
-    weak: Annotated[bool, Option("The work grew in proportion to the processes.", flags=("--weak",))] = False
-    extrapolate: Annotated[
-        bool,
-        Option(
-            "Without a time of 1 process, take the one that the fit gives.", flags=("--extrapolate-baseline",)
-        ),
-    ] = False
-    figure: Annotated[Path | None, Option("Speed-up and efficiency.")] = None
 
 
 @verb(
@@ -216,54 +99,39 @@ def fit(options: StudyOptions, json: JsonOption = False) -> None:
     systems in one file are fitted one after another. Where the times step, as where ranks begin to share cores,
     the laws have a factor from there on.
     """
-    studies: dict[str, Study] = {}
-    found = curves(options.path, is_weak=options.weak)
-    for curve in found:
-        try:
-            made = study(curve.times, options.law, is_weak=options.weak, extrapolate=options.extrapolate)
-        except RequestError as error:
-            if len(found) == 1:
-                raise
-            say.warn(f"{curve.name} is left out: {error.message}; {error.hint}")
-            continue
-        studies[curve.name] = replace(made, notes=[*curve.notes, *made.notes])
-    if not studies:
-        raise RequestError(f"{options.path}: no curve can be fitted", "see the warnings")
-    figure = options.figure
-    if figure:
-        write(figure, studies)
+    answer = api.scaling_studies(options, say.warn)
     if json:
-        data = [{"curve": name, **result.as_data()} for name, result in studies.items()]
-        of_one = data[0] if len(data) == 1 else {"curves": data}
-        say.json({"times": str(options.path), **of_one, "figure": str(figure) if figure else None})
+        say.json(answer)
         return
-    for name, result in studies.items():
-        if name:
-            say.line(f"\n{name}")
-        _show(result)
-    if figure:
-        say.line(f"wrote {figure}")
+    for study in answer.studies:
+        if study.curve:
+            say.line(f"\n{study.curve}")
+        _show(study)
+    if answer.figure:
+        say.line(f"wrote {answer.figure}")
 
 
-def _show(result: Study) -> None:
-    weak = "scaled " if result.is_weak else ""
-    headings = ("processes", "times", "median", f"{weak}speed-up", "efficiency", *result.fits)
-    table = Table(*headings, box=None)
-    for row in result.as_data()["points"]:
-        table.add_row(
-            str(row["processes"]),
-            str(row["repetitions"]),
-            format_time(row["median_time_s"]),
-            f"{row['speedup']:.4g}",
-            f"{row['efficiency']:.1%}",
-            *(f"{value:.4g}" for value in row["law_speedup"].values()),
-        )
-    say.table(table)
-    for name, law_fit in result.fits.items():
+def _by_law(name: str, point: MeasuredPoint) -> float:
+    return point.law_speedup[name]
+
+
+def _show(study: Study) -> None:
+    laws = [
+        Column(name, partial(_by_law, name), lambda value: f"{value:.4g}", is_number=True) for name in study.fits
+    ]
+    columns = [
+        PROCESSES,
+        Column("times", "repetitions", is_number=True),
+        Column("median", "median_time_s", format_time, is_number=True),
+        *_speedups("scaled " if study.is_weak else ""),
+        *laws,
+    ]
+    say.rows("", study.points, columns)
+    for name, law_fit in study.fits.items():
         _show_law(name, law_fit)
-    for name, why in result.skipped.items():
+    for name, why in study.skipped.items():
         say.line(f"{name}: skipped: {why}")
-    for line in (result.comparison, *result.notes):
+    for line in (study.comparison, *study.notes):
         say.line(line)
 
 

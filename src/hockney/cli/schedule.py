@@ -13,13 +13,13 @@ from hockney import writing
 from hockney.cli._loggp import LogGpOptions, loggp
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option
+from hockney.options.schedule import ScheduleOptions
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithm_names
 from hockney.schedule.formats import formats
 from hockney.terminal import JsonOption, answer_no, group, say, verb
 from hockney.terminal.loading import later
-from hockney.units import parse_bytes
-from hockney.words import listed, names, segment, wholes, written
+from hockney.words import listed, names, segment, wholes
 
 with later():
     from hockney import _core
@@ -29,7 +29,7 @@ with later():
     from hockney.report.schedules import draw as picture
     from hockney.report.schedules import write
     from hockney.schedule import words as in_words
-    from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, rank_counts
+    from hockney.schedule.catalogue import ScheduleRequest, algorithms, find, rank_counts
     from hockney.schedule.proof import MOST_RANKS, prove
 
 
@@ -37,38 +37,6 @@ schedule = group(
     "schedule",
     examples="hockney schedule list\nhockney schedule draw bcast --algorithm binomial --ranks 16 -o tree.svg",
 )
-
-
-class ScheduleOptions(BaseModel):
-    """Which schedule: a collective's algorithm on so many ranks."""
-
-    collective: Annotated[str, Argument("bcast, allreduce, …", metavar="COLLECTIVE", known=lambda: COLLECTIVES)]
-    algorithm: Annotated[str, Option("See `hockney schedule list`.", known=algorithm_names)]
-    ranks: Annotated[int, Option()]
-    size_B: Annotated[
-        int,
-        Option(
-            "The vector (bcast, reduce, allreduce), or one rank's block (the others).",
-            flags=("--bytes",),
-            read=parse_bytes,
-            show=written,
-        ),
-    ] = 1024
-    root: Annotated[int, Option()] = 0
-    segment_B: Annotated[int, Option(flags=("--segment",), read=segment, show=written)] = 0
-    radix: Annotated[int, Option()] = 0
-
-    def request(self, algorithm: str = "") -> ScheduleRequest:
-        """The schedule, by another algorithm where one is named; RequestError where it is not defined."""
-        return ask(
-            self.collective,
-            algorithm or self.algorithm,
-            ranks=self.ranks,
-            root=self.root,
-            size_B=self.size_B,
-            segment_B=self.segment_B,
-            radix=self.radix,
-        )
 
 
 class ListOptions(BaseModel):

@@ -18,7 +18,8 @@ from typing import Any
 from hockney.importers._csv import LARGEST, LONGEST_S
 from hockney.importers.base import Imported
 from hockney.records.keys import sizes_are_blocks
-from hockney.records.record import Record, Statistic
+from hockney.records.record import Record
+from hockney.records.statistic import StatisticName
 
 OPERATIONS = {
     "allreduce": "allreduce",
@@ -52,7 +53,7 @@ class NcclRun:
     groups: int = 1
     library: str = ""
     batch: int | None = None
-    statistic: Statistic | None = "mean_over_ranks"
+    statistic: StatisticName | None = "mean_over_ranks"
     records: list[Record] = field(default_factory=list)
 
     def operation(self) -> str | None:
@@ -115,7 +116,7 @@ def add(run: NcclRun, row: NcclRow, where: str, imported: Imported) -> None:
     if size is None:
         imported.warnings.append(f"{where}: left out: {reason}")
         return
-    times: list[tuple[Statistic | None, float, list[float]]] = [(run.statistic, row.time_us, [])]
+    times: list[tuple[StatisticName | None, float, list[float]]] = [(run.statistic, row.time_us, [])]
     if row.iterations_us:
         counted = row.iterations_us[row.skipped :]
         times.append(("max_over_ranks", median(counted) if counted else 0.0, list(row.iterations_us)))

@@ -13,11 +13,11 @@ from hockney.errors import RequestError
 from hockney.importers import _csv
 from hockney.importers._nccl import OPERATIONS, NcclRow, NcclRun, add, library, program
 from hockney.importers.base import Given, Imported
-from hockney.records.record import Statistic
+from hockney.records.statistic import StatisticName
 
 _HINT = "restore the file, or remove that result"
 _AVERAGE = re.compile(r"(?:-a|--average)(?:[ =]*)(\d)\b")
-_STATISTICS: dict[str, Statistic | None] = {
+_STATISTICS: dict[str, StatisticName | None] = {
     "0": None,
     "1": "mean_over_ranks",
     "2": "min_over_ranks",

@@ -15,9 +15,9 @@ from typing import ClassVar, Generic, TypeVar
 
 from hockney.importers._lines import Prefix, TextLine, is_number, split_lines
 from hockney.importers.base import Given, Imported
-from hockney.records.record import Statistic
+from hockney.records.statistic import StatisticName
 
-Unit = tuple[Statistic, float]
+Unit = tuple[StatisticName, float]
 """What a column holds, and the factor from its unit to the SI unit."""
 
 
@@ -40,7 +40,7 @@ class BenchmarkTable:
 
     def positive(
         self, values: Mapping[str, str], units: Mapping[str, Unit], size_B: int
-    ) -> Iterator[tuple[str, Statistic, float]]:
+    ) -> Iterator[tuple[str, StatisticName, float]]:
         """(column, statistic, value in SI units) of a row; zeros are noted.
 
         The bandwidth of an empty message is always zero and says nothing.

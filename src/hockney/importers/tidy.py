@@ -13,6 +13,7 @@ from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records import columns, table
 from hockney.records.app_rows import apart, applications
 from hockney.records.columnar import TYPES, RecordColumns, codes
+from hockney.records.statistic import RATES
 
 _UNKNOWN = {"category": "", "Int64": None, "int64": 0, "float64": None, "boolean": None}
 """What stands for a column that a table lacks, by its type."""
@@ -65,9 +66,9 @@ def read(path: Path, _text: str, given: Given) -> Imported:
 
 def _columns(rows: pd.DataFrame, path: Path, first: int) -> RecordColumns:
     """The records of rows of a table, whose first row is on the line `first` of the file."""
-    is_rate = rows["statistic"].isin(table.RATES)
+    is_rate = rows["statistic"].isin(RATES)
     value = rows["time_s"].copy()
-    for name in table.RATES:
+    for name in RATES:
         if name in rows.columns:
             value = value.mask(rows["statistic"] == name, rows[name])
     fields = {name: rows[name] if name in rows.columns else _UNKNOWN[kind] for name, kind in TYPES.items()}
@@ -82,7 +83,7 @@ def _columns(rows: pd.DataFrame, path: Path, first: int) -> RecordColumns:
 
 def _derived(frame: pd.DataFrame) -> pd.Series[bool]:
     """Rates that follow from the time per message of the same point: the table makes them anew."""
-    rates = frame["statistic"].isin(table.RATES)
+    rates = frame["statistic"].isin(RATES)
     if not rates.any():
         return rates
     point = codes(frame, [name for name in _POINT if name in frame.columns])

@@ -26,7 +26,8 @@ from hockney.records.contents import Contents, read
 from hockney.records.keys import COLLECTIVES, OVERHEADS, POINT_TO_POINT, TRANSFERS
 from hockney.records.record import LOCALITIES, Record
 from hockney.records.series import Caches, Series, series, texts
-from hockney.records.table import DIRECTIONS, RATES, rows_of
+from hockney.records.statistic import RATES
+from hockney.records.table import DIRECTIONS, rows_of
 from hockney.statistics import Array
 
 POOLED = ("pair", "repetition")

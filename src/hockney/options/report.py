@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
 from hockney.fields import Argument, Option
 from hockney.machine.level_option import AnyLevel
+from hockney.records.statistic import CollectiveStatistic
 from hockney.units import parse_bytes
 from hockney.words import words
 
@@ -17,7 +18,7 @@ class CollectiveTimes(BaseModel):
     """The statistic over ranks, and the sizes at which times are drawn against ranks."""
 
     statistic: Annotated[
-        Literal["", "completion", "max_over_ranks", "mean_over_ranks", "min_over_ranks"],
+        CollectiveStatistic,
         Option("[default: of those in the table the one that says most]"),
     ] = ""
     sizes_B: Annotated[

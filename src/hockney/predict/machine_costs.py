@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -162,12 +161,14 @@ class MachineCosts:
             reduce_s_per_B=float(given.get("reduce_s_per_B", self.reduce_s_per_B) or 0),
         )
 
-    def described(self, given: Mapping[str, float | None], localities: Sequence[int]) -> dict[str, Any]:
+    def described(
+        self, given: Mapping[str, float | None], localities: Sequence[int]
+    ) -> dict[str, dict[str, dict[str, float | str | None]]]:
         """{locality: {parameter: {value, from}}} as LogGOPS; `given` were replaced. Limit None: all are eager."""
-        described: dict[str, Any] = {}
+        described: dict[str, dict[str, dict[str, float | str | None]]] = {}
         for locality in localities:
             messages = self.messages[self.nearest(locality)]
-            known = {
+            known: dict[str, dict[str, float | str | None]] = {
                 name: {"value": value, "from": messages.origins.get(name, "not measured")}
                 for name, value in messages.parameters().items()
             }

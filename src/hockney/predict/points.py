@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.records import columns
 from hockney.records.series import default_statistic
-from hockney.records.table import RATES, operations
+from hockney.records.statistic import RATES
+from hockney.records.table import operations
 from hockney.units import format_bytes
 
 _IDENTIFYING = [

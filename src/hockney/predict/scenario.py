@@ -22,6 +22,7 @@ from hockney.predict.place import Place, place_of
 from hockney.predict.procedures import Phase, ProcedureRun, procedures
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import COLLECTIVES
+from hockney.records.statistic import ALL, Made
 
 Array = NDArray[np.float64]
 
@@ -223,6 +224,28 @@ def _indicator(index: int, count: int) -> Array:
     return chosen
 
 
+def share_of(made: Made) -> Callable[[Array], Array]:
+    """Weights of the ranks' own times; they sum to one."""
+    if made == "mean":
+        return lambda own: np.full(own.size, 1 / own.size)
+    if not isinstance(made, float):
+        # Sender and receiver are ranks 0 and 1.
+        return lambda own: _indicator(own.size - 1, own.size)
+    is_early = made < 0.5
+
+    def of_order(own: Array) -> Array:
+        # From the nearer end, where of equal times the first rank counts.
+        order = np.argsort(own if is_early else -own, kind="stable")
+        place = (made if is_early else 1 - made) * (own.size - 1)
+        below = int(place)
+        chosen = _indicator(int(order[below]), own.size) * (1 - (place - below))
+        if place > below:
+            chosen[order[below + 1]] = place - below
+        return chosen
+
+    return of_order
+
+
 def _completion(exits_s: Array, run: ProcedureRun) -> Array:
     """Last exit minus first entry."""
     weights = np.zeros_like(exits_s)
@@ -233,10 +256,7 @@ def _completion(exits_s: Array, run: ProcedureRun) -> Array:
 
 
 STATISTICS: dict[str, Weigh] = {
-    "mean_over_ranks": _of_ranks(lambda own: np.full(own.size, 1 / own.size)),
-    "max_over_ranks": _of_ranks(lambda own: _indicator(int(np.argmax(own)), own.size)),
-    "min_over_ranks": _of_ranks(lambda own: _indicator(int(np.argmin(own)), own.size)),
-    "completion": _completion,
-    # Sender and receiver are ranks 0 and 1.
-    "one_way": _of_ranks(lambda own: _indicator(own.size - 1, own.size)),
+    statistic.name: _completion if statistic.made == "span" else _of_ranks(share_of(statistic.made))
+    for statistic in ALL
+    if statistic.made != "rate"
 }

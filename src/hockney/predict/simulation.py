@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +87,21 @@ class Shared:
 
 
 @dataclass(frozen=True)
+class CriticalPath:
+    """What the last rank waited for: counts, and seconds of each term, which add up to its finish."""
+
+    latencies: int
+    send_overheads: int
+    receive_overheads: int
+    gaps: int
+    handshakes: int
+    bytes: int
+    reduced_bytes: int
+    copied_bytes: int
+    terms_s: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class SimulationResult:
     """The result of a simulation. `method`: `simulated`, or `by_class` where one rank stands for all."""
 
@@ -96,19 +110,7 @@ class SimulationResult:
     messages: int
     engine_s: float
     method: str
-    critical_path: dict[str, Any] | None = None
-
-    def summary(self) -> dict[str, Any]:
-        """The answer of `--json`."""
-        answer = {
-            "method": self.method,
-            "makespan_s": float(self.finish_s.max()),
-            "mean_over_ranks_s": float(self.finish_s.mean()),
-            "min_over_ranks_s": float(self.finish_s.min()),
-            "messages": self.messages,
-            "engine_s": self.engine_s,
-        }
-        return answer if self.critical_path is None else {**answer, "critical_path": self.critical_path}
+    critical_path: CriticalPath | None = None
 
 
 def simulate(
@@ -221,7 +223,7 @@ def _surroundings(
     return costs, nodes[None, :], network
 
 
-def _critical_path(result: Simulated, costs: Costs) -> dict[str, Any]:
+def _critical_path(result: Simulated, costs: Costs) -> CriticalPath:
     """Counts and seconds of each term on the way back from the last rank's finish; the seconds add up to it."""
     size_B = np.array(result.size_B, dtype=np.float64)
     critical = result.critical.reshape(len(size_B), len(costs.messages) * len(TERMS) + 2)
@@ -255,20 +257,20 @@ def _critical_path(result: Simulated, costs: Costs) -> dict[str, Any]:
     noise_s = makespan_s - sum(terms_s.values())
     # What is left without noise is rounding.
     terms_s["noise"] = noise_s if abs(noise_s) > 1e-9 * makespan_s else 0.0
-    return {
-        "latencies": round(count["transfer"].sum()),
-        "send_overheads": round(count["send"].sum()),
-        "receive_overheads": round(count["receive"].sum()),
-        "gaps": round(ported.sum()),
-        "handshakes": round(count["handshake"].sum()),
-        "bytes": round(float(count["transfer"] @ size_B)),
-        "reduced_bytes": round(float(reduced @ size_B)),
-        "copied_bytes": round(float(copied @ size_B)),
-        "terms_s": terms_s,
-    }
+    return CriticalPath(
+        latencies=round(count["transfer"].sum()),
+        send_overheads=round(count["send"].sum()),
+        receive_overheads=round(count["receive"].sum()),
+        gaps=round(ported.sum()),
+        handshakes=round(count["handshake"].sum()),
+        bytes=round(float(count["transfer"] @ size_B)),
+        reduced_bytes=round(float(reduced @ size_B)),
+        copied_bytes=round(float(copied @ size_B)),
+        terms_s=terms_s,
+    )
 
 
-def trace(request: ScheduleRequest, source: CostSource) -> Iterator[dict[str, Any]]:
+def trace(request: ScheduleRequest, source: CostSource) -> Iterator[dict[str, float | str]]:
     """Start and end of every step of every rank, in seconds. RequestError for more than MOST_TRACED steps."""
     if (steps := 2 * request.expected_messages()) > MOST_TRACED:
         raise RequestError(f"about {steps:.2g} steps are too many for a trace", "trace fewer ranks")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from hockney.errors import RequestError
 from hockney.machine.file import load
@@ -15,15 +15,18 @@ from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.predict.simulation import LoggopsParameters, Shared
 from hockney.predict.simulation_options import MOST_PLACES, SharingOptions, SimulationOptions
 
+Parameters = Mapping[str, Mapping[str, Mapping[str, float | str | None]]]
+"""Of each locality the value of each parameter, and what it is from."""
+
 
 def source(
-    given: dict[str, Any],
+    given: dict[str, float | None],
     options: SimulationOptions,
     network: NetworkFigures,
     ranks: int,
     size_B: int,
     shared: Shared | None,
-) -> tuple[CostSource, Place | None, dict[str, Any], list[str]]:
+) -> tuple[CostSource, Place | None, Parameters, list[str]]:
     """What messages of up to `size_B` cost, where ranks are, {locality: {parameter: {value, from}}}, and
     warnings.
 
@@ -42,9 +45,8 @@ def source(
                 "--network-latency and --network-bandwidth complete a --machine or --system",
                 "without one --latency and --bandwidth are those of all messages",
             )
-        plain = LoggopsParameters(
-            **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
-        )
+        nothing = {"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0}
+        plain = LoggopsParameters(**nothing | given)  # type: ignore[arg-type]
         origins = {
             name: {"value": value, "from": COMMAND_LINE if name in given else "default"}
             for name, value in vars(plain).items()

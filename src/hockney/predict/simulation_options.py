@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
@@ -106,7 +106,7 @@ class LoggopsOptions(BaseModel):
     ] = None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, float | None]:
         """What is given, by the names of `hockney.predict.simulation.LoggopsParameters`."""
         given = self.model_dump(exclude_unset=True)
         return {"receive_overhead_s": given["overhead_s"], **given} if "overhead_s" in given else given

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serial
 from pydantic_core import from_json
 
 from hockney.records.record import MOST_EXACT, Bracketed, Count, Positive, Real, Value, Whole, check_indices
+from hockney.records.statistic import OVER_RANKS
 
 
 def first_problem(error: ValidationError) -> str:
@@ -211,19 +212,23 @@ class CollectiveMeasurement(Measurement):
     """A point of a collective: the completion time, and other statistics of the same repetitions.
 
     `late`: repetitions that missed their start. `proved`: the library was seen to run the requested algorithm.
-    `sample_roots`: of each sample, where the root moves on.
+    `sample_roots`: of each sample, where the root moves on. `over_ranks_s`: those of the statistics over the
+    ranks' own times that the runner says, by name.
     """
 
     median_s: float
     low_s: float
     high_s: float
-    mean_over_ranks_s: float
-    min_over_ranks_s: float
-    max_over_ranks_s: float
+    over_ranks_s: dict[str, float] = {}
     clock_error_s: float
     late: int
     proved: bool
     sample_roots: list[int] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gathered(cls, said: dict[str, Any]) -> dict[str, Any]:
+        return {**said, "over_ranks_s": {name: said[f"{name}_s"] for name in OVER_RANKS if f"{name}_s" in said}}
 
 
 Matrix = list[list[int]]

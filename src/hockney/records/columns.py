@@ -5,6 +5,8 @@ The keys of series and points, the header of a file and the types in memory all 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,6 +86,44 @@ ALL = (
 def names(*roles: Role) -> tuple[str, ...]:
     """The columns of these roles, in the order of a file."""
     return tuple(column.name for column in ALL if column.identifies in roles)
+
+
+LONG, LONGER = 5, 8
+"""Letters from which on one mistyped letter, and two, leave a name recognisable: `cahce`, `locallity`."""
+
+
+def mistyped(name: str, headers: Collection[str]) -> str:
+    """The column of a file that `name` seems to mean, of those that `headers` lack; empty where it means none.
+
+    Near are other cases and separators, and in long names mistyped letters: left out, doubled, changed or
+    exchanged with their neighbour. A name that has an `s` more or less is a word of its own.
+    """
+    bare = _letters(name)
+    for column in ALL:
+        known = _letters(column.header)
+        if column.presence == "record" or column.header in headers:
+            continue
+        is_plural = bare != known and bare.removesuffix("s") == known.removesuffix("s")
+        most = (len(known) >= LONG) + (len(known) >= LONGER)
+        if not is_plural and _edits(bare, known) <= most:
+            return column.header
+    return ""
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def _edits(first: str, second: str) -> int:
+    """Letters to leave out, put in, change or exchange with their neighbour until both are the same."""
+    before, row = [0] * (len(second) + 1), list(range(len(second) + 1))
+    for i, letter in enumerate(first):
+        last, before, row = before, row, [i + 1]
+        for j, other in enumerate(second):
+            row.append(min(row[j] + 1, before[j + 1] + 1, before[j] + (letter != other)))
+            if i and j and (letter, first[i - 1]) == (second[j - 1], other):
+                row[-1] = min(row[-1], last[j - 1] + 1)
+    return row[-1]
 
 
 REQUIRED = tuple(column.name for column in ALL if column.presence == "required")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from hockney.reading import has_absurd_number
+from hockney.records.statistic import StatisticName
 
 MOST_EXACT = 2**53
 """The largest whole numbers that are exact as real ones; no message, and no count of anything, is larger."""
@@ -29,15 +30,6 @@ Positive = Annotated[float, Field(ge=SMALLEST, le=MOST, allow_inf_nan=False)]
 Value = Annotated[Any, AfterValidator(_sensible)]
 """Whatever JSON can say, with numbers that can be calculated with."""
 
-Statistic = Literal[
-    "one_way",
-    "completion",
-    "max_over_ranks",
-    "mean_over_ranks",
-    "min_over_ranks",
-    "bandwidth_B_per_s",
-    "message_rate_per_s",
-]
 Locality = Literal["core", "cache", "numa", "package", "node", "network"]
 Cache = Literal["warm", "off"]
 Start = Literal["window", "barrier"]
@@ -124,7 +116,7 @@ class Record(Bracketed):
     source: str = Field(description="program that measured: hockney, osu, imb, …")
     operation: str
     bytes: Count
-    statistic: Statistic
+    statistic: StatisticName
     value: Positive
     low: NotNegative | None = Field(default=None)
     high: NotNegative | None = Field(default=None)

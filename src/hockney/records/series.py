@@ -13,7 +13,8 @@ from hockney.errors import RequestError
 from hockney.records.columns import SAME_RANKS, SERIES
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.launches import intervals
-from hockney.records.table import RATES, STATISTICS, operations
+from hockney.records.statistic import RATES, STATISTICS
+from hockney.records.table import operations
 from hockney.records.visits import SUBTRACTED
 
 if TYPE_CHECKING:

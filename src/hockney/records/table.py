@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,20 +19,18 @@ from numpy.typing import NDArray
 from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.columnar import RecordColumns
-from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED
+from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED, mistyped
 from hockney.records.defaults import defaults_of
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
-from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record, Statistic
+from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record
+from hockney.records.statistic import RATES, STATISTICS
 from hockney.records.visits import Choice, choice_of, levels_of, settle
 from hockney.registry import did_you_mean
 from hockney.words import listed
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
 """Columns that every file has, in this order."""
-STATISTICS: tuple[str, ...] = get_args(Statistic)
-RATES = ("bandwidth_B_per_s", "message_rate_per_s")
-"""Statistics that are not times: their rows leave the time empty and fill the column of that name."""
 STATED = ("eager_limit_B", "breaks_B")
 """What a library says of itself, by channel: a size, or several."""
 
@@ -223,6 +221,12 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
             f"{path} is not a tidy table: column {', '.join(missing)} is missing",
             f"its header needs {','.join(HEADER)}; OSU and IMB text is read by `hockney import`",
         )
+    for name in raw.columns:
+        if name not in _KINDS and (near := mistyped(name, raw.columns)):
+            raise RequestError(
+                f"{path} has a column {name!r} and none of the name {near!r}, which it may mean",
+                f"call it {near}; where it is a column of its own, give it a name less alike, such as own_{name}",
+            )
     frame = _checked(raw, path, first_line)
     frame.attrs["says_statistic"] = says_statistic
     return frame

@@ -13,13 +13,13 @@ import pandas as pd
 from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import FormulaCall
 from hockney.models.over_ranks.crossovers import Crossover, crossovers
-from hockney.models.over_ranks.growth import SCHEDULE, SIMULATED, Choice, Curve, Model, choose
+from hockney.models.over_ranks.growth import SCHEDULE, SIMULATED, Model, ModelChoice, RankCurve, choose
 from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups
 from hockney.models.over_ranks.steps import (
-    Candidate,
-    Found,
+    FoundStep,
+    LevelStep,
     Searched,
-    Step,
+    StepPlace,
     Why,
     block_changes,
     candidates,
@@ -52,7 +52,7 @@ ALIKE, SHORT_B = 2.0, 64
 
 
 @dataclass(frozen=True)
-class Algorithm:
+class AlgorithmCurves:
     """The curves of one algorithm at one size: one for each allocation, everything else alike.
 
     `points`: allocation → the rows of its curve in the order of ranks, with the columns of `predict.points.POINT`
@@ -80,20 +80,20 @@ class Algorithm:
 class ExplainedStep:
     """A step of one allocation, or of `ALL`, with what the simulation makes of it."""
 
-    algorithm: Algorithm
+    algorithm: AlgorithmCurves
     allocation: str
-    candidate: Candidate
-    step: Step
+    candidate: StepPlace
+    step: LevelStep
     explanation: Explanation
 
 
 @dataclass(frozen=True)
-class Growth:
+class AlgorithmGrowth:
     """One algorithm at one size: its curves by allocation, the model over all of them, and its steps."""
 
-    algorithm: Algorithm
-    curves: Mapping[str, Curve]
-    choice: Choice | None
+    algorithm: AlgorithmCurves
+    curves: Mapping[str, RankCurve]
+    choice: ModelChoice | None
     searched: Searched
     steps: list[ExplainedStep]
 
@@ -104,7 +104,7 @@ class Analysis:
 
     operation: str
     statistic: str
-    growths: list[Growth] = field(default_factory=list)
+    growths: list[AlgorithmGrowth] = field(default_factory=list)
     crossovers: list[Crossover] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     is_unseen: bool = True
@@ -133,11 +133,13 @@ class Analysis:
         }
 
 
-def _of(algorithm: Algorithm) -> dict[str, Any]:
+def _of(algorithm: AlgorithmCurves) -> dict[str, Any]:
     return {**dict(algorithm.held.held), "algorithm": algorithm.label, "bytes": algorithm.size_B}
 
 
-def _model_row(growth: Growth, model: Model, choice: Choice, *, is_preferred: bool) -> dict[str, Any]:
+def _model_row(
+    growth: AlgorithmGrowth, model: Model, choice: ModelChoice, *, is_preferred: bool
+) -> dict[str, Any]:
     return {
         **_of(growth.algorithm),
         "form": model.form,
@@ -219,7 +221,9 @@ def analyse(
                 scenarios = {n: simulation.scenarios.of_points(curve) for n, curve in by_allocation.items()}
                 made = {name: simulation.time_s(curve) for name, curve in scenarios.items()}
                 simulated = {name: time_s for name, time_s in made.items() if np.isfinite(time_s).all()}
-            algorithm = Algorithm(operation, _name(by_allocation), label, size, held, by_allocation, simulated)
+            algorithm = AlgorithmCurves(
+                operation, _name(by_allocation), label, size, held, by_allocation, simulated
+            )
             changes = _changes(algorithm, simulation)
             own = {
                 name: candidates(algorithm.ranks(name), places.boundaries(configuration, curve), changes)
@@ -234,11 +238,11 @@ def analyse(
             ]
             fitted = _curves(algorithm)
             choice = choose(list(fitted.values()))
-            result.growths.append(Growth(algorithm, fitted, choice, searched, steps))
+            result.growths.append(AlgorithmGrowth(algorithm, fitted, choice, searched, steps))
     return result
 
 
-def _changes(algorithm: Algorithm, simulation: Reproduction | None) -> list[tuple[int, Why]]:
+def _changes(algorithm: AlgorithmCurves, simulation: Reproduction | None) -> list[tuple[int, Why]]:
     """Where the messages of an algorithm that cuts the vector into a block for each rank go another way."""
     if algorithm.operation not in collectives():
         return []
@@ -313,7 +317,7 @@ def _simulation_of(simulations: Mapping[Hashable, Reproduction], points: pd.Data
     return None
 
 
-def _curves(algorithm: Algorithm) -> dict[str, Curve]:
+def _curves(algorithm: AlgorithmCurves) -> dict[str, RankCurve]:
     """The curves by allocation, with what the schedule gives at their ranks."""
     form = closed_form(algorithm.operation, algorithm.name)
     made = {}
@@ -326,7 +330,7 @@ def _curves(algorithm: Algorithm) -> dict[str, Curve]:
             own[SCHEDULE] = np.asarray(counts, np.float64)
         if allocation in algorithm.simulated:
             own[SIMULATED] = algorithm.simulated[allocation]
-        made[allocation] = Curve(allocation, ranks, algorithm.time_s(allocation), own)
+        made[allocation] = RankCurve(allocation, ranks, algorithm.time_s(allocation), own)
     return made
 
 
@@ -335,10 +339,10 @@ def _name(by_allocation: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _explained(
-    algorithm: Algorithm,
-    found: Found,
-    every: Sequence[Found],
-    own: Mapping[str, Sequence[Candidate]],
+    algorithm: AlgorithmCurves,
+    found: FoundStep,
+    every: Sequence[FoundStep],
+    own: Mapping[str, Sequence[StepPlace]],
     simulation: Reproduction | None,
     scenarios: Mapping[str, Sequence[Scenario | None]],
 ) -> list[ExplainedStep]:
@@ -384,11 +388,11 @@ def _explained(
     ]
 
 
-def _is_same(one: Candidate, other: Candidate) -> bool:
+def _is_same(one: StepPlace, other: StepPlace) -> bool:
     return one.before <= other.before and other.after <= one.after
 
 
-def _mean(known: Mapping[str, Step], ratios: Mapping[str, float]) -> float | None:
+def _mean(known: Mapping[str, LevelStep], ratios: Mapping[str, float]) -> float | None:
     """The mean of simulated ratios, in ln, each weighing as its measured step does; None without one."""
     usable = [name for name in known if name in ratios and math.isfinite(ratios[name]) and ratios[name] > 0]
     if len(usable) < len(known):

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from hockney.models.over_ranks.crossovers import Crossover, winners
-from hockney.models.over_ranks.growth import CONVINCING, SIMULATED, Choice, Coefficient, Model
+from hockney.models.over_ranks.growth import CONVINCING, SIMULATED, Coefficient, Model, ModelChoice
 from hockney.predict.reproduced import PARTS
-from hockney.report.collective_analysis import ALL, Analysis, ExplainedStep, Growth
+from hockney.report.collective_analysis import ALL, AlgorithmGrowth, Analysis, ExplainedStep
 from hockney.report.collective_figures import between, ranks_axis
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Mark, Panel
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.style import Style
-from hockney.report.tables import NONE, Table, headings
+from hockney.report.tables import NONE, Cells, Table, held, table_of
 from hockney.units import format_bytes
 
 FORM_WORDS = {
@@ -55,13 +55,13 @@ POOLING = (
 """What the tables of models and steps rest on."""
 
 
-def by_algorithm(operation: str, growths: Sequence[Growth], names: Sequence[str]) -> list[Drawing]:
+def by_algorithm(operation: str, growths: Sequence[AlgorithmGrowth], names: Sequence[str]) -> list[Drawing]:
     """A figure for each size and configuration: a panel for each algorithm, a line for each allocation.
 
     Wide pale lines are the preferred model, dotted vertical lines the steps. `names` are the columns that name
     the configuration.
     """
-    together: dict[tuple[int, str], list[Growth]] = {}
+    together: dict[tuple[int, str], list[AlgorithmGrowth]] = {}
     for growth in growths:
         words = growth.algorithm.held.words([name for name in names if name not in ("mapping", "nodes", "ppn")])
         together.setdefault((growth.algorithm.size_B, words), []).append(growth)
@@ -71,7 +71,7 @@ def by_algorithm(operation: str, growths: Sequence[Growth], names: Sequence[str]
     ]
 
 
-def _figure(operation: str, size_B: int, words: str, growths: Sequence[Growth], number: int) -> Drawing:
+def _figure(operation: str, size_B: int, words: str, growths: Sequence[AlgorithmGrowth], number: int) -> Drawing:
     shown = growths[:MOST_ALGORITHMS]
     allocations = list(dict.fromkeys(name for growth in shown for name in growth.algorithm.points))
     look = {name: ALLOCATIONS[i % len(ALLOCATIONS)] for i, name in enumerate(allocations)}
@@ -92,7 +92,7 @@ def _figure(operation: str, size_B: int, words: str, growths: Sequence[Growth], 
     )
 
 
-def _panel(growth: Growth, look: Mapping[str, Style], x: Axis) -> Panel:
+def _panel(growth: AlgorithmGrowth, look: Mapping[str, Style], x: Axis) -> Panel:
     algorithm = growth.algorithm
     lines = []
     for name in algorithm.points:
@@ -169,68 +169,69 @@ def cause(one: ExplainedStep) -> str:
     return f"{words} ({', '.join([ratios, *told])})"
 
 
+def _allocated(names: Sequence[str]) -> list[str]:
+    """Columns that name a configuration, without what makes an allocation."""
+    return [name for name in names if name not in ("mapping", "nodes", "ppn")]
+
+
 def step_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
     """Each step with its cause."""
-    shown = [name for name in names if name not in ("mapping", "nodes", "ppn")]
-    rows = [
-        [
-            one.algorithm.label,
-            *(one.algorithm.held[name] or NONE for name in shown),
-            format_bytes(one.algorithm.size_B),
-            one.allocation,
-            f"{one.candidate.before} → {one.candidate.after}",
-            f"× {one.step.ratio:.2f} ({one.step.low:.2f} … {one.step.high:.2f})",
-            "; ".join(WHY_WORDS[word] for word in one.candidate.why),
-            cause(one),
-        ]
-        for growth in analysis.growths
-        for one in growth.steps
+    columns: list[Cells[ExplainedStep]] = [
+        Cells("algorithm", lambda one: one.algorithm.label, is_text=True),
+        *held(_allocated(names), lambda one: one.algorithm.held),
+        Cells("size", lambda one: format_bytes(one.algorithm.size_B)),
+        Cells("allocation", lambda one: one.allocation, is_text=True),
+        Cells("between ranks", lambda one: f"{one.candidate.before} → {one.candidate.after}"),
+        Cells(
+            "step (95 % interval)",
+            lambda one: f"× {one.step.ratio:.2f} ({one.step.low:.2f} … {one.step.high:.2f})",
+        ),
+        Cells(
+            "what is there", lambda one: "; ".join(WHY_WORDS[word] for word in one.candidate.why), is_text=True
+        ),
+        Cells("cause", cause, is_text=True),
     ]
-    columns = ["size", "allocation", "between ranks", "step (95 % interval)", "what is there", "cause"]
-    text = frozenset({*range(len(shown) + 1), *(len(shown) + at for at in (2, 5, 6))})
-    return Table(
-        f"Steps of {operation} against ranks, and their causes",
-        ["algorithm", *headings(shown), *columns],
-        rows,
-        text,
-        f"{operation}-steps",
-    )
+    steps = [one for growth in analysis.growths for one in growth.steps]
+    return table_of(f"Steps of {operation} against ranks, and their causes", steps, columns, f"{operation}-steps")
+
+
+Chosen = tuple[AlgorithmGrowth, ModelChoice]
+
+
+def _chosen(analysis: Analysis) -> list[Chosen]:
+    return [(growth, growth.choice) for growth in analysis.growths if growth.choice is not None]
 
 
 def model_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
     """The preferred model of each algorithm."""
-    shown = [name for name in names if name not in ("mapping", "nodes", "ppn")]
-    rows = []
-    for growth in analysis.growths:
-        if growth.choice is None:
-            continue
-        best = growth.choice.preferred
-        second = next((model for model in growth.choice.models if model.form != best.form), None)
-        rows.append(
-            [
-                growth.algorithm.label,
-                *(growth.algorithm.held[name] or NONE for name in shown),
-                format_bytes(growth.algorithm.size_B),
-                FORM_WORDS[best.form],
-                best.formula,
-                f"{best.adjusted_r2:.4f}",
-                percent(best.deviation),
-                f"{best.first} … {best.last} ({best.points})",
-                allocations_told(growth.choice),
-                NONE if second is None else f"{FORM_WORDS[second.form]} (+{second.aicc - best.aicc:.1f})",
-            ]
-        )
-    columns = [
-        "size", "model", "T in µs, P = ranks", "adjusted R²", "typical error", "P (points)", "allocations",
-        "next best (AICc)",
-    ]  # fmt: skip
-    more = len(shown)
-    text = frozenset({*range(more + 1), more + 2, more + 3, more + 7, more + 8})
+    columns: list[Cells[Chosen]] = [
+        Cells("algorithm", lambda row: row[0].algorithm.label, is_text=True),
+        *held(_allocated(names), lambda row: row[0].algorithm.held),
+        Cells("size", lambda row: format_bytes(row[0].algorithm.size_B)),
+        Cells("model", lambda row: FORM_WORDS[row[1].preferred.form], is_text=True),
+        Cells("T in µs, P = ranks", lambda row: row[1].preferred.formula, is_text=True),
+        Cells("adjusted R²", lambda row: f"{row[1].preferred.adjusted_r2:.4f}"),
+        Cells("typical error", lambda row: percent(row[1].preferred.deviation)),
+        Cells("P (points)", lambda row: _range(row[1].preferred)),
+        Cells("allocations", lambda row: allocations_told(row[1]), is_text=True),
+        Cells("next best (AICc)", lambda row: _second(row[1]), is_text=True),
+    ]
     title = f"One model for each algorithm of {operation} over all allocations"
-    return Table(title, ["algorithm", *headings(shown), *columns], rows, text, f"{operation}-models")
+    return table_of(title, _chosen(analysis), columns, f"{operation}-models")
 
 
-def allocations_told(choice: Choice) -> str:
+def _range(model: Model) -> str:
+    return f"{model.first} … {model.last} ({model.points})"
+
+
+def _second(choice: ModelChoice) -> str:
+    """The best of the other forms, and by how much it is worse."""
+    best = choice.preferred
+    second = next((model for model in choice.models if model.form != best.form), None)
+    return NONE if second is None else f"{FORM_WORDS[second.form]} (+{second.aicc - best.aicc:.1f})"
+
+
+def allocations_told(choice: ModelChoice) -> str:
     """Whether the allocations differ, in words."""
     if len(choice.allocations) < 2:
         return f"{choice.allocations[0]} only"
@@ -250,48 +251,40 @@ def _factor(one: Coefficient) -> str:
 
 def every_model_table(operation: str, analysis: Analysis) -> Table:
     """All forms of all algorithms, for the folded part."""
-    rows = [
-        [
-            growth.algorithm.label,
-            format_bytes(growth.algorithm.size_B),
-            FORM_WORDS[model.form],
-            "one curve" if not model.factors else ", ".join(map(_factor, model.factors.values())),
-            model.formula,
-            f"{model.adjusted_r2:.4f}",
-            f"{model.adjusted_r2_ln:.4f}",
-            percent(model.deviation),
-            f"{model.aicc - growth.choice.preferred.aicc:.1f}",
-        ]
-        for growth in analysis.growths
-        if growth.choice is not None
-        for model in growth.choice.models
+    columns: list[Cells[tuple[AlgorithmGrowth, Model, float]]] = [
+        Cells("algorithm", lambda row: row[0].algorithm.label, is_text=True),
+        Cells("size", lambda row: format_bytes(row[0].algorithm.size_B)),
+        Cells("form", lambda row: FORM_WORDS[row[1].form], is_text=True),
+        Cells(
+            "allocations",
+            lambda row: ", ".join(map(_factor, row[1].factors.values())) or "one curve",
+            is_text=True,
+        ),
+        Cells("T in µs", lambda row: row[1].formula, is_text=True),
+        Cells("adjusted R²", lambda row: f"{row[1].adjusted_r2:.4f}"),
+        Cells("adjusted R² of ln T", lambda row: f"{row[1].adjusted_r2_ln:.4f}"),
+        Cells("typical error", lambda row: percent(row[1].deviation)),
+        Cells("AICc above the best", lambda row: f"{row[1].aicc - row[2]:.1f}"),
     ]
-    columns = [
-        "algorithm", "size", "form", "allocations", "T in µs", "adjusted R²", "adjusted R² of ln T",
-        "typical error", "AICc above the best",
-    ]  # fmt: skip
-    return Table(f"All models of {operation}", columns, rows, frozenset({0, 2, 3, 4}))
+    rows = [
+        (growth, model, choice.preferred.aicc) for growth, choice in _chosen(analysis) for model in choice.models
+    ]
+    return table_of(f"All models of {operation}", rows, columns)
 
 
 def crossover_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
     """From which size on an algorithm is faster than another, of every two."""
-    rows = [
-        [
-            *(one.configuration[name] or NONE for name in names),
-            str(one.ranks),
-            one.larger,
-            one.smaller,
-            _about(one.at_B),
-            f"{format_bytes(one.low_B)} … {format_bytes(one.high_B)}",
-            format_bytes(one.last_B),
-        ]
-        for one in analysis.crossovers
+    columns: list[Cells[Crossover]] = [
+        *held(names, lambda one: one.configuration),
+        Cells("ranks", lambda one: str(one.ranks)),
+        Cells("this", lambda one: one.larger, is_text=True),
+        Cells("is faster than", lambda one: one.smaller, is_text=True),
+        Cells("from", lambda one: _about(one.at_B)),
+        Cells("between", lambda one: f"{format_bytes(one.low_B)} … {format_bytes(one.high_B)}"),
+        Cells("up to", lambda one: format_bytes(one.last_B)),
     ]
-    columns = [*headings(names), "ranks", "this", "is faster than", "from", "between", "up to"]
-    more = len(names)
     title = f"Crossover sizes of {operation} on the most ranks measured"
-    text = frozenset({*range(more), more + 1, more + 2})
-    return Table(title, columns, rows, text, f"{operation}-crossovers")
+    return table_of(title, analysis.crossovers, columns, f"{operation}-crossovers")
 
 
 def from_size(one: Crossover) -> str:
@@ -337,7 +330,7 @@ def findings(analysis: Analysis, measured: Any, names: Sequence[str]) -> list[Fi
     return found
 
 
-def _model_sentence(growth: Growth, choice: Choice) -> str:
+def _model_sentence(growth: AlgorithmGrowth, choice: ModelChoice) -> str:
     best, algorithm = choice.preferred, growth.algorithm
     model: Model = best if best.form != SIMULATED else choice.without_one_by_hand()
     simulated = (

@@ -11,7 +11,7 @@ import pandas as pd
 from hockney.models.over_ranks.jumps import SIGNIFICANCE, Examined, Jump, at_boundaries, jumps
 from hockney.models.over_ranks.points import Configuration
 from hockney.report.places import Places
-from hockney.report.tables import NONE, Table, headings
+from hockney.report.tables import NONE, Cells, Table, headings, held, table_of
 from hockney.units import format_bytes
 
 MOST_JUMPS = 3
@@ -53,24 +53,29 @@ def breaks(lines: Mapping[Key, pd.DataFrame], places: Places) -> dict[Key, Break
 
 def jump_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]]) -> Table:
     """The jumps of every curve; `names` are the columns of the configuration that the table shows."""
+    columns: list[Cells[tuple[int, Key, Jump]]] = [
+        Cells("algorithm", lambda row: row[1][1], is_text=True),
+        *held(names, lambda row: row[1][0]),
+        Cells("size", lambda row: format_bytes(row[0])),
+        Cells("between ranks", lambda row: f"{row[2].before} → {row[2].after}"),
+        Cells("level", lambda row: f"× {row[2].level_ratio:.2f}"),
+        Cells(
+            "cost of a further rank",
+            lambda row: f"× {row[2].slope_ratio:.2g}" if row[2].slope_ratio is not None else NONE,
+        ),
+        Cells(
+            "boundary",
+            lambda row: NONE if row[2].boundary is None else LEVEL_WORDS[row[2].boundary],
+            is_text=True,
+        ),
+    ]
     rows = [
-        [
-            label,
-            *(configuration[name] or NONE for name in names),
-            format_bytes(size),
-            f"{jump.before} → {jump.after}",
-            f"× {jump.level_ratio:.2f}",
-            NONE if jump.slope_ratio is None else f"× {jump.slope_ratio:.2g}",
-            NONE if jump.boundary is None else LEVEL_WORDS[jump.boundary],
-        ]
+        (size, key, jump)
         for size, by_curve in broken.items()
-        for (configuration, label), curve_breaks in by_curve.items()
+        for key, curve_breaks in by_curve.items()
         for jump in curve_breaks.notable
     ]
-    columns = ["size", "between ranks", "level", "cost of a further rank", "boundary"]
-    text = frozenset({*range(len(names) + 1), len(names) + 5})
-    title = f"Jumps against ranks (F-test, p < {SIGNIFICANCE})"
-    return Table(title, ["algorithm", *headings(names), *columns], rows, text)
+    return table_of(f"Jumps against ranks (F-test, p < {SIGNIFICANCE})", rows, columns)
 
 
 def boundary_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]]) -> Table:

@@ -14,11 +14,11 @@ from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
 from hockney.models.collectives.statements import domain, formula_text
 from hockney.records.keys import sizes_are_blocks
+from hockney.records.statistic import BY_NAME
 from hockney.report.axes import rate_unit
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import GREY, Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
-from hockney.report.statistic_words import TIME_WORDS
 from hockney.report.style import styles
 from hockney.report.tables import Table
 from hockney.report.views.collective_bounds import least_message
@@ -64,7 +64,7 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
 
 def _words(model: CollectiveModel) -> str:
     """Which time it gives."""
-    return TIME_WORDS.get(model.statistic, "time")
+    return BY_NAME[model.statistic].axis if model.statistic in BY_NAME else "time"
 
 
 def _factor(factor: float | None) -> str:

@@ -21,6 +21,7 @@ from hockney.models.over_ranks.points import (
     telling_placed,
 )
 from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.records.statistic import BY_NAME, OVER_RANKS
 from hockney.report import bandwidths, maps
 from hockney.report.collective_analysis import analyse
 from hockney.report.collective_figures import against_ranks, against_size
@@ -37,12 +38,11 @@ from hockney.report.collective_growth import (
 from hockney.report.collective_jumps import Key, boundary_table, breaks, jump_table
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Explored
-from hockney.report.explorer.explored import Source
+from hockney.report.explorer.explored import Explorable
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
-from hockney.report.statistic_words import STATISTIC_WORDS, TIME_WORDS
 from hockney.report.style import Looks
-from hockney.report.tables import NONE, Table, headings
+from hockney.report.tables import NONE, Cells, Table, headings, held, table_of
 from hockney.report.views.collective_costs import CollectiveCosts
 from hockney.units import format_bytes, format_time
 
@@ -59,7 +59,7 @@ DRAWN_ALGORITHMS = 6
 
 
 def section(
-    source: Source,
+    source: Explorable,
     operation: str,
     places: Places,
     sizes_B: Sequence[int],
@@ -74,9 +74,9 @@ def section(
     them. What can be explored, `seen`, begins with a map of the fastest.
     """
     frame, statistic = source.frame, source.statistics[operation]
-    words = TIME_WORDS.get(statistic, "time")
+    words = BY_NAME[statistic].axis
     measured = source.points[operation]
-    result = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
+    result = Section(operation, operation.capitalize(), BY_NAME[statistic].sentence, folded=True)
     leading = None if seen is None else maps.drawing(operation, seen, looks)
     result.figures += [leading] if leading else []
     if len(set(measured["bytes"])) > 1:
@@ -197,29 +197,23 @@ def _cells(configuration: Configuration, names: Sequence[str]) -> list[str]:
 
 
 def _regressions(lines: Mapping[int, Mapping[Key, pd.DataFrame]], names: Sequence[str]) -> Table:
+    columns: list[Cells[tuple[Key, int, Regression]]] = [
+        Cells("algorithm", lambda row: row[0][1], is_text=True),
+        *held(names, lambda row: row[0][0]),
+        Cells("size", lambda row: format_bytes(row[1])),
+        Cells("fit", lambda row: f"{('linear', 'quadratic')[row[2].degree - 1]}, {row[2].weights}", is_text=True),
+        Cells("T in µs, P = number of ranks (± standard error)", lambda row: _formula(row[2]), is_text=True),
+        Cells("adjusted R²", lambda row: f"{row[2].adjusted_r2:.4f}"),
+        Cells("P (points)", lambda row: f"{row[2].first} … {row[2].last} ({row[2].points})"),
+        Cells("remarks", lambda row: "; ".join(row[2].notes), is_text=True),
+    ]
     rows = [
-        [
-            label,
-            *_cells(configuration, names),
-            format_bytes(size),
-            f"{'linear' if fit.degree == 1 else 'quadratic'}, {fit.weights}",
-            _formula(fit),
-            f"{fit.adjusted_r2:.4f}",
-            f"{fit.first} … {fit.last} ({fit.points})",
-            "; ".join(fit.notes),
-        ]
+        (key, size, fit)
         for size, of_size in lines.items()
-        for (configuration, label), curve in of_size.items()
+        for key, curve in of_size.items()
         for fit in regressions(curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64))
     ]
-    columns = ["size", "fit", "T in µs, P = number of ranks (± standard error)", "adjusted R²", "P (points)"]
-    more = len(names)
-    return Table(
-        "Regressions in the number of ranks",
-        ["algorithm", *headings(names), *columns, "remarks"],
-        rows,
-        frozenset({*range(more + 1), more + 2, more + 3, more + 6}),
-    )
+    return table_of("Regressions in the number of ranks", rows, columns)
 
 
 def _formula(fit: Regression) -> str:
@@ -244,37 +238,25 @@ def _choice_tables(measured: pd.DataFrame, operation: str, all_choices: Sequence
         if choice.ranks == largest[tuple(choice.configuration[name] for name in CONFIGURATION)]
     ]
     listed = last[:MOST_CHOICES]
-    rows = [
-        [
-            *_cells(choice.configuration, names),
-            str(choice.ranks) if choice.ranks else NONE,
-            format_bytes(choice.bytes),
-            choice.best,
-            format_time(choice.best_s),
-            ", ".join(choice.ties) if len(choice.ties) <= 4 else f"{len(choice.ties)} others",
-            str(choice.candidates),
-            NONE if choice.default_s is None else format_time(choice.default_s),
-            _penalty(choice),
-        ]
-        for choice in listed
+    columns: list[Cells[AlgorithmChoice]] = [
+        *held(names, lambda choice: choice.configuration),
+        Cells("ranks", lambda choice: str(choice.ranks or NONE)),
+        Cells("size", lambda choice: format_bytes(choice.bytes)),
+        Cells("fastest", lambda choice: choice.best, is_text=True),
+        Cells("time", lambda choice: format_time(choice.best_s)),
+        Cells("cannot be told from it", _ties, is_text=True),
+        Cells("candidates", lambda choice: str(choice.candidates)),
+        Cells("default", lambda choice: NONE if choice.default_s is None else format_time(choice.default_s)),
+        Cells("penalty", _penalty, is_text=True),
     ]
-    columns = [
-        *headings(names),
-        "ranks",
-        "size",
-        "fastest",
-        "time",
-        "cannot be told from it",
-        "candidates",
-        "default",
-        "penalty",
-    ]
-    more = len(names)
     cut = f" ({len(listed)} of {len(last)})" if len(listed) < len(last) else ""
-    text = frozenset({*range(more), more + 2, more + 4, more + 7})
-    tables = [Table(f"Fastest {operation} on the most ranks measured{cut}", columns, rows, text)]
+    tables = [table_of(f"Fastest {operation} on the most ranks measured{cut}", listed, columns)]
     costs = _penalty_table(all_choices, telling(measured))
     return [*tables, costs] if costs.rows else tables
+
+
+def _ties(choice: AlgorithmChoice) -> str:
+    return ", ".join(choice.ties) if len(choice.ties) <= 4 else f"{len(choice.ties)} others"
 
 
 def _penalty(choice: AlgorithmChoice) -> str:
@@ -356,7 +338,7 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
     if wide.empty:
         return []
     lines = []
-    for name in ("mean_over_ranks", "min_over_ranks", "max_over_ranks"):
+    for name in OVER_RANKS:
         if name in wide.columns:
             ratio = wide[name] / wide["completion"]
             lines.append(

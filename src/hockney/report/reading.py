@@ -30,7 +30,7 @@ from hockney.records.series import default_statistic
 from hockney.report.curves import MessageCurve, curves
 from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.embed import by_wins
-from hockney.report.explorer.explored import Source, explored
+from hockney.report.explorer.explored import Explorable, explored
 from hockney.report.figures import Context
 from hockney.report.findings import shares_cores
 from hockney.report.marks import Peak, found_peaks, marks_of_caches, placed
@@ -185,10 +185,12 @@ class Reading:
         return Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> Explorable:
         """What is explored of it."""
         visits = {name: visits_of(self.contents, name, chosen) for name, chosen in self.statistics.items()}
-        return Source(self.name, self.frame, self.curves, self.statistics, self.launches, self.campaign, visits)
+        return Explorable(
+            self.name, self.frame, self.curves, self.statistics, self.launches, self.campaign, visits
+        )
 
     @cached_property
     def explored(self) -> Explored | None:

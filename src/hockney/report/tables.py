@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from hockney.machine.file import Point
 from hockney.machine.formula import domain, formulas, half_bandwidth_size, interval, latency, quantity
 from hockney.models.base import Parameter
-from hockney.models.over_ranks.points import HEADINGS
+from hockney.models.over_ranks.points import HEADINGS, Configuration
 from hockney.report.curves import MessageCurve
 from hockney.report.marks import percent
 from hockney.units import format_bytes, format_rate, format_size
 
 NONE = "—"
+T = TypeVar("T")
 _IN_REGIMES = ("latency_s", "bandwidth_B_per_s")
 """Named parameters that repeat the first α and the last 1/β, and are left out."""
 
@@ -30,6 +32,31 @@ class Table:
     rows: Sequence[Sequence[str]]
     text: frozenset[int] = field(default_factory=lambda: frozenset({0}))
     id: str = ""
+
+
+@dataclass(frozen=True)
+class Cells(Generic[T]):
+    """A column of a table: its heading, how a row gives its cell, and whether that is text."""
+
+    heading: str
+    of: Callable[[T], str]
+    is_text: bool = False
+
+
+def table_of(caption: str, rows: Iterable[T], columns: Sequence[Cells[T]], anchor: str = "") -> Table:
+    """The table with these columns of some rows; `anchor`: what links on the page lead to."""
+    lines = [[column.of(row) for column in columns] for row in rows]
+    text = frozenset(place for place, column in enumerate(columns) if column.is_text)
+    return Table(caption, [column.heading for column in columns], lines, text, anchor)
+
+
+def held(names: Sequence[str], configuration: Callable[[T], Configuration]) -> list[Cells[T]]:
+    """Columns of what is held in a row, the unknown as a dash."""
+
+    def cells(name: str, heading: str) -> Cells[T]:
+        return Cells(heading, lambda row: configuration(row)[name] or NONE, is_text=True)
+
+    return [cells(name, heading) for name, heading in zip(names, headings(names), strict=True)]
 
 
 def headings(names: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hockney.models.over_ranks.growth import Curve, choose
+from hockney.models.over_ranks.growth import RankCurve, choose
 from hockney.statistics import Array
 
 RANKS = np.arange(2.0, 49.0, 2.0)
@@ -15,10 +15,10 @@ ALLOCATIONS = ("core", "socket", "node")
 
 def curves(
     time_us: Array, seed: int, factors: tuple[float, ...] = (1.0, 1.0, 1.0), spread: float = 0.03
-) -> list[Curve]:
+) -> list[RankCurve]:
     noise = np.random.default_rng(seed)
     return [
-        Curve(name, RANKS, 1e-6 * factor * time_us * np.exp(noise.normal(0, spread, RANKS.size)))
+        RankCurve(name, RANKS, 1e-6 * factor * time_us * np.exp(noise.normal(0, spread, RANKS.size)))
         for name, factor in zip(ALLOCATIONS, factors, strict=True)
     ]
 
@@ -83,7 +83,7 @@ def test_allocations_of_different_shape_are_told() -> None:
 def test_the_schedules_own_form_is_preferred_to_an_equal_one() -> None:
     """P − 1 rounds are a line in P: the form that has a reason is named."""
     plain = curves(0.5 + 0.117 * RANKS, 3)
-    own = [Curve(one.allocation, one.ranks, one.time_s, {"schedule": one.ranks - 1}) for one in plain]
+    own = [RankCurve(one.allocation, one.ranks, one.time_s, {"schedule": one.ranks - 1}) for one in plain]
     chosen = choose(own)
     assert chosen is not None
     by_form = {model.form: model for model in reversed(chosen.models) if not model.factors}
@@ -95,7 +95,7 @@ def test_the_schedules_own_form_is_preferred_to_an_equal_one() -> None:
 
 def test_steps_of_a_tree_choose_its_depth() -> None:
     depth = np.ceil(np.log2(RANKS))
-    made = [Curve(c.allocation, c.ranks, c.time_s, {"schedule": depth}) for c in curves(0.3 + 0.8 * depth, 4)]
+    made = [RankCurve(c.allocation, c.ranks, c.time_s, {"schedule": depth}) for c in curves(0.3 + 0.8 * depth, 4)]
     chosen = choose(made)
     assert chosen is not None
     assert chosen.preferred.form == "schedule"
@@ -116,8 +116,8 @@ def test_adjusted_r2_is_that_of_scipy_where_noise_is_small() -> None:
 
 
 def test_too_few_points_choose_nothing() -> None:
-    assert choose([Curve("core", np.array([2.0, 4.0, 8.0]), np.array([1.0, 2.0, 3.0]))]) is None
-    same = Curve("core", np.full(9, 4.0), np.linspace(1, 2, 9))
+    assert choose([RankCurve("core", np.array([2.0, 4.0, 8.0]), np.array([1.0, 2.0, 3.0]))]) is None
+    same = RankCurve("core", np.full(9, 4.0), np.linspace(1, 2, 9))
     assert choose([same]) is None
 
 

@@ -14,8 +14,8 @@ from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.shared_step import LEAST_SCALE, Plain, excess_of, fitted, likelihoods, tails_of
 from hockney.models.over_ranks.steps import (
     DISAGREE,
-    Candidate,
     Searched,
+    StepPlace,
     block_changes,
     candidates,
     search,
@@ -155,13 +155,13 @@ def test_candidates_are_powers_of_two_and_boundaries() -> None:
     sparse = np.arange(2.0, 131.0, 4.0)
     made = candidates(sparse, [Boundary(14, 18, "numa"), Boundary(62, 66, "package"), Boundary(94, 98, "node")])
     assert made == [
-        Candidate(2, 6, ("power_of_two",)),
-        Candidate(6, 10, ("power_of_two",)),
-        Candidate(14, 18, ("power_of_two", "numa")),
-        Candidate(30, 34, ("power_of_two",)),
-        Candidate(62, 66, ("power_of_two", "package")),
-        Candidate(94, 98, ("node",)),
-        Candidate(126, 130, ("power_of_two",)),
+        StepPlace(2, 6, ("power_of_two",)),
+        StepPlace(6, 10, ("power_of_two",)),
+        StepPlace(14, 18, ("power_of_two", "numa")),
+        StepPlace(30, 34, ("power_of_two",)),
+        StepPlace(62, 66, ("power_of_two", "package")),
+        StepPlace(94, 98, ("node",)),
+        StepPlace(126, 130, ("power_of_two",)),
     ]
 
 

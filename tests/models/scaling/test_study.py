@@ -20,17 +20,17 @@ def times(serial: float, coherency: float, noise: float = 0.0, seed: int = 1) ->
 
 def test_speedups_are_against_the_median_of_one_process() -> None:
     made = study(Times(np.array([1.0, 1, 1, 2, 4]), np.array([9.0, 10, 30, 5, 4])), "amdahl")
-    points = made.as_data()["points"]
-    assert [one["speedup"] for one in points] == pytest.approx([1, 2, 2.5])
-    assert [one["efficiency"] for one in points] == pytest.approx([1, 1, 0.625])
-    assert [one["repetitions"] for one in points] == [3, 1, 1]
+    points = made.points
+    assert [one.speedup for one in points] == pytest.approx([1, 2, 2.5])
+    assert [one.efficiency for one in points] == pytest.approx([1, 1, 0.625])
+    assert [one.repetitions for one in points] == [3, 1, 1]
     # Karp and Flatt: (1/2.5 − 1/4)/(1 − 1/4) = 0.2
-    assert [one["karp_flatt"] for one in points] == [None, pytest.approx(0), pytest.approx(0.2)]
+    assert [one.karp_flatt for one in points] == [None, pytest.approx(0), pytest.approx(0.2)]
 
 
 def test_weak_scaling_multiplies_by_the_work() -> None:
     made = study(Times(np.array([1.0, 2, 4]), np.array([10.0, 10, 12.5])), is_weak=True)
-    assert [one["speedup"] for one in made.as_data()["points"]] == pytest.approx([1, 2, 3.2])
+    assert [one.speedup for one in made.points] == pytest.approx([1, 2, 3.2])
     assert list(made.fits) == ["growing_overhead", "gustafson"]
 
 

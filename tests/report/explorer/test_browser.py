@@ -18,7 +18,7 @@ from tests.report.explorer.planted import planted
 from hockney.records import table
 from hockney.report.compare import compare
 from hockney.report.explorer.chart import MISSED, MODELS, VIEWS, Explored, Selection, View, panel
-from hockney.report.explorer.explored import Source, explored
+from hockney.report.explorer.explored import Explorable, explored
 from hockney.report.make import make, write_html
 from hockney.report.maps import shade
 from hockney.units import format_bytes, format_time
@@ -47,7 +47,7 @@ def seen(path: Path) -> Explored:
     report = make(path)
     statistics = dict.fromkeys(("barrier", "bcast", "reduce"), "completion")
     assert report.reading is not None
-    made = explored([Source(path.name, report.reading.frame, report.curves, statistics)])
+    made = explored([Explorable(path.name, report.reading.frame, report.curves, statistics)])
     assert made is not None
     return made
 

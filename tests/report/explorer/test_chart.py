@@ -37,7 +37,7 @@ from hockney.report.explorer.chart import (
     panel,
 )
 from hockney.report.explorer.drawn import draw
-from hockney.report.explorer.explored import Source, explored
+from hockney.report.explorer.explored import Explorable, explored
 from hockney.report.figures import Context, overview, residuals, with_fits
 from hockney.report.places import Places
 from hockney.report.style import PENALTIES, Looks, drawing_style, model_styles
@@ -50,7 +50,7 @@ def frame(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def seen(frame: pd.DataFrame) -> Explored:
-    made = explored([Source("t.csv", frame, [], dict.fromkeys(("barrier", "bcast", "reduce"), "completion"))])
+    made = explored([Explorable("t.csv", frame, [], dict.fromkeys(("barrier", "bcast", "reduce"), "completion"))])
     assert made is not None
     return made
 
@@ -63,7 +63,7 @@ def test_the_first_choice_is_where_the_default_costs_most(seen: Explored) -> Non
 
 
 def test_a_reader_begins_with_what_the_page_is_about(frame: pd.DataFrame) -> None:
-    sources = [Source("t.csv", frame, [], dict.fromkeys(("barrier", "bcast", "reduce"), "completion"))]
+    sources = [Explorable("t.csv", frame, [], dict.fromkeys(("barrier", "bcast", "reduce"), "completion"))]
     for about, first in (((), "barrier"), (("allreduce", "reduce", "bcast"), "reduce"), (("ring",), "barrier")):
         made = explored(sources, about)
         assert made is not None
@@ -105,7 +105,7 @@ def test_a_default_is_known_by_more_than_its_name(frame: pd.DataFrame) -> None:
     fast = frame.assign(
         time_s=frame["time_s"] / np.where(is_default, 20, 1), segment_bytes=np.where(is_default, 4096, np.nan)
     )
-    made = explored([Source("t.csv", fast.drop(columns=["low_s", "high_s"]), [], {"bcast": "completion"})])
+    made = explored([Explorable("t.csv", fast.drop(columns=["low_s", "high_s"]), [], {"bcast": "completion"})])
     assert made is not None
     assert {
         (cell.best != "default", cell.is_default) for cell in panel(FASTEST, made.first["bcast"], made).cells
@@ -158,7 +158,7 @@ def test_the_overview_of_messages_draws_the_numbers_of_its_choice(tmp_path: Path
     """Its lines and bars, of times and of rates, are those of the charts that the explorer begins with."""
     contents = read(planted(tmp_path / "t.csv"))
     every = curves(fitted(contents, statistics={}))
-    made = explored([Source("t.csv", contents.frame, every, {})])
+    made = explored([Explorable("t.csv", contents.frame, every, {})])
     assert made is not None
     with drawing_style():
         drawing = overview("pingpong", "pingpong", every, Context(model_styles(models.names())))
@@ -182,7 +182,7 @@ def test_fits_and_residuals_in_print_are_those_of_the_page(tmp_path: Path) -> No
     """Print draws the lines of the models' two charts; the page's data say the same regimes, to nine digits."""
     contents = read(planted(tmp_path / "t.csv"))
     every = curves(fitted(contents, statistics={}))
-    made = explored([Source("t.csv", contents.frame, every, {})])
+    made = explored([Explorable("t.csv", contents.frame, every, {})])
     assert made is not None
     first, curve = made.first["pingpong"], every[0]
     context = Context(model_styles(models.names()))
@@ -265,7 +265,7 @@ def test_placements_with_several_algorithms_have_a_figure_each(frame: pd.DataFra
     """One line for a placement would join the times of different algorithms."""
     few = frame[frame["ranks"] > 8]  # nothing is fitted against two numbers of ranks
     with drawing_style():
-        source = Source("t.csv", few, [], {"bcast": "completion"})
+        source = Explorable("t.csv", few, [], {"bcast": "completion"})
         section = collectives.section(source, "bcast", Places(few), (), Looks())
     assert [drawing.title for drawing in section.figures if drawing.name.startswith("bcast-against-size")] == [
         f"bcast by algorithm, 32 ranks, allocation {mapping}." for mapping in ("core", "node")

@@ -7,6 +7,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
+from hockney.api.simulations import SimulatedCollective, SimulatedGoal
 
 
 class KnownAlgorithm(TypedDict):
@@ -159,60 +160,6 @@ class ExportAnswer(Problem):
     file: str
     format: str
     characters: int
-
-
-Sourced = TypedDict("Sourced", {"value": float | None, "from": str})
-
-
-class SimulatedPath(TypedDict):
-    """What the last rank waited for."""
-
-    latencies: int
-    send_overheads: int
-    receive_overheads: int
-    gaps: int
-    handshakes: int
-    bytes: int
-    reduced_bytes: int
-    copied_bytes: int
-    terms_s: dict[str, float]
-
-
-class Simulated(TypedDict):
-    """Times of all ranks."""
-
-    ranks: int
-    parameters: dict[str, dict[str, Sourced]]
-    warnings: list[str]
-    noise_s: float
-    seed: int | None
-    method: str
-    makespan_s: float
-    mean_over_ranks_s: float
-    min_over_ranks_s: float
-    messages: int
-    engine_s: float
-    critical_path: NotRequired[SimulatedPath]
-    per_rank: NotRequired[str]
-    trace: NotRequired[str]
-
-
-class SimulatedCollective(Simulated):
-    """Of a collective."""
-
-    collective: str
-    algorithm: str
-    bytes: int
-    root: int
-    segment_bytes: int | None
-    radix: int | None
-
-
-class SimulatedGoal(Simulated):
-    """Of a GOAL file."""
-
-    goal: str
-    tick_s: float
 
 
 answer("simulate")(SimulatedCollective | SimulatedGoal)

@@ -24,7 +24,7 @@ _TINY_S = 1e-15
 
 
 @dataclass(frozen=True)
-class Curve:
+class RankCurve:
     """Times of one algorithm under one allocation: `ranks`, `time_s` and columns of its own forms, shape (n,).
 
     `own`: form → seconds or counts that the schedule gives at these ranks, NaN where it gives none.
@@ -70,7 +70,7 @@ class Model:
     runs_together: float
     """Correlation of neighbouring residuals: far above 0, the form misses something and intervals are widened."""
 
-    def at_s(self, curve: Curve) -> Array:
+    def at_s(self, curve: RankCurve) -> Array:
         """Seconds at the ranks of `curve`, NaN where its own form has no value."""
         design = _design(self.form, curve, self.centre, self.half)
         assert design is not None  # a curve of the algorithm that was fitted
@@ -96,7 +96,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """All models of one algorithm, the preferred first.
 
     `level_gain`: by how much the criterion falls if each allocation has a factor; `shape_gain`: by how much more
@@ -132,7 +132,7 @@ _TERMS: Mapping[str, Callable[[Array, Array], tuple[tuple[str, ...], Array]]] = 
 }
 
 
-def _design(form: str, curve: Curve, centre: float, half: float) -> tuple[tuple[str, ...], Array] | None:
+def _design(form: str, curve: RankCurve, centre: float, half: float) -> tuple[tuple[str, ...], Array] | None:
     """Names and columns of a form at the ranks of a curve; None where the curve has no such form."""
     if form in _TERMS:
         return _TERMS[form](curve.ranks, (curve.ranks - centre) / half)
@@ -142,7 +142,7 @@ def _design(form: str, curve: Curve, centre: float, half: float) -> tuple[tuple[
     return ("", name), np.column_stack([np.ones_like(curve.ranks), curve.own[form]])
 
 
-def choose(curves: Sequence[Curve]) -> Choice | None:
+def choose(curves: Sequence[RankCurve]) -> ModelChoice | None:
     """The models of one algorithm over its allocations; None where there are too few points.
 
     Each form is fitted with one curve for all and with a factor for each allocation; the least criterion (AICc)
@@ -172,10 +172,10 @@ def choose(curves: Sequence[Curve]) -> Choice | None:
             square = sum(model.deviation**2 * (model.points - len(model.coefficients)) for model in known)
             coefficients = sum(len(model.coefficients) for model in known)
             shape_gain = min(model.aicc for model in alike.values()) - aicc(square, ranks.size, coefficients)
-    return Choice(models, level_gain, shape_gain, tuple(curve.allocation for curve in curves))
+    return ModelChoice(models, level_gain, shape_gain, tuple(curve.allocation for curve in curves))
 
 
-def _fit(form: str, curves: Sequence[Curve], centre: float, half: float, *, own_level: bool) -> Model | None:
+def _fit(form: str, curves: Sequence[RankCurve], centre: float, half: float, *, own_level: bool) -> Model | None:
     designs = [_design(form, curve, centre, half) for curve in curves]
     known = [design for design in designs if design is not None]
     if len(known) < len(curves):
@@ -266,7 +266,7 @@ def _adjusted(missed: Array, of: Array, count: int) -> float:
     return 1 - float(missed @ missed) / (of.size - count) / (total / (of.size - 1))
 
 
-def _together(missed: Array, curves: Sequence[Curve]) -> float:
+def _together(missed: Array, curves: Sequence[RankCurve]) -> float:
     """The correlation of residuals at neighbouring ranks, along each curve."""
     products, squares, first = 0.0, 0.0, 0
     for curve in curves:

@@ -36,7 +36,7 @@ Stepped = Literal["none", "shared", "own"] | Sequence[int]
 
 
 @dataclass(frozen=True)
-class Shape:
+class StepShape:
     """What a curve at n ranks may be made of.
 
     `basis`: orthonormal columns of the smooth curve and of other steps, (n, p); `column`: 1 beyond the place,
@@ -72,7 +72,7 @@ def smooth(table: Array, time: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Fit:
+class StepFit:
     """Of m sets of k curves: ln likelihood, step (0 without) and scale of the residuals of each, (k, m)."""
 
     of_each: Array
@@ -84,13 +84,13 @@ class Fit:
         """Of all curves of a set, ln, (m,)."""
         return np.asarray(self.of_each.sum(axis=0))
 
-    def of(self, of_group: Sequence[int], group: int) -> Fit:
+    def of(self, of_group: Sequence[int], group: int) -> StepFit:
         """Those of one group of curves."""
         own = np.equal(of_group, group)
-        return Fit(self.of_each[own], self.level[own], self.scales[own])
+        return StepFit(self.of_each[own], self.level[own], self.scales[own])
 
 
-def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Array, step: Stepped) -> Fit:
+def fitted(curves: Sequence[StepShape], targets: Sequence[Array], tail: float | Array, step: Stepped) -> StepFit:
     """The most likely k curves and their steps, by weights that follow the residuals.
 
     `targets`: (m, n) for each curve; `tail`: one for all, of each set, (m,), or of each curve, (k, 1). All sets
@@ -140,10 +140,10 @@ def fitted(curves: Sequence[Shape], targets: Sequence[Array], tail: float | Arra
     tail = tail[..., 0]
     constant = gammaln((tail + 1) / 2) - gammaln(tail / 2) - np.log(np.pi * tail) / 2
     likelihood = counts * (constant - np.log(scale)) - (tail + 1) / 2 * spread
-    return Fit(likelihood, level, scale)
+    return StepFit(likelihood, level, scale)
 
 
-def likelihoods(curves: Sequence[Shape], targets: Sequence[Array], points: int) -> Array:
+def likelihoods(curves: Sequence[StepShape], targets: Sequence[Array], points: int) -> Array:
     """ln likelihood of curves, each with a step of its own, with each of `TAILS`; targets of shape (n,).
 
     `points`: how many there are. Near several places one is in several curves, and tells of its tail once.
@@ -182,7 +182,7 @@ def excess_of(plain: tuple[Plain, ...]) -> float:
     the ratio and has the mean 1 exactly, so that a quarter of the draws tells as much (a control variate).
     """
     designs = [np.frombuffer(one.columns).reshape(one.points, -1) for one in plain]
-    made = [Shape(basis_of(design[:, :-1]), design[:, -1]) for design in designs]
+    made = [StepShape(basis_of(design[:, :-1]), design[:, -1]) for design in designs]
     tails = [one.tail for one in plain]
     noise = np.random.default_rng(1)
     targets = [

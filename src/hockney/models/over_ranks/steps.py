@@ -23,9 +23,9 @@ from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
 from hockney.models.over_ranks.shared_step import (
-    Fit,
     Plain,
-    Shape,
+    StepFit,
+    StepShape,
     basis_of,
     excess_of,
     fitted,
@@ -60,7 +60,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class StepPlace:
     """A place where a step has a reason: `before` ranks are measured, `after` is the next number of ranks.
 
     A power of two lies at `at` itself (`before` < `at` ≤ `after`, or `before` = `at`); a boundary lies between.
@@ -72,7 +72,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Step:
+class LevelStep:
     """How much longer an operation takes beyond a place: the ratio of levels and its 95 % interval.
 
     `p_value` None: the curve has too few points there to tell. `likelihood`: ln of that of the curves with it.
@@ -85,19 +85,19 @@ class Step:
     likelihood: float
 
 
-UNTOLD = Step(math.nan, math.nan, math.nan, None, math.nan)
+UNTOLD = LevelStep(math.nan, math.nan, math.nan, None, math.nan)
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundStep:
     """A step of one algorithm: of its allocations together, and of each.
 
     `is_common`: they show it together; `shown_by`: those in which it can be told by itself.
     """
 
-    candidate: Candidate
-    together: Step
-    each: Mapping[str, Step]
+    candidate: StepPlace
+    together: LevelStep
+    each: Mapping[str, LevelStep]
     is_common: bool
     shown_by: tuple[str, ...]
 
@@ -111,9 +111,9 @@ class Found:
 class Searched:
     """What was looked for, and what was found, in the order of ranks."""
 
-    found: list[Found]
-    tested: list[Candidate]
-    untested: list[Candidate]
+    found: list[FoundStep]
+    tested: list[StepPlace]
+    untested: list[StepPlace]
     """Places with too few points of every curve."""
 
 
@@ -129,7 +129,7 @@ def block_changes(size_B: int, segment_B: int, limits_B: Iterable[float]) -> lis
 
 def candidates(
     rank_counts: Iterable[float], boundaries: Sequence[Boundary] = (), changes: Iterable[tuple[int, Why]] = ()
-) -> list[Candidate]:
+) -> list[StepPlace]:
     """Powers of two, boundaries and `block_changes` inside the measured numbers of ranks, in order.
 
     Those of one gap are one.
@@ -152,7 +152,7 @@ def candidates(
         if not below or not above or (below[-1] == power and len(below) < 2):
             continue
         why.setdefault((below[-1], above[0]), []).insert(0, POWER)
-    return [Candidate(*gap, tuple(dict.fromkeys(words))) for gap, words in sorted(why.items())]
+    return [StepPlace(*gap, tuple(dict.fromkeys(words))) for gap, words in sorted(why.items())]
 
 
 POWER: Literal["power_of_two"] = "power_of_two"
@@ -160,7 +160,7 @@ POWER: Literal["power_of_two"] = "power_of_two"
 
 def search(
     curves: Mapping[str, tuple[Array, Array]],
-    places: Mapping[str, Sequence[Candidate]],
+    places: Mapping[str, Sequence[StepPlace]],
     alike: Mapping[str, Sequence[tuple[Array, Array]]] | None = None,
 ) -> Searched:
     """Steps of one algorithm; `curves`: allocation → ranks and times, shape (n,); `places`: its candidates.
@@ -171,7 +171,7 @@ def search(
     taken first, and the others are looked for beside it, until none is left; what is then no longer told is
     dropped.
     """
-    by_place: dict[int, dict[str, Candidate]] = {}
+    by_place: dict[int, dict[str, StepPlace]] = {}
     for allocation, own in places.items():
         for candidate in own:
             by_place.setdefault(_key(candidate), {})[allocation] = candidate
@@ -204,7 +204,7 @@ def search(
     tails = tails_of(by_tail, DISAGREE)
 
     @cache
-    def found_at(place: int, besides: tuple[int, ...]) -> Found | None:
+    def found_at(place: int, besides: tuple[int, ...]) -> FoundStep | None:
         # Beside steps that were taken no curve may be left that can tell.
         if not (told := measured(place, besides) if besides else alone[place]):
             return None
@@ -230,12 +230,14 @@ def search(
         if not shown and not is_common:
             return None
         own = by_place[place].values()
-        whole = Candidate(
+        whole = StepPlace(
             max(one.before for one in own),
             min(one.after for one in own),
             tuple(dict.fromkeys(word for one in own for word in one.why)),
         )
-        return Found(whole, joint, {name: each.get(name, UNTOLD) for name in by_place[place]}, is_common, shown)
+        return FoundStep(
+            whole, joint, {name: each.get(name, UNTOLD) for name in by_place[place]}, is_common, shown
+        )
 
     taken: list[int] = []
     while left := [place for place in alone if place not in taken]:
@@ -252,16 +254,16 @@ def search(
     )
 
 
-def _is_near(place: Candidate, other: Candidate) -> bool:
+def _is_near(place: StepPlace, other: StepPlace) -> bool:
     """Whether some of the points that count at a place may lie on either side of the other."""
     return place.before / SPAN <= other.before and other.after <= place.after * SPAN
 
 
-def _is_told(one: Step, significance: float) -> bool:
+def _is_told(one: LevelStep, significance: float) -> bool:
     return one.p_value is not None and one.p_value < significance and abs(math.log(one.ratio)) >= LEAST
 
 
-def _key(candidate: Candidate) -> int:
+def _key(candidate: StepPlace) -> int:
     """Candidates at one power of two are one place on all grids; a boundary is where it is."""
     if POWER in candidate.why:
         return int(2 ** ((candidate.after - 1).bit_length() - 1))
@@ -269,7 +271,7 @@ def _key(candidate: Candidate) -> int:
 
 
 @dataclass(frozen=True)
-class _Curve(Shape):
+class _Curve(StepShape):
     """A curve near a place: `target`, n residuals of ln T from a smooth curve, and what may make them up.
 
     `square`: the squared length of what the basis leaves of the column. `drawn`: the arguments of `_columns` on
@@ -281,11 +283,11 @@ class _Curve(Shape):
     drawn: _Drawn
 
 
-_Drawn = tuple[tuple[float, ...], Candidate, tuple[Candidate, ...], tuple[Candidate, ...]]
+_Drawn = tuple[tuple[float, ...], StepPlace, tuple[StepPlace, ...], tuple[StepPlace, ...]]
 
 
 def _measured(
-    ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
+    ranks: Array, time_s: Array, place: StepPlace, others: Sequence[StepPlace], candidates: Sequence[StepPlace]
 ) -> _Curve | None:
     """One curve T(P), ranks and times of shape (n,), near a place; None where it cannot tell a step.
 
@@ -303,8 +305,12 @@ def _measured(
 
 
 def _tested(
-    curves: Sequence[_Curve], fits: Sequence[Fit], tails: Array, significance: float, apart: Sequence[Step] = ()
-) -> Step:
+    curves: Sequence[_Curve],
+    fits: Sequence[StepFit],
+    tails: Array,
+    significance: float,
+    apart: Sequence[LevelStep] = (),
+) -> LevelStep:
     """The step that these curves share, tested for this significance: only what may be told is drawn for.
 
     `fits`: the curves without it, and with it. `tails`: of each curve, by `tails_of`. `apart`: steps of groups of
@@ -330,7 +336,7 @@ def _tested(
     # The interval is that of the ratio of likelihoods, as far as that tells a step from none.
     reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
     middle, low, high = (math.exp(level + side * reach) for side in (0, -1, 1))
-    return Step(middle, low, high, float(2 * special.ndtr(-root)), likelihood)
+    return LevelStep(middle, low, high, float(2 * special.ndtr(-root)), likelihood)
 
 
 def _plain(drawn: _Drawn, tail: float) -> Plain:
@@ -340,7 +346,7 @@ def _plain(drawn: _Drawn, tail: float) -> Plain:
 
 
 def simulated_step(
-    ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
+    ranks: Array, time_s: Array, place: StepPlace, others: Sequence[StepPlace], candidates: Sequence[StepPlace]
 ) -> float:
     """The ratio that a curve without noise has at a place by the same definition; NaN where it cannot tell."""
     measured = _prepared(ranks, time_s, place, others, candidates)
@@ -351,7 +357,7 @@ def simulated_step(
 
 
 def _prepared(
-    ranks: Array, time_s: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
+    ranks: Array, time_s: Array, place: StepPlace, others: Sequence[StepPlace], candidates: Sequence[StepPlace]
 ) -> tuple[Array, Array, Array] | None:
     """The ranks near a place, `_columns` and ln T there; None where points on a side are too few."""
     near = counts_at(ranks, place)
@@ -364,12 +370,12 @@ def _prepared(
     return at, _columns(at, shape, place, others, candidates), np.log(time / shape)
 
 
-def counts_at(ranks: Array, place: Candidate) -> Mask:
+def counts_at(ranks: Array, place: StepPlace) -> Mask:
     """Which points count at a place."""
     return np.asarray((ranks >= place.before / SPAN) & (ranks <= place.after * SPAN))
 
 
-def _powers(place: Candidate, candidates: Sequence[Candidate]) -> list[int]:
+def _powers(place: StepPlace, candidates: Sequence[StepPlace]) -> list[int]:
     return [2 ** ((one.after - 1).bit_length() - 1) for one in {place, *candidates} if POWER in one.why]
 
 
@@ -378,7 +384,7 @@ def _curve(at: Array) -> Array:
 
 
 def _columns(
-    at: Array, shape: Array, place: Candidate, others: Sequence[Candidate], candidates: Sequence[Candidate]
+    at: Array, shape: Array, place: StepPlace, others: Sequence[StepPlace], candidates: Sequence[StepPlace]
 ) -> Array:
     """Columns of the smooth curve, of the other places and last of this one."""
     # The tangent space of curves a + bP + cP² + d log P at the best of them: a step multiplies, so that ln T is
@@ -396,5 +402,5 @@ def _columns(
     return np.hstack([*columns, _sides(at, place)[1][:, None].astype(np.float64)])
 
 
-def _sides(at: Array, place: Candidate) -> tuple[Mask, Mask]:
+def _sides(at: Array, place: StepPlace) -> tuple[Mask, Mask]:
     return at <= place.before, at >= place.after

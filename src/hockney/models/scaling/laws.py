@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from hockney.registry import Registry
 
@@ -181,3 +184,62 @@ class UniversalScalability(Law):
 
 
 laws.register("usl")(UniversalScalability())
+
+
+@dataclass(frozen=True)
+class LawPoint:
+    """Speed-up by a law."""
+
+    processes: int
+    speedup: float
+    efficiency: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawAnswer:
+    """A law and what follows from it; a parameter that it has not, or a limit that there is none of, is null."""
+
+    law: str
+    serial_fraction: float | None = None
+    parallel_fraction: float | None = None
+    contention: float | None = None
+    coherency: float | None = None
+    speedup_limit: float | None = None
+    efficiency_limit: float | None = None
+    peak_processes: float | None = None
+    peak_speedup: float | None = None
+    efficiency: float | None
+    max_processes: int | None
+    max_processes_bound: float | None
+    points: list[LawPoint]
+    title: Annotated[str, Field(exclude=True)]
+    formula: Annotated[str, Field(exclude=True)]
+    parameters: Annotated[dict[str, float], Field(exclude=True)]
+    limits: Annotated[dict[str, float | None], Field(exclude=True)]
+
+
+def answer(name: str, theta: Sequence[float], efficiency: float | None, counts: Sequence[int]) -> LawAnswer:
+    """What follows from a law: its limits, the most processes for an efficiency, and points of its curve."""
+    law = laws.get(name)
+    parameters = dict(zip(law.upper, theta, strict=True))
+    exactly = [exact(parameter) for parameter in theta]
+    most, bound = (efficiency and whole_processes(law, efficiency, theta)) or (None, None)
+    speedups = [law.speedup(Fraction(count), exactly) for count in counts]
+    limits = law.limits(theta)
+    return LawAnswer(
+        law=name,
+        **parameters,
+        parallel_fraction=float(1 - exactly[0]) if "serial_fraction" in parameters else None,
+        **limits,
+        efficiency=efficiency,
+        max_processes=most,
+        max_processes_bound=bound,
+        points=[
+            LawPoint(count, float(speedup), float(speedup / count))
+            for count, speedup in zip(counts, speedups, strict=True)
+        ],
+        title=law.title,
+        formula=law.formula,
+        parameters=parameters,
+        limits=limits,
+    )

@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, InstanceOf, computed_field
 
 from hockney.errors import RequestError
 from hockney.models.scaling.fit import MISFIT, TELLING, Break, LawFit, find_break, fit_law
 from hockney.models.scaling.laws import laws
 from hockney.models.scaling.times import Times
+
+
+class FittedLaw(LawFit):
+    """A law that was fitted."""
+
+    law: Annotated[str, Field(exclude=True)]
+
+
+@dataclass(frozen=True)
+class SkippedLaw:
+    """A law that could not be fitted, and why."""
+
+    skipped: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredPoint:
+    """Measured times on so many processes."""
+
+    processes: int
+    repetitions: int
+    median_time_s: float
+    speedup: float
+    efficiency: float
+    karp_flatt: float | None
+    law_speedup: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -22,16 +50,54 @@ class Study:
     `broken`: where the time steps, so that laws have a factor from there on.
     """
 
-    times: Times
-    is_weak: bool
-    fits: dict[str, LawFit]
-    skipped: dict[str, str]
+    times: Annotated[InstanceOf[Times], Field(exclude=True)]
+    is_weak: Annotated[bool, Field(exclude=True)]
+    fits: Annotated[dict[str, LawFit], Field(exclude=True)]
+    skipped: Annotated[dict[str, str], Field(exclude=True)]
     baseline_s: float
-    is_extrapolated: bool
+    is_extrapolated: Annotated[bool, Field(exclude=True)]
     preferred: str | None
     comparison: str
     notes: list[str]
-    broken: Break | None = None
+    broken: Annotated[Break | None, Field(serialization_alias="break")] = None
+    curve: str = ""
+
+    @computed_field
+    @property
+    def scaling(self) -> str:
+        """`weak`, where the work grew with the processes, or `strong`."""
+        return "weak" if self.is_weak else "strong"
+
+    @computed_field
+    @property
+    def baseline(self) -> str:
+        """Whether a time of one process was measured."""
+        return "extrapolated" if self.is_extrapolated else "measured"
+
+    @computed_field
+    @property
+    def laws(self) -> dict[str, FittedLaw | SkippedLaw]:
+        """Each law, or why there is none."""
+        skipped = {name: SkippedLaw(why) for name, why in self.skipped.items()}
+        return {name: FittedLaw(**dict(fit)) for name, fit in self.fits.items()} | skipped
+
+    @computed_field
+    @property
+    def points(self) -> list[MeasuredPoint]:
+        """The medians, with their speed-ups."""
+        counts, medians_s = self.times.counts, self.times.medians_s()
+        return [
+            MeasuredPoint(
+                processes=int(count),
+                repetitions=int(np.count_nonzero(self.times.processes == count)),
+                median_time_s=float(time_s),
+                speedup=float(speedup),
+                efficiency=float(speedup / count),
+                karp_flatt=None if self.is_weak or count == 1 else _karp_flatt(count, speedup),
+                law_speedup={name: float(self.law_speedups(name, count)) for name in self.fits},
+            )
+            for count, time_s, speedup in zip(counts, medians_s, self.speedups(counts, medians_s), strict=True)
+        ]
 
     def speedups(self, processes: NDArray[np.float64], time_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """T(1)/T(p), with weak scaling p·T(1)/T(p); shapes (N,)."""
@@ -42,33 +108,27 @@ class Study:
         fit = self.fits[law]
         return self.baseline_s / fit.serial_time_s.value * fit.speedup(processes)
 
-    def as_data(self) -> dict[str, Any]:
-        """All of it as JSON."""
-        counts, medians_s = self.times.counts, self.times.medians_s()
-        rows = zip(counts, medians_s, self.speedups(counts, medians_s), strict=True)
-        return {
-            "scaling": "weak" if self.is_weak else "strong",
-            "baseline_s": self.baseline_s,
-            "baseline": "extrapolated" if self.is_extrapolated else "measured",
-            "points": [
-                {
-                    "processes": int(count),
-                    "repetitions": int(np.count_nonzero(self.times.processes == count)),
-                    "median_time_s": float(time_s),
-                    "speedup": float(speedup),
-                    "efficiency": float(speedup / count),
-                    "karp_flatt": None if self.is_weak or count == 1 else _karp_flatt(count, speedup),
-                    "law_speedup": {name: float(self.law_speedups(name, count)) for name in self.fits},
-                }
-                for count, time_s, speedup in rows
-            ],
-            "laws": {name: fit.model_dump(exclude={"law"}) for name, fit in self.fits.items()}
-            | {name: {"skipped": why} for name, why in self.skipped.items()},
-            "preferred": self.preferred,
-            "comparison": self.comparison,
-            "notes": self.notes,
-            "break": None if self.broken is None else self.broken.model_dump(),
-        }
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOfFile(Study):
+    """One curve, and where it is from."""
+
+    path: Annotated[Path, Field(serialization_alias="times")]
+    figure: Path | None
+
+    @property
+    def studies(self) -> list[Study]:
+        """Itself."""
+        return [self]
+
+
+@dataclass(frozen=True)
+class ScalingStudies:
+    """Several curves."""
+
+    path: Annotated[Path, Field(serialization_alias="times")]
+    figure: Path | None
+    studies: Annotated[list[Study], Field(serialization_alias="curves")]
 
 
 def _karp_flatt(count: float, speedup: float) -> float:

@@ -13,7 +13,8 @@ from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.records.columns import POINT, SCALE
 from hockney.records.folder import Campaign
-from hockney.records.table import RATES, text_rows
+from hockney.records.statistic import RATES
+from hockney.records.table import text_rows
 from hockney.units import LONGEST_S
 
 Array = NDArray[np.float64]

@@ -14,9 +14,9 @@ from hockney.models.over_ranks.bandwidth import blocks, moved_blocks
 from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
 from hockney.models.over_ranks.points import PLACED, Configuration, Visits, points, telling_placed
 from hockney.records.keys import COLLECTIVES
+from hockney.records.statistic import BY_NAME
 from hockney.report.curves import MessageCurve, by_operation
 from hockney.report.explorer.chart import DIMENSIONS, Explored, Selection
-from hockney.report.statistic_words import TIME_WORDS
 
 LIBRARY, PLACEMENT = ("source", "system", "mpi"), ("locality", "mapping", "nodes", "ppn", "pair")
 """Columns behind two of the dimensions; all others that were held fixed are the variant."""
@@ -27,7 +27,7 @@ _COMPARED = ("campaign", "algorithm", "placement", "variant", "library")
 
 
 @dataclass(frozen=True)
-class Source:
+class Explorable:
     """A campaign or table of which messages and collectives are looked at.
 
     `statistics`: of each collective that is shown its statistic; `campaign`: its name where there are several;
@@ -53,7 +53,7 @@ class Source:
         return {name: choices(measured, self.visits.get(name)) for name, measured in self.points.items()}
 
 
-def explored(sources: Sequence[Source], about: Sequence[str] = ()) -> Explored | None:
+def explored(sources: Sequence[Explorable], about: Sequence[str] = ()) -> Explored | None:
     """All points of messages and collectives together; None where there are none.
 
     What tells points of one source apart is a dimension; beside, placements are one where sources differ in them.
@@ -85,7 +85,7 @@ Part = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
 """Points, cells and regimes of an operation, as in `Explored`."""
 
 
-def _messages(sources: Sequence[Source]) -> Iterator[Part]:
+def _messages(sources: Sequence[Explorable]) -> Iterator[Part]:
     of_source = [by_operation(source.curves) for source in sources]
     for operation in dict.fromkeys(name for groups in of_source for name in groups):
         groups = [groups.get(operation, []) for groups in of_source]
@@ -109,7 +109,7 @@ def _differing(group: Sequence[MessageCurve]) -> set[str]:
     return {name for one in words for name in one if len({other.get(name) for other in words}) > 1}
 
 
-def _where(source: Source, curve: MessageCurve, held: Mapping[str, str]) -> dict[str, Any]:
+def _where(source: Explorable, curve: MessageCurve, held: Mapping[str, str]) -> dict[str, Any]:
     """The dimensions and the ranks of a curve."""
     ranks = curve.entry.other.get("ranks", "")
     dimensions = by_dimension([name for name in held if name != "ranks"])
@@ -121,13 +121,13 @@ def _where(source: Source, curve: MessageCurve, held: Mapping[str, str]) -> dict
     }
 
 
-def _origin(source: Source, curve: MessageCurve) -> str:
+def _origin(source: Explorable, curve: MessageCurve) -> str:
     index_of = {str(launch.get("id")): str(launch.get("index", "")) for launch in source.launches}
     launches = [index_of.get(name, "") or name for name in curve.entry.measurements.launches]
     return source.name + (f", launches {', '.join(launches)}" if any(launches) else "")
 
 
-def _collectives(sources: Sequence[Source]) -> Iterator[Part]:
+def _collectives(sources: Sequence[Explorable]) -> Iterator[Part]:
     for operation in dict.fromkeys(name for source in sources for name in source.statistics):
         measured = [(source, source.points[operation]) for source in sources if operation in source.statistics]
         together = pd.concat([rows for _, rows in measured], ignore_index=True)
@@ -144,7 +144,7 @@ def _collectives(sources: Sequence[Source]) -> Iterator[Part]:
 
 
 def _points_at(
-    source: Source, operation: str, measured: pd.DataFrame, dimensions: Mapping[str, Sequence[str]]
+    source: Explorable, operation: str, measured: pd.DataFrame, dimensions: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
     statistic = source.statistics[operation]
     repeated = source.frame.loc[source.frame["operation"] == operation, "repetition"].nunique()
@@ -160,7 +160,7 @@ def _points_at(
             **{name: measured[name].astype(np.float64) for name in ("time_s", "low_s", "high_s")},
             "repeats": measured["repeats"].astype(np.int64),
             **by_bytes(operation, measured["ranks"]),
-            "origin": f"{source.name}, {TIME_WORDS.get(statistic, statistic)}{of_launches}",
+            "origin": f"{source.name}, {BY_NAME[statistic].axis}{of_launches}",
         }
     )
 

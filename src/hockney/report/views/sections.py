@@ -16,6 +16,7 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.effects.base import Cell, Effect, effect_models
 from hockney.models.views import Statement, View, Views
+from hockney.records.statistic import BY_NAME
 from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
@@ -177,7 +178,7 @@ def quality_lines(model: CollectiveModel) -> list[str]:
     of_file = f" ({carried} of them in this file)" if carried < quality.points else ""
     lines = [
         f"{quality.points} points{of_file}, median error {quality.median_relative_error:.1%}, "
-        f"95 % within {quality.p95_relative_error:.1%}; {STATISTIC_WORDS.get(model.statistic, model.statistic)}"
+        f"95 % within {quality.p95_relative_error:.1%}; {_timed(model.statistic)}"
     ]
     if quality.left_out_median is not None:
         lines.append(
@@ -188,12 +189,9 @@ def quality_lines(model: CollectiveModel) -> list[str]:
     return lines
 
 
-STATISTIC_WORDS = {
-    "completion": "last exit minus first entry",
-    "max_over_ranks": "of the slowest rank",
-    "mean_over_ranks": "mean over the ranks",
-    "min_over_ranks": "of the fastest rank",
-}
+def _timed(statistic: str) -> str:
+    known = BY_NAME.get(statistic)
+    return (known and known.phrase) or statistic
 
 
 def _unstated(source: str) -> str:

@@ -1,0 +1,193 @@
+"""What `hockney simulate` answers: a collective, or a graph of one's own, under LogGOPS parameters."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from hockney import writing
+from hockney.errors import RequestError
+from hockney.fields import flags_written
+from hockney.options.simulate import SimulatedProblem
+from hockney.predict.costs import CostSource
+from hockney.predict.network_figures import figures_of
+from hockney.predict.options import NetworkOptions
+from hockney.predict.place import NETWORK
+from hockney.predict.simulation import CriticalPath, SimulationResult, simulate_graph, trace
+from hockney.predict.simulation import simulate as simulate_collective
+from hockney.predict.simulation_costs import Parameters, shared_by, source
+from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
+from hockney.report.drawn import ENDINGS
+from hockney.report.schedules import draw, write
+from hockney.schedule.catalogue import ScheduleRequest
+from hockney.schedule.goal import Graph, read_goal
+from hockney.units import format_bytes, format_time
+
+
+@dataclass(frozen=True)
+class SimulationAnswer:
+    """Times of all ranks; files are named that were written, `seed` where there is noise."""
+
+    title: Annotated[str, Field(exclude=True)]
+    """What was simulated, in words."""
+    ranks: int
+    parameters: Parameters
+    warnings: Sequence[str]
+    noise_s: float
+    seed: int | None
+    method: str
+    makespan_s: float
+    mean_over_ranks_s: float
+    min_over_ranks_s: float
+    messages: int
+    engine_s: float
+    critical_path: CriticalPath | None
+    per_rank: str | None
+    trace: str | None
+
+
+@dataclass(frozen=True)
+class SimulatedCollective(SimulationAnswer):
+    """Times of a collective; None: no segments, no radix that was asked for."""
+
+    collective: str
+    algorithm: str
+    bytes: int
+    root: int
+    segment_bytes: int | None
+    radix: int | None
+
+
+@dataclass(frozen=True)
+class SimulatedGoal(SimulationAnswer):
+    """Times of the graph of a GOAL file."""
+
+    goal: str
+    tick_s: float
+
+
+NEEDED = {"collective": "COLLECTIVE", "algorithm": "--algorithm", "ranks": "--ranks"}
+
+
+def simulate(
+    problem: SimulatedProblem,
+    loggops: LoggopsOptions,
+    between: NetworkOptions,
+    sharing: SharingOptions,
+    options: SimulationOptions,
+) -> SimulatedCollective | SimulatedGoal:
+    """Simulate, and write the files that are asked for.
+
+    RequestError for options that mean nothing together. EnvironmentLack where the memory would not do.
+    """
+    asked, noise_s = _problem(problem), options.noise_s
+    shared = shared_by(sharing)
+    is_graph = isinstance(asked, Graph)
+    ranks, size_B = (
+        (len(asked.ranks), asked.largest_B)
+        if isinstance(asked, Graph)
+        else (asked.problem.ranks, asked.problem.bytes)
+    )
+    costs, place, parameters, warnings = source(
+        loggops.given, options, figures_of(between), ranks, size_B, shared
+    )
+    if options.trace and (shared or noise_s or place or is_graph):
+        raise RequestError(
+            "--trace shows neither shared links nor places, noise or graphs", "leave one of them out"
+        )
+    around: dict[str, Any] = {"place": place, "shared": shared, "noise_s": noise_s, "seed": options.seed}
+    if isinstance(asked, Graph):
+        outcome = simulate_graph(asked, costs, problem.tick_s, **around, critical_path=options.critical_path)
+    else:
+        # A row for each rank needs each rank.
+        by_class = options.by_class and options.per_rank is None
+        outcome = simulate_collective(
+            asked, costs, **around, by_class=by_class, critical_path=options.critical_path
+        )
+    _write_files(asked, costs, outcome, options)
+    common: dict[str, Any] = {
+        "title": _title(problem, asked, outcome.method),
+        "ranks": ranks,
+        "parameters": parameters,
+        "warnings": warnings,
+        "noise_s": noise_s,
+        "seed": options.seed if noise_s else None,
+        "method": outcome.method,
+        "makespan_s": float(outcome.finish_s.max()),
+        "mean_over_ranks_s": float(outcome.finish_s.mean()),
+        "min_over_ranks_s": float(outcome.finish_s.min()),
+        "messages": outcome.messages,
+        "engine_s": outcome.engine_s,
+        "critical_path": outcome.critical_path,
+        "per_rank": options.per_rank and str(options.per_rank),
+        "trace": options.trace and str(options.trace),
+    }
+    if isinstance(asked, Graph):
+        return SimulatedGoal(**common, goal=str(problem.goal), tick_s=problem.tick_s)
+    return SimulatedCollective(
+        **common,
+        collective=problem.collective,
+        algorithm=problem.algorithm,
+        bytes=asked.problem.bytes,
+        root=problem.root,
+        segment_bytes=asked.problem.segment_B or None,
+        radix=problem.radix or None,
+    )
+
+
+def _problem(options: SimulatedProblem) -> ScheduleRequest | Graph:
+    """What is simulated. RequestError where neither or both are said."""
+    flags = flags_written(options)
+    if options.goal is None:
+        if "tick_s" in flags:
+            raise RequestError("--tick needs --goal", "a collective's reductions take --reduction a byte")
+        if missing := [flag for name, flag in NEEDED.items() if name not in flags]:
+            raise RequestError(
+                f"a simulation needs {', '.join(missing)}, or --goal FILE",
+                "for example hockney simulate bcast --algorithm binomial --ranks 64 --latency 2us",
+            )
+        return options.request()
+    if others := [flag for name, flag in flags.items() if name not in ("goal", "tick_s")]:
+        raise RequestError(f"{others[0]} means nothing with --goal", "the file says what is done")
+    if not options.tick_s >= 0:
+        raise RequestError(f"--tick {options.tick_s} s is no time", "for example 1ns")
+    return read_goal(options.goal)
+
+
+def _title(options: SimulatedProblem, asked: ScheduleRequest | Graph, method: str) -> str:
+    if isinstance(asked, Graph):
+        return f"{options.goal}, {len(asked.ranks):,} ranks, a tick of {format_time(options.tick_s)}"
+    algorithm, p = asked.algorithm, asked.problem
+    return f"{algorithm.collective} {algorithm.name}, {p.ranks:,} ranks, {format_bytes(p.bytes)} ({method})"
+
+
+def _write_files(
+    asked: ScheduleRequest | Graph, costs: CostSource, outcome: SimulationResult, options: SimulationOptions
+) -> None:
+    if options.per_rank is not None:
+        finished = enumerate(outcome.finish_s.tolist())
+        _write_table(options.per_rank, ({"rank": rank, "finish_s": time_s} for rank, time_s in finished))
+    file = options.trace
+    if file is None:
+        return
+    if file.suffix in ENDINGS and isinstance(asked, ScheduleRequest):
+        write(file, draw(asked, "space-time", costs.at([NETWORK])), asked)
+    elif file.suffix == ".csv" and isinstance(asked, ScheduleRequest):
+        _write_table(file, trace(asked, costs))
+    else:
+        raise RequestError(f"cannot write a trace as {file.name}", "end the name in .csv, .svg, .png or .html")
+
+
+def _write_table(path: Path, rows: Iterable[Mapping[str, float | str]]) -> None:
+    with writing.replacing_text(path) as file:
+        writer = None
+        for row in rows:
+            if writer is None:
+                writer = csv.DictWriter(file, row.keys(), lineterminator="\n")
+                writer.writeheader()
+            writer.writerow(row)
