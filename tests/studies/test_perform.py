@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -353,6 +354,16 @@ def step_of_ring() -> Any:
     return SimpleNamespace(name="1-ring", verb="run ring", plan=None, models={}, estimate_s=1.0)
 
 
+def app_that(runs: Callable[[], object]) -> SimpleNamespace:
+    """A registry of one application, which only does this and finds nothing wrong."""
+
+    def answer(*_: object) -> SimpleNamespace:
+        runs()
+        return SimpleNamespace(wrong=list, is_no=False)
+
+    return SimpleNamespace(get=lambda _: SimpleNamespace(answer=answer))
+
+
 def test_what_another_job_did_meanwhile_is_neither_done_again_nor_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,7 +373,7 @@ def test_what_another_job_did_meanwhile_is_neither_done_again_nor_removed(
         file.parent.mkdir(parents=True)
         file.write_text("{}\n")
     ran: list[bool] = []
-    monkeypatch.setattr(perform, "function_of", lambda _: lambda **_: ran.append(mine.exists()))
+    monkeypatch.setattr(perform, "apps", app_that(lambda: ran.append(mine.exists())))
     monkeypatch.setattr(Folder, "campaigns", lambda *_: [tmp_path])
     # Half a run of this job is made again, that of another job stays.
     perform.perform(two, [step_of_ring()], lambda _: nullcontext(Silent()))
@@ -380,7 +391,7 @@ def test_outside_of_jobs_nothing_runs_beside_a_job_that_writes(
     jobs_of_ring(tmp_path / "s", "17")
     path = tmp_path / "s/steps/1-ring"
     campaign = Campaign.create(path, {"ranks": 2}, "17")
-    monkeypatch.setattr(perform, "function_of", lambda _: lambda **_: None)
+    monkeypatch.setattr(perform, "apps", app_that(lambda: None))
     monkeypatch.setattr(Folder, "campaigns", lambda *_: [tmp_path])
     outside = Folder.open(tmp_path / "s")
     with campaign.locked():
