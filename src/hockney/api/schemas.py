@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from hockney.api.answers.base import VERSION, answers, schema
+from hockney.api.answers.base import VERSION, Schemas, answers, schema
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
-
-
-@dataclass(frozen=True)
-class Schemas:
-    """Verbs that have a schema, and the version of all."""
-
-    version: int
-    verbs: list[str]
 
 
 def schemas() -> Schemas:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
@@ -33,6 +34,14 @@ class ErrorAnswer(TypedDict):
     """In place of the answer, where there is none."""
 
     error: Error
+
+
+@dataclass(frozen=True)
+class Schemas:
+    """Verbs that have a schema, and the version of all."""
+
+    version: int
+    verbs: list[str]
 
 
 def answer(*verbs: str) -> Callable[[Answer], Answer]:
