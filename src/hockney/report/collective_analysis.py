@@ -114,10 +114,10 @@ class Analysis:
         """`models`, `steps` and `crossovers` as rows of plain values, for JSON and CSV."""
         return {
             "models": [
-                _model_row(growth, model, growth.choice, is_preferred=model is growth.choice.preferred)
+                _model_row(growth.algorithm, choice, model)
                 for growth in self.growths
-                if growth.choice is not None
-                for model in growth.choice.models
+                if (choice := growth.choice) is not None
+                for model in choice.models
             ],
             "steps": [_step_row(one) for growth in self.growths for one in growth.steps],
             "crossovers": [
@@ -137,13 +137,11 @@ def _of(algorithm: AlgorithmCurves) -> dict[str, Any]:
     return {**dict(algorithm.held.held), "algorithm": algorithm.label, "bytes": algorithm.size_B}
 
 
-def _model_row(
-    growth: AlgorithmGrowth, model: Model, choice: ModelChoice, *, is_preferred: bool
-) -> dict[str, Any]:
+def _model_row(algorithm: AlgorithmCurves, choice: ModelChoice, model: Model) -> dict[str, Any]:
     return {
-        **_of(growth.algorithm),
+        **_of(algorithm),
         "form": model.form,
-        "preferred": is_preferred,
+        "preferred": model is choice.preferred,
         "formula_us": model.formula,
         "terms": [one.term or "1" for one in model.coefficients],
         "coefficients": [one.value for one in model.coefficients],

@@ -214,12 +214,10 @@ def search(
         of_group = [group for group, own in enumerate(told.values()) for _ in own]
         targets = [curve.target[None] for curve in every]
         both = [fitted(every, targets, of_each[:, None], step) for step in ("none", of_group)]
-        each = {
-            name: _tested(
-                own, [fit.of(of_group, n) for fit in both], np.full(len(own), tails[name]), allowed[name]
-            )
-            for n, (name, own) in enumerate(told.items())
-        }
+        each = {}
+        for n, (name, own) in enumerate(told.items()):
+            pair = [fit.of(of_group, n) for fit in both]
+            each[name] = _tested(own, pair, np.full(len(own), tails[name]), allowed[name])
         shown = tuple(name for name, one in each.items() if _is_told(one, allowed[name]))
         joint, is_common = next(iter(each.values()), UNTOLD), False
         if len(each) > 1:
@@ -229,15 +227,13 @@ def search(
             is_common = _is_told(joint, of_joint)
         if not shown and not is_common:
             return None
-        own = by_place[place].values()
+        at = by_place[place]
         whole = StepPlace(
-            max(one.before for one in own),
-            min(one.after for one in own),
-            tuple(dict.fromkeys(word for one in own for word in one.why)),
+            max(candidate.before for candidate in at.values()),
+            min(candidate.after for candidate in at.values()),
+            tuple(dict.fromkeys(word for candidate in at.values() for word in candidate.why)),
         )
-        return FoundStep(
-            whole, joint, {name: each.get(name, UNTOLD) for name in by_place[place]}, is_common, shown
-        )
+        return FoundStep(whole, joint, {name: each.get(name, UNTOLD) for name in at}, is_common, shown)
 
     taken: list[int] = []
     while left := [place for place in alone if place not in taken]:
@@ -245,13 +241,11 @@ def search(
         if not clear:
             break
         taken.append(min(clear, key=lambda place: clear[place].least_p))
-    found = [found_at(place, beside(place, taken)) for place in taken]
+    steps = filter(None, (found_at(place, beside(place, taken)) for place in taken))
     first = {place: next(iter(own.values())) for place, own in by_place.items()}
-    return Searched(
-        sorted((one for one in found if one is not None), key=lambda one: one.candidate.before),
-        [first[place] for place in alone],
-        [first[place] for place in sorted(by_place) if place not in alone],
-    )
+    untested = [first[place] for place in sorted(by_place) if place not in alone]
+    by_ranks = sorted(steps, key=lambda step: step.candidate.before)
+    return Searched(by_ranks, [first[place] for place in alone], untested)
 
 
 def _is_near(place: StepPlace, other: StepPlace) -> bool:
