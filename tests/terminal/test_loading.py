@@ -10,10 +10,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from typer.main import get_command
+from typer.main import get_command, get_group
 
 from hockney import cli
+from hockney.registry import unit_files
 from hockney.terminal import application, loading
+from hockney.terminal.loading import lines_of
 
 HEAVY = ("pandas", "scipy", "matplotlib")
 NOT_LISTED = (*HEAVY, "pydantic", "pydantic_core", "numpy")
@@ -89,6 +91,14 @@ def test_the_first_line_of_a_verbs_file_is_what_the_list_says_of_it() -> None:
         assert line.startswith(f"`hockney {name}`: "), f"{name}: the file begins with {line!r}"
         said = line.partition(": ")[2]
         assert (imported.short_help or imported.help) == said[0].upper() + said[1:]
+
+
+def test_the_files_of_a_group_tell_each_verb_that_is_entered() -> None:
+    """Else a verb stands in no list: `hockney predict --help` imports none of them."""
+    predict: Any = get_command(application()).commands["predict"]  # type: ignore[attr-defined]
+    told = {name for place in (*predict.told, *predict.places) for unit in unit_files(place)
+            for name in lines_of(place.format(unit) if "{}" in place else f"{place}.{unit}")}  # fmt: skip
+    assert told == set(get_group(predict.verbs).commands)
 
 
 def test_a_verb_that_is_called_loads_no_other() -> None:

@@ -14,4 +14,5 @@ predict = group(
     "hockney predict profile.json --ranks 4096 --machine bluegene_p",
     of_files="profile",
     places=("hockney.cli.predict",),
+    told=("hockney.apps.{}.predict",),
 )

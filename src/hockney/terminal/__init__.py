@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hockney.errors import NegativeAnswer
-from hockney.terminal.loading import VERBS, Verb, Verbs, first_line, import_verbs
+from hockney.terminal.loading import VERBS, Verb, Verbs, import_verbs, lines_of
 from hockney.vocabulary import MEANINGS
 
 _HELP = {"help_option_names": ["--help", "-h"]}
@@ -20,12 +20,15 @@ def _shell_lines(examples: str) -> str:
     return "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
 
 
-def _typer(name: str, places: tuple[str, ...], of_files: str = "", **settings: Any) -> typer.Typer:
+def _typer(
+    name: str, places: tuple[str, ...], told: tuple[str, ...] = (), of_files: str = "", **settings: Any
+) -> typer.Typer:
     _places.extend(places)
     verbs = typer.Typer(
         name=name, pretty_exceptions_enable=False, rich_markup_mode="rich", context_settings=_HELP, **settings
     )
-    verbs.info.cls = type("Verbs", (Verbs,), {"places": places, "verbs": verbs, "of_files": of_files})
+    attributes = {"places": places, "verbs": verbs, "told": told, "of_files": of_files}
+    verbs.info.cls = type("Verbs", (Verbs,), attributes)
     return verbs
 
 
@@ -41,13 +44,20 @@ app = _typer(
 JsonOption = Annotated[bool, typer.Option("--json", metavar="", help=MEANINGS["--json"].help)]
 
 
-def group(name: str, *, examples: str, places: tuple[str, ...] = (), of_files: str = "") -> typer.Typer:
+def group(
+    name: str,
+    *,
+    examples: str,
+    places: tuple[str, ...] = (),
+    told: tuple[str, ...] = (),
+    of_files: str = "",
+) -> typer.Typer:
     """A verb with verbs of its own, which are entered with `verb(…, of=…)`; its file's first line is its help.
 
-    `examples` as of a verb; `places` say which modules enter them, as for `unit_files`. `of_files` is the verb
-    that is meant where a JSON file stands in the place of a verb.
+    `examples` as of a verb; `places` say which modules enter them, as for `unit_files`, and `told` which other
+    files tell of verbs. `of_files` is the verb that is meant where a JSON file stands in the place of a verb.
     """
-    verbs = _typer(name, places, of_files, epilog=_shell_lines(examples))
+    verbs = _typer(name, places, told, of_files, epilog=_shell_lines(examples))
     app.add_typer(verbs, name=name)
     return verbs
 
@@ -57,7 +67,7 @@ def verb(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help.
 
-    Lists say of it what the first line of its file says (`loading.first_line`), or where that names no verb, like
+    Lists say of it what the first line of its file says (`loading.lines_of`), or where that names no verb, like
     the help, the function's first sentence.
 
     Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`). A
@@ -69,7 +79,7 @@ def verb(
         # It brings pydantic, which a list of verbs does without.
         from hockney.terminal.options import flattened
 
-        line = first_line(function.__module__, name) or None
+        line = lines_of(function.__module__).get(name)
         command = of.command(name, cls=Verb, short_help=line, epilog=epilog, context_settings=_HELP)
         command(flattened(function, launches=launches))
         return function

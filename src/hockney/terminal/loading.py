@@ -1,7 +1,7 @@
 """Verbs are loaded when they are called, and what they work with when they work: a help page is there at once.
 
 A list of verbs imports none that its own file tells: `show.py` begins with "`hockney show`: ", and what follows
-on that line stands in the list.
+on that line stands in the list. Several verbs may share a line: "`hockney predict bcast|reduce`: ".
 """
 
 from __future__ import annotations
@@ -49,44 +49,44 @@ class Verbs(_Helped, TyperGroup):
     """A group whose verbs are modules: imported when they are called, and listed by the first line of their file.
 
     `places` say where they are, as for `unit_files`; `verbs` is where the modules enter their verbs. A module may
-    enter several, under other names than its own: it is imported for a list, too. `of_files` is the verb for a
-    file in the place of a verb.
+    enter several, under other names than its own. One that tells none is imported for a list, too, unless the
+    files at the places `told` tell what it enters. `of_files` is the verb for a file in the place of a verb.
     """
 
     places: tuple[str, ...]
     verbs: typer.Typer
+    told: tuple[str, ...] = ()
     of_files: str = ""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         # The list of all verbs and the group's own page say the same of it.
-        self.help = self.help or first_line(f"{VERBS}.{self.name}", str(self.name))
+        self.help = self.help or lines_of(f"{VERBS}.{self.name}").get(str(self.name), "")
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that the first word names, imported; `of_files` where that is a JSON file."""
         if self.of_files and args[0].endswith(".json"):
             args = [self.of_files, *args]
-        import_verbs(self.places, args[0].replace("-", "_"))
-        self.commands = get_group(self.verbs).commands
-        for module, name in _modules(self.places):
-            # Modules that enter several verbs, until one enters this.
-            if args[0] not in self.commands and not first_line(module, name):
+        lines = {module: lines_of(module) for module, _ in _modules(self.places)}
+        # Modules that tell no verb, until one enters this, come after those that tell it.
+        for module in sorted(lines, key=lambda module: args[0] not in lines[module]):
+            if args[0] not in get_group(self.verbs).commands and (args[0] in lines[module] or not lines[module]):
                 importlib.import_module(module)
-                self.commands = get_group(self.verbs).commands
+        self.commands = get_group(self.verbs).commands
         if args[0] not in self.commands:
             self.list_commands(ctx)
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names. Of a verb that is not imported there is only what the list says of it."""
-        told = {}
-        for module, name in _modules(self.places):
-            if line := first_line(module, name):
-                told[name] = TyperCommand(name, help=line)
-            else:
+        lines: dict[str, str] = {}
+        for module, _ in _modules((*self.told, *self.places)):
+            lines |= (own := lines_of(module))
+            if not own and not self.told:
                 importlib.import_module(module)
         imported = get_group(self.verbs).commands
-        self.commands = {**imported, **{name: verb for name, verb in told.items() if name not in imported}}
+        listed = {name: TyperCommand(name, help=line) for name, line in lines.items() if name not in imported}
+        self.commands = {**imported, **listed}
         return super().list_commands(ctx)
 
 
@@ -104,16 +104,18 @@ def _modules(places: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield place.format(name) if "{}" in place else f"{place}.{name}", name
 
 
-def first_line(module: str, name: str) -> str:
-    """What the file of a verb says of it in its first line, or "" where it names no verb or another.
+def lines_of(module: str) -> dict[str, str]:
+    """What the first lines of a module's file say of the verbs that it enters, by their names.
 
     The file is read as text: a help page needs nothing that the verb works with.
     """
-    found = importlib.util.find_spec(module)
-    path = Path(found.origin) if found and found.origin else None
+    specification = importlib.util.find_spec(module)
+    path = Path(specification.origin) if specification and specification.origin else None
     begun = reading.beginning(path, BEGINNING_B).decode("utf-8", "ignore") if path else ""
-    said = re.search(rf'^"""`hockney (?:\w+ )?{re.escape(name)}`: (.+?)(?:"""|$)', begun, re.MULTILINE)
-    return said[1][0].upper() + said[1][1:] if said else ""
+    lines: dict[str, str] = {}
+    for names, line in re.findall(r'^(?:""")?`hockney (?:\w+ )?([\w|-]+)`: (.+?)(?:"""|$)', begun, re.MULTILINE):
+        lines |= dict.fromkeys(names.split("|"), line[0].upper() + line[1:])
+    return lines
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""`hockney predict` of a collective: a verb for each, and its table for people."""
+"""`hockney predict bcast|scatter|gather|reduce|allreduce`: the time of a collective by every algorithm.
+`hockney predict allgather|reduce_scatter|alltoall|barrier`: the time of a collective by every algorithm.
+"""
 
 from __future__ import annotations
 

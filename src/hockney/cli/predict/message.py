@@ -1,4 +1,6 @@
-"""`hockney predict pingpong` …: the time of one message, a verb for each operation between two ranks."""
+"""`hockney predict pingpong|pingping|bandwidth|bidirectional`: the time of one message, and its bandwidth.
+`hockney predict send_overhead|receive_overhead`: the time of one message, and its bandwidth.
+"""
 
 from __future__ import annotations
 
