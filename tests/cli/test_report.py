@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.command_line import run_hockney
@@ -23,7 +24,7 @@ from hockney.report.reading import not_measured
 run = verb("report")
 
 
-CACHE = {"locality": "cache", "cache": "warm", "pair": "0-1"}
+CACHE: dict[str, Any] = {"locality": "cache", "cache": "warm", "pair": "0-1"}
 
 
 @pytest.fixture
