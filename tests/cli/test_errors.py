@@ -13,7 +13,6 @@ import pytest
 from tests.command_line import run_hockney
 
 from hockney.api import installation
-from hockney.terminal import loading
 
 
 def hockney(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -121,7 +120,6 @@ def test_a_limit_of_the_system_is_no_defect(error: Exception, monkeypatch: pytes
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    loading.load()
     monkeypatch.setattr(installation, "diagnose", fail)
     done = run_hockney("doctor")
     assert done.returncode == 3

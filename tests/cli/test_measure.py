@@ -14,11 +14,10 @@ from tests.campaign.fake_campaign import fake_launch
 from tests.command_line import campaign_answer, run_hockney
 
 from hockney import writing
-from hockney.cli import measure
+from hockney.api import measuring
 from hockney.records import table
 from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
-from hockney.terminal import loading
 
 TINY = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2"]
 
@@ -124,9 +123,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Have `hockney measure` launch the fake runner, which misbehaves as its arguments say."""
 
     def launch(*arguments: str) -> None:
-        # What the verb imports when it is called is there before one of it is replaced.
-        loading.load()
-        monkeypatch.setattr(measure, "prepare", lambda _: [fake_launch(*arguments)])
+        monkeypatch.setattr(measuring, "prepare", lambda _: [fake_launch(*arguments)])
 
     return launch
 
@@ -144,7 +141,7 @@ def test_rules_are_looked_at_before_there_is_a_folder(
         seen.append((tmp_path / "c").exists())
         return ["the rules of r could not be checked"]
 
-    monkeypatch.setattr(measure, "traps_of", traps_of)
+    monkeypatch.setattr(measuring, "traps_of", traps_of)
     done = run_hockney(*PING, "--bytes", "8", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "the rules of r could not be checked" in done.stderr

@@ -16,13 +16,12 @@ from tests.campaign.fake_campaign import fake_launch
 from tests.command_line import campaign_answer, run_hockney
 from tests.processes import MARK, POLL_S, command_line, holding
 
-from hockney.cli import measure
+from hockney.api import measuring
 from hockney.records.answers import Measurement
 from hockney.records.folder import JOURNALS
 from hockney.runner.build import BINARY
 from hockney.runner.session import Session
 from hockney.runner.supervisor import segments
-from hockney.terminal import loading
 from hockney.terminal.signals import ENDING
 
 EVENTS = "HOCKNEY_TEST_EVENTS"
@@ -156,9 +155,7 @@ def noted() -> Iterator[None]:
 @contextmanager
 def fake_launches(kind: str = "good") -> Iterator[None]:
     """Within, `hockney measure` launches the fake runner."""
-    # What the verb imports when it is called is there before one of it is replaced.
-    loading.load()
-    with patch.object(measure, "prepare", lambda _: [fake_launch(kind)]):
+    with patch.object(measuring, "prepare", lambda _: [fake_launch(kind)]):
         yield
 
 

@@ -10,6 +10,7 @@ import pytest
 from hockney.errors import RequestError
 from hockney.importers import _collect
 from hockney.importers import ring as module
+from hockney.importers._summary import summary
 from hockney.importers.base import Given, Imported, load_text
 from hockney.records.contents import read as read_contents
 
@@ -147,7 +148,7 @@ def test_a_tidy_table_holds_rings_beside_messages(tmp_path: Path) -> None:
     _collect.write(collection, tmp_path / "c", Given())
     imported = read_contents(tmp_path / "c")
     assert (len(imported.records), len(imported.apps)) == (1, 7)
-    assert _collect.summary(collection, tmp_path / "c", Given())["runs"] == 7
+    assert summary(collection, tmp_path / "c", Given()).runs == 7
 
 
 def test_a_run_without_ranks_is_refused(tmp_path: Path) -> None:

@@ -130,7 +130,20 @@ def test_a_mistyped_column_is_known_for_what_it_means(name: str, meant: str) -> 
 
 @pytest.mark.parametrize(
     "name",
-    ["locale", "local", "sample", "roots", "boot", "pain", "variance", "energy_J", "loss", "run", "resource"],
+    [
+        "locale",
+        "local",
+        "sample",
+        "roots",
+        "boot",
+        "pain",
+        "variance",
+        "energy_J",
+        "loss",
+        "run",
+        "resource",
+        "cached",
+    ],
 )
 def test_a_column_of_its_own_means_no_other(name: str) -> None:
     assert not mistyped(name, REQUIRED)

@@ -6,7 +6,6 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from typer.main import get_command, get_group
 
 from hockney import cli
 from hockney.registry import unit_files
-from hockney.terminal import application, loading
+from hockney.terminal import application
 from hockney.terminal.loading import lines_of
 
 HEAVY = ("pandas", "scipy", "matplotlib")
@@ -121,40 +120,3 @@ def test_nothing_is_imported_inside_of_a_function() -> None:
                     node.lineno for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom)
                 ]
                 assert lines == [], f"{path}: {function.name}"
-
-
-def module(text: str) -> ModuleType:
-    made = ModuleType("made_up")
-    exec(compile(text, "made_up", "exec"), vars(made))
-    return made
-
-
-def test_imports_are_put_off_until_they_are_loaded() -> None:
-    made = module(
-        "from hockney.terminal.loading import later\n"
-        "with later():\n"
-        "    from json import dumps, loads as read\n"
-        "    from collections import abc\n"
-        "    import zipapp as archives\n"
-        "from math import pi\n"
-    )
-    assert made.pi > 3, "after the block imports are as ever"
-    assert "zipapp" not in sys.modules
-    assert not callable(made.dumps)
-    loading.load()
-    assert made.dumps(made.read("[1]")) == "[1]"
-    assert made.abc is sys.modules["collections.abc"]
-    assert made.archives is sys.modules["zipapp"]
-
-
-def test_what_is_not_there_is_told_when_it_is_loaded() -> None:
-    module(
-        "from hockney.terminal.loading import later\nwith later():\n    from hockney.units import no_such_thing\n"
-    )
-    with pytest.raises(ImportError):
-        loading.load()
-
-
-def test_only_names_can_be_put_off() -> None:
-    with pytest.raises(ImportError, match=r"write `from … import …`"):
-        module("from hockney.terminal.loading import later\nwith later():\n    import os.path\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hockney import _core, writing
@@ -13,6 +14,7 @@ from hockney.options.schedule import (
     CountOptions,
     DrawOptions,
     ExportOptions,
+    LogGpOptions,
     StepsOptions,
     VerifyOptions,
 )
@@ -186,13 +188,14 @@ def schedule_counts(
     return has_all or len(counts) > 1 or chosen == ["default"], counts, first
 
 
-def draw_schedule(request: ScheduleRequest, parameters: dict[str, float] | None, options: DrawOptions) -> str:
+def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> str:
     """Draw a schedule into its file; the style of the picture, by what is given where none is named."""
     # Lists and counts do without matplotlib.
     from hockney.predict.costs import loggp_costs
     from hockney.report.drawn import checked_ending
     from hockney.report.schedules import draw, write
 
+    parameters = _loggp(costs)
     by_itself = "tree" if COLLECTIVES[request.algorithm.collective].rooted else "steps"
     style = options.style or ("space-time" if parameters else by_itself)
     if style not in ("tree", "steps", "space-time"):
@@ -200,6 +203,43 @@ def draw_schedule(request: ScheduleRequest, parameters: dict[str, float] | None,
     checked_ending(options.output)
     write(options.output, draw(request, style, loggp_costs(**parameters) if parameters else None), request)
     return style
+
+
+def _loggp(options: LogGpOptions) -> dict[str, float] | None:
+    """The parameters of `hockney.predict.costs.loggp_costs`, from a machine file or the options; None: neither.
+
+    RequestError where only one of latency and time for each byte is given.
+    """
+    if options.machine is not None:
+        return _loggp_of(options.machine, options.locality)
+    if options.latency_s is None and options.gap_s_per_B is None:
+        return None
+    if options.latency_s is None or options.gap_s_per_B is None:
+        raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
+    return options.model_dump(exclude={"machine", "locality"})
+
+
+def _loggp_of(path: Path, locality: str) -> dict[str, float]:
+    """The parameters of a machine file's LogGP fit of the ping-pong."""
+    # Schedules without a machine file do without it.
+    from hockney.machine.file import load
+
+    entries = [
+        entry
+        for entry in load(path).point_to_point
+        if entry.operation == "pingpong" and "loggp" in entry.fits and locality in ("", entry.locality or "")
+    ]
+    if not entries:
+        where = f" for locality {locality!r}" if locality else ""
+        raise RequestError(f"{path} has no loggp fit of a ping-pong{where}", "make one with `hockney fit`")
+    fitted = {name: parameter.value for name, parameter in entries[0].fits["loggp"].parameters.items()}
+    return {
+        "latency_s": fitted["L"],
+        # One overhead for both ends, as in LogGP itself.
+        "overhead_s": (fitted["o_s"] + fitted["o_r"]) / 2,
+        "gap_s": fitted["g"],
+        "gap_s_per_B": fitted["G"],
+    }
 
 
 def export_schedule(request: ScheduleRequest, options: ExportOptions) -> Iterator[str]:

@@ -38,6 +38,8 @@ from hockney.studies.crowding import BEFORE, crowded, probed
 from hockney.studies.files import Study, find, names
 from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
 from hockney.studies.perform import STEPS, Folder, expect_new, perform
+from hockney.studies.status import Status as Status
+from hockney.studies.status import status as status
 from hockney.studies.steps import StudyStep, fits, page_s, steps
 from hockney.terminal import say
 from hockney.terminal.signals import Interrupted, undisturbed

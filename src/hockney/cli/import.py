@@ -4,42 +4,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import BaseModel
-
-from hockney.cli._next import next_step
-from hockney.fields import Argument, Option
-from hockney.importers.base import Given
-from hockney.registry import unit_files
+from hockney import api
+from hockney.options.joined import Given, ImportOptions
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
 from hockney.terminal.signals import interruptible, undisturbed
 from hockney.units import counted
-
-with later():
-    from hockney.importers import _collect
-
-
-class ImportOptions(BaseModel):
-    """What is read, as what, and where it goes."""
-
-    files: Annotated[
-        list[Path],
-        Argument("Results of other benchmarks, tidy tables, or folders with them.", metavar="FILE…"),
-    ]
-    output: Annotated[
-        Path, Option("Folder to make; never overwritten.", flags=("--output", "-o"), metavar="CAMPAIGN")
-    ]
-    format_name: Annotated[
-        str | None,
-        Option(
-            f"Of the files: {', '.join(unit_files('hockney.importers'))}. [default: what a file looks like]",
-            flags=("--format",),
-            metavar="NAME",
-        ),
-    ] = None
 
 
 @verb(
@@ -59,24 +29,22 @@ def import_(options: ImportOptions, given: Given, json: JsonOption = False) -> N
     Folders are walked. What is no benchmark result is named and skipped; if nothing could be read, nothing
     is written.
     """
-    collection = _collect.collect(options.files, given, options.format_name)
     with ExitStack() as closing:
-        _collect.write(collection, options.output, given, lambda: closing.enter_context(undisturbed()))
-        _say(_collect.summary(collection, options.output, given), options.output, json)
+        _show(api.import_files(options, given, lambda: closing.enter_context(undisturbed())), as_json=json)
 
 
-def _say(summary: dict[str, Any], output: Path, as_json: bool) -> None:
+def _show(answer: api.ImportAnswer, *, as_json: bool) -> None:
     if as_json:
-        say.json(summary)
+        say.json(answer)
         return
-    for file in summary["files"]:
-        for warning in file["warnings"]:
+    for file in answer.files:
+        for warning in file.warnings:
             say.warn(warning)
-    for skipped in summary["skipped"]:
-        say.note(f"skipped: {skipped['file']}: {skipped['reason']}")
-    for text in summary["notes"]:
+    for skipped in answer.skipped:
+        say.note(f"skipped: {skipped.file}: {skipped.reason}")
+    for text in answer.notes:
         say.note(text)
-    runs = f" and {counted(summary['runs'], 'run')} of applications" if summary["runs"] else ""
-    files = f"{counted(len(summary['files']), 'file')}, {len(summary['skipped'])} skipped"
-    say.line(f"{output}: {counted(summary['records'], 'record')}{runs} from {files}")
-    say.line(next_step(output, (name for file in summary["files"] for name in file["operations"])))
+    runs = f" and {counted(answer.runs, 'run')} of applications" if answer.runs else ""
+    files = f"{counted(len(answer.files), 'file')}, {len(answer.skipped)} skipped"
+    say.line(f"{answer.campaign}: {counted(answer.records, 'record')}{runs} from {files}")
+    say.line(answer.next_step)

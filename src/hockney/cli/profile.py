@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
-from pydantic import BaseModel
 from rich.table import Table
 
-from hockney import writing
-from hockney.fields import Argument, Option
+from hockney import api
+from hockney.options.profile import ProfileOptions
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time
 
-with later():
-    from hockney.records.profile import Profile
-    from hockney.runner.launch_line import understand
-    from hockney.runner.preload import run
-    from hockney.runner.profiled import watched
-
-WATCHING = {"HOCKNEY_PRELOAD": "profile"}
 FEW = 20
 """Rows that the terminal shows; the file has all."""
-
-
-class ProfileOptions(BaseModel):
-    """Which program is watched, and where the profile goes."""
-
-    output: Annotated[Path, Option("File of the profile.", flags=("--output", "-o"))] = Path("profile.json")
-    mpi: Annotated[
-        str | None,
-        Option("The program's: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
-    ] = None
-    command: Annotated[
-        list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)
-    ]
 
 
 @verb(
@@ -53,31 +28,24 @@ def profile(options: ProfileOptions, json: JsonOption = False) -> None:
     was waiting for others. `hockney predict profile.json` says what that would cost on another machine. Ends with
     the exit code of the launch line.
     """
-    writing.expect_writable(options.output)
-    launch = understand(options.command, options.mpi)
-    outcome = run(launch, WATCHING)
-    made = watched(outcome, launch.mpi.describe() if launch.mpi else "")
-    try:
-        if made is not None:
-            made.write(options.output)
-    except writing.NotWritten as error:
-        # The exit code is the program's, which has run.
-        outcome.said.append(error.message)
-        made = None
-    for text in outcome.said:
+    answer = api.profile_program(options)
+    profiled = answer.profile
+    for text in answer.warnings:
         say.warn(text)
     if json:
-        written = str(options.output) if made else None
-        shown = made.model_dump(exclude={"schema_version"}) if made else None
-        say.json({"exit_code": outcome.code, "warnings": outcome.said, "output": written, "profile": shown})
-    elif made is not None:
-        _show(made)
+        written = str(options.output) if profiled else None
+        shown = profiled.model_dump(exclude={"schema_version"}) if profiled else None
+        say.json(
+            {"exit_code": answer.exit_code, "warnings": answer.warnings, "output": written, "profile": shown}
+        )
+    elif profiled is not None:
+        _show(profiled)
         say.line(f"written to {options.output}")
-    raise typer.Exit(outcome.code)
+    raise typer.Exit(answer.exit_code)
 
 
-def _show(made: Profile) -> None:
-    title = f"{made.ranks} ranks, {format_time(made.elapsed_s)}; times of a rank on average"
+def _show(profiled: api.Profile) -> None:
+    title = f"{profiled.ranks} ranks, {format_time(profiled.elapsed_s)}; times of a rank on average"
     shown = Table(title=title, box=None)
     for heading in (
         "operation",
@@ -92,8 +60,8 @@ def _show(made: Profile) -> None:
     ):
         left = heading in ("operation", "communicator", "call site")
         shown.add_column(heading, justify="left" if left else "right")
-    for call in made.calls[:FEW]:
-        place = made.communicators[call.communicator]
+    for call in profiled.calls[:FEW]:
+        place = profiled.communicators[call.communicator]
         on = f"{place.name or '(no name)'}, {place.ranks}" if place.ranks else "–"
         waiting = "–" if call.waiting_s is None or not call.time_s else f"{call.waiting_s / call.time_s:.0%}"
         shown.add_row(
@@ -102,11 +70,11 @@ def _show(made: Profile) -> None:
             call.site or "–",
             str(call.calls),
             format_bytes(call.bytes),
-            format_time(call.time_s / max(1, made.ranks)),
+            format_time(call.time_s / max(1, profiled.ranks)),
             waiting,
             format_time(call.most_rank_time_s),
             f"rank {call.late.rank} ({call.late.share:.0%})" if call.late else "–",
         )
     say.table(shown)
-    if len(made.calls) > FEW:
-        say.line(f"and {len(made.calls) - FEW} more, in the file")
+    if len(profiled.calls) > FEW:
+        say.line(f"and {len(profiled.calls) - FEW} more, in the file")

@@ -1,4 +1,4 @@
-"""`hockney run`: small applications on a real MPI, each declared by the module `app` of its folder."""
+"""`hockney run`: small applications on your MPI."""
 
 from __future__ import annotations
 

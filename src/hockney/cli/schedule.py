@@ -5,12 +5,12 @@ from __future__ import annotations
 import typer
 
 from hockney import api
-from hockney.cli._loggp import LogGpOptions, loggp
 from hockney.options.schedule import (
     CountOptions,
     DrawOptions,
     ExportOptions,
     ListOptions,
+    LogGpOptions,
     ScheduleOptions,
     StepsOptions,
     VerifyOptions,
@@ -135,7 +135,7 @@ def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, js
     """The tree, the rounds, or with LogGP parameters the space-time diagram."""
     request = problem.request()
     _note_rounding(request)
-    style = api.draw_schedule(request, loggp(costs), options)
+    style = api.draw_schedule(request, costs, options)
     if json:
         say.json({"figure": str(options.output), "style": style, **request.as_data()})
     else:

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from rich.table import Table
 
-from pydantic import BaseModel
-
-from hockney.fields import Argument
+from hockney import api
+from hockney.options.status import StatusOptions
 from hockney.terminal import JsonOption, say, verb
-from hockney.terminal.loading import later
-
-with later():
-    from rich.table import Table
-
-    from hockney.studies import status as far
-    from hockney.studies.status import Status
-
-
-class StatusOptions(BaseModel):
-    """Of which folder."""
-
-    folder: Annotated[Path, Argument("A campaign or a study.", metavar="FOLDER")]
 
 
 @verb("status", examples="hockney status campaign\nhockney status nodes --json")
@@ -30,14 +15,14 @@ def status(options: StatusOptions, json: JsonOption = False) -> None:
 
     Nothing is measured and nothing written; batch systems are asked for the jobs that were submitted.
     """
-    found = far.status(options.folder)
+    found = api.status(options.folder)
     if json:
         say.json(found.model_dump())
         return
     _tell(found)
 
 
-def _tell(found: Status) -> None:
+def _tell(found: api.Status) -> None:
     if found.campaign is not None:
         one = found.campaign
         say.line(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -339,42 +338,3 @@ def _launch(file: ImportedFile, records: int) -> dict[str, Any]:
         "metadata": metadata,
     }
     return launch | stated
-
-
-def summary(collection: Collection, folder: Path, given: Given) -> dict[str, Any]:
-    """What `--json` prints: counts per file and operation, everything that was left out with its reason."""
-    return {
-        "campaign": str(folder),
-        "records": len(collection.records),
-        "runs": len(collection.apps()),
-        "files": [
-            {
-                "file": str(file.path),
-                "format": file.format,
-                "records": len(records),
-                "runs": len(file.content.apps),
-                "operations": _counted(records, file.content.apps),
-                "variants": sorted({*records.frame["variant"], *(run.variant for run in file.content.apps)}),
-                "warnings": file.content.left_out(),
-            }
-            for file, records in collection.by_file()
-        ],
-        "skipped": [{"file": file, "reason": reason} for file, reason in collection.skipped],
-        "notes": _unused(collection.files, given),
-    }
-
-
-def _counted(records: RecordColumns, apps: Sequence[AppRecord]) -> dict[str, int]:
-    return dict(sorted(Counter([*records.frame["operation"].tolist(), *(run.operation for run in apps)]).items()))
-
-
-def _unused(files: Sequence[ImportedFile], given: Given) -> list[str]:
-    """What the user gave that files had no use for, because they say it themselves."""
-    own = [str(file.path) for file in files if not file.content.is_of_given_statistic]
-    if not given.statistic or not own:
-        return []
-    shown = ", ".join(own[:3]) + (" …" if len(own) > 3 else "")
-    return [
-        f"--statistic {given.statistic} was not used for {len(own)} of {len(files)} files, "
-        f"which say themselves which times they hold: {shown}"
-    ]

@@ -12,7 +12,7 @@ from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest, algorithm_names, ask
 from hockney.schedule.formats import formats
 from hockney.schedule.proof import MOST_RANKS
-from hockney.units import parse_bytes
+from hockney.units import parse_bytes, parse_per_byte, parse_time
 from hockney.words import listed, segment, wholes, written
 
 
@@ -126,3 +126,25 @@ class ExportOptions(BaseModel):
         float, Option("Time to reduce one byte, in nanoseconds."), Field(ge=0, le=1e9)
     ] = 0.0
     output: Annotated[Path | None, Option("File. [default: standard output]", flags=("--output", "-o"))] = None
+
+
+class LogGpOptions(BaseModel):
+    """LogGP's parameters, or a machine file that has them."""
+
+    machine: Annotated[Path | None, Option("With a `loggp` fit.")] = None
+    locality: Annotated[str, Option("Of those in the machine file.")] = ""
+    latency_s: Annotated[float | None, Option("L of LogGP.", flags=("--latency",), read=parse_time)] = None
+    overhead_s: Annotated[float, Option(flags=("--overhead",), read=parse_time, show="{:g}s".format)] = 0.0
+    gap_s: Annotated[float, Option(flags=("--gap",), read=parse_time, show="{:g}s".format)] = 0.0
+    gap_s_per_B: Annotated[
+        float | None,
+        Option(
+            "Or the time of a byte, such as 6ns: G of LogGP.",
+            flags=("--bandwidth",),
+            read=parse_per_byte,
+        ),
+    ] = None
+    reduce_s_per_B: Annotated[
+        float,
+        Option(flags=("--reduction",), read=parse_per_byte, show=None),
+    ] = 0.0

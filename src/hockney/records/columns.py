@@ -96,16 +96,17 @@ def mistyped(name: str, headers: Collection[str]) -> str:
     """The column of a file that `name` seems to mean, of those that `headers` lack; empty where it means none.
 
     Near are other cases and separators, and in long names mistyped letters: left out, doubled, changed or
-    exchanged with their neighbour. A name that has an `s` more or less is a word of its own.
+    exchanged with their neighbour. A plural or a participle (`cached`) is a word of its own.
     """
     bare = _letters(name)
     for column in ALL:
         known = _letters(column.header)
         if column.presence == "record" or column.header in headers:
             continue
-        is_plural = bare != known and bare.removesuffix("s") == known.removesuffix("s")
+        stems = [re.sub(r"[sd]$", "", text.lower()) for text in (name, column.header)]
+        is_own = bare != known and stems[0] == stems[1]
         most = (len(known) >= LONG) + (len(known) >= LONGER)
-        if not is_plural and _edits(bare, known) <= most:
+        if not is_own and _edits(bare, known) <= most:
             return column.header
     return ""
 

@@ -225,7 +225,7 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
         if name not in _KINDS and (near := mistyped(name, raw.columns)):
             raise RequestError(
                 f"{path} has a column {name!r} and none of the name {near!r}, which it may mean",
-                f"call it {near}; where it is a column of its own, give it a name less alike, such as own_{name}",
+                f"call it {near} if it is that, in its unit; else give it a name less alike, such as own_{name}",
             )
     frame = _checked(raw, path, first_line)
     frame.attrs["says_statistic"] = says_statistic

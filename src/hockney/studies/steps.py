@@ -27,7 +27,6 @@ from hockney.runner.transports import ALL
 from hockney.studies.asked import StudyRequest
 from hockney.studies.crowding import Crowding, narrower
 from hockney.studies.files import MEASURE, RUN, StepFile, Study, Value
-from hockney.terminal.loading import load
 from hockney.terminal.options import from_table, is_repeated, words_of
 
 RUN_SHARE = 1 / 3
@@ -184,8 +183,6 @@ def _less(models: Mapping[str, BaseModel], crowding: Crowding | None) -> list[di
 
 def function_of(verb: str) -> Callable[..., Any]:
     """A function that takes the options of an application's verb, or of `measure`."""
-    # What its models need to read options.
-    load()
     if verb == MEASURE:
         return _measure
     return apps.get(verb.removeprefix(RUN)).run.function(lambda: None)

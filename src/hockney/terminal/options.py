@@ -24,7 +24,6 @@ from hockney.fields import Argument, Option, Without, checked, flag, options
 from hockney.registry import did_you_mean
 from hockney.terminal import say
 from hockney.terminal.completion import completer
-from hockney.terminal.loading import load
 from hockney.vocabulary import MEANINGS, Meaning
 
 
@@ -65,7 +64,6 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
             return work(context, values)
 
     def work(context: typer.Context, values: dict[str, Any]) -> Any:
-        load()
         # What was imported lives to the end: the collector needs not look at it again and again.
         if not gc.get_freeze_count():
             gc.freeze()

@@ -1,4 +1,4 @@
-"""TrialTimes on numbers of ranks that were not measured: the model's, corrected by what was measured around them.
+"""Times on numbers of ranks that were not measured: the model's, corrected by what was measured around them.
 
 By how much the model is off, as a logarithm, lies for each algorithm on lines: over ln bytes between the sizes of
 a run, over ln ranks between runs; beyond the runs it stays what it is at the nearest. What has no model takes the

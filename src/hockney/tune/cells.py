@@ -42,7 +42,7 @@ class Time:
 
 @dataclass(frozen=True)
 class CallTimes:
-    """TrialTimes of one call: `default` by the library's own choice, `others` by its algorithms."""
+    """Times of one call: `default` by the library's own choice, `others` by its algorithms."""
 
     operation: str
     ranks: int

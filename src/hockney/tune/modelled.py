@@ -65,7 +65,7 @@ def calibrated(
 
 
 def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
-    """TrialTimes with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
+    """Times with the ends of their intervals, of shape (n, 3), and why some are unknown (NaN).
 
     A default that nobody knows has no model here: `simulated` takes it for a mixture of all that it may be, and
     how that grows says nothing of which one is faster.

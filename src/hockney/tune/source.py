@@ -28,7 +28,7 @@ from hockney.words import listed, version_in
 
 @dataclass(frozen=True)
 class MeasuredSource:
-    """TrialTimes of collectives, of one library; `frame` are those of `contents` that rules are made from."""
+    """Times of collectives, of one library; `frame` are those of `contents` that rules are made from."""
 
     path: Path
     frame: pd.DataFrame

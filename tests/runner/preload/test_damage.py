@@ -193,7 +193,7 @@ def test_after_damage_the_exit_code_is_the_programs(
     """And a profile that was there before is left as it is."""
     former = tmp_path / "p.json"
     former.write_text("former", encoding="utf-8")
-    for home in ("api.applied", "cli.profile"):
+    for home in ("api.applied", "api.profiled"):
         monkeypatch.setattr(f"hockney.{home}.run", lambda *_: PreloadedRun(7, '{"ranks'))
     words = [str(script(tmp_path / "bin" / "mpirun", BANNER)), "-n", "1", "true"]
     code, out, error = typed("profile", "-o", former, "--json", "--", *words)

@@ -69,10 +69,6 @@ class _Schema(GenerateJsonSchema):
         """Whether a key is always there."""
         return field["type"] == "dataclass-field" or super().field_is_required(field, total)
 
-    def nan_schema(self, schema: core_schema.CoreSchema) -> dict[str, Any]:
-        """Nothing: NaN is no JSON, and is never written."""
-        raise NotImplementedError(schema)
-
 
 class _Strict(_Schema):
     """Keys that the type does not name are refused: for tests. A reader passes over keys that come later."""

@@ -53,7 +53,8 @@ def map_(routed: Routed, options: MapOptions, nodes: NodeChoice, json: JsonOptio
         f"or less than {bound.most_loaded_link:.6g} on its most loaded link"
     )
     if best.placement == best.default:
-        say.line(f"{best.placement}, the default, is the best of these")
+        if len(answer.placements) > 1:
+            say.line(f"{best.placement}, the default, is the best of these")
     elif best.factor_of_most_loaded_link is None or best.factor_of_hop_bytes is None:
         say.line(f"{best.placement} is best: it needs no link, and {best.default}, the default, does")
     else:

@@ -1,5 +1,5 @@
-"""`hockney predict pingpong|pingping|bandwidth|bidirectional`: the time of one message, and its bandwidth.
-`hockney predict send_overhead|receive_overhead`: the time of one message, and its bandwidth.
+"""`hockney predict pingpong|pingping|bandwidth|bidirectional`: the time of one message, with its interval.
+`hockney predict send_overhead|receive_overhead`: the time of one message, with its interval.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ FIRST_LINE = "the first line is"
 """How a fault begins where a text is of another version of the form."""
 MOST_RANKS = 2**31 - 1
 _FREE = (0, 0, 0)
-"""Method, fan-out and segment of the library's own choice."""
+"""Algorithm, fan-out and segment of the library's own choice."""
 
 
 def target(version: int, versions: tuple[tuple[int, ...], tuple[int, ...]]) -> RuleForm:

@@ -1,7 +1,7 @@
 """Intel MPI's I_MPI_ADJUST family: one variable an operation, presets with ranges of bytes and ranks.
 
 `I_MPI_ADJUST_BCAST='3:0-65536@5-8;1:65537-131072@5-8'`: preset 3 for 0 to 65,536 bytes on 5 to 8 ranks …;
-what no range holds is Intel's own choice (Intel MPI Reader Developer Reference, I_MPI_ADJUST Family).
+what no range holds is Intel's own choice (Intel MPI Library Developer Reference, I_MPI_ADJUST Family).
 """
 
 from __future__ import annotations

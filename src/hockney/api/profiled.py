@@ -1,0 +1,42 @@
+"""A program, watched: what it communicates and where it waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hockney import writing
+from hockney.options.profile import ProfileOptions
+from hockney.records.profile import Profile as Profile
+from hockney.runner.launch_line import understand
+from hockney.runner.preload import run
+from hockney.runner.profiled import watched
+
+WATCHING = {"HOCKNEY_PRELOAD": "profile"}
+
+
+@dataclass(frozen=True)
+class ProfiledRun:
+    """How a program ended, and its profile; None where nothing was seen, or written."""
+
+    exit_code: int
+    warnings: list[str]
+    profile: Profile | None
+
+
+def profile_program(options: ProfileOptions) -> ProfiledRun:
+    """Run a launch line with the library that watches, and write the profile.
+
+    NotWritten before it runs where the file cannot be written; RequestError for what is no launch line.
+    """
+    writing.expect_writable(options.output)
+    launch = understand(options.command, options.mpi)
+    outcome = run(launch, WATCHING)
+    profile = watched(outcome, launch.mpi.describe() if launch.mpi else "")
+    try:
+        if profile is not None:
+            profile.write(options.output)
+    except writing.NotWritten as error:
+        # The exit code is the program's, which has run.
+        outcome.said.append(error.message)
+        profile = None
+    return ProfiledRun(outcome.code, outcome.said, profile)

@@ -1,0 +1,60 @@
+"""What `hockney measure` answers: what was measured, or what would be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from hockney.campaign.plan import Plan
+from hockney.records.next_step import next_step
+
+
+@dataclass(frozen=True)
+class MeasureAnswer:
+    """What was measured, and what was not."""
+
+    campaign: str
+    records: int
+    answers_about_effects: int
+    core_seconds: float
+    references_share: float
+    measured: int
+    prepare_s: float
+    measure_s: float
+    failures: list[str]
+    vanished: list[str]
+    limitations: list[str]
+    left_out: int
+    job_is_over: bool
+    effects_left_out: list[str]
+    warnings: list[str]
+    plan: Plan
+
+    @property
+    def next_step(self) -> str:
+        """The verb that goes on from it."""
+        return next_step(Path(self.campaign), self.plan.operations, has_effects=bool(self.plan.effects))
+
+
+@dataclass(frozen=True)
+class MeasurePlanned:
+    """With --dry-run: what would be launched. `points` and `visits` are of a launch, and about so many.
+
+    `estimate_s`: at most `bound_s`, the campaign's time; `whole_s`: all of it, whatever its time.
+    `warnings`: what of it is not known before. `takes`: the estimate in words.
+    """
+
+    campaign: str
+    launches: int
+    points: int
+    visits: int
+    estimate_s: float
+    whole_s: float
+    bound_s: float | None
+    compile_s: float
+    warnings: list[str]
+    plan: Plan
+    takes: Annotated[str, Field(exclude=True)]

@@ -1,0 +1,39 @@
+"""Options of `hockney import` and `hockney merge`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel
+
+from hockney.fields import Argument, Option
+from hockney.importers.base import Given as Given
+from hockney.registry import unit_files
+
+
+class ImportOptions(BaseModel):
+    """What is read, as what, and where it goes."""
+
+    files: Annotated[
+        list[Path],
+        Argument("Results of other benchmarks, tidy tables, or folders with them.", metavar="FILE…"),
+    ]
+    output: Annotated[
+        Path, Option("Folder to make; never overwritten.", flags=("--output", "-o"), metavar="CAMPAIGN")
+    ]
+    format_name: Annotated[
+        str | None,
+        Option(
+            f"Of the files: {', '.join(unit_files('hockney.importers'))}. [default: what a file looks like]",
+            flags=("--format",),
+            metavar="NAME",
+        ),
+    ] = None
+
+
+class MergeOptions(BaseModel):
+    """Which campaigns are joined, and where."""
+
+    campaigns: Annotated[list[Path], Argument("Campaign folders, at least two.", metavar="CAMPAIGN")]
+    output: Annotated[Path, Option("New campaign folder.", flags=("--output", "-o"))]
