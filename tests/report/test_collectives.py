@@ -77,7 +77,7 @@ def test_a_table_of_collectives_alone_makes_a_report(reported: Report, tmp_path:
         assert what in captions
     assert {figure.name for figure in section.figures} >= {"bcast-against-size", "bcast-against-ranks-8"}
     assert "bcast-predicted" in {figure.name for figure in section.figures}
-    assert report.evaluations["bcast"]["train"] == "ranks <= 30"
+    assert report.evaluations["bcast"].train == "ranks <= 30"
     assert "ranks &lt;= 30" in report.html
     assert "another node begins" in report.html
     assert "× 1.30" in report.html

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from hockney import __version__, reading
 from hockney.models._evaluate import HeldOut
+from hockney.predict.evaluate import CollectiveEvaluation
 from hockney.records.app_record import AppRecord
 from hockney.report.curves import LOCALITY_WORDS, Headline, MessageCurve
 from hockney.report.drawing import Drawing
@@ -113,7 +114,7 @@ class Section:
     """The section's answers; a page begins with the weightiest of all sections."""
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     """What the section found, as rows of plain values by name, for JSON and a CSV file each."""
-    evaluation: Any = None
+    evaluation: CollectiveEvaluation | None = None
     """Predictions of points left out, as `hockney evaluate --json` prints them; None where there are none."""
 
     @property
@@ -202,7 +203,7 @@ class Report:
         return self.content.omitted
 
     @property
-    def evaluations(self) -> dict[str, Any]:
+    def evaluations(self) -> dict[str, CollectiveEvaluation]:
         """Predictions of points left out, by collective."""
         return {section.id: section.evaluation for section in self.sections if section.evaluation}
 
