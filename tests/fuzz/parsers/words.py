@@ -97,7 +97,7 @@ _words(
         *("torus:8x8x4", "hypercube:4", "torus:4x4,link=10Gbit/s", "single-switch:nodes=16"),
         "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=8",
         "dragonfly:routers=4,nodes-per-router=2,global-links=2,groups=5",
-        *("jacobi:8x8x4", "ring:64", "alltoall:8", "collective:allgather:ring:16"),
+        *("jacobi:8x8x4", "ring:64", "collective:allgather:ring:16"),
     ],
     [parse_spec, lambda text: parse_pattern(text, Volumes())],
     turn=15,
