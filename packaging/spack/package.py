@@ -29,6 +29,7 @@ class PyHockney(PythonPackage):
     depends_on("py-nanobind@2.4:", type="build")
 
     depends_on("py-jinja2@3.1:", type=("build", "run"))
+    depends_on("py-lazy-loader@0.4:", type=("build", "run"))
     depends_on("py-matplotlib@3.8:", type=("build", "run"))
     depends_on("py-numpy@1.26:", type=("build", "run"))
     depends_on("py-pandas@2.2:", type=("build", "run"))

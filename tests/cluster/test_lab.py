@@ -173,8 +173,8 @@ def test_what_fails_halfway_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("up", "--hosts", "1"), 2, "from 2 to 64 hosts, not 1"),
-        (("up", "--hosts", "100000"), 2, "from 2 to 64 hosts"),
+        (("up", "--nodes", "1"), 2, "from 2 to 64 hosts, not 1"),
+        (("up", "--nodes", "100000"), 2, "from 2 to 64 hosts"),
         (("up", "--link", "1bit/s"), 2, "is not between 100 kbit/s and 100 Gbit/s"),
         (("up", "--link", "1e30GB/s"), 2, ""),
         (("up", "--link", "fast"), 2, "'fast' is not a rate"),
@@ -210,7 +210,7 @@ def test_a_lab_that_a_signal_ends_leaves_nothing() -> None:
     lab.down(name)
     # The exchange over so slow a link takes seconds.
     with subprocess.Popen(
-        hockney("lab", "up", "--name", name, "--hosts", "2", "--link", "100kbit/s"), stderr=subprocess.PIPE
+        hockney("lab", "up", "--name", name, "--nodes", "2", "--link", "100kbit/s"), stderr=subprocess.PIPE
     ) as making:
         while not (lab.NAMESPACES / f"hockney-{name}-2").exists() and making.poll() is None:
             time.sleep(0.01)
