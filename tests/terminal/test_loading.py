@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command, get_group
+import typer
+from typer.main import get_command, get_command_from_info, get_group
 
 from hockney import cli
 from hockney.registry import unit_files
@@ -120,3 +121,18 @@ def test_nothing_is_imported_inside_of_a_function() -> None:
                     node.lineno for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom)
                 ]
                 assert lines == [], f"{path}: {function.name}"
+
+
+def test_a_call_builds_no_verb_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    root: Any = get_command(application())
+    context = root.make_context("hockney", [], resilient_parsing=True)
+    root.list_commands(context)
+    built: list[str | None] = []
+
+    def build(command_info: Any, **how: Any) -> Any:
+        built.append(command_info.name)
+        return get_command_from_info(command_info, **how)
+
+    monkeypatch.setattr(typer.main, "get_command_from_info", build)
+    root.resolve_command(context, ["status"])
+    assert built == ["status"]
