@@ -73,8 +73,8 @@ def test_rows_that_are_alike_are_repetitions(tmp_path: Path) -> None:
     assert two.time_s == pytest.approx(2 / 190)
     assert len(two.samples_s) == 3
     assert two.low_s is None
-    assert folder.launches()[0]["records"] == 3
-    assert {run.launch for run in folder.apps()} == {folder.launches()[0]["id"]}
+    assert folder.launches()[0].records == 3
+    assert {run.launch for run in folder.apps()} == {folder.launches()[0].id}
 
 
 def test_six_repetitions_bound_their_median() -> None:

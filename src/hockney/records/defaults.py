@@ -6,13 +6,14 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.answers import first_problem
+from hockney.records.journal import LaunchLine
 
 FILE = "defaults.json"
 
@@ -92,17 +93,16 @@ class Defaults:
         return below[0]
 
 
-def defaults_of(folder: Path, launches: Iterable[Mapping[str, Any]]) -> Defaults:
+def defaults_of(folder: Path, launches: Iterable[LaunchLine]) -> Defaults:
     """What the folder of a campaign and its launches say; RequestError where the file is damaged."""
     settings: dict[tuple[str, str], dict[str, str]] = {}
     differing: dict[tuple[str, str], set[str]] = {}
     for launch in launches:
-        key = str((launch.get("mpi") or {}).get("name") or ""), str(launch.get("variant") or "")
-        known = dict(launch.get("settings") or {})
-        before = settings.setdefault(key, known)
+        key = launch.mpi_name, launch.variant
+        before = settings.setdefault(key, launch.settings)
         # What differs from launch to launch says nothing of all of them.
-        settings[key] = dict(before.items() & known.items())
-        differing.setdefault(key, set()).update(name for name, _ in before.items() ^ known.items())
+        settings[key] = dict(before.items() & launch.settings.items())
+        differing.setdefault(key, set()).update(name for name, _ in before.items() ^ launch.settings.items())
     return Defaults(tuple(find(folder)), settings, {key: names for key, names in differing.items() if names})
 
 
