@@ -137,7 +137,7 @@ def test_equal_samples_are_no_lack_of_an_interval(curve: Make) -> None:
 
 def test_warnings_of_launches_once_each(curve: Make) -> None:
     good = curve([(1, 1e-6, 0.99e-6, 1.01e-6)])
-    assert told([good], [], [{"warnings": ["odd"]}, {"warnings": ["odd"]}]) == "odd"
+    assert told([good], [], [LaunchLine(warnings=["odd"])] * 2) == "odd"
 
 
 @pytest.mark.parametrize(

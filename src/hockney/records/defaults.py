@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from hockney import reading, writing
-from hockney.errors import RequestError
-from hockney.records.answers import first_problem
+from hockney.records import versioned
 from hockney.records.journal import LaunchLine
 
 FILE = "defaults.json"
@@ -108,25 +105,16 @@ def defaults_of(folder: Path, launches: Iterable[LaunchLine]) -> Defaults:
 
 def find(folder: Path) -> list[WatchedCell]:
     """What was watched in the folder; nothing where there is no file, RequestError where it is damaged."""
-    try:
-        text = reading.content(folder / FILE, within=folder)
-    except reading.Absent:
-        return []
-    try:
-        return WatchedFile.model_validate_json(text).cells
-    except ValidationError as error:
-        raise RequestError(
-            f"{folder / FILE} is damaged ({first_problem(error)})",
-            "remove it, and give `hockney identify --watch` again",
-        ) from error
+    hint = "remove it, and give `hockney identify --watch` again"
+    watched = versioned.find(WatchedFile, folder / FILE, hint)
+    return watched.cells if watched else []
 
 
 def add(folder: Path, time: str, cells: Sequence[WatchedCell]) -> None:
     """Write the cells into the folder's file, in place of what it had of the same places."""
     places = {cell.place for cell in cells}
     kept = [cell for cell in find(folder) if cell.place not in places]
-    data = WatchedFile(time=time, cells=[*kept, *cells]).model_dump()
-    writing.replace(folder / FILE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    versioned.write(folder / FILE, WatchedFile(time=time, cells=[*kept, *cells]))
 
 
 NOTHING_KNOWN = Defaults()

@@ -45,6 +45,7 @@ def test_steps_in_a_row_are_one_and_small_ones_none() -> None:
 
 def test_caches_are_those_of_the_launch() -> None:
     place = {
+        "rank": 0,
         "caches": [
             {"level": 1, "type": "Instruction", "size_B": 1, "shared": [0]},
             {"level": 3, "type": "Unified", "size_B": 32 * MIB, "shared": list(range(8))},
