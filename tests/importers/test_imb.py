@@ -191,7 +191,7 @@ def test_reduce_scatter_that_cannot_be_converted() -> None:
     assert "f:4: left out: no release says whether" in warning
     text = "#    Intel (R) MPI Benchmarks 2018, MPI-1 part\n" + collective("Reduce_scatter", 4, 64)
     (warning,) = read_text(text).warnings
-    assert warning == "f:5: 4 B are no block for each of 64 ranks"
+    assert warning == "f:5: left out: 4 B are no block for each of 64 ranks"
 
 
 @pytest.mark.parametrize(

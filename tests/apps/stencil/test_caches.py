@@ -49,7 +49,7 @@ def test_caches_are_those_of_the_launch() -> None:
         "caches": [
             {"level": 1, "type": "Instruction", "size_B": 1, "shared": [0]},
             {"level": 3, "type": "Unified", "size_B": 32 * MIB, "shared": list(range(8))},
-        ]
+        ],
     }
     assert caches_of([LaunchLine(imported="x"), LaunchLine.model_validate({"ranks": [place]})]) == [L3]
     assert caches_of([]) == []
