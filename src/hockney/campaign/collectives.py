@@ -112,7 +112,7 @@ def keys(chosen: Iterable[Candidate], plan: Plan) -> list[CollectiveKey]:
     return list(dict.fromkeys(series))
 
 
-def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, object]:
+def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, str | int]:
     """The words of the runner's request (cpp/runner/main.cpp). `algorithm`: its name in this launch."""
     return {
         "operation": key.operation,
@@ -144,29 +144,20 @@ def selection(key: CollectiveKey, name: str, kind: str, answer: CollectiveMeasur
 
 
 def records(
-    key: CollectiveKey, size_B: int, answer: CollectiveMeasurement, places: Sequence[RankPlace], about: Record
+    key: CollectiveKey, answer: CollectiveMeasurement, places: Sequence[RankPlace], about: Record
 ) -> list[Record]:
-    """One record for each statistic; the samples are the completion's. `about` holds what the launch knows.
+    """One record for each statistic; the samples are the completion's. `about`: the point, its launch.
 
     `places`: the runner's description of each rank; those that took part count. Where the ranks of the launch
     share cores, few of them do, too: the others sleep, but wake up to look for work.
     """
-    here = places[: key.ranks]
-    per_host = Counter(place.host for place in here)
+    per_host = Counter(place.host for place in places[: key.ranks])
     shared = 2 * answer.same_cpu > len(answer.samples_s)
     common = about.model_copy(
         update={
-            "operation": key.operation,
-            "algorithm": key.algorithm,
-            "bytes": size_B,
-            "cache": key.cache,
             "nodes": len(per_host),
             "ppn": max(per_host.values()),
             "ranks": key.ranks,
-            "segment_bytes": key.segment_B or None,
-            "radix": key.radix or None,
-            "root": key.root,
-            "start": key.start,
             "oversubscribed": about.oversubscribed or shared,
             "stop": answer.stop,
             "verified": answer.verified,
@@ -175,27 +166,21 @@ def records(
             "elapsed_s": answer.elapsed_s,
         }
     )
-    values_s = {"completion": answer.median_s, **answer.over_ranks_s}
-    completion = {
-        "low": max(0.0, answer.low_s),
-        "high": answer.high_s,
-        "quantiles": answer.quantiles_s,
-        "samples": answer.samples_s,
-        "sample_roots": answer.sample_roots,
-        "core_seconds": key.ranks * answer.elapsed_s,
-        "batch": answer.batch,
-        "disturbed": answer.disturbed,
-        "disturbed_at": answer.disturbed_at,
-        **answer.references(),
-    }
+    completion = common.model_copy(
+        update={
+            "low": max(0.0, answer.low_s),
+            "high": answer.high_s,
+            "quantiles": answer.quantiles_s,
+            "samples": answer.samples_s,
+            "sample_roots": answer.sample_roots,
+            "core_seconds": key.ranks * answer.elapsed_s,
+            "batch": answer.batch,
+            "disturbed": answer.disturbed,
+            "disturbed_at": answer.disturbed_at,
+        }
+    ).between(answer)
+    others = answer.over_ranks_s.items()
     return [
-        Record.model_validate(
-            {
-                **common.model_dump(),
-                **(completion if statistic == "completion" else {}),
-                "statistic": statistic,
-                "value": value_s,
-            }
-        )
-        for statistic, value_s in values_s.items()
+        completion,
+        *(common.model_copy(update={"statistic": name, "value": time_s}) for name, time_s in others),
     ]

@@ -20,8 +20,10 @@ from hockney.campaign.events import Progress, Watcher
 from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
+from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign, Stored
 from hockney.records.journal import Ended, FailureLine
+from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, NoAnswer, Refused, Session
 
 MOST_FAILURES = 3
@@ -38,6 +40,7 @@ LONG = 1
 
 Kept = TypeVar("Kept", bound=Stored)
 Answered = TypeVar("Answered")
+Measured = TypeVar("Measured", Record, EffectRecord)
 
 
 class TimeOver(NoAnswer):
@@ -136,6 +139,24 @@ class Running:
                 line = launch_line(self._id, self.index, self.launch, self.hello, self.described)
                 self._campaign.append(line)
         return self._id
+
+    def stamped(self, record: Measured, plan: Launching) -> Measured:
+        """The record with what the launch knows: of what it is, how its ranks were placed, and when."""
+        return record.model_copy(
+            update={
+                "system": plan.system,
+                "mpi": self.launch.mpi_name,
+                "mapping": plan.map_by,
+                "variant": self.launch.variant,
+                "ranks": plan.ranks,
+                "nodes": self.described.nodes,
+                "ppn": self.described.ppn,
+                "oversubscribed": self.described.oversubscribed,
+                "repetition": self.index,
+                "launch": self.recorded(),
+                "time": utc_now(),
+            }
+        )
 
     @property
     def is_old(self) -> bool:

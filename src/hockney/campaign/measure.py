@@ -137,21 +137,16 @@ def _unreached(
 
     Their series are those of launches that did; else those on disk; else those that the plan names.
     """
-    begun = {(record.variant, record.repetition) for record in records}
-    count, of_unbegun = 0, dict[tuple[str, tuple[str, str] | None], int]()
+    count = 0
     for variant, only, index in parts:
-        if (left := None if (variant, index) in begun else of_unbegun.get((variant, only))) is None:
-            work = Work.resume(plan, records, variant, index)
-            known = (one.series for part, one in reached.items() if part[1] == only and one.series)
-            work.largest_B = dict(next(known, {})) or {
-                key: 0
-                for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
-                if only is None or (key.operation, getattr(key, "algorithm", "")) == only
-            }
-            left = _left(work)
-        if (variant, index) not in begun:
-            of_unbegun[variant, only] = left
-        count += left
+        work = Work.resume(plan, records, variant, index)
+        known = (points.series for part, points in reached.items() if part[1] == only and points.series)
+        work.largest_B = dict(next(known, {})) or {
+            key: 0
+            for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
+            if only is None or (key.operation, getattr(key, "algorithm", "")) == only
+        }
+        count += _left(work)
     return max(count, min(1, len(parts)))
 
 
@@ -298,7 +293,7 @@ class _Points:
 
     def _leave_out_rest(self) -> None:
         work, self.is_settled = self._work, True
-        self._loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
+        self._loop.outcome.left_out += max(1, work.expected_points() - work.visits.total())
 
     def _budget_s(self, key: Key) -> float:
         """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""
