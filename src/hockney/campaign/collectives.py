@@ -32,7 +32,9 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
     operations = [name for name in plan.operations if name in COLLECTIVES]
     offered = [candidate for candidate in known if candidate.operation in operations]
     names = sorted({candidate.algorithm for candidate in offered} | set(elsewhere))
-    choices = [one for one in offered if (one.operation, one.algorithm) not in by_name_alone()]
+    choices = [
+        candidate for candidate in offered if (candidate.operation, candidate.algorithm) not in by_name_alone()
+    ]
     selected: set[str] = set()
     for word in plan.algorithms if operations else ():
         if word == "all":
@@ -60,7 +62,9 @@ def of_subsets(plan: Plan, default: str) -> Plan:
 def expect_heeded(chosen: Iterable[Candidate], mpi: str, settings: Mapping[str, str]) -> None:
     """RequestError where the library would run what a file of rules says under the name of a chosen algorithm."""
     file = rules_first(mpi, settings)
-    if file and (names := {one.algorithm for one in chosen if one.algorithm.startswith("tuned:")}):
+    if file and (
+        names := {candidate.algorithm for candidate in chosen if candidate.algorithm.startswith("tuned:")}
+    ):
         raise RequestError(
             f"{mpi} goes by the rules of {file} before it heeds {min(names)}",
             f"with {RULES} empty it runs what is asked for; or leave the algorithms of tuned out",

@@ -293,7 +293,7 @@ def _expected(asking: Questions) -> int:
     return count
 
 
-def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
+def _words(members: Sequence[int], parameters: Mapping[str, float | str]) -> str:
     """A question's identity: its members and parameters but for a thread's processors, which vary by launch."""
     identity = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
     return json.dumps([list(members), identity], sort_keys=True, default=str)

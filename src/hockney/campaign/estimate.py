@@ -149,10 +149,11 @@ def _candidates(plan: Plan) -> list[Candidate]:
     known = []
     for operation in (name for name in plan.operations if name in COLLECTIVES):
         ours = algorithms(operation)
-        named = {*plan.algorithms} - {*collectives.KINDS, "all", *(one.name for one in ours)}
+        named = {*plan.algorithms} - {*collectives.KINDS, "all", *(schedule.name for schedule in ours)}
         known.append(_candidate(operation, "default", "default"))
         known += [
-            _candidate(operation, one.name, "schedule", one.is_segmented, one.default_radix) for one in ours
+            _candidate(operation, schedule.name, "schedule", schedule.is_segmented, schedule.default_radix)
+            for schedule in ours
         ]
         known += [_candidate(operation, f"library:{number}", "library") for number in range(LIBRARY_ALGORITHMS)]
         known += [_candidate(operation, name, "library") for name in sorted(named)]

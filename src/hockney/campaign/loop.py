@@ -189,7 +189,7 @@ class Loop:
         self.watcher = watcher
         self.outcome = Outcome()
         self._deadline = None if time_s is None else time.monotonic() + time_s
-        self._time_s = min(float("inf") if one is None else one for one in (time_s, job_s))
+        self._time_s = min(float("inf") if limit_s is None else limit_s for limit_s in (time_s, job_s))
         self._job_end = float("inf") if job_s is None else time.monotonic() + job_s
         self._is_cut_by_job = job_s is not None and (time_s is None or job_s < time_s)
         self._interrupt: KeyboardInterrupt | None = None
@@ -302,11 +302,11 @@ class Loop:
 
     def _require_nodes(self, running: Running) -> None:
         """EnvironmentLack where the ranks are on another number of nodes than was asked for."""
-        asked, found = self.plan.nodes, running.described.nodes
+        wanted, nodes = self.plan.nodes, running.described.nodes
         # Those of a simulation are its platform's.
-        if asked is not None and found != asked and self.plan.mpi != "smpi":
+        if wanted is not None and nodes != wanted and self.plan.mpi != "smpi":
             raise EnvironmentLack(
-                f"{running.launch.variant}: the ranks are on {found} node{'s' * (found != 1)}, not on {asked}",
+                f"{running.launch.variant}: the ranks are on {nodes} node{'s' * (nodes != 1)}, not on {wanted}",
                 "does the launcher know the job's nodes? Name them with --hosts, or try another --launcher",
             )
 

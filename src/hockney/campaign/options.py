@@ -16,7 +16,7 @@ from hockney.fields import Option
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 
-QUICK: dict[str, Any] = {
+QUICK: dict[str, float] = {
     "budget_s": 0.2,
     "tolerance": 0.02,
     "ladder_ratio": 4,
@@ -27,7 +27,7 @@ QUICK: dict[str, Any] = {
 }
 """A first model in about half a minute: wider intervals, wider brackets around breaks."""
 
-SIMULATED: dict[str, Any] = {
+SIMULATED: dict[str, float] = {
     "budget_s": 1e-3,
     "least_samples": 6,
     "ladder_ratio": 4,

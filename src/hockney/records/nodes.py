@@ -110,22 +110,22 @@ def parse_cpu_list(text: str) -> frozenset[int]:
 def describe(hosts: Sequence[str], node: ReportedNode) -> NodeDescription:
     """What the files of a node say; whatever is damaged in them is left out."""
     caches: dict[tuple[int, str, int], list[str]] = {}
-    for cache in sorted(node.caches, key=lambda one: (one.level, one.type, one.shared)):
+    for cache in sorted(node.caches, key=lambda cache: (cache.level, cache.type, cache.shared)):
         caches.setdefault((cache.level, cache.type, cache.size_B), []).append(cpu_ranges(cache.shared))
     low, high = ([_number(text) for text in _values(node.files, name)] for name in _FREQUENCIES)
     interfaces = list(_interfaces(node.files))
     return NodeDescription(
         hosts=list(hosts),
-        packages=_grouped((one.package, one.cpu) for one in node.processors),
-        numa=_grouped((one.numa, one.cpu) for one in node.processors),
-        cores=list(_grouped((one.core, one.cpu) for one in node.processors).values()),
+        packages=_grouped((cpu.package, cpu.cpu) for cpu in node.processors),
+        numa=_grouped((cpu.numa, cpu.cpu) for cpu in node.processors),
+        cores=list(_grouped((cpu.core, cpu.cpu) for cpu in node.processors).values()),
         caches=[
             CacheGroups(level=level, type=kind, size_B=size_B, cpus=cpus)
             for (level, kind, size_B), cpus in caches.items()
         ],
         # In kHz.
-        min_MHz=min((one / 1e3 for one in low if one), default=None),
-        max_MHz=max((one / 1e3 for one in high if one), default=None),
+        min_MHz=min((kHz / 1e3 for kHz in low if kHz), default=None),
+        max_MHz=max((kHz / 1e3 for kHz in high if kHz), default=None),
         interfaces=interfaces,
         adapters=list(_adapters(node.files, interfaces)),
     )
@@ -155,8 +155,8 @@ def node_facts(node: NodeDescription) -> list[tuple[str, str]]:
         rows.append(("cores", f"CPUs {groups_written(node.cores)}"))
     if node.min_MHz or node.max_MHz:
         rows.append(("frequency", f"{_known(node.min_MHz)} to {_known(node.max_MHz)} MHz"))
-    rows += [(f"interface {one.name}", _written_interface(one)) for one in node.interfaces]
-    return rows + [(f"adapter {one.adapter}, port {one.port}", _written_port(one)) for one in node.adapters]
+    rows += [(f"interface {part.name}", _written_interface(part)) for part in node.interfaces]
+    return rows + [(f"adapter {port.adapter}, port {port.port}", _written_port(port)) for port in node.adapters]
 
 
 def cache_name(level: int, kind: str) -> str:
@@ -295,7 +295,7 @@ def _adapters(files: Mapping[str, str], interfaces: Sequence[Interface]) -> Iter
                 driver=said.get("device/driver", ""),
                 device=device,
                 numa=_number(said.get("device/numa_node", "")),
-                interfaces=[one.name for one in interfaces if device and one.device == device],
+                interfaces=[part.name for part in interfaces if device and part.device == device],
             )
 
 
