@@ -35,7 +35,7 @@ class FitOfEntry(TypedDict):
     views: NotRequired[dict[str, list[Statement]]]
 
 
-class OtherLevel(TypedDict):
+class LevelBeside(TypedDict):
     """Another level of the machine."""
 
     level: EntryLevel | None
@@ -61,7 +61,7 @@ class ModelledEntry(TypedDict):
     models: dict[str, FitOfEntry]
     notes: list[str]
     level: EntryLevel | None
-    other_levels: list[OtherLevel]
+    other_levels: list[LevelBeside]
 
 
 class ModelledEffect(TypedDict):
