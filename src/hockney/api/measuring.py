@@ -25,7 +25,7 @@ from hockney.campaign.prepare import launches as prepare
 from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.trust import doubt, seal
 from hockney.errors import HockneyError, Incomplete, RequestError
-from hockney.fields import flag
+from hockney.fields import Value, flag
 from hockney.fields import options as options_of
 from hockney.network.topologies.base import parse_spec
 from hockney.options.measure import MeasureOptions, Submission
@@ -58,7 +58,7 @@ class MeasureRequest(NamedTuple):
 
     options: MeasureOptions
     submission: Submission
-    written: Mapping[str, object]
+    written: Mapping[str, Value]
     confirm: Callable[[str], bool] | None
 
 
@@ -341,7 +341,7 @@ def _with_transports(plan: Plan, *, quiet: bool) -> Plan:
     return plan
 
 
-def _refuse_other_choices(written: Mapping[str, object]) -> None:
+def _refuse_other_choices(written: Mapping[str, Value]) -> None:
     """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
     of_jobs = [flag(name, option) for name, _, option in options_of(Submission)]
     if "--dry-run" in written:
