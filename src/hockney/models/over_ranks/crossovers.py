@@ -66,9 +66,11 @@ def crossovers(points: pd.DataFrame) -> list[Crossover]:
                 1,
                 np.where((low_s[b] > high_s[a]) & (ratio < -math.log1p(TIE)), -1, 0),
             )
-            for sign, *sizes in _changes(common, ratio, faster):
+            for sign, at_B, low_B, high_B, last_B in _changes(common, ratio, faster):
                 names = (first, second) if sign > 0 else (second, first)
-                result.append(Crossover(configuration, int(configuration["ranks"]), *names, *sizes))
+                result.append(
+                    Crossover(configuration, int(configuration["ranks"]), *names, at_B, low_B, high_B, last_B)
+                )
     return result
 
 
