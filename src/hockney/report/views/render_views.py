@@ -8,43 +8,10 @@ from typing import Any
 from rich.table import Table
 
 from hockney.machine.formula import interval, latex_text, stated
-from hockney.models.views import VIEWS, Statement, View
+from hockney.models.views import SYMBOLS, VIEWS, Statement, View
 from hockney.report.views.render import add_row, cell, new_table
 from hockney.report.views.sections import ModelSection, parameter_line
 
-_SYMBOLS = {
-    "α": r"\alpha",
-    "β": r"\beta",
-    "γ": r"\gamma",
-    "Θ": r"\Theta",
-    "≤": r"\le",
-    "≥": r"\ge",
-    "→": r"\to",
-    "∞": r"\infty",
-    "×": r"\times",
-    "·": r"\cdot",
-    "−": "-",
-    "µ": r"\mu",
-    "⌈": r"\lceil",
-    "⌉": r"\rceil",
-    "⌊": r"\lfloor",
-    "⌋": r"\rfloor",
-    "∛": r"\sqrt[3]{\;}",
-    "½": r"\tfrac{1}{2}",
-    "₁": "_1",
-    "₂": "_2",
-    "²": "^2",
-    "³": "^3",
-    "⁴": "^4",
-    "ₙ": "_n",
-    "∈": r"\in",
-    "≈": r"\approx",
-    "λ": r"\lambda",
-    "Σ": r"\Sigma",
-    "σ": r"\sigma",
-    "±": r"\pm",
-    "÷": r"\div",
-}
 _DASHES = {"—": "---", "–": "--", "…": r"\dots{}", "’": "'"}
 
 
@@ -52,8 +19,8 @@ def latex_words(text: str) -> str:
     """`text` for a LaTeX document of plain `article`: symbols become mathematics, unknown letters `?`."""
     parts = []
     for character in text:
-        if character in _SYMBOLS:
-            parts.append(rf"\ensuremath{{{_SYMBOLS[character]}}}")
+        if character in SYMBOLS:
+            parts.append(rf"\ensuremath{{{SYMBOLS[character].strip()}}}")
         elif character in _DASHES:
             parts.append(_DASHES[character])
         elif ord(character) < 0x180:
