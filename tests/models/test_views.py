@@ -10,7 +10,7 @@ from hockney.models.views import latex
 @pytest.mark.parametrize(
     ("text", "mathematics"),
     [
-        ("⌈log₂P⌉·n/S − 1", r"\lceil \log_2P\rceil \cdot n/S - 1"),
+        ("⌈log₂P⌉·n/S − 1", r"\lceil \log_2 P\rceil \cdot n/S - 1"),
         ("Θ(n P²)", r"\Theta(n P^2)"),
         ("T(n) = −113 µs + n / 12.5 GB/s", r"T(n) = -113\,\mu\mathrm{s} + \frac{n}{12.5\,\mathrm{GB/s}}"),
         ("1.5e-07 s", r"1.5 \times 10^{-7}\,\mathrm{s}"),

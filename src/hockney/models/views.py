@@ -72,7 +72,8 @@ _WORDS = {
     "∛P": r"\sqrt[3]{P}",
     "n·": r"n\,",
     "k·": r"k\,",
-    "log": r"\log",
+    "log₂": r"\log_2 ",
+    "log P": r"\log P",
 }
 
 
