@@ -74,7 +74,7 @@ def test_the_tables_of_an_entry_are_those_of_the_report(machine: Machine) -> Non
     entry = next(entry for entry in machine.point_to_point if entry.cache == "off")
     entry.variant = "tcp [eth0]"
     regimes, quality = as_tables(part(machine, cache="off"))
-    assert regimes.caption.startswith("pingpong, locality network, variant tcp [eth0], cache off\nParameters")
+    assert regimes.caption.startswith("pingpong, locality package, variant tcp [eth0], cache off\nParameters")
     # α = 0.4 µs ± 5 %; β = 1 / (10 GB/s) ± 5 %, so that 1/β lies within 10/1.05 and 10/0.95 GB/s.
     piecewise = [row for row in regimes.rows if row[0] == "piecewise"]
     assert piecewise[0][2:] == ["0.4 µs", "0.38 to 0.42 µs", "10 GB/s", "9.52 to 10.5 GB/s"]
