@@ -13,6 +13,7 @@ import pandas as pd
 from hockney.models.over_ranks.bandwidth import blocks, moved_blocks
 from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
 from hockney.models.over_ranks.points import PLACED, Configuration, Visits, most_ranks, points, telling_placed
+from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES
 from hockney.records.statistic import BY_NAME
 from hockney.report.curves import MessageCurve, by_operation
@@ -36,7 +37,7 @@ class Explorable:
     frame: pd.DataFrame
     curves: Sequence[MessageCurve]
     statistics: Mapping[str, str]
-    launches: Sequence[Mapping[str, Any]] = ()
+    launches: Sequence[LaunchLine] = ()
     campaign: str = ""
     visits: Mapping[str, Visits] = field(default_factory=dict)
 
@@ -120,7 +121,7 @@ def _where(source: Explorable, curve: MessageCurve, held: Mapping[str, str]) -> 
 
 
 def _origin(source: Explorable, curve: MessageCurve) -> str:
-    index_of = {str(launch.get("id")): str(launch.get("index", "")) for launch in source.launches}
+    index_of = {launch.id: "" if launch.index is None else str(launch.index) for launch in source.launches}
     launches = [index_of.get(name, "") or name for name in curve.entry.measurements.launches]
     return source.name + (f", launches {', '.join(launches)}" if any(launches) else "")
 
