@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models.base import Parameter
-from hockney.models.scaling.study import Study
+from hockney.models.scaling.study import ScalingStudy
 from hockney.report.axes import plain
 from hockney.report.drawing import Drawing
 from hockney.report.drawn import write_drawing
@@ -22,7 +22,7 @@ from hockney.report.tables import NONE, Table
 from hockney.units import counted, format_time
 
 
-def scaling(studies: Mapping[str, Study]) -> Drawing:
+def scaling(studies: Mapping[str, ScalingStudy]) -> Drawing:
     """Two panels over the number of processes: the speed-up (both axes logarithmic) and the efficiency.
 
     Of one curve small dots are times, large dots their medians, lines the laws; of several the medians, joined.
@@ -85,7 +85,7 @@ class Laws:
     findings: list[Finding]
 
 
-def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
+def laws_of(studies: Mapping[str, ScalingStudy], section: str) -> Laws:
     """The laws that were fitted to curves of a program, for its section of that id.
 
     A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in `note`.
@@ -122,7 +122,7 @@ def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
     )
 
 
-def _law_finding(name: str, made: Study, anchor: str) -> Finding:
+def _law_finding(name: str, made: ScalingStudy, anchor: str) -> Finding:
     law = made.preferred or next(iter(made.fits))
     fit = made.fits[law]
     said = ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items())
@@ -141,6 +141,6 @@ def _words(key: str) -> str:
     return key.replace("_", " ").replace("speedup", "speed-up")
 
 
-def write(path: Path, studies: Mapping[str, Study]) -> None:
+def write(path: Path, studies: Mapping[str, ScalingStudy]) -> None:
     """Draw studies into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
     write_drawing(path, lambda: scaling(studies))
