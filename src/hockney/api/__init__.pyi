@@ -88,6 +88,7 @@ from .scaling import Parameter as Parameter
 from .scaling import ScalingStudy as ScalingStudy
 from .scaling import scaling_law as scaling_law
 from .scaling import scaling_studies as scaling_studies
+from .schedules import CountOfOne as CountOfOne
 from .schedules import ScheduleRequest as ScheduleRequest
 from .schedules import draw_schedule as draw_schedule
 from .schedules import export_schedule as export_schedule
