@@ -165,7 +165,7 @@ OURS = Unfinished(verb="import", sources=["a.txt"]).model_dump_json()
         ("{}", '{"imported": []}'),
         ('{"verb": "measure", "sources": []}', '{"imported": []}'),
         (OURS, '{"ranks": 2}'),
-        (OURS, "StoredPlan(merged=[])"),
+        (OURS, '{"merged": []}'),
         (OURS, "{"),
     ],
 )
