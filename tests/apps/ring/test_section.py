@@ -79,7 +79,7 @@ def test_lines_give_the_latency_beside_that_of_a_pingpong(
 def test_too_few_processes_for_a_line_leave_the_time_of_a_cycle(ring_run: Callable[..., AppRecord]) -> None:
     runs = [ring_run(ranks, 4e-6 * ranks, low_s=3e-6 * ranks, high_s=5e-6 * ranks) for ranks in (1, 2)]
     (finding,) = ring(Runs(runs)).findings
-    assert finding.text.startswith("Ring: on 2 processes a cycle takes 8 µs (95 %: 6 to 10 µs); what a further")
+    assert finding.text.startswith("Ring: on 2 processes a cycle takes 8 µs (95 %: 6 µs to 10 µs); what")
     assert ring(Runs(runs[:1])).findings == []
 
 
@@ -107,8 +107,13 @@ def test_a_break_is_named_with_what_begins_there(ring_run: Callable[..., AppReco
 
     runs = [ring_run(ranks, (1e-6 if ranks <= 6 else 2e-6) * ranks) for ranks in range(2, 13)]
     made = ring(Runs(runs, None, place_of))
-    breaks = next(table for table in made.sections[0].tables if table.caption.startswith("Breaks"))
-    assert list(breaks.rows[0][1:3]) == ["6 to 7", "another package"]
+    lines = made.sections[0].tables[0]
+    row = dict(zip(lines.columns, lines.rows[1], strict=True))
+    assert [row[name] for name in ("processes", "from there", "level")] == [
+        "7 to 12",
+        "another package",
+        "× 2.00",
+    ]
     assert any("breaks from 6 to 7 processes, where another package begins" in one.text for one in made.findings)
 
 
