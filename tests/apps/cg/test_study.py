@@ -93,11 +93,6 @@ def test_what_no_launch_could_do_is_refused_before(choices: dict[str, Any], text
         checked(CgStudy, {"ranks": "4", "sizes": ["12x8"], **choices}, "run cg")
 
 
-def test_launches_would_write_to_one_file() -> None:
-    with pytest.raises(RequestError, match="same file"):
-        CgStudy(ranks=(4,), sizes=(FLAT,), launches=2, solution=Path("u"))
-
-
 def test_every_grid_that_fits() -> None:
     wanted = CgStudy(ranks=(12,), sizes=(FLAT,), every_grid=True)
     # 1 × 12 has more processes than the 8 unknowns along y, and z has one.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.factories import jacobi_run
 
 from hockney.apps.jacobi.links import FormulaLinks, farthest, links_of
 from hockney.apps.jacobi.printed import MODELS, Links
@@ -169,7 +169,7 @@ def test_several_localities_have_to_be_chosen_from(tmp_path: Path) -> None:
     assert crossing.bandwidth_B_per_s.value == pytest.approx(12185e6, rel=0.03)
 
 
-def test_strong_and_weak_runs_make_tables_of_their_own(jacobi_run: Callable[..., AppRecord]) -> None:
+def test_strong_and_weak_runs_make_tables_of_their_own() -> None:
     strong = [jacobi_run(ranks, time_s=1e-3 / ranks) for ranks in (1, 2, 4)]
     weak = [jacobi_run(ranks, parameters={"nz": 8 * ranks}) for ranks in (2, 4)]
     tables = scaling_tables([*strong, *weak])
@@ -182,7 +182,7 @@ def test_strong_and_weak_runs_make_tables_of_their_own(jacobi_run: Callable[...,
     assert ratio.low == pytest.approx(math.exp(-math.hypot(math.log(1.02), math.log(1 / 0.98))), rel=1e-6)
 
 
-def test_a_run_on_one_rank_of_another_system_is_not_its_p1(jacobi_run: Callable[..., AppRecord]) -> None:
+def test_a_run_on_one_rank_of_another_system_is_not_its_p1() -> None:
     there = jacobi_run(1).model_copy(update={"system": "other"})
     (table,) = scaling_tables([there, jacobi_run(2), jacobi_run(4)])
     assert table.alone is None
@@ -217,7 +217,7 @@ def test_findings_say_efficiency_break_and_grid() -> None:
     assert {finding.anchor for finding in said} == {"app-jacobi", "app-jacobi-laws"}
 
 
-def test_a_run_whose_stated_numbers_are_damaged_is_left_out(jacobi_run: Callable[..., AppRecord]) -> None:
+def test_a_run_whose_stated_numbers_are_damaged_is_left_out() -> None:
     runs = [jacobi_run(ranks, time_s=1e-3 / ranks) for ranks in (1, 2, 4)]
     said = {**runs[2].answer.as_said(), "stated_latency_s": "abc", "stated_bandwidth_B_per_s": 1e9}
     damaged = runs[2].model_copy(update={"answer": Answer.model_validate(said)})

@@ -56,8 +56,8 @@ class CgRuns(AppAnswer):
 def run(told: Told, study: CgStudy, pictures: Pictures, launching: AppLaunching) -> CgRuns:
     """Each size on each number of ranks, grid and formulation, on one launch; files are written first."""
     _check_places(study, pictures)
-    # Each launch does the whole study: one file cannot hold the solutions of all.
-    study = CgStudy.model_validate({**dict(study), "launches": max(1, len(launching.variants))})
+    if study.solution and len(launching.variants) > 1:
+        raise RequestError("several launches would write to the same file", "name one --variant, or no --solution")
     placed = launching.model_copy(update={"ranks": max(study.ranks)})
     runs = records(told, partial(asking, "cg", study), placed, has_free_cells=not study.cell_s)
     if study.solution:

@@ -14,7 +14,7 @@ from hockney.apps.stencil.calibrate import StencilRun
 from hockney.apps.stencil.grids import cells_of, grid_of
 from hockney.apps.stencil.options import EXCHANGES, SUMS, Variant
 from hockney.apps.stencil.stencil import CELL_B, Stencil
-from hockney.apps.stencil.steps import AROUND, StencilStep
+from hockney.apps.stencil.steps import TRAFFIC, StencilStep
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
@@ -173,7 +173,7 @@ def cell_s_of(record: AppRecord) -> float:
     if variant:
         # Replaced residuals and the first are in what was counted.
         counted_B, iteration_B = answer.counted_bytes_per_unknown, answer.bytes_per_unknown
-        whole = iterations + AROUND[variant]
+        whole = iterations + TRAFFIC[variant].around
         iterations = iterations * counted_B / iteration_B if counted_B and iteration_B else whole
     return float(max(answer.compute_s / cells) / iterations)
 

@@ -41,7 +41,7 @@ from hockney.predict.network_figures import costs_of
 from hockney.predict.on_topology import on_topology
 from hockney.predict.place import Place, place_of
 from hockney.records.app_record import AppRecord
-from hockney.report.application import AppAnswer
+from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
 from hockney.units import Extents, format_time
@@ -101,7 +101,7 @@ class GridsOfSeveralNumbers(AppAnswer):
     warnings: list[str]
     predictions: list[RankedGrids]
 
-    def rows(self) -> list[dict[str, object]]:
+    def rows(self) -> list[Row]:
         """A row for each grid, as a table has it: times in seconds."""
         return [
             {"operation": self.operation, "ranks": ranked.ranks, "cells": "x".join(map(str, ranked.cells))}

@@ -20,8 +20,8 @@ class Law:
     `title`: the name as people say it; `upper`: the parameters in their order, with the largest value that each
     may have. `speedup`: S at some processes, in the arithmetic of its arguments: fractions stay exact, arrays
     keep their shape. `most_processes`: the largest p ≥ 1, not rounded, with S/p ≥ an efficiency in (0, 1]; None
-    where every p has it. `limits`: what speed-up or efficiency cannot pass, and where it peaks; None where there is no
-    such limit. `is_weak`: the work grows with the processes, and S is the scaled speed-up p·T(1)/T(p).
+    where every p has it. `limits`: what speed-up or efficiency cannot pass, and where it peaks; None where there
+    is none. `is_weak`: the work grows with the processes, and S is the scaled speed-up p·T(1)/T(p).
     """
 
     title: str

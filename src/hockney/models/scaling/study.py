@@ -187,11 +187,10 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
 
 def in_words(broken: Break) -> str:
     """The break with its interval."""
-    ratio = broken.ratio
-    reach = "" if ratio.low is None or ratio.high is None else f" ({ratio.low:.3g} to {ratio.high:.3g})"
     return (
-        f"between {broken.before} and {broken.after} processes the time steps by a factor of {ratio.value:.3g}"
-        f"{reach}: no law goes through that, and those here have that factor from {broken.after} processes on"
+        f"between {broken.before} and {broken.after} processes the time steps by a factor of "
+        f"{broken.ratio.value:.3g}{broken.ratio.bounds(about='')}: no law goes through that, and those here have "
+        f"that factor from {broken.after} processes on"
     )
 
 
