@@ -57,7 +57,7 @@ def run(told: Told, study: CgStudy, pictures: Pictures, launching: AppLaunching)
     """Each size on each number of ranks, grid and formulation, on one launch; files are written first."""
     _check_places(study, pictures)
     if study.solution and len(launching.variants) > 1:
-        raise RequestError("several launches would write to the same file", "name one --variant, or no --solution")
+        raise RequestError("several launches would write to the same file", "ask for one --variant")
     placed = launching.model_copy(update={"ranks": max(study.ranks)})
     runs = records(told, partial(asking, "cg", study), placed, has_free_cells=not study.cell_s)
     if study.solution:

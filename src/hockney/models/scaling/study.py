@@ -16,12 +16,6 @@ from hockney.models.scaling.laws import laws
 from hockney.models.scaling.times import Times
 
 
-class FittedLaw(LawFit):
-    """A law that was fitted."""
-
-    law: Annotated[str, Field(exclude=True)]
-
-
 @dataclass(frozen=True)
 class SkippedLaw:
     """A law that could not be fitted, and why."""
@@ -76,10 +70,9 @@ class Study:
 
     @computed_field
     @property
-    def laws(self) -> dict[str, FittedLaw | SkippedLaw]:
+    def laws(self) -> dict[str, LawFit | SkippedLaw]:
         """Each law, or why there is none."""
-        skipped = {name: SkippedLaw(why) for name, why in self.skipped.items()}
-        return {name: FittedLaw(**dict(fit)) for name, fit in self.fits.items()} | skipped
+        return {**self.fits, **{name: SkippedLaw(why) for name, why in self.skipped.items()}}
 
     @computed_field
     @property
