@@ -104,9 +104,11 @@ class GridsOfSeveralNumbers(AppAnswer):
     def rows(self) -> list[Row]:
         """A row for each grid, as a table has it: times in seconds."""
         return [
-            {"operation": self.operation, "ranks": ranked.ranks, "cells": "x".join(map(str, ranked.cells))}
-            | {name: value for name, value in grid.row().items() if value is not None}
-            | {
+            {
+                "operation": self.operation,
+                "ranks": ranked.ranks,
+                "cells": "x".join(map(str, ranked.cells)),
+                **{name: value for name, value in grid.row().items() if value is not None},
                 "is_fastest": grid is ranked.grids[0],
                 "may_be_fastest": grid is ranked.grids[0] or str(grid.grid) in ranked.not_told_apart_from,
             }
