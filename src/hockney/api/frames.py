@@ -126,7 +126,7 @@ def _of_application(machine: Machine, path: Path, operation: str, given: Mapping
     models = app.predict.of_a_machine()
     cases = _asked(machine, path, operation, given, *models.values())
     answer = app.answer("predict", dict(zip(models, cases, strict=True)), silent)
-    return answer.rows(), answer.limits()
+    return [{**row} for row in answer.rows()], answer.limits()
 
 
 def _of_fft(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:

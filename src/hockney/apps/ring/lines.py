@@ -86,12 +86,14 @@ def latency_line(curve: RingSeries, segment: Segment, pingpong: Callable[[Locali
     message = None if locality is None else pingpong(locality)
     latency = latency_of(segment)
     fit = segment.fit
+    intercept_s, slope_s = (None, None) if fit is None else fit.coefficients[:2]
     return LatencyLine(
         segment.first,
         segment.last,
         segment.points,
         segment.begins,
-        *((None, None) if fit is None else fit.coefficients[:2]),
+        intercept_s,
+        slope_s,
         None if fit is None else fit.adjusted_r2,
         *latency,
         *latency_of(segment, absolute=True),
