@@ -330,15 +330,21 @@ def predicted_cycle(
 def apart(record: AppRecord) -> Apart | None:
     """The cycle as its parts say it; None where they were not timed apart."""
     answer = record.answer.read_as(Sum3dAnswer)
-    if answer.apart_time_s is None:
+    time_s, low_s, high_s = answer.apart_time_s, answer.apart_low_s, answer.apart_high_s
+    if time_s is None:
         return None
-    names = ("generate_s", "scatter_s", "compute_s", "gather_s", "pack_s", "time_s", "low_s", "high_s")
-    parts = [getattr(answer, f"apart_{name}") for name in names]
-    *_, time_s, low_s, high_s = parts
+    names = ("generate_s", "scatter_s", "compute_s", "gather_s", "pack_s")
     is_known = None not in (low_s, high_s, record.low_s, record.high_s)
     meet = (low_s or 0.0) <= (record.high_s or 0.0) and (record.low_s or 0.0) <= (high_s or 0.0)
-    error = time_s / record.time_s - 1 if record.time_s else None
-    return Apart(*parts, error, _inside(time_s, record), meet if is_known else None)
+    return Apart(
+        **{name: getattr(answer, f"apart_{name}") for name in names},
+        time_s=time_s,
+        low_s=low_s,
+        high_s=high_s,
+        error=time_s / record.time_s - 1 if record.time_s else None,
+        inside=_inside(time_s, record),
+        agree=meet if is_known else None,
+    )
 
 
 def _inside(time_s: float, record: AppRecord) -> bool | None:
