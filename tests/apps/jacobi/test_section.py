@@ -37,7 +37,7 @@ def test_messages_are_predicted_and_cells_are_the_runs_own(basis: Basis) -> None
 
 
 def test_packing_is_the_runs_own(basis: Basis) -> None:
-    plain = {"parameters": {"faces": "packed"}}
+    plain: dict[str, Any] = {"parameters": {"faces": "packed"}}
     without, _ = simulated_s(jacobi_run(2, **plain), basis)
     # Of both ranks together; faces of 512 B are copied out and in again in each of ten sweeps.
     with_it, _ = simulated_s(jacobi_run(2, **plain, answer={"pack_s": [2e-5, 2e-5]}), basis)
