@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models.scaling.fit import LawFit
-from hockney.models.scaling.study import Study
+from hockney.models.scaling.study import ScalingStudy
 from hockney.report.axes import plain
 from hockney.report.drawing import Drawing
 from hockney.report.drawn import write_drawing
@@ -26,63 +26,43 @@ if TYPE_CHECKING:
     from hockney.report.page import Contribution, Section
 
 
-def scaling(study: Study) -> Drawing:
+def scaling(studies: Mapping[str, ScalingStudy]) -> Drawing:
     """Two panels over the number of processes: the speed-up (both axes logarithmic) and the efficiency.
 
-    Small dots are times, large dots their medians, lines the laws; the grey line is the ideal.
+    Of one curve small dots are times, large dots their medians, lines the laws; of several the medians, joined.
+    The grey line is the ideal.
     """
-    times = study.times
-    counts, medians_s = times.counts, times.medians_s()
-    curve = np.geomspace(1.0, float(counts[-1]), 200)
-    laws = {name: study.law_speedups(name, curve) for name in study.fits}
-    looks = styles(list(laws))
-    every, typical = study.speedups(times.processes, times.time_s), study.speedups(counts, medians_s)
-    dots = Style(MEASURED, (), ".")
-    panels = []
-    for divided in (False, True):
-        lines = [
-            Line("ideal", curve, curve, width=0.9),
-            *(Line(name, curve, speedup, style=looks[name]) for name, speedup in laws.items()),
-            Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5),
-            Line("measured (median)", counts, typical, style=replace(dots, marker="o"), width=0, dots=4.0),
-        ]
-        panels.append(_panel(lines, np.array([1.0, *counts]), divided=divided, is_weak=study.is_weak))
-    kind = "weak" if study.is_weak else "strong"
-    base = "extrapolated" if study.is_extrapolated else "measured"
-    title = f"{kind.capitalize()} scaling to {plain(float(counts[-1]))} processes"
-    heading = f"{title}; one process takes {format_time(study.baseline_s)} ({base})"
-    return Drawing(
-        "scaling",
-        f"{title}.",
-        f"{title}: speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g} at "
-        f"{plain(float(counts[-1]))} processes. {study.comparison}.",
-        "Small dots are single times, large ones medians; the grey line is the ideal.",
-        Chart([panels], 3.7, title=heading),
-    )
-
-
-def several(studies: Mapping[str, Study]) -> Drawing:
-    """The same two panels for several curves: medians of the times, joined, and the ideal; no laws."""
-    looks = styles(list(studies))
+    first, is_alone = next(iter(studies.values())), len(studies) == 1
     most = max(float(study.times.counts[-1]) for study in studies.values())
-    ideal = np.geomspace(1.0, most, 50)
-    lines, words = [Line("ideal", ideal, ideal, width=0.9)], []
+    curve = np.geomspace(1.0, most, 200)
+    looks = styles(list(first.fits) if is_alone else list(studies))
+    lines, words = [Line("ideal", curve, curve, width=0.9)], []
     for name, study in studies.items():
-        counts = study.times.counts
-        speedup = study.speedups(counts, study.times.medians_s())
-        lines.append(Line(name, counts, speedup, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
-        words.append(f"{name}: speed-up {speedup[-1]:.3g} at {plain(float(counts[-1]))}")
-    every = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
-    is_weak = next(iter(studies.values())).is_weak
-    panels = [_panel(lines, every, divided=divided, is_weak=is_weak) for divided in (False, True)]
-    curves = counted(len(studies), "curve")
-    title = f"{'Weak' if is_weak else 'Strong'} scaling of {curves} to {plain(most)} processes"
+        times, counts = study.times, study.times.counts
+        typical = study.speedups(counts, times.medians_s())
+        words.append(f"{name}: speed-up {typical[-1]:.3g} at {plain(float(counts[-1]))}")
+        if not is_alone:
+            lines.append(Line(name, counts, typical, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
+            continue
+        lines += [Line(law, curve, study.law_speedups(law, curve), style=looks[law]) for law in study.fits]
+        every, dots = study.speedups(times.processes, times.time_s), Style(MEASURED, (), ".")
+        lines.append(Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5))
+        medians = replace(dots, marker="o")
+        lines.append(Line("measured (median)", counts, typical, style=medians, width=0, dots=4.0))
+        words = [f"speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g}. {study.comparison}"]
+    ticks = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
+    panels = [_panel(lines, ticks, divided=divided, is_weak=first.is_weak) for divided in (False, True)]
+    of_curves = "" if is_alone else f" of {counted(len(studies), 'curve')}"
+    title = f"{'Weak' if first.is_weak else 'Strong'} scaling{of_curves} to {plain(most)} processes"
+    base = "extrapolated" if first.is_extrapolated else "measured"
+    heading = f"{title}; one process takes {format_time(first.baseline_s)} ({base})" if is_alone else ""
+    caption = "Small dots are single times, large ones medians" if is_alone else "Dots are medians"
     return Drawing(
         "scaling",
         f"{title}.",
         f"{title}. {'; '.join(words)}.",
-        "Dots are medians; the grey line is the ideal.",
-        Chart([panels], 3.9, columns=3),
+        f"{caption}; the grey line is the ideal.",
+        Chart([panels], 3.8, title=heading, columns=3),
     )
 
 
@@ -99,17 +79,18 @@ LEAST_COUNTS = 3
 """Numbers of processes from which on a law's two parameters, T(1) and another, leave a point to be tried on."""
 
 
-def add_laws(studies: Mapping[str, Study], page: Section, contribution: Contribution) -> None:
+def add_laws(studies: Mapping[str, ScalingStudy], page: Section, contribution: Contribution) -> None:
     """Add speed-ups of several curves of a program to its section, and the laws that were fitted to them.
 
     A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in the note.
     """
     long = {name: made for name, made in studies.items() if made.times.counts.size >= LEAST_COUNTS}
     for is_weak in (True, False):
-        if own := {name: made for name, made in studies.items() if made.is_weak == is_weak}:
-            page.figures.append(replace(several(own), name=f"{page.id}-{'weak' if is_weak else 'strong'}"))
+        own = {name: made for name, made in studies.items() if made.is_weak == is_weak}
+        if len(own) > 1 or not own.keys() <= long.keys():
+            page.figures.append(replace(scaling(own), name=f"{page.id}-{'weak' if is_weak else 'strong'}"))
     for place, (name, made) in enumerate(long.items(), 1):
-        drawing = scaling(made)
+        drawing = scaling({name: made})
         page.figures.append(replace(drawing, name=f"{page.id}-law-{place}", title=f"{name}. {drawing.title}"))
     table_id = f"{page.id}-laws"
     rows = [
@@ -156,9 +137,6 @@ def _words(key: str) -> str:
     return key.replace("_", " ").replace("speedup", "speed-up")
 
 
-def write(path: Path, studies: Mapping[str, Study]) -> None:
-    """Draw one study, or several, into `.svg`, `.png` or `.html`.
-
-    RequestError for another ending or an unwritable place.
-    """
-    write_drawing(path, lambda: scaling(*studies.values()) if len(studies) == 1 else several(studies))
+def write(path: Path, studies: Mapping[str, ScalingStudy]) -> None:
+    """Draw studies into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
+    write_drawing(path, lambda: scaling(studies))

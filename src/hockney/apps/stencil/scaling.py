@@ -18,7 +18,7 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.boundaries import boundaries
 from hockney.models.scaling.fit import Break
-from hockney.models.scaling.study import Study, study
+from hockney.models.scaling.study import ScalingStudy, study
 from hockney.models.scaling.times import Times
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Contribution, Runs
@@ -70,7 +70,7 @@ class ScalingTable:
         best = {run.grid.ranks: run for run in sorted(self.every, key=lambda run: run.mlups.value)}
         return [best[ranks] for ranks in sorted(best)]
 
-    def study(self) -> Study | None:
+    def study(self) -> ScalingStudy | None:
         """Laws of scaling and the break of the fastest grids; None with too few, or without a run on one rank.
 
         The time is that of an iteration.
