@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 from tests.command_line import outcome
 
+from hockney._core import CostCurves
 from hockney.machine.file import Machine, load
+from hockney.predict.costs import LoggopsParameters
 from hockney.records import table
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
@@ -111,3 +113,8 @@ def verb(*words: str, columns: int | None = None) -> Any:
         return lambda *further: outcome(*words, *further)
 
     return run
+
+
+def loggp(**parameters: Any) -> CostCurves:
+    """Costs in the form that the core reads, the same for all messages."""
+    return LoggopsParameters(**parameters).at([0]).curves()

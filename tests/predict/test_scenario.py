@@ -13,7 +13,7 @@ import pytest
 from hockney._core import CostCurves, Network, simulate
 from hockney.machine.placement import placement
 from hockney.machine.system import System, find_system
-from hockney.predict.costs import NOTHING, loggp_message, per_byte
+from hockney.predict.costs import NOTHING, LoggopsParameters, per_byte
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.place import LOCALITIES, place_of
 from hockney.predict.points import points
@@ -37,7 +37,7 @@ def scenario(system: System, procedure: str = "osu", **changes: Any) -> Scenario
 
 def exits_s(one: Scenario) -> np.ndarray:
     """Under the same LogGP costs everywhere: 1 µs on the way, 0.3 µs at either end."""
-    message = loggp_message(latency_s=1e-6, overhead_s=3e-7, gap_s=0.0, gap_s_per_B=1e-10)
+    message = LoggopsParameters(1e-6, 3e-7, 0.0, 1e-10).at([0]).messages[0]
     costs = CostCurves([message] * len(LOCALITIES), NOTHING, per_byte(0.0))
     outcome = simulate(one.run.phases, costs, levels=one.place.levels, network=Network(node_of_rank=()))
     return np.asarray(outcome.finish_s.reshape(len(one.run.phases), -1))
