@@ -17,10 +17,10 @@ from hockney.machine.build import build
 from hockney.machine.file import is_machine_file, load
 from hockney.machine.system import find_system
 from hockney.options.identify import IdentifyOptions
-from hockney.predict.estimators.base import Progress, silent
+from hockney.predict.estimators.base import Progress, known_defaults, silent
 from hockney.predict.identified import IdentifyAnswer as IdentifyAnswer
 from hockney.predict.identified import answers, of_version
-from hockney.predict.identify.told import SETTING, TIMES, VERSION, WATCHING, WAYS, known_defaults
+from hockney.predict.identify.told import SETTING, TIMES, VERSION, WATCHING, WAYS
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.points import DEFAULT
 from hockney.predict.watched import watch

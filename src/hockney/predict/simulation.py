@@ -55,10 +55,7 @@ class Shared:
 
     def place(self, ranks: int) -> Place:
         """The places of the ranks, which share nothing smaller than a node. RequestError as `nodes`."""
-        nodes = self.nodes(ranks)
-        alone = -1 - np.arange(ranks, dtype=np.int32)
-        levels = np.stack([*[alone] * (len(LOCALITIES) - 2), nodes])
-        return Place(levels, tuple(nodes.tolist()), min(self.node_size, ranks))
+        return Place.of_nodes(self.nodes(ranks), min(self.node_size, ranks))
 
 
 @dataclass(frozen=True)

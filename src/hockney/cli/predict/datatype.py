@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hockney import api
+from hockney.cli.predict import predict
 from hockney.options.predict import BlockFace, BlockLayout, EffectOptions
-from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import format_bytes, format_time

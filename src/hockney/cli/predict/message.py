@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hockney import api
+from hockney.cli.predict import predict
 from hockney.options.predict import AddedEffects, Message
-from hockney.predict.verb import predict
 from hockney.records.keys import POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column

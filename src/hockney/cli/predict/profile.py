@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hockney import api
+from hockney.cli.predict import predict
 from hockney.options.predict import ProfileCase
-from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import counted, format_bytes, format_interval, format_time
