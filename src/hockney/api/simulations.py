@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -184,10 +183,7 @@ def _write_files(
 
 
 def _write_table(path: Path, rows: Iterable[Mapping[str, float | str]]) -> None:
+    import pandas as pd  # slow, and few simulations write tables
+
     with writing.replacing_text(path) as file:
-        writer = None
-        for row in rows:
-            if writer is None:
-                writer = csv.DictWriter(file, row.keys(), lineterminator="\n")
-                writer.writeheader()
-            writer.writerow(row)
+        pd.DataFrame(rows).to_csv(file, index=False, lineterminator="\n")

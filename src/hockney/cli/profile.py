@@ -34,18 +34,13 @@ def profile(options: ProfileOptions, json: JsonOption = False) -> None:
     the exit code of the launch line.
     """
     answer = api.profile_program(options)
-    profiled = answer.profile
     for text in answer.warnings:
         say.warn(text)
     if json:
-        written = str(options.output) if profiled else None
-        shown = profiled.model_dump(exclude={"schema_version"}) if profiled else None
-        say.json(
-            {"exit_code": answer.exit_code, "warnings": answer.warnings, "output": written, "profile": shown}
-        )
-    elif profiled is not None:
-        _show(profiled)
-        say.line(f"written to {options.output}")
+        say.json(answer)
+    elif answer.profile is not None:
+        _show(answer.profile)
+        say.line(f"written to {answer.output}")
     raise typer.Exit(answer.exit_code)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -114,11 +114,12 @@ def summary(regrets: Array) -> Regret:
     )
 
 
-def _by_instance(points: pd.DataFrame, column: str, how: str) -> Array:
+def _by_instance(points: pd.DataFrame, column: str, how: Literal["min", "nunique"]) -> Array:
     """A column of named algorithms, aggregated over the instance of each point; NaN without any, shape (n,)."""
     named = points[column].where(points["algorithm"] != DEFAULT)
     instance = [points[name] for name in INSTANCE]
-    return named.groupby(instance, dropna=False, sort=False).transform(how).to_numpy(np.float64)
+    whole = named.groupby(instance, dropna=False, sort=False).transform(how)
+    return np.asarray(whole, dtype=np.float64)
 
 
 def _is_contested(points: pd.DataFrame) -> NDArray[np.bool_]:

@@ -83,7 +83,7 @@ class _Between:
 
 def _measured(at: Where, residual: Array) -> MeasurementSet:
     """Residuals at places."""
-    return MeasurementSet(_Between.of(at, at).kernel, lambda parameters: float(parameters[4] ** 2), residual)
+    return MeasurementSet(_Between.of(at, at).kernel, residual, lambda parameters: float(parameters[4] ** 2))
 
 
 def _by_mapping(at: Where) -> dict[int, NDArray[np.intp]]:

@@ -32,8 +32,8 @@ class MeasurementSet:
     variance of each one's noise. `excess` (n,): the variance of disturbed ones beyond that of the others."""
 
     kernel: Callable[[Array], Array]
-    noise: Callable[[Array], float]
     value: Array
+    noise: Callable[[Array], float] = lambda _: 0.0
     excess: Array | float = 0.0
 
     def covariance(self, parameters: Array) -> Array:

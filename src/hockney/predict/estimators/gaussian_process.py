@@ -52,7 +52,7 @@ def _noise(parameters: Array) -> float:
 
 def _measured(at: Array, residual: Array, parameters: Array) -> MeasurementSet:
     """Residuals at places, those outlying that are so under `parameters`."""
-    return MeasurementSet(partial(_kernel, at, at), _noise, residual).weighed(parameters)
+    return MeasurementSet(partial(_kernel, at, at), residual, _noise).weighed(parameters)
 
 
 def _trend(at: Array) -> Array:
