@@ -20,6 +20,7 @@ from hockney.predict.estimators.base import Training
 from hockney.predict.points import points
 from hockney.records import table
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 VERSION_1 = Path(__file__).parent / "machine" / "data" / "version1.json"
@@ -64,7 +65,7 @@ def campaign(
     stored = Campaign.create(folder, plan or {})
     stored.append_all(records)
     for launch in launches:
-        stored.append_launch(launch)
+        stored.append(LaunchLine.model_validate(launch))
     if with_table:
         table.write(table.from_records(stored.records(), stored.launches()), stored.table)
     return folder

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from hockney import writing
 from hockney.options.profile import ProfileOptions
+from hockney.records.profile import Call
 from hockney.records.profile import Profile as Profile
 from hockney.runner.launch_line import understand
 from hockney.runner.preload import run
 from hockney.runner.profiled import watched
 
+ProfiledCall = Call
 WATCHING = {"HOCKNEY_PRELOAD": "profile"}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from hockney import api
@@ -11,9 +9,6 @@ from hockney.options.profile import ProfileOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import format_bytes, format_time
-
-if TYPE_CHECKING:
-    from hockney.records.profile import Call as ProfiledCall
 
 FEW = 20
 """Rows that the terminal shows; the file has all."""
@@ -45,7 +40,7 @@ def profile(options: ProfileOptions, json: JsonOption = False) -> None:
 
 
 def _show(profiled: api.Profile) -> None:
-    def place(call: ProfiledCall) -> str:
+    def place(call: api.ProfiledCall) -> str:
         on = profiled.communicators[call.communicator]
         return f"{on.name or '(no name)'}, {on.ranks}" if on.ranks else "–"
 
@@ -66,5 +61,5 @@ def _show(profiled: api.Profile) -> None:
         say.line(f"and {len(profiled.calls) - FEW} more, in the file")
 
 
-def _waiting(call: ProfiledCall) -> str:
+def _waiting(call: api.ProfiledCall) -> str:
     return "–" if call.waiting_s is None or not call.time_s else f"{call.waiting_s / call.time_s:.0%}"

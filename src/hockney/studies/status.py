@@ -105,7 +105,7 @@ def campaign_status(folder: Path, running: set[str]) -> CampaignStatus:
         parts = parts[1:]
     records = sum(part.records for part in parts)
     is_running = any(part.running for part in parts)
-    if _is_whole(list(ends.values())) or (records and {"imported", "merged"} & set(campaign.plan())):
+    if _is_whole(list(ends.values())) or (records and not campaign.plan().is_measured):
         return CampaignStatus(folder=str(folder), state="done", records=records, missing="", parts=parts)
     if not records and not is_running:
         return CampaignStatus(
