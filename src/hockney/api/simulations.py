@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -182,7 +182,7 @@ def _write_files(
         raise RequestError(f"cannot write a trace as {file.name}", "end the name in .csv, .svg, .png or .html")
 
 
-def _write_table(path: Path, rows: Iterable[Mapping[str, float | str]]) -> None:
+def _write_table(path: Path, rows: Iterable[dict[str, float | str]]) -> None:
     import pandas as pd  # slow, and few simulations write tables
 
     with writing.replacing_text(path) as file:
