@@ -60,6 +60,8 @@ from .profiled import Profile as Profile
 from .profiled import profile_program as profile_program
 from .scaling import scaling_law as scaling_law
 from .scaling import scaling_studies as scaling_studies
+from .schedules import CountOfSeveral as CountOfSeveral
+from .schedules import ScheduleCounts as ScheduleCounts
 from .schedules import ScheduleRequest as ScheduleRequest
 from .schedules import draw_schedule as draw_schedule
 from .schedules import export_schedule as export_schedule

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hockney import _core, writing
 from hockney._core import RankSchedule
@@ -20,10 +19,12 @@ from hockney.options.schedule import (
 )
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule import words as in_words
+from hockney.schedule.catalogue import ScheduledProblem, algorithms, find, rank_counts
 from hockney.schedule.catalogue import ScheduleRequest as ScheduleRequest
-from hockney.schedule.catalogue import algorithms, find, rank_counts
 from hockney.schedule.formats import formats
 from hockney.schedule.proof import prove
+from hockney.schedule.words import RankSteps
+from hockney.schedule.words import ScheduleCounts as ScheduleCounts
 from hockney.words import names
 
 
@@ -82,12 +83,21 @@ def _steps(options: StepsOptions, request: ScheduleRequest) -> Iterator[tuple[in
         yield rank, _core.generate_rank(options.collective, options.algorithm, request.problem, rank)
 
 
-def schedule_steps(options: StepsOptions, request: ScheduleRequest) -> dict[str, dict[str, Any]]:
-    """The steps of each rank, as `hockney schedule show --json` has them."""
-    return {
-        str(rank): {"scratch_B": part.scratch_B, "steps": [in_words.as_data(step) for step in part.steps]}
-        for rank, part in _steps(options, request)
-    }
+@dataclass(frozen=True)
+class ShownSchedule(ScheduledProblem):
+    """Steps by rank."""
+
+    collective: str
+    algorithm: str
+    ranks: dict[str, RankSteps]
+
+
+def schedule_steps(options: StepsOptions, request: ScheduleRequest) -> ShownSchedule:
+    """The steps of each rank."""
+    ranks = {str(rank): in_words.rank_steps(part) for rank, part in _steps(options, request)}
+    return ShownSchedule(
+        **vars(request.described()), collective=options.collective, algorithm=options.algorithm, ranks=ranks
+    )
 
 
 def schedule_steps_in_words(options: StepsOptions, request: ScheduleRequest) -> Iterator[str]:
@@ -148,10 +158,27 @@ def schedule_verify(options: VerifyOptions, tell: Callable[[str], None]) -> tupl
     return VerifyAnswer(proved, rows), [verdict.reason for verdict in verdicts]
 
 
-def schedule_counts(
-    options: CountOptions, note: Callable[[str], None]
-) -> tuple[bool, dict[str, dict[str, Any]], ScheduleRequest | None]:
-    """Whether several were asked for, the counts of each algorithm, and the first request."""
+@dataclass(frozen=True)
+class CountOfOne(ScheduleCounts):
+    """Of the one that was named."""
+
+    collective: str
+    ranks: int
+    root: int
+
+
+@dataclass(frozen=True)
+class CountOfSeveral:
+    """Of several, by what they are in words."""
+
+    collective: str
+    ranks: int
+    root: int
+    algorithms: dict[str, ScheduleCounts]
+
+
+def schedule_counts(options: CountOptions, note: Callable[[str], None]) -> CountOfOne | CountOfSeveral:
+    """The counts of each algorithm; `note` is told which are left out, and that sizes were rounded."""
     from hockney.predict.default_schedules import default_schedules
 
     has_all = options.algorithm == "all"
@@ -165,30 +192,48 @@ def schedule_counts(
         raise RequestError(
             "--mpi and --nodes say what `--algorithm default` is", "leave them out, or add default"
         )
-    counts: dict[str, dict[str, Any]] = {}
-    first = None
+    requests: dict[str, ScheduleRequest] = {}
     for name in chosen:
         if name == "default":
-            for part, request in default_schedules(
+            requests |= default_schedules(
                 options.mpi, options.collective, options.ranks, options.size_B, options.root, options.nodes
-            ):
-                about_it = {"algorithm": request.algorithm.name, "problem": request.as_data()}
-                counts[part] = {**about_it, **in_words.counts(request.generate())}
+            )
             continue
         try:
-            request = options.request(name)
+            requests[name] = options.request(name)
         except RequestError as error:
             # Algorithms that the user did not name may refuse: a note says which, and the others are counted.
             if not has_all:
                 raise
             note(f"left out: {error.message}")
-            continue
-        first = first if counts else request
-        counts[name] = {"problem": request.as_data(), **in_words.counts(request.generate())}
-    return has_all or len(counts) > 1 or chosen == ["default"], counts, first
+    counts = {label: in_words.counts(request) for label, request in requests.items()}
+    if rounding := next((request.rounding for request in requests.values() if request.rounding), ""):
+        note(rounding)
+    about = options.model_dump(include={"collective", "ranks", "root"})
+    if has_all or len(counts) > 1 or chosen == ["default"]:
+        return CountOfSeveral(**about, algorithms=counts)
+    (count,) = counts.values()
+    return CountOfOne(**vars(count), **about)
 
 
-def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> str:
+@dataclass(frozen=True)
+class DrawnSchedule(ScheduledProblem):
+    """The figure that was written."""
+
+    figure: str
+    style: str
+
+
+@dataclass(frozen=True)
+class ExportedSchedule(ScheduledProblem):
+    """The text that was written."""
+
+    file: str
+    format: str
+    characters: int
+
+
+def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> DrawnSchedule:
     """Draw a schedule into its file; the style of the picture, by what is given where none is named."""
     # Lists and counts do without matplotlib.
     from hockney.predict.costs import loggp_costs
@@ -202,7 +247,7 @@ def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOp
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
     checked_ending(options.output)
     write(options.output, draw(request, style, loggp_costs(**parameters) if parameters else None), request)
-    return style
+    return DrawnSchedule(**vars(request.described()), figure=str(options.output), style=style)
 
 
 def _loggp(options: LogGpOptions) -> dict[str, float] | None:
@@ -247,10 +292,16 @@ def export_schedule(request: ScheduleRequest, options: ExportOptions) -> Iterato
     return formats.get(options.format_)(request, options.reduce_ns_per_byte)
 
 
-def write_schedule(request: ScheduleRequest, options: ExportOptions) -> int:
-    """Write these lines into the file that is named; how many characters they are."""
+def write_schedule(request: ScheduleRequest, options: ExportOptions) -> ExportedSchedule:
+    """Write these lines into the file that is named."""
     lines = export_schedule(request, options)
     if options.output is None:
         raise RequestError("--json needs a file for the schedule itself", "add -o FILE")
     with writing.replacing_text(options.output) as file:
-        return sum(file.write(line + "\n") for line in lines)
+        characters = sum(file.write(line + "\n") for line in lines)
+    return ExportedSchedule(
+        **vars(request.described()),
+        file=str(options.output),
+        format=options.format_,
+        characters=characters,
+    )

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from hockney import _core
 from hockney._core import Algorithm, Kind, Problem, Schedule, Step
@@ -70,6 +69,26 @@ def _known(name: str, known: list[str], what: str) -> None:
 
 
 @dataclass(frozen=True)
+class AskedSizes:
+    """As asked, before rounding to whole elements."""
+
+    bytes: int
+    segment_bytes: int | None
+
+
+@dataclass(frozen=True)
+class ScheduledProblem:
+    """What is done, in whole elements; None: no segments, no radix."""
+
+    asked: AskedSizes
+    bytes: int
+    element_bytes: int
+    segment_bytes: int | None
+    radix: int | None
+    root: int
+
+
+@dataclass(frozen=True)
 class ScheduleRequest:
     """An algorithm and a problem that it does not refuse; `size_B` and `segment_B` are not rounded."""
 
@@ -79,20 +98,23 @@ class ScheduleRequest:
     segment_B: int
 
     @property
-    def is_rounded(self) -> bool:
-        """Whether sizes became whole elements."""
-        return self.problem.bytes > self.size_B or self.problem.segment_B > self.segment_B
+    def rounding(self) -> str:
+        """What other sizes than were asked for are done, in words; empty where they are the same."""
+        if self.problem.bytes <= self.size_B and self.problem.segment_B <= self.segment_B:
+            return ""
+        pieces = f", segments of {self.problem.segment_B} B" if self.problem.segment_B else ""
+        return f"rounded to whole elements: {self.problem.bytes} B{pieces}"
 
-    def as_data(self) -> dict[str, Any]:
-        """The request beside the rounded problem, sizes in bytes; None: no segments, no radix."""
-        return {
-            "asked": {"bytes": self.size_B, "segment_bytes": self.segment_B or None},
-            "bytes": self.problem.bytes,
-            "element_bytes": self.problem.element_B,
-            "segment_bytes": self.problem.segment_B or None,
-            "radix": self.problem.radix or self.algorithm.default_radix or None,
-            "root": self.problem.root,
-        }
+    def described(self) -> ScheduledProblem:
+        """The request beside the rounded problem."""
+        return ScheduledProblem(
+            asked=AskedSizes(self.size_B, self.segment_B or None),
+            bytes=self.problem.bytes,
+            element_bytes=self.problem.element_B,
+            segment_bytes=self.problem.segment_B or None,
+            radix=self.problem.radix or self.algorithm.default_radix or None,
+            root=self.problem.root,
+        )
 
     def resized(self, size_B: int) -> ScheduleRequest:
         """The same with another number of bytes, whole elements."""
