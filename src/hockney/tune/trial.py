@@ -19,7 +19,7 @@ from hockney.runner.variants import DEFAULT, Variant, parse_variant
 from hockney.tune.cells import CallTimes, Time
 from hockney.tune.choose import span
 from hockney.tune.loading import expect_unset, loader
-from hockney.tune.rules import Method, Rule, find, joined
+from hockney.tune.rules import Method, Rule, chained, find, joined
 from hockney.tune.targets.base import Reader, RuleForm
 
 TUNED, BEST, PROBE = "tuned", "best", "probe"
@@ -143,30 +143,13 @@ def best_rules(cells: Sequence[CallTimes], target: RuleForm, library: Reader) ->
             rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
             if not target.refuses(rule, library):
                 rules.append(target.complete(rule))
-    return joined(_merged(rules))
+    return joined(chained(rules, "least_B", "most_B"))
 
 
 def best_of(cell: CallTimes) -> Method | None:
     """The algorithm of the shortest time; None where that is the default's."""
     name = min(cell.others, key=lambda one: (cell.others[one].time_s, str(one)), default=None)
     return None if name is None or cell.others[name].time_s >= cell.default.time_s else name
-
-
-def _merged(rules: Sequence[Rule]) -> list[Rule]:
-    """The rules with those of neighbouring sizes that say the same as one."""
-    done: list[Rule] = []
-    for rule in sorted(rules, key=lambda one: (one.operation, one.least_ranks, one.least_B)):
-        last = done[-1] if done else None
-        if (
-            last is not None
-            and last.most_B is not None
-            and replace(last, least_B=rule.least_B, most_B=rule.most_B) == rule
-            and last.most_B + 1 == rule.least_B
-        ):
-            done[-1] = replace(last, most_B=rule.most_B)
-        else:
-            done.append(rule)
-    return done
 
 
 def probes(

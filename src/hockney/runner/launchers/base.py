@@ -63,6 +63,21 @@ class LaunchRequest:
         return "none" if self.oversubscribe else self.bind_to
 
 
+def ranks_per_node(request: LaunchRequest, launcher: str) -> int | None:
+    """Ranks on each node, from `ppn` or the slots of hosts; RequestError where slots differ."""
+    slots = {int(count) for _, _, count in (host.partition(":") for host in request.hosts) if count}
+    if len(slots) > 1:
+        raise RequestError(
+            f"{launcher} puts the same number of ranks on each node", "give each host the same slots, or none"
+        )
+    return request.ppn if request.ppn is not None else next(iter(slots), None)
+
+
+def bare_hosts(request: LaunchRequest) -> str:
+    """The hosts without their slots, with commas."""
+    return ",".join(host.partition(":")[0] for host in request.hosts)
+
+
 def openmp(threads: int, binding: BindTo) -> dict[str, str]:
     """What gives each thread of a rank a place of its own inside of what the launcher pins the rank to."""
     count = {"OMP_NUM_THREADS": str(threads)}

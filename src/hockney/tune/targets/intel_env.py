@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
-from hockney.runner.library import INTEL_NAMES
+from hockney.runner.library import INTEL_PRESETS
 from hockney.tune.rules import Method, Rule, by_operation, joined
 from hockney.tune.targets.base import Reader, RuleForm, exports, lines_of, targets
 
@@ -27,7 +27,7 @@ _RANGE = re.compile(r"(\d+):(\d+)-(\d+)@(\d+)-(\d+)")
 
 def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 - presets only ever were added
     """Whether a word of a table is a preset."""
-    return operation in INTEL_NAMES and re.fullmatch(r"adjust:[1-9]\d*", name) is not None
+    return operation in INTEL_PRESETS and re.fullmatch(r"adjust:[1-9]\d*", name) is not None
 
 
 def refuses(rule: Rule, library: Reader) -> str:
