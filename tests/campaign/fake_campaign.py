@@ -13,6 +13,7 @@ from hockney.campaign.measure import run
 from hockney.campaign.plan import Plan
 from hockney.records.answers import Hello
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 FAKE = Path(__file__).with_name("fake_runner.py")
@@ -37,9 +38,9 @@ class Silent:
 
 def fake_launch(*arguments: str, variant: str = "default") -> Launch:
     def describe(_: Hello) -> Described:
-        return Described({(0, 1): "cache"}, False, 1, 2, {"mpi": {"kind": "fake"}}, [])
+        return Described({(0, 1): "cache"}, False, 1, 2, LaunchLine(mpi={"kind": "fake"}), [])
 
-    return Launch(variant, "Fake MPI 1", [sys.executable, str(FAKE), *arguments], {}, {}, describe)
+    return Launch(variant, "Fake MPI 1", [sys.executable, str(FAKE), *arguments], {}, LaunchLine(), describe)
 
 
 def plan(**choices: Any) -> Plan:

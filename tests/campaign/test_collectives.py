@@ -25,6 +25,7 @@ from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.answers import Candidate, Hello
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.keys import CollectiveKey
 from hockney.runner.session import Session
 
@@ -40,7 +41,7 @@ def launch(ranks: int = 2, *, crowded: bool = False) -> Launch:
     made = fake_launch("good")
 
     def describe(_: Hello) -> Described:
-        return Described({}, crowded, 1, ranks, {"mpi": {"kind": "fake"}}, [])
+        return Described({}, crowded, 1, ranks, LaunchLine(mpi={"kind": "fake"}), [])
 
     return replace(made, environment={"HOCKNEY_FAKE_RANKS": str(ranks)}, describe=describe)
 
@@ -98,7 +99,7 @@ def test_named_algorithms_without_segments_or_radix_say_so(tmp_path: Path) -> No
         "bcast binomial: takes no radix; measured without one",
         "bcast pipeline: takes no radix; measured without one",
     ]
-    assert [failure["limitation"] for failure in campaign.failures()] == outcome.limitations
+    assert [failure.limitation for failure in campaign.failures()] == outcome.limitations
     assert {(r.algorithm, r.segment_bytes) for r in campaign.records()} == {
         ("binomial", None),
         ("pipeline", 4096),
@@ -161,7 +162,7 @@ def test_what_an_algorithm_does_not_do_is_recorded_once_and_no_failure(tmp_path:
     assert len(outcome.limitations) == 1
     assert "refuses 2 ranks" in outcome.limitations[0]
     measured(tmp_path / "c", asked)
-    assert len([one for one in campaign.failures() if "limitation" in one]) == 1
+    assert len([one for one in campaign.failures() if one.limitation]) == 1
 
 
 def test_wrong_data_is_kept_marked_and_left_out_of_the_table(tmp_path: Path) -> None:
@@ -311,11 +312,11 @@ def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
 def test_another_processor_is_another_machine(tmp_path: Path) -> None:
     asked = plan(sizes_B=[8])
     campaign, _, _ = measured(tmp_path / "c", asked)
-    campaign.append_launch({"id": "x", "hosts": [{"host": "h", "cpu_model": "another"}]})
+    campaign.append(LaunchLine.model_validate({"id": "x", "hosts": [{"host": "h", "cpu_model": "another"}]}))
 
     def describe(_: Hello) -> Described:
         hosts = [{"host": "h", "cpu_model": "this"}]
-        return Described({}, False, 1, 2, {"hosts": hosts}, [])
+        return Described({}, False, 1, 2, LaunchLine.model_validate({"hosts": hosts}), [])
 
     with pytest.raises(RequestError, match="begun on another; this is this"):
         run(campaign, asked, [replace(launch(), describe=describe)], Silent())

@@ -20,6 +20,7 @@ from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.records.answers import Hello, Timed
 from hockney.records.folder import EFFECTS, LAUNCHES, Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 NUMBERS = {"probe": [1, 2, 3], "second": [4, 5]}
@@ -57,10 +58,22 @@ def numbers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
 def launch(*arguments: str, cpu_model: str = "", oversubscribed: bool = False) -> Launch:
     def describe(_: Hello) -> Described:
         hosts = [{"host": "h", "cpu_model": cpu_model}] if cpu_model else []
-        return Described({(0, 1): "cache"}, oversubscribed, 1, 2, {"mpi": {"kind": "fake"}, "hosts": hosts}, [])
+        return Described(
+            {(0, 1): "cache"},
+            oversubscribed,
+            1,
+            2,
+            LaunchLine.model_validate({"mpi": {"kind": "fake"}, "hosts": hosts}),
+            [],
+        )
 
     return Launch(
-        "default", "Fake MPI 1", [sys.executable, str(FAKE), *(arguments or ("good",))], {}, {}, describe
+        "default",
+        "Fake MPI 1",
+        [sys.executable, str(FAKE), *(arguments or ("good",))],
+        {},
+        LaunchLine(),
+        describe,
     )
 
 
@@ -84,7 +97,7 @@ def test_all_is_asked_once_on_one_launch_and_kept(tmp_path: Path) -> None:
     assert outcome.measured == 5
     assert len(campaign.launches()) == 1
     assert [(one.done, one.expected) for one in watcher.progresses] == [(0, 3), (1, 3), (2, 3), (0, 2), (1, 2)]
-    assert {record.launch for record in campaign.effects()} == {campaign.launches()[0]["id"]}
+    assert {record.launch for record in campaign.effects()} == {campaign.launches()[0].id}
 
 
 def test_each_locality_is_told_why(tmp_path: Path) -> None:
@@ -147,8 +160,8 @@ def test_a_question_that_kills_the_launch_costs_itself_alone(
     campaign, outcome, _ = run(tmp_path / "c")
     assert answered(campaign) == [1, 3, 4, 5]
     (failure,) = campaign.failures()
-    assert failure["effect"] == "probe"
-    assert '"number": 100' in failure["asked"]
+    assert failure.effect == "probe"
+    assert '"number": 100' in failure.asked
     assert len(outcome.failures) == 1
 
 
@@ -167,7 +180,7 @@ def test_a_launch_that_does_not_start_again_is_given_up_after_some_tries(
     campaign, outcome, _ = run(tmp_path / "c", launch("once", str(tmp_path / "begun")))
     assert answered(campaign) == [1]
     assert len(campaign.failures()) == len(outcome.failures) == MOST_FAILURES
-    assert "effect" not in campaign.failures()[1], "a launch that did not start was asked nothing"
+    assert not campaign.failures()[1].effect, "a launch that did not start was asked nothing"
 
 
 def test_refusals_are_kept_and_lack_of_memory_is_asked_again(
@@ -222,7 +235,7 @@ def test_a_question_that_the_campaigns_time_ended_is_left_out_with_all_after_it(
     assert (outcome.failures, outcome.left_out) == ([], 2 + 2)
     assert outcome.effects_left_out == ["probe", "second"]
     (line,) = campaign.failures()
-    assert "as the campaign's time was over" in line["left_out"]
+    assert "as the campaign's time was over" in line.left_out
     numbers["probe"] = [1, 2, 3]
     assert run(tmp_path / "c")[1].is_whole
 

@@ -30,7 +30,7 @@ def test_a_campaign_brackets_the_switch_and_keeps_everything(tmp_path: Path) -> 
     assert record.samples
     assert (record.batch, record.disturbed, record.disturbed_at, record.stop) == (7, 1, [3], "interval")
     assert (record.locality, record.pair, record.verified, record.mpi) == ("cache", "0-1", True, "Fake MPI 1")
-    assert record.launch == campaign.launches()[0]["id"]
+    assert record.launch == campaign.launches()[0].id
     assert watcher.progresses[-1].done < watcher.progresses[-1].expected
 
 
@@ -92,7 +92,7 @@ def test_a_runner_that_dies_costs_the_point_in_flight(tmp_path: Path) -> None:
     campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 1, 2, 3, 4, 5]), fake_launch("dies", "2"))
     assert len(sizes(campaign)) == 4
     assert len(outcome.failures) == 2
-    assert sorted([*sizes(campaign), *(failure["bytes"] for failure in campaign.failures())]) == [
+    assert sorted([*sizes(campaign), *(failure.bytes or 0 for failure in campaign.failures())]) == [
         0,
         1,
         2,
@@ -127,11 +127,11 @@ def test_what_the_campaigns_time_ended_is_left_out_and_no_failure(tmp_path: Path
     assert not outcome.is_whole
     assert outcome.why == "its time (--time) was over"
     (line,) = campaign.failures()
-    assert "reason" not in line
-    assert "as the campaign's time was over" in line["left_out"]
+    assert not line.reason
+    assert "as the campaign's time was over" in line.left_out
     assert sum("as the campaign's time was over" in text for text in watcher.warnings) == 1
     (told,) = unmeasured(campaign.records(), campaign.failures())
-    assert line["left_out"] in told
+    assert line.left_out in told
     campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
     assert outcome.is_whole
     assert set(sizes(campaign)) == {8, 64}
@@ -149,7 +149,7 @@ def test_what_had_most_of_two_runs_and_did_not_answer_is_a_failure(tmp_path: Pat
     (failure,) = outcome.failures
     assert "as the campaign's time was over, not for the first time" in failure
     assert outcome.why == failure
-    assert ["reason" in line for line in campaign.failures()] == [False, True]
+    assert [bool(line.reason) for line in campaign.failures()] == [False, True]
     (found,) = of_results(read(campaign.path), "results")
     assert "1 came to no end" in found.text
 
@@ -159,7 +159,7 @@ def test_another_point_that_the_time_ended_is_no_failure(tmp_path: Path) -> None
     asked = plan(sizes_B=[8, 64], time_s=3.0, budget_s=0.05)
     campaign, _, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "1"))
     hung = campaign.failures()[0]
-    campaign.append_failure({**hung, "bytes": 4096})
+    campaign.append(hung.model_copy(update={"bytes": 4096}))
     (tmp_path / "c" / "failures.jsonl").write_text(
         "\n".join((tmp_path / "c" / "failures.jsonl").read_text().splitlines()[1:]) + "\n"
     )
@@ -173,7 +173,7 @@ def test_what_the_campaigns_time_ended_comes_last_in_the_next_run(tmp_path: Path
     sizes_B = [8, 64]
     asked = plan(operations=["bcast"], algorithms=["binomial", "lib:linear"], sizes_B=sizes_B, time_s=1.5)
     first, _, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "0"))
-    hung = first.failures()[0]["series"]["algorithm"]
+    hung = getattr(first.failures()[0].series, "algorithm", "")
     again, _, _ = measured(tmp_path / "c", asked, fake_launch("good"))
     order = list(dict.fromkeys(record.algorithm for record in again.records()))
     assert order[-1] == hung
@@ -186,7 +186,7 @@ def test_what_a_jobs_time_ended_goes_on_in_the_next(tmp_path: Path) -> None:
     outcome = run(campaign, asked, [fake_launch("hangs", "1")], Silent(), job_s=2.0)
     assert (outcome.measured, outcome.failures, outcome.job_is_over) == (1, [], True)
     assert outcome.why == "the job's time was over"
-    assert "as the job's time was over" in campaign.failures()[0]["left_out"]
+    assert "as the job's time was over" in campaign.failures()[0].left_out
     outcome = run(campaign, asked, [fake_launch("good")], Silent(), job_s=60.0)
     assert (outcome.measured, outcome.is_whole) == (1, True)
 
@@ -200,7 +200,7 @@ def test_a_launch_that_the_campaigns_time_did_not_let_start_is_left_out(
     # A pair of ranks at two sizes: in each locality of this host, as no launch has said which it has.
     localities = len(inventory().localities[:1]) or 1
     assert outcome.left_out == 2 * localities
-    assert "starting the launch" in campaign.failures()[0]["left_out"]
+    assert "starting the launch" in campaign.failures()[0].left_out
 
 
 def test_launches_that_were_not_begun_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

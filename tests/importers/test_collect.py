@@ -242,9 +242,9 @@ def test_written_campaign(tmp_path: Path) -> None:
     assert campaign.records() == [*collection.records]
     assert campaign.warnings == []
     launches = campaign.launches()
-    assert [(x["tool"], x["records"]) for x in launches] == [("IMB 2021.3", 4), ("OSU 7.1", 2)]
-    assert {r.launch for r in campaign.records()} == {x["id"] for x in launches}
-    assert campaign.plan()["given"] == {"system": "s"}
+    assert [(x.tool, x.records) for x in launches] == [("IMB 2021.3", 4), ("OSU 7.1", 2)]
+    assert {r.launch for r in campaign.records()} == {x.id for x in launches}
+    assert campaign.plan().given == {"system": "s"}
     assert len((tmp_path / "c" / "samples.csv").read_text().splitlines()) == 1 + 6
     with pytest.raises(RequestError, match="already holds a campaign"):
         _collect.write(collection, tmp_path / "c", given)

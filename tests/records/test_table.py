@@ -19,6 +19,7 @@ from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.columns import REQUIRED
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 
 HEADER = ",".join(table.HEADER)
 ROW = "sys,Open MPI,pingpong,default,core,1,2,2,8,one_way,1.5,0"
@@ -93,7 +94,7 @@ def test_the_eager_limit_follows_the_launch_and_the_channel() -> None:
             record(launch="a", locality="network"),
             record(launch="b", locality="cache", repetition=1),
         ],
-        launches,
+        [LaunchLine.model_validate(line) for line in launches],
     )
     assert frame["eager_limit_B"].fillna(-1).tolist() == [4096, 65536, -1]
     assert frame["breaks_B"].tolist() == ["256 2112.5", "", ""]

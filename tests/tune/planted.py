@@ -12,6 +12,7 @@ import numpy as np
 from hockney.campaign.plan import Plan
 from hockney.records import table
 from hockney.records.folder import Campaign
+from hockney.records.journal import FailureLine
 from hockney.records.record import Cache, Record
 from hockney.runner.variants import parse_variant
 
@@ -115,7 +116,11 @@ class Measuring:
         for text in plan.variants:
             variant = parse_variant(text).name
             if variant in self.broken:
-                made.append_failure({"time": "", "index": 0, "variant": variant, "reason": "abort: unknown key"})
+                made.append(
+                    FailureLine.model_validate(
+                        {"time": "", "index": 0, "variant": variant, "reason": "abort: unknown key"}
+                    )
+                )
                 continue
             for size_B in plan.sizes_B:
                 default_s = TIMES_S["default"][SIZES.index(size_B)]

@@ -12,6 +12,7 @@ import pytest
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.records.defaults import defaults_of
+from hockney.records.journal import LaunchLine
 from hockney.runner.mpi import Mpi
 from hockney.runner.variants import Variant, parse_variant
 from hockney.tune.cells import CallTimes, Time
@@ -145,7 +146,9 @@ def test_a_default_that_a_file_of_parameters_forced_is_none(
     tmp_path: Path, settings: list[dict[str, str]], named: str | None
 ) -> None:
     """Launches say what the library has read; neither variables nor the words of a variant do."""
-    launches = [{"mpi": {"name": OPEN_MPI.name}, "variant": "default", "settings": one} for one in settings]
+    launches = [
+        LaunchLine(mpi={"name": OPEN_MPI.name}, variant="default", settings=of_launch) for of_launch in settings
+    ]
     known = defaults_of(tmp_path, launches)
     expect_own_choice(["allreduce"], known, OPEN_MPI.name, "default")
     expect_own_choice(["bcast"], known, OPEN_MPI.name, "tcp")

@@ -32,6 +32,7 @@ from hockney.options.measure import MeasureOptions, Submission
 from hockney.predict.adaptive import Adaptive
 from hockney.records import table
 from hockney.records.folder import JOBS, PLAN, Campaign
+from hockney.records.journal import StoredPlan
 from hockney.records.record import Record
 from hockney.records.visits import CHOICES
 from hockney.runner.transports import ALL
@@ -155,7 +156,7 @@ def _expect_jobs(asked: Asked, plan: Plan) -> Plan:
     output = asked.options.output
     if (output / JOBS).is_dir():
         joined = Campaign.open(output)
-        joined.expect_plan(_of_system(joined, plan, asked).model_dump())
+        joined.expect_plan(StoredPlan.of(_of_system(joined, plan, asked).model_dump()))
     else:
         Campaign.expect_new(output)
     return plan
@@ -315,10 +316,10 @@ def _resumed(asked: Asked, campaign: Campaign) -> Plan:
 
 def _of_system(joined: Campaign, plan: Plan, asked: Asked) -> Plan:
     """The plan, of the system of the campaign that it joins: without --system it has the name of this node."""
-    system = joined.plan().get("system")
-    if "--system" in asked.written or not isinstance(system, str):
+    stored = joined.plan()
+    if "--system" in asked.written or "system" not in stored.model_fields_set:
         return plan
-    return plan.model_copy(update={"system": system})
+    return plan.model_copy(update={"system": stored.system})
 
 
 def _expect_shares(submission: Submission, plan: Plan) -> None:

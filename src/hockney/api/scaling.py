@@ -6,8 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hockney.errors import RequestError
+from hockney.models.base import Parameter as Parameter
+from hockney.models.scaling.fit import LawFit as LawFit
 from hockney.models.scaling.laws import LawAnswer, answer, exact
-from hockney.models.scaling.study import ScalingStudies, Study, StudyOfFile, study
+from hockney.models.scaling.study import MeasuredPoint as MeasuredPoint
+from hockney.models.scaling.study import ScalingStudies, StudyOfFile, study
+from hockney.models.scaling.study import Study as Study
 from hockney.models.scaling.times import curves
 from hockney.options.scaling import LawOptions, SerialOptions, StudyOptions, UslOptions
 from hockney.report.scaling import write

@@ -24,6 +24,7 @@ from hockney.errors import RequestError
 from hockney.records.answers import Answer, Candidate, Hello, RankPlace
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
+from hockney.records.journal import FailureLine
 from hockney.records.keys import CollectiveKey
 from hockney.records.record import LOCALITIES
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
@@ -64,12 +65,12 @@ def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[L
 
 def here_of(hello: Hello, described: Described, plan: Plan) -> Here:
     """What a launch offers for effects, from its hello and the plan."""
-    kind = str(described.provenance.get("mpi", {}).get("kind", ""))
+    kind = described.provenance.mpi.get("kind") or ""
     return Here(
         pairs=choose(described.localities, plan.localities, 1),
         localities=described.localities,
         ranks=sorted(hello.ranks, key=lambda place: place.rank),
-        eager_limit_B=described.provenance.get("eager_limit_B", {}),
+        eager_limit_B=described.provenance.eager_limit_B,
         settings=hello.settings,
         usable_cpus={gethostname(): frozenset(os.sched_getaffinity(0))},
         mpi_kind=kind,
@@ -237,7 +238,7 @@ class _Effects:
             )
             return [record.model_copy(update={"answer": answer})]
 
-        request = Request(ask, Subject({"effect": name, "asked": words}, name), progress)
+        request = Request(ask, Subject(FailureLine(effect=name, asked=words), name), progress)
         try:
             (answered,) = yield request
         except TimeOver:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +21,7 @@ from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.records.folder import Campaign, Stored
-from hockney.records.journal import Ended
+from hockney.records.journal import Ended, FailureLine
 from hockney.runner.session import LaunchFailed, Limitation, NoAnswer, Refused, Session
 
 MOST_FAILURES = 3
@@ -32,9 +32,6 @@ TIME_IS_OVER = "its time (--time) was over"
 LEAST_WAIT_S = 5.0
 LEAST_START_S = 30.0
 """Least time to wait for an answer, and for a start, even if the campaign's time is over."""
-
-NOT_OF_SUBJECT = {"time", "reason", "limitation", "left_out"}
-"""What a line of `failures.jsonl` says beside what it is about."""
 
 LONG = 1
 """A launch that has lasted so many times as long as its start may make way: starts take half the time at most."""
@@ -90,9 +87,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a request is about: `words` in `failures.jsonl`, and `name` before the reason in messages."""
+    """What a request is about: `line` in `failures.jsonl`, and `name` before the reason in messages."""
 
-    words: Mapping[str, object] = field(default_factory=dict)
+    line: FailureLine = field(default_factory=FailureLine)
     name: str = ""
 
     def say(self, error: HockneyError) -> str:
@@ -137,7 +134,7 @@ class Running:
             self._id = uuid.uuid4().hex[:12]
             if self._campaign is not None:
                 line = launch_line(self._id, self.index, self.launch, self.hello, self.described)
-                self._campaign.append_launch(line)
+                self._campaign.append(line)
         return self._id
 
     @property
@@ -321,7 +318,7 @@ class Loop:
 
     def fail(self, error: HockneyError, launch: Launch, index: int, subject: Subject) -> None:
         """Record and report what was not measured: a request, or a launch that did not start."""
-        self._write_down("reason", error, launch, index, subject)
+        self.write_down(launch, index, subject.line, reason=error.message)
         self.outcome.failures.append(subject.say(error))
         self.watcher.warning(subject.say(error) + (f" ({error.hint})" if error.hint else ""))
 
@@ -338,22 +335,19 @@ class Loop:
             )
             self.fail(again, launch, index, subject)
             return
-        self._write_down("left_out", error, launch, index, subject)
+        self.write_down(launch, index, subject.line, left_out=error.message)
         self.warn(f"{subject.say(error)} ({error.hint})")
 
     def _was_left_out(self, launch: Launch, index: int, subject: Subject) -> bool:
         """Whether an earlier run left out the same."""
-        about = {"variant": launch.variant, "index": index, **subject.words}
-        return self.campaign is not None and any(
-            line.get("left_out")
-            and about == {key: one for key, one in line.items() if key not in NOT_OF_SUBJECT and one is not None}
-            for line in self.campaign.failures()
-        )
+        about = subject.line.of_launch(launch.variant, index).subject
+        earlier = self.campaign.failures() if self.campaign is not None else ()
+        return any(line.left_out and line.subject == about for line in earlier)
 
-    def _write_down(self, kind: str, error: HockneyError, launch: Launch, index: int, subject: Subject) -> None:
+    def write_down(self, launch: Launch, index: int, line: FailureLine, **why: str) -> None:
+        """Record why something was not measured: `reason`, `limitation` or `left_out`."""
         if self.campaign is not None:
-            line = {"time": utc_now(), "index": index, "variant": launch.variant, kind: error.message}
-            self.campaign.append_failure({**line, **subject.words})
+            self.campaign.append(line.of_launch(launch.variant, index, time=utc_now(), **why))
 
 
 def _in_flight(running: Running | None) -> Subject:

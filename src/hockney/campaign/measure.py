@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, takewhile
 
 from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.estimate import series
 from hockney.campaign.events import Watcher
-from hockney.campaign.launch import Launch, measured_alone, utc_now
+from hockney.campaign.launch import Launch, measured_alone
 from hockney.campaign.loop import (
     Asking,
     Loop,
@@ -30,6 +30,7 @@ from hockney.campaign.visits_so_far import LEAST_BUDGET_S, Lacking, are_shorter,
 from hockney.campaign.work import NextPoint, Work
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
+from hockney.records.journal import FailureLine
 from hockney.records.keys import Key, key_of
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
@@ -209,7 +210,7 @@ def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:
 
 
 def _subject(key: Key, size_B: int, name: str = "") -> Subject:
-    return Subject({"series": asdict(key), "bytes": size_B}, name)
+    return Subject(FailureLine(series=key, bytes=size_B), name)
 
 
 class _Points:
@@ -272,11 +273,12 @@ class _Points:
                 raise
             except Limitation as error:
                 work.refuse(*point)
-                self._limit(f"{key.where}: {error.message}", running, bytes=size_B)
+                self._limit(f"{key.where}: {error.message}", running, size_B)
                 continue
             except Vanished as error:
                 if work.vanish(*point):
-                    self._write_down({"limitation": error.message, **request.subject.words}, running)
+                    line = request.subject.line
+                    loop.write_down(running.launch, running.index, line, limitation=error.message)
                     loop.outcome.vanished.append(f"{key.where}, {format_bytes(size_B)}: {error.message}")
                 continue
             except Refused as error:
@@ -307,15 +309,12 @@ class _Points:
             return whole_s
         return min(whole_s, max(LEAST_BUDGET_S, COARSE_SHARE * left_s / coarse))
 
-    def _limit(self, text: str, running: Running, **about: object) -> None:
+    def _limit(self, text: str, running: Running, size_B: int | None = None) -> None:
         """Write down, once, what an algorithm does not do."""
         limitations = self._loop.outcome.limitations
         if text in limitations:
             return
         limitations.append(text)
-        if all(failure.get("limitation") != text for failure in self._campaign.failures()):
-            self._write_down({"limitation": text, **about}, running)
-
-    def _write_down(self, about: Mapping[str, object], running: Running) -> None:
-        line = {"time": utc_now(), "index": running.index, "variant": running.launch.variant}
-        self._campaign.append_failure({**line, **about})
+        if all(failure.limitation != text for failure in self._campaign.failures()):
+            line = FailureLine() if size_B is None else FailureLine(bytes=size_B)
+            self._loop.write_down(running.launch, running.index, line, limitation=text)

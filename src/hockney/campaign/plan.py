@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from socket import gethostname
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hockney import vocabulary
 from hockney.errors import RequestError
 from hockney.fields import Option
+from hockney.records.journal import StoredPlan
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.records.record import LOCALITIES, Cache, Start, Wanted
 from hockney.registry import unit_files
@@ -322,8 +322,9 @@ class Plan(Launching):
         return self
 
     @classmethod
-    def stored(cls, data: Mapping[str, Any], where: Path) -> Plan:
+    def stored(cls, plan: StoredPlan, where: Path) -> Plan:
         """The plan of an existing campaign; RequestError where it is no plan of `hockney measure`."""
+        data = plan.as_said()
         if "ranks" in data and "schema_version" not in data:
             # With the defaults it would ask for what nobody asked for.
             raise RequestError(

@@ -12,6 +12,7 @@ from hockney.records import table
 from hockney.records.columns import POINT
 from hockney.records.contents import Contents, contents_of
 from hockney.records.folder import Campaign, Unfinished
+from hockney.records.journal import StoredPlan
 from hockney.records.record import Record
 
 _point = attrgetter(*POINT)
@@ -32,7 +33,7 @@ def merge(sources: Sequence[Path], target: Path, at_end: Callable[[], object] = 
     for campaign, records in records_of:
         if not records and not campaign.apps() and not campaign.effects():
             raise RequestError(f"{campaign.path} holds no records", "leave it out")
-    plan = {"merged": [{"from": str(c.path), "plan": c.plan()} for c in opened]}
+    plan = StoredPlan(merged=[{"from": str(c.path), "plan": c.plan().as_said()} for c in opened])
     mark = Unfinished(verb="merge", sources=[printable(path) for path in sources])
     with Campaign.whole(target, mark, plan) as target_campaign:
         if merged := _merged(records_of):
@@ -71,11 +72,10 @@ def _merge_launches(sources: Sequence[Campaign], target: Campaign) -> None:
     launches: set[str] = set()
     for campaign in sources:
         for launch in campaign.launches():
-            if str(launch.get("id")) not in launches:
-                launches.add(str(launch.get("id")))
-                target.append_launch(launch)
-        for failure in campaign.failures():
-            target.append_failure(failure)
+            if launch.id not in launches:
+                launches.add(launch.id)
+                target.append(launch)
+        target.append_all(campaign.failures())
 
 
 def _merge_runs(sources: Sequence[Campaign], target: Campaign) -> None:

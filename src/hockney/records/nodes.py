@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.records.answers import ReportedNode
 from hockney.units import format_bytes
@@ -135,14 +134,6 @@ def describe(hosts: Sequence[str], node: ReportedNode) -> NodeDescription:
 
 
 _FREQUENCIES = ("cpuinfo_min_freq", "cpuinfo_max_freq")
-
-
-def described(launch: Mapping[str, Any]) -> list[NodeDescription]:
-    """The nodes of a line of launches.jsonl; none where it has none, or where somebody damaged it."""
-    try:
-        return [NodeDescription.model_validate(one) for one in launch.get("nodes") or ()]
-    except (ValidationError, TypeError):
-        return []
 
 
 MOST_GROUPS = 8

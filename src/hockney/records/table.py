@@ -22,6 +22,7 @@ from hockney.records.columnar import RecordColumns
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED, mistyped
 from hockney.records.defaults import defaults_of
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine, StoredPlan
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record
 from hockney.records.statistic import RATES, STATISTICS
@@ -46,7 +47,7 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False, "": None}
 
 
 def from_records(
-    records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = (), choice: Choice = common
+    records: Iterable[Record], launches: Iterable[LaunchLine] = (), choice: Choice = common
 ) -> pd.DataFrame:
     """Tidy rows of `records`, times in seconds.
 
@@ -57,7 +58,7 @@ def from_records(
     return rows_of(settle(right, levels_of(right), choice).records, launches)
 
 
-def from_imported(records: RecordColumns, launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+def from_imported(records: RecordColumns, launches: Iterable[LaunchLine] = ()) -> pd.DataFrame:
     """`from_records` of records without samples between references, as all that are imported."""
     ours = records.frame["source"] == "hockney"
     if ours.any() and records.frame.loc[ours, list(VISITED)].duplicated().any():
@@ -76,7 +77,7 @@ def from_imported(records: RecordColumns, launches: Iterable[Mapping[str, Any]] 
     return _rows(frame, launches)
 
 
-def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+def rows_of(records: Iterable[Record], launches: Iterable[LaunchLine] = ()) -> pd.DataFrame:
     """Tidy rows of each of `records`, times in seconds.
 
     A windowed operation of ours (`bandwidth`, `bidirectional`) gets rows for its two rates beside the time
@@ -86,7 +87,7 @@ def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = (
     return _rows(RecordColumns.of(list(records)).frame, launches)
 
 
-def _rows(records: pd.DataFrame, launches: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def _rows(records: pd.DataFrame, launches: Iterable[LaunchLine]) -> pd.DataFrame:
     """`rows_of` the records of a `RecordColumns.frame`."""
     statistic, value = records["statistic"], records["value"]
     is_time = ~statistic.isin(RATES)
@@ -112,10 +113,10 @@ def _rows(records: pd.DataFrame, launches: Iterable[Mapping[str, Any]]) -> pd.Da
 
 
 def _by_channel(
-    records: pd.DataFrame, launches: Iterable[Mapping[str, Any]], name: str, unknown: float | str
+    records: pd.DataFrame, launches: Iterable[LaunchLine], name: str, unknown: float | str
 ) -> NDArray[np.object_]:
     """What each record's launch says by `name` of its channel, or `unknown`; of several numbers their text."""
-    said = {str(launch.get("id", "")): launch.get(name) or {} for launch in launches}
+    said = {launch.id: getattr(launch, name) for launch in launches}
     of_launch = [said.get(launch, {}) for launch in records["launch"].cat.categories]
     by_channel = [
         np.array([_cell(of.get(channel), unknown) for of in of_launch], dtype=object)
@@ -198,7 +199,7 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
     """
     if path.is_dir():
         campaign = Campaign.open(path)
-        plan: dict[str, Any] = {}
+        plan = StoredPlan()
         with suppress(RequestError):  # only fits need the plan
             plan = campaign.plan()
         launches = campaign.launches()

@@ -16,6 +16,7 @@ from hockney.models.over_ranks.points import (
     Configuration,
     curves,
     groups,
+    most_ranks,
     positions,
     telling,
     telling_placed,
@@ -23,19 +24,9 @@ from hockney.models.over_ranks.points import (
 from hockney.models.over_ranks.regression import Regression, regressions
 from hockney.records.statistic import BY_NAME, OVER_RANKS
 from hockney.report import bandwidths, maps
-from hockney.report.collective_analysis import analyse
+from hockney.report.collective_analysis import Key, analyse
 from hockney.report.collective_figures import against_ranks, against_size
-from hockney.report.collective_findings import of_choices
-from hockney.report.collective_growth import (
-    POOLING,
-    by_algorithm,
-    crossover_table,
-    every_model_table,
-    findings,
-    model_table,
-    step_table,
-)
-from hockney.report.collective_jumps import Key, boundary_table, breaks, jump_table
+from hockney.report.collective_findings import CAUSES, crossover_table, of_choices, of_steps, step_table
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.explored import Explorable
@@ -84,64 +75,39 @@ def section(
     result.figures += bandwidths.drawings(operation, measured, telling_placed(measured), costs)
     grown = measured[measured["ranks"].notna()]
     counts = grown.groupby([*CONFIGURATION, "label", "bytes"], dropna=False)["ranks"].nunique()
-    folded: list[SectionPart] = []
-    analysis_notes: list[str] = []
+    chosen_tables = _choice_tables(measured, operation, source.choices[operation])
+    parts, notes = [], []
+    result.tables += chosen_tables
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
         names = telling_placed(grown)
         sizes = [size for size in sizes_B if size in set(grown["bytes"])] or representative_sizes(grown)
         lines = {size: curves(grown, size) for size in sizes}
-        broken = {size: breaks(lines[size], places) for size in sizes}
-        chosen = _drawn(grown, sizes)
         analysis = analyse(frame, measured, operation, statistic, lines, places)
-        result.figures += by_algorithm(operation, analysis.growths, names)
-        result.figures += [
-            against_ranks(
-                operation,
-                {key: line for key, line in lines[size].items() if key[1] in chosen},
-                size,
-                names,
-                broken[size],
-                looks,
-                words,
-            )
-            for size in sizes
-        ]
-        result.findings = findings(analysis, measured, names)
+        chosen = _drawn(grown, sizes)
+        for size in sizes:
+            algorithms = [one for one in analysis.algorithms if one.size_B == size]
+            result.figures += against_ranks(operation, algorithms, chosen, names, looks, words)
+        result.findings += of_steps(operation, analysis)
         result.rows = analysis.as_rows()
-        analysis_notes = [f"Not simulated: {note}." for note in analysis.notes]
-        result.tables = [
-            model_table(operation, analysis, names),
+        notes = [CAUSES, *(f"Not simulated: {note}." for note in analysis.notes)]
+        tables = [
             step_table(operation, analysis, names),
             crossover_table(operation, analysis, telling_placed(measured)),
         ]
-        folded = [
-            SectionPart(f"{operation}-all-models", "All models", every_model_table(operation, analysis)),
-            SectionPart(
-                f"{operation}-jumps",
-                "Jumps found without looking for a reason",
-                jump_table(names, broken),
-                tables=[boundary_table(names, broken)],
-            ),
-            SectionPart(f"{operation}-regressions", "Regressions", _regressions(lines, names)),
-        ]
-    all_choices = source.choices[operation]
-    chosen_tables = _choice_tables(measured, operation, all_choices)
-    result.findings += of_choices(
-        operation, all_choices, telling_placed(measured), f"figure-{leading.name}" if leading else operation
-    )
-    notes = [POOLING if result.rows else "", *analysis_notes, CRITERION if chosen_tables else ""]
-    result.note = " ".join(filter(None, notes))
-    result.tables = [
-        *chosen_tables,
-        *[table for table in result.tables if table.rows],
+        result.tables += [table for table in tables if table.rows]
+        parts.append(SectionPart(f"{operation}-regressions", "Regressions", _regressions(lines, names)))
+    anchor = f"figure-{leading.name}" if leading else operation
+    result.findings += of_choices(operation, source.choices[operation], telling_placed(measured), anchor)
+    result.note = " ".join([*notes, *([CRITERION] if chosen_tables else [])])
+    result.tables += [
         *_segment_table(measured),
         *_statistics_table(frame, operation),
         *bandwidths.table(measured, operation, MOST_CHOICES),
     ]
     listed = measured.head(MOST_ROWS)
     title = f"Measured points ({len(listed)} of {len(measured)})"
-    points_part = SectionPart(f"{operation}-points", title, _points_table(listed, telling_placed(measured)))
-    result.parts = [*(part for part in folded if part.points.rows), points_part]
+    parts.append(SectionPart(f"{operation}-points", title, _points_table(listed, telling_placed(measured))))
+    result.parts = [part for part in parts if part.points.rows]
     return result
 
 
@@ -151,8 +117,7 @@ def _against_size(operation: str, measured: pd.DataFrame, looks: Looks, words: s
     candidates = []
     for _, rows in groups(measured, CONFIGURATION):
         known = rows.assign(ranks=rows["ranks"].fillna(0).astype(int))
-        width = known.groupby("ranks")["label"].nunique()
-        ranks = max(int(str(count)) for count in width.index[width >= 0.8 * width.max()])
+        ranks = most_ranks(known)
         # If that number of ranks ran on several numbers of nodes: the group with the most algorithms and sizes.
         candidates.append(
             max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda group: len(group[1]))

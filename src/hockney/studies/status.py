@@ -105,7 +105,7 @@ def campaign_status(folder: Path, running: set[str]) -> CampaignStatus:
     is_running = any(part.running for part in parts)
     state: How = "running" if is_running else "incomplete"
     missing = ""
-    if _is_whole(list(ends.values())) or (records and {"imported", "merged"} & set(campaign.plan())):
+    if _is_whole(list(ends.values())) or (records and not campaign.plan().is_measured):
         state = "done"
     elif not records and not is_running:
         state, missing = "not begun", "all of the plan"

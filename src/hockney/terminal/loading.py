@@ -68,9 +68,10 @@ class Verbs(_Helped, TyperGroup):
         for module in sorted(lines, key=lambda module: args[0] not in lines[module]):
             if not _entered(self.verbs, args[0]) and (args[0] in lines[module] or not lines[module]):
                 importlib.import_module(module)
-        # Only this verb: a verb takes milliseconds to build, and there are seventy.
-        self.commands = {**self.commands, **get_group(_entered(self.verbs, args[0])).commands}
-        if args[0] not in self.commands:
+        if entered := _entered(self.verbs, args[0]):
+            # Only this verb: a verb takes milliseconds to build, and there are seventy.
+            self.commands = {**self.commands, **get_group(entered).commands}
+        else:
             self.list_commands(ctx)
         return super().resolve_command(ctx, args)
 
@@ -87,18 +88,12 @@ class Verbs(_Helped, TyperGroup):
         return super().list_commands(ctx)
 
 
-class _Entered(typer.Typer):
-    """What modules entered under one name; false where none has."""
-
-    def __bool__(self) -> bool:
-        return bool(self.registered_commands or self.registered_groups)
-
-
-def _entered(verbs: typer.Typer, name: str) -> _Entered:
-    entered = _Entered()
+def _entered(verbs: typer.Typer, name: str) -> typer.Typer | None:
+    """What modules entered under this name alone; None where none has."""
+    entered = typer.Typer()
     entered.registered_commands = [info for info in verbs.registered_commands if info.name == name]
     entered.registered_groups = [info for info in verbs.registered_groups if info.name == name]
-    return entered
+    return entered if entered.registered_commands or entered.registered_groups else None
 
 
 def import_verbs(places: Iterable[str], only: str = "") -> None:

@@ -177,8 +177,8 @@ def _there(tried: Trial, asked: Verifying) -> TrialTimes:
 
 def _tell_none(campaign: Campaign, name: str, warn: Callable[[str], None]) -> None:
     """Say why a variant has no time; an error where nothing can be said without it."""
-    of_variant = [line for line in campaign.failures() if line.get("variant") == name]
-    reasons = [str(why) for line in of_variant if (why := line.get("reason") or line.get("left_out"))]
+    of_variant = [line for line in campaign.failures() if line.variant == name]
+    reasons = [why for line in of_variant if (why := line.reason or line.left_out)]
     why = reasons[-1] if reasons else "nothing was timed"
     if name == DEFAULT:
         raise Incomplete(f"launches without the rules failed: {why}", "run `hockney doctor --run`")

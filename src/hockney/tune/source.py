@@ -68,7 +68,7 @@ class MeasuredSource:
     def plan(self) -> Plan:
         """How the campaign launched; RequestError where the times are of a table, or the plan is damaged."""
         stored = self.contents.plan
-        if not isinstance(stored, dict) or "schema_version" not in stored:
+        if isinstance(stored, RequestError) or stored.schema_version is None:
             raise RequestError(
                 f"{self.path} does not say how its ranks were launched",
                 "verify rules from a campaign of `hockney measure`, or leave --verify out",
@@ -182,7 +182,7 @@ class MachineSource:
 def _wrapper(contents: Contents, name: str) -> Path | None:
     """The wrapper of that library as the launches were made with it, where it is still there."""
     for launch in contents.launches:
-        mpi = launch.get("mpi") or {}
-        if mpi.get("name") == name and Path(str(mpi.get("wrapper"))).is_file():
-            return Path(mpi["wrapper"])
+        wrapper = Path(launch.mpi.get("wrapper") or "")
+        if launch.mpi_name == name and wrapper.is_file():
+            return wrapper
     return None

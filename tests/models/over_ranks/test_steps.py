@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import t
 
 from hockney.models.over_ranks.boundaries import Boundary
+from hockney.models.over_ranks.search import search
 from hockney.models.over_ranks.shared_step import LEAST_SCALE, Plain, excess_of, fitted, likelihoods, tails_of
 from hockney.models.over_ranks.steps import (
     DISAGREE,
@@ -18,7 +19,6 @@ from hockney.models.over_ranks.steps import (
     StepPlace,
     block_changes,
     candidates,
-    search,
     simulated_step,
 )
 from hockney.models.over_ranks.steps import _measured as measured

@@ -144,9 +144,15 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
                 return None
             answer = session.effect(LIMIT_S, question.members, operation="datatypes", **asked)
             assert answer.verified is True, asked
-            kinds = {"effect": "datatypes", "about": {"caches": caches}}
-            record = EffectRecord(members=list(question.members), parameters=asked, answer=answer, **kinds)
-            records.append(record)
+            records.append(
+                EffectRecord(
+                    effect="datatypes",
+                    members=list(question.members),
+                    parameters=asked,
+                    answer=answer,
+                    about={"caches": caches},
+                )
+            )
             return answer
 
         ask_all("datatypes", FAR, answered)

@@ -97,8 +97,13 @@ def measured(session: Session, **about: Any) -> Effect:
         if words not in records:
             asked = dict(question.parameters)
             answer = session.effect(LIMIT_S, question.members, operation="synchronisation", **asked)
-            kinds = {"effect": "synchronisation", "locality": "network", "about": {"simulated": True}}
-            records[words] = EffectRecord(parameters=asked, answer=answer, **kinds)
+            records[words] = EffectRecord(
+                effect="synchronisation",
+                locality="network",
+                parameters=asked,
+                answer=answer,
+                about={"simulated": True},
+            )
         return records[words].answer
 
     ask_all("synchronisation", here, answered)

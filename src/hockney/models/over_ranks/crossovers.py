@@ -103,26 +103,3 @@ def _changes(size_B: Array, ratio: Array, faster: Array) -> Iterator[_Change]:
         at = math.exp(math.log(size_B[k]) + share * math.log(size_B[k + 1] / size_B[k]))
         last = turns[number + 1][0] if number + 1 < len(turns) else size_B.size - 1
         yield _Change(sign, at, (int(size_B[i]), int(size_B[j])), int(size_B[last]))
-
-
-def winners(points: pd.DataFrame, found: list[Crossover]) -> dict[tuple[Configuration, int], list[Crossover]]:
-    """The crossovers between algorithms that are the fastest next to each other, by configuration and ranks.
-
-    Those of the lower envelope: before it `smaller` is the fastest of all, beyond it `larger`.
-    """
-    envelope: dict[tuple[Configuration, int], list[Crossover]] = {}
-    best: dict[Configuration, dict[int, str]] = {}
-    known = points[points["ranks"].notna() & (points["bytes"] > 0)]
-    labels, size_B = known["label"].tolist(), known["bytes"].to_numpy(np.int64)
-    time_s = known["time_s"].to_numpy(np.float64)
-    for configuration, rows in positions(known, (*PLACED, "ranks")):
-        ordered = rows[np.argsort(time_s[rows], kind="stable")]
-        for row in ordered:
-            best.setdefault(configuration, {}).setdefault(int(size_B[row]), labels[row])
-    for one in sorted(found, key=lambda one: one.at_B):
-        fastest = best[one.configuration]
-        changes = envelope.setdefault((one.configuration, one.ranks), [])
-        follows = not changes or changes[-1].larger == one.smaller
-        if follows and fastest.get(one.low_B) == one.smaller and fastest.get(one.high_B) == one.larger:
-            changes.append(one)
-    return {key: changes for key, changes in envelope.items() if changes}

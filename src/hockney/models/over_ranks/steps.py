@@ -76,6 +76,8 @@ class LevelStep:
     """How much longer an operation takes beyond a place: the ratio of levels and its 95 % interval.
 
     `p_value` None: the curve has too few points there to tell. `likelihood`: ln of that of the curves with it.
+    `slope_ratio`: how much more a further rank costs beyond, where the curve breaks so (`lasting`); such a break
+    without a step has no interval.
     """
 
     ratio: float
@@ -83,6 +85,7 @@ class LevelStep:
     high: float
     p_value: float | None
     likelihood: float
+    slope_ratio: float | None = None
 
 
 UNTOLD = LevelStep(math.nan, math.nan, math.nan, None, math.nan)
@@ -102,6 +105,11 @@ class FoundStep:
     shown_by: tuple[str, ...]
 
     @property
+    def is_tested(self) -> bool:
+        """Whether the test of candidates tells it, with an interval; a break elsewhere has none."""
+        return self.is_common or all(not math.isnan(self.each[name].low) for name in self.shown_by)
+
+    @property
     def least_p(self) -> float:
         """The least chance that noise makes the step of one allocation, or of all together."""
         return min(one.p_value for one in (self.together, *self.each.values()) if one.p_value is not None)
@@ -112,7 +120,6 @@ class Searched:
     """What was looked for, and what was found, in the order of ranks."""
 
     found: list[FoundStep]
-    tested: list[StepPlace]
     untested: list[StepPlace]
     """Places with too few points of every curve."""
 
@@ -158,7 +165,7 @@ def candidates(
 POWER: Literal["power_of_two"] = "power_of_two"
 
 
-def search(
+def at_candidates(
     curves: Mapping[str, tuple[Array, Array]],
     places: Mapping[str, Sequence[StepPlace]],
     alike: Mapping[str, Sequence[tuple[Array, Array]]] | None = None,
@@ -245,7 +252,7 @@ def search(
     first = {place: next(iter(own.values())) for place, own in by_place.items()}
     untested = [first[place] for place in sorted(by_place) if place not in alone]
     by_ranks = sorted(steps, key=lambda step: step.candidate.before)
-    return Searched(by_ranks, [first[place] for place in alone], untested)
+    return Searched(by_ranks, untested)
 
 
 def _is_near(place: StepPlace, other: StepPlace) -> bool:
