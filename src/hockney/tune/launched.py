@@ -187,10 +187,8 @@ def _tell_none(campaign: Campaign, name: str, warn: Callable[[str], None]) -> No
             f"launches with the rules ({name}) failed, those without them did not: {why}",
             f"the rules are in {campaign.path / 'rules'}; no file was written",
         )
-    if name == BEST:
-        warn(f"launches with the fastest algorithms ({name}) failed: {why}; no regret is known without them")
-    else:
-        warn(f"launches with the probe's rules ({name}) failed: {why}; it proves nothing")
+    lacks = {BEST: "no regret is known", PROBE: "nothing is proven"}[name]
+    warn(f"launches with the rules {name!r} failed: {why}; {lacks} without them")
 
 
 def _header(verification: Verification) -> str:

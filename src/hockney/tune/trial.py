@@ -19,7 +19,7 @@ from hockney.runner.variants import DEFAULT, Variant, parse_variant
 from hockney.tune.cells import CallTimes, Time
 from hockney.tune.choose import span
 from hockney.tune.loading import expect_unset, loader
-from hockney.tune.rules import Method, Rule, chained, find, joined
+from hockney.tune.rules import Method, Rule, chained, joined
 from hockney.tune.targets.base import Reader, RuleForm
 
 TUNED, BEST, PROBE = "tuned", "best", "probe"
@@ -234,8 +234,3 @@ def _cut(rule: Rule, cell: CallTimes, cells: Sequence[CallTimes]) -> list[Rule]:
     if rule.most_ranks is None or rule.most_ranks > cell.ranks:
         parts.append(replace(rule, least_ranks=cell.ranks + 1))
     return parts
-
-
-def said(rules: Sequence[Rule], cell: CallTimes) -> str:
-    """The algorithm that the rules name for a cell, in words; empty where they name none."""
-    return str(find(rules, cell.operation, cell.ranks, cell.bytes) or "")
