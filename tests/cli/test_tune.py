@@ -191,7 +191,7 @@ def test_launches_of_the_best_that_fail_leave_the_rules(tmp_path: Path) -> None:
         campaign(tmp_path / "c")
     code, out, err = tune(tmp_path, Measuring(GOOD, broken=["best"]), "--verify", "--json")
     assert code == 0, err
-    assert "launches with the fastest algorithms (best) failed: abort: unknown key" in " ".join(err.split())
+    assert "launches with the rules 'best' failed: abort: unknown key" in " ".join(err.split())
     assert [cell["verdict"] for cell in json.loads(out)["verification"]["cells"]] == [
         "no rule",
         "faster",
@@ -204,7 +204,7 @@ def test_a_probe_that_fails_proves_nothing(tmp_path: Path) -> None:
     few = PROBED | {("tuned", MIDDLE_B): 0.97, ("tuned", LARGE_B): 0.97}
     code, out, err = tune(tmp_path, Measuring(few, broken=["probe"], noise=0.2), "--verify", "--json")
     assert code == 0, err
-    assert "launches with the probe's rules (probe) failed: abort: unknown key" in " ".join(err.split())
+    assert "launches with the rules 'probe' failed: abort: unknown key" in " ".join(err.split())
     assert json.loads(out)["verification"]["proofs"][0]["effect"] == "not proven"
 
 

@@ -34,14 +34,6 @@ LONG_S = 0.2
 
 
 @dataclass(frozen=True)
-class Variation:
-    """A variant of a trial: the rules that it loads."""
-
-    name: str
-    rules: Sequence[Rule]
-
-
-@dataclass(frozen=True)
 class Trial:
     """What is launched; `texts` are the files that the variants load, by their paths."""
 
@@ -73,46 +65,40 @@ def trial(
     plan: Plan,
     base: Variant,
     cells: Sequence[CallTimes],
-    variations: Sequence[Variation],
+    variations: Mapping[str, Sequence[Rule]],
     target: RuleForm,
     library: Reader,
     folder: Path,
     launches: int,
 ) -> Trial:
-    """The trial of these cells under `default` and each variation, launched as `plan` and `base` launched.
+    """The trial of these cells under `default` and by the rules of each variation, launched as `plan` and `base`.
 
     RequestError where the user's own settings choose algorithms.
     """
     load = loader(target, plan, base)
     taken = {name for cell in cells for name in target.rivals(cell.operation)}
     variants, texts = [replace(base, name=DEFAULT)], {}
-    for variation in variations:
-        path = (folder / "rules" / variation.name).absolute()
-        rules = [target.complete(rule) for rule in variation.rules]
-        texts[path] = target.write(rules, library, f"{variation.name}: a trial by hockney tune --verify")
+    for name, varied in variations.items():
+        path = (folder / "rules" / name).absolute()
+        rules = [target.complete(rule) for rule in varied]
+        texts[path] = target.write(rules, library, f"{name}: a trial by hockney tune --verify")
         added = load(path, texts[path], rules)
         taken |= set(added.environment)
         environment = {**base.environment, **added.environment}
-        variants.append(Variant(variation.name, (*base.arguments, *added.arguments), environment))
+        variants.append(Variant(name, (*base.arguments, *added.arguments), environment))
     expect_unset(taken, base)
     ranks = sorted({cell.ranks for cell in cells})
-    asked = plan.model_copy(
-        update={
-            "operations": list(dict.fromkeys(cell.operation for cell in cells)),
-            "effects": [],
-            "algorithms": [DEFAULT],
-            "ranks": max(plan.ranks, *ranks),
-            "rank_counts": ranks,
-            "sizes_B": sorted({cell.bytes for cell in cells}),
-            "segments_B": [0],
-            "radices": [0],
-            "launches": max(launches, LEAST_LAUNCHES),
-            "visits": 1,
-            "adaptive": False,
-            "topology": "",
-            "time_s": None,
-            "variants": [_written(variant) for variant in variants],
-        }
+    asked = plan.of_others(
+        operations=list(dict.fromkeys(cell.operation for cell in cells)),
+        algorithms=[DEFAULT],
+        ranks=max(plan.ranks, *ranks),
+        rank_counts=ranks,
+        sizes_B=sorted({cell.bytes for cell in cells}),
+        segments_B=[0],
+        radices=[0],
+        launches=max(launches, LEAST_LAUNCHES),
+        visits=1,
+        variants=list(map(_written, variants)),
     )
     return Trial(asked, texts)
 

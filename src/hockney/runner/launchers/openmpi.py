@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from hockney.errors import RequestError
 from hockney.runner.cache import kept_text
-from hockney.runner.launchers.base import BIND_TO, Launcher, LaunchRequest, host_slots, launchers, words_after
+from hockney.runner.launchers.base import BindTo, Launcher, LaunchRequest, host_slots, launchers, words_after
 from hockney.runner.mpi import Mpi
 
 _WIDTH = ("hwthread", "core", "cache", "numa", "socket", "node")
@@ -21,7 +22,7 @@ def _mapping(mpi: Mpi, request: LaunchRequest, five: bool) -> list[str]:
     if five and binding != "none" and _WIDTH.index(binding) > _WIDTH.index(mapping):
         raise RequestError(
             f"Open MPI {mpi.version} cannot bind to {binding} what it maps by {mapping}: the binding is wider",
-            f"add --map-by {binding}, or --bind-to {mapping if mapping in BIND_TO else 'core'}",
+            f"add --map-by {binding}, or --bind-to {mapping if mapping in get_args(BindTo) else 'core'}",
         )
     by = words.get(mapping, mapping)
     if several and mapping in ("core", "hwthread"):
