@@ -116,7 +116,8 @@ def _partition(row: Sequence[CallTimes], worth: float) -> list[Method | None]:
     # What it costs to end with each option, and what was taken on the way there.
     cheapest: dict[Method | None, tuple[float, list[Method | None]]] = {name: (0.0, []) for name in options}
     for number, cell in enumerate(row):
-        best, allowed = _best(cell), {None: cell.default, **cell.faster()}
+        best = _best(cell)
+        allowed: dict[Method | None, Time] = {None: cell.default, **cell.faster()}
         cost, taken = min(cheapest.values(), key=itemgetter(0))
         changed = cost + (worth if number else 0.0), taken
         ended = {name: min(cheapest[name], changed, key=itemgetter(0)) for name in options}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.batch.fake import Fake
-from tests.command_line import outcome
+from tests.command_line import refused
 
 from hockney.batch import jobs
 from hockney.batch.base import Partition, allocation, batch_systems, hosts_of, partitions
@@ -275,6 +275,5 @@ def test_lists_of_hosts(text: str, hosts: tuple[str, ...]) -> None:
 
 
 def test_a_word_that_is_no_batch_system_is_refused() -> None:
-    code, _, err = outcome("measure", "-o", "c", "--submit", "slrum")
-    assert code == RequestError.exit_code
+    err = refused("measure", "-o", "c", "--submit", "slrum")
     assert "did you mean 'slurm'?" in err
