@@ -12,8 +12,9 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
@@ -105,6 +106,13 @@ def rows(title: str, answers: Iterable[object], columns: Iterable[Column], *, ke
     for answer in answers:
         shown.add_row(*(_cell(answer, column) for column in shown_columns))
     table(shown, keys=keys)
+
+
+def texts(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]], left: Container[int]) -> None:
+    """A table of texts; the columns at the places `left` are set left, the others right."""
+    places = enumerate(headings)
+    columns = [Column(heading, itemgetter(place), is_number=place not in left) for place, heading in places]
+    rows(title, lines, columns)
 
 
 def _cell(answer: object, column: Column) -> str:
