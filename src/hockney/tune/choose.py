@@ -117,11 +117,13 @@ def _partition(row: Sequence[CallTimes], worth: float) -> list[Method | None]:
     cheapest: dict[Method | None, tuple[float, list[Method | None]]] = {name: (0.0, []) for name in options}
     for number, cell in enumerate(row):
         best = _best(cell)
-        allowed: dict[Method | None, Time] = {None: cell.default, **cell.faster()}
+        allowed_s: dict[Method | None, float] = {None: cell.default.high_s}
+        for faster, time in cell.faster().items():
+            allowed_s[faster] = time.high_s
         cost, taken = min(cheapest.values(), key=itemgetter(0))
         changed = cost + (worth if number else 0.0), taken
         ended = {name: min(cheapest[name], changed, key=itemgetter(0)) for name in options}
-        own = {name: math.log(time.high_s / allowed[best].high_s) for name, time in allowed.items()}
+        own = {name: math.log(high_s / allowed_s[best]) for name, high_s in allowed_s.items()}
         cheapest = {name: (ended[name][0] + own.get(name, math.inf), [*ended[name][1], name]) for name in options}
     return min(cheapest.values(), key=itemgetter(0))[1]
 
