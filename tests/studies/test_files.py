@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.command_line import refused, succeeded
 
-from hockney.campaign.estimate import LAUNCH_S, VISIT_SHARE, estimate, measure_s
+from hockney.campaign.estimate import LAUNCH_S, VISIT_SHARE, estimate
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.studies.asked import StudyRequest
@@ -94,9 +94,9 @@ def test_the_estimate_of_a_campaign_is_its_visits_at_their_budget_or_its_time() 
     shorter = plan.model_copy(update={"time_s": 0.1})
     longer = plan.model_copy(update={"budget_s": 1.0})
     # Three sizes in one locality: half a second each.
-    assert measure_s(plan) == pytest.approx(LAUNCH_S + VISIT_SHARE * 3 * 0.5)
-    assert measure_s(shorter) == 0.1
-    assert measure_s(longer) - measure_s(plan) == pytest.approx(VISIT_SHARE * 3 * 0.5)
+    assert estimate(plan).estimate_s == pytest.approx(LAUNCH_S + VISIT_SHARE * 3 * 0.5)
+    assert estimate(shorter).estimate_s == 0.1
+    assert estimate(longer).estimate_s - estimate(plan).estimate_s == pytest.approx(VISIT_SHARE * 3 * 0.5)
 
 
 def test_no_estimate_exceeds_the_time_that_bounds_it() -> None:
