@@ -16,6 +16,7 @@ from tests.command_line import outcome
 from hockney.machine.file import Machine, load
 from hockney.records import table
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 VERSION_1 = Path(__file__).parent / "machine" / "data" / "version1.json"
@@ -60,7 +61,7 @@ def campaign(
     stored = Campaign.create(folder, plan or {})
     stored.append_all(records)
     for launch in launches:
-        stored.append_launch(launch)
+        stored.append(LaunchLine.model_validate(launch))
     if with_table:
         table.write(table.from_records(stored.records(), stored.launches()), stored.table)
     return folder

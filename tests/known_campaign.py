@@ -11,6 +11,7 @@ import pytest
 from hockney.machine.file import Entry, Measurements, Point
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 from hockney.report.curves import MessageCurve
 
@@ -23,7 +24,7 @@ def truth(size: int) -> float:
     return 2e-6 + size / 1e9
 
 
-def _launch(identifier: str, index: int, variant: str) -> dict[str, Any]:
+def _launch(identifier: str, index: int, variant: str) -> LaunchLine:
     ranks = [
         {
             "rank": rank, "host": EVIL, "cpu": rank, "affinity": [rank], "package": 0, "numa": 0, "core": rank,
@@ -36,7 +37,7 @@ def _launch(identifier: str, index: int, variant: str) -> dict[str, Any]:
         }
         for rank in (0, 1)
     ]  # fmt: skip
-    return {
+    line = {
         "id": identifier, "index": index, "time": f"2026-11-20T22:3{index}:00Z", "variant": variant,
         "argv": ["mpirun", "-n", "2", "runner", "a b"], "environment": {"OMPI_X": "<1>"}, "mapping": "core",
         "mpi": {"kind": "openmpi", "version": "5.0.11", "library": "Open MPI v5.0.11 <script>alert(1)</script>"},
@@ -44,6 +45,7 @@ def _launch(identifier: str, index: int, variant: str) -> dict[str, Any]:
         "hosts": [{"host": EVIL, "kernel": "6.1", "cpu_model": "EPYC", "governor": "", "cpus": 2}],
         "warnings": ["no governor <found>"], "clock_granularity_s": 3e-8,
     }  # fmt: skip
+    return LaunchLine.model_validate(line)
 
 
 def _record(size: int, **other: Any) -> Record:
@@ -62,9 +64,9 @@ def _record(size: int, **other: Any) -> Record:
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`default` in two launches that agree, `tcp` five times as slow, and `bidirectional`. Not to be changed."""
     made = Campaign.create(tmp_path_factory.mktemp("campaign") / "demo", {})
-    made.append_launch(_launch("a", 0, "default"))
-    made.append_launch(_launch("b", 1, "default"))
-    made.append_launch(_launch("c", 2, "<tcp>"))
+    made.append(_launch("a", 0, "default"))
+    made.append(_launch("b", 1, "default"))
+    made.append(_launch("c", 2, "<tcp>"))
     for size in SIZES:
         made.append(_record(size))
         made.append(_record(size, repetition=1, launch="b"))
@@ -124,6 +126,6 @@ def record() -> Callable[..., Record]:
 
 
 @pytest.fixture(scope="session")
-def launch() -> Callable[..., dict[str, Any]]:
+def launch() -> Callable[..., LaunchLine]:
     """Make a line of launches.jsonl: (id, index, variant)."""
     return _launch

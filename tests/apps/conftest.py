@@ -66,5 +66,5 @@ def ring_run() -> Callable[..., AppRecord]:
 @pytest.fixture(scope="session")
 def basis(campaign: Path) -> Basis:
     """Fitted to the campaign's messages; its launches have two ranks that share a cache."""
-    launches = {str(launch["id"]): launch for launch in Campaign(campaign).launches()}
+    launches = {launch.id: launch for launch in Campaign(campaign).launches()}
     return Basis(build(campaign), "the machine", launches)

@@ -15,6 +15,7 @@ from hockney.campaign.plan import AppLaunching, Launching, Plan
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
+from hockney.records.journal import StoredPlan
 
 
 def asking_nothing(_: Launched) -> Asking[AppRecord]:
@@ -46,4 +47,4 @@ def test_runs_are_no_campaign_to_resume(tmp_path: Path) -> None:
         Plan.stored(folder.plan(), folder.path)
     assert "hockney run" in caught.value.hint
     plan = Plan(ranks=2)
-    assert Plan.stored(plan.model_dump(), folder.path) == plan
+    assert Plan.stored(StoredPlan.of(plan.model_dump()), folder.path) == plan

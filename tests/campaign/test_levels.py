@@ -108,6 +108,6 @@ def test_where_all_levels_are_asked_for_launches_are_made_again_for_each(tmp_pat
 def test_only_the_variant_that_missed_the_level_is_launched_again(tmp_path: Path) -> None:
     late = fake_launch("late", str(tmp_path / "count"), "1", variant="late")
     campaign, _, watcher = measured(tmp_path / "c", plan(launches=3), fake_launch("good", variant="good"), late)
-    assert [launch["variant"] for launch in campaign.launches()] == [*["good", "late"] * 3, "late"]
+    assert [launch.variant for launch in campaign.launches()] == [*["good", "late"] * 3, "late"]
     (again,) = [text for text in watcher.warnings if "fewer than 3 launches" in text]
     assert again.endswith("launches of late: one more is made for them")

@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.campaign.fake_campaign import Silent, fake_launch
 
-from hockney.campaign.events import Progress
-from hockney.campaign.launch import Described, Launch
 from hockney.campaign.loop import MOST_FAILURES, Asking, Loop, Request, Running, Subject
 from hockney.campaign.plan import Launching
-from hockney.records.answers import Hello
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
+from hockney.records.journal import FailureLine
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
-FAKE = Path(__file__).with_name("fake_runner.py")
 DEADLY, NO_MEMORY, CONSTRAINT = 100, 101, 102
 """Numbers at which the fake runner's effect dies or refuses."""
 
 
-class Quiet:
-    """A watcher that remembers what it is warned of."""
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    def progress(self, progress: Progress) -> None:
-        """Not asked for here."""
-
-    def measured(self, record: Record) -> None:
-        """Not asked for here."""
-
-    def warning(self, text: str) -> None:
-        self.warnings.append(text)
-
-
-def launch(*words: str) -> Launch:
-    def describe(_: Hello) -> Described:
-        return Described({(0, 1): "cache"}, False, 1, 2, {"mpi": {"kind": "fake"}}, ["a word to the user"])
-
-    return Launch("default", "Fake MPI 1", [sys.executable, str(FAKE), *(words or ("good",))], {}, {}, describe)
+launch = partial(fake_launch, warnings=["a word to the user"])
 
 
 class Numbers:
@@ -63,7 +40,7 @@ class Numbers:
                 return [EffectRecord(effect="probe", answer=answer, launch=running.recorded())]
 
             try:
-                (record,) = yield Request(ask, Subject({"number": number}, "probe"))
+                (record,) = yield Request(ask, Subject(FailureLine(asked=str(number)), "probe"))
             except LaunchFailed:
                 self.seen.append((self.left.pop(0), "died"))
                 raise
@@ -75,8 +52,8 @@ class Numbers:
             self.seen.append((self.left.pop(0), "answered"))
 
 
-def loop(campaign: Campaign | None, time_s: float | None = None) -> tuple[Loop, Quiet]:
-    watcher = Quiet()
+def loop(campaign: Campaign | None, time_s: float | None = None) -> tuple[Loop, Silent]:
+    watcher = Silent()
     return Loop(campaign, Launching(ranks=2, time_limit_s=20.0), watcher, time_s), watcher
 
 
@@ -87,8 +64,8 @@ def test_records_are_on_disk_and_the_launch_is_written_once(tmp_path: Path) -> N
     assert numbers.seen == [(1, "answered"), (2, "answered")]
     assert kept == campaign.effects()
     (line,) = campaign.launches()
-    assert {record.launch for record in kept} == {line["id"]}
-    assert line["ranks"][1] == {"rank": 1, "host": "h", "machine": "m", "cpu": 1, "affinity": [1]}
+    assert {record.launch for record in kept} == {line.id}
+    assert line.ranks[1].as_said() == {"rank": 1, "host": "h", "machine": "m", "cpu": 1, "affinity": [1]}
 
 
 def test_a_launch_that_was_asked_nothing_leaves_no_line(tmp_path: Path) -> None:
@@ -115,8 +92,8 @@ def test_a_death_is_written_with_what_was_in_flight_and_the_rest_asked_again(tmp
     assert [what for _, what in numbers.seen] == ["answered", "died", "answered"]
     assert len(kept) == 2
     (failure,) = campaign.failures()
-    assert (failure["number"], failure["index"], failure["variant"]) == (DEADLY, 3, "default")
-    assert asked.outcome.failures == [f"probe: {failure['reason']}"]
+    assert (failure.asked, failure.index, failure.variant) == (str(DEADLY), 3, "default")
+    assert asked.outcome.failures == [f"probe: {failure.reason}"]
     # What is said of a launch is said once.
     assert watcher.warnings.count("a word to the user") == 1
 
@@ -134,7 +111,7 @@ def test_an_asker_that_makes_way_goes_on_in_a_new_launch(tmp_path: Path) -> None
 
     kept = loop(campaign)[0].run(launch(), 0, one_each)
     assert [what for _, what in numbers.seen] == ["answered"] * 3
-    assert [record.launch for record in kept] == [line["id"] for line in campaign.launches()]
+    assert [record.launch for record in kept] == [line.id for line in campaign.launches()]
     assert len(campaign.launches()) == 3
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from hockney.campaign import prepare
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.answers import Hello, RankPlace
+from hockney.records.journal import StoredPlan
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import LaunchRequest
 from hockney.runner.mpi import Broken, Mpi
@@ -57,8 +57,7 @@ def test_each_variant_is_a_launch_of_the_same_program() -> None:
     assert (tcp.variant, big.variant) == ("tcp", "big")
     assert tcp.argv[-4:] == ["--mca", "btl", "tcp,self", "/cache/hockney-runner"]
     assert big.environment["OMPI_X"] == "1"
-    assert big.provenance["environment"]["OMPI_X"] == "1"
-    json.dumps([tcp.provenance, big.provenance])
+    assert big.provenance.environment["OMPI_X"] == "1"
 
 
 def test_two_variants_of_one_name_are_refused() -> None:
@@ -114,7 +113,7 @@ def test_hosts_are_looked_at_before_anything_is_run(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(prepare, "find", lambda *_: pytest.fail("an MPI was looked for"))
     stored = Plan(ranks=2).model_dump() | {"hosts": ["-oProxyCommand=id"]}
     with pytest.raises(RequestError, match="'-oProxyCommand=id' is not a host"):
-        prepare.launches(Plan.stored(stored, tmp_path))
+        prepare.launches(Plan.stored(StoredPlan.of(stored), tmp_path))
     with pytest.raises(RequestError, match="host file: /no/such/file does not exist"):
         prepare.app_launches(Launching(ranks=2, hostfile="/no/such/file"))
 
@@ -123,15 +122,15 @@ def test_a_launch_is_described_by_what_it_turned_out_to_be(monkeypatch: pytest.M
     (launch,) = prepare.launches(Plan(ranks=2))
     described = launch.describe(hello())
     assert (described.nodes, described.ppn, described.oversubscribed) == (1, 2, False)
-    assert described.provenance["eager_limit_B"] == {"shared_memory": 4016}
+    assert described.provenance.eager_limit_B == {"shared_memory": 4016}
     # `h` is another host: of its C library and caches nobody tells.
-    assert described.provenance["breaks_B"] == {"shared_memory": [256]}
+    assert described.provenance.breaks_B == {"shared_memory": [256]}
     monkeypatch.setattr(prepare, "largest_plain_copy_B", lambda tunables: int(tunables.partition("=")[2] or 2112))
     monkeypatch.setattr(prepare, "cache_line_B", lambda: 64)
     here = hello(host=platform.node())
-    assert launch.describe(here).provenance["breaks_B"] == {"shared_memory": [10, 256, 2112]}
+    assert launch.describe(here).provenance.breaks_B == {"shared_memory": [10, 256, 2112]}
     (tuned,) = prepare.launches(Plan(ranks=2, variants=["far: GLIBC_TUNABLES=x=9000"]))
-    assert tuned.describe(here).provenance["breaks_B"] == {"shared_memory": [10, 256, 9000]}
+    assert tuned.describe(here).provenance.breaks_B == {"shared_memory": [10, 256, 9000]}
     assert any("/old/bin/mpicc was found first and cannot be used" in text for text in described.warnings)
     crowded = launch.describe(hello(affinity=[0]))
     assert crowded.oversubscribed
@@ -142,9 +141,9 @@ def test_a_launch_whose_calls_take_longer_says_so(monkeypatch: pytest.MonkeyPatc
     """However the switch was set: exported, as here, or by the launcher's own arguments, which only ranks see."""
     monkeypatch.setenv("HOCKNEY_PROGRESS_THREAD", "1")
     (launch,) = prepare.launches(Plan(ranks=2))
-    assert launch.provenance["environment"]["HOCKNEY_PROGRESS_THREAD"] == "1"
+    assert launch.provenance.environment["HOCKNEY_PROGRESS_THREAD"] == "1"
     described = launch.describe(hello("multiple", progress_threads=["HOCKNEY_PROGRESS_THREAD"]))
-    assert described.provenance["mpi"]["thread_level"] == "multiple"
+    assert described.provenance.mpi["thread_level"] == "multiple"
     assert any("each call takes longer" in text for text in described.warnings)
     assert not any("takes longer" in text for text in launch.describe(hello()).warnings)
 
@@ -186,7 +185,7 @@ def test_nodes_of_a_flux_job_are_those_of_its_own_launcher(monkeypatch: pytest.M
 def test_binding_is_dropped_where_ranks_outnumber_cores() -> None:
     ranks = inventory().cores + 1
     (launch,) = prepare.launches(Plan(ranks=ranks))
-    assert (launch.provenance["bind_to"], launch.provenance["bind_to_asked"]) == ("none", "core")
+    assert (launch.provenance.bind_to, launch.provenance.bind_to_asked) == ("none", "core")
 
 
 @pytest.mark.parametrize(
@@ -209,13 +208,13 @@ def test_secrets_of_the_environment_are_not_recorded(
 ) -> None:
     monkeypatch.setenv(name, value)
     (launch,) = prepare.launches(Plan(ranks=2))
-    assert launch.provenance["environment"][name] == (value if is_kept else prepare.HIDDEN)
+    assert launch.provenance.environment[name] == (value if is_kept else prepare.HIDDEN)
 
 
 def test_the_environment_is_recorded_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMPI_X", os.fsdecode(b"a\xff"))
     (launch,) = prepare.launches(Plan(ranks=2))
-    assert launch.provenance["environment"]["OMPI_X"] == "a\\udcff"
+    assert launch.provenance.environment["OMPI_X"] == "a\\udcff"
 
 
 def test_all_transports_become_variants_that_the_plan_keeps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import dataclasses
 import math
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from hockney.campaign.plan import Plan
 from hockney.campaign.visits_so_far import next_round
 from hockney.campaign.work import Work
 from hockney.records.contents import unmeasured
+from hockney.records.journal import FailureLine, StoredPlan
 from hockney.records.keys import CollectiveKey, Key, PairKey
 from hockney.records.record import Record
 
@@ -63,11 +63,11 @@ def test_where_all_visits_disagree_an_eighth_or_thirty_are_further_ones(points: 
     made, sizes = all_disagreeing(points), list(range(1, points + 1))
     seen = work(*made, sizes_B=sizes)
     while (following := seen.next_point()) is not None:
-        assert seen.done_points() < 5 * points, "it does not end"
+        assert seen.visits.total() < 5 * points, "it does not end"
         made.append(visit(following[1], 1e-6))
         seen.add(made[-1])
     # Of 343 visits 43 are an eighth.
-    assert seen.done_points() == 3 * points + most
+    assert seen.visits.total() == 3 * points + most
     assert work(*made, sizes_B=sizes).next_point() is None, "resumed it makes no more"
 
 
@@ -218,7 +218,7 @@ def test_a_later_launch_repeats_the_sizes_of_the_first() -> None:
 
 def test_a_series_in_trouble_waits_until_the_others_are_done() -> None:
     other = PairKey("bandwidth", "cache", 0, 1, "warm")
-    failure = {"variant": "default", "index": 0, "series": dataclasses.asdict(other), "bytes": 8}
+    failure = FailureLine(variant="default", index=0, series=other, bytes=8)
     resumed = Work.resume(Plan.model_validate({"ranks": 2, "sizes_B": [8]}), [], "default", 0, [failure])
     resumed.largest_B = {other: 0, KEY: 0}
     assert resumed.next_point() == (KEY, 8)
@@ -261,19 +261,12 @@ def test_a_series_is_refined_up_to_its_number_of_sizes(
     assert (seen.next_point() is None) is is_full
 
 
-def test_a_damaged_line_names_no_point() -> None:
-    good = {"variant": "default", "series": dataclasses.asdict(KEY), "bytes": 8, "reason": "it died"}
-    damaged: list[dict[str, Any]] = [
-        {},
-        {**good, "series": "bcast"},
-        {**good, "series": 5},
-        {**good, "series": {"operation": "bcast"}},
-        {**good, "series": dataclasses.asdict(KEY) | {"leader": []}},
-        {"series": dataclasses.asdict(KEY), "reason": "no size"},
-    ]
+def test_what_another_program_measured_leaves_a_point_unmeasured() -> None:
+    good = FailureLine(variant="default", series=KEY, bytes=8, reason="it died")
+    failures = [FailureLine(), FailureLine(series=KEY, reason="no size"), good]
     imported = visit(8, 1e-6).model_copy(update={"source": "osu", "cache": ""})
-    assert unmeasured([imported], [*damaged, good]) == ["pingpong cache, 8 B: it died"]
-    assert unmeasured([imported, visit(8, 1e-6)], [*damaged, good]) == []
+    assert unmeasured([imported], failures) == ["pingpong cache, 8 B: it died"]
+    assert unmeasured([imported, visit(8, 1e-6)], failures) == []
 
 
 def test_a_campaign_that_does_not_say_how_it_stepped_stepped_by_four(tmp_path: Path) -> None:
@@ -281,7 +274,7 @@ def test_a_campaign_that_does_not_say_how_it_stepped_stepped_by_four(tmp_path: P
     old = {name: value for name, value in kept.items() if name != "ladder_ratio"}
     steps = {}
     for name, data in (("old", old), ("new", kept)):
-        seen = Work.resume(Plan.stored(data, tmp_path), [], "default", 0)
+        seen = Work.resume(Plan.stored(StoredPlan.of(data), tmp_path), [], "default", 0)
         seen.largest_B = {KEY: 0}
         steps[name] = seen.coarse_left()
     assert steps == {"old": 5, "new": 8}, "0, 1, 4, 16, 64 and 0, 1, 2, 4, 8, 16, 32, 64"

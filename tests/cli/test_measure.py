@@ -82,13 +82,13 @@ def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> No
     # A point may be visited again where the machine was at another level.
     assert len(records) >= len(keys)
     launches = Campaign.open(campaign).launches()
-    assert [(launch["index"], launch["variant"]) for launch in launches][:4] == [
+    assert [(launch.index, launch.variant) for launch in launches][:4] == [
         (0, "plain"),
         (0, "named"),
         (1, "plain"),
         (1, "named"),
     ]
-    assert launches[1]["argv"][-1] == launches[0]["argv"][-1], "one build serves all variants"
+    assert launches[1].argv[-1] == launches[0].argv[-1], "one build serves all variants"
     frame = table.load(campaign)
     # A launch that met another level leaves a point to those that were at the common one.
     told = set(zip(frame["variant"], frame["cache"], strict=True))
@@ -103,7 +103,7 @@ def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> N
     answer = measured(*words, "--mpi", str(mpi.wrapper), "-o", str(campaign))
     assert any("oversubscribed" in text for text in answer["warnings"])
     assert all(record.oversubscribed for record in Campaign.open(campaign).records())
-    assert Campaign.open(campaign).launches()[0]["bind_to"] == "none"
+    assert Campaign.open(campaign).launches()[0].bind_to == "none"
 
 
 def test_merge_joins_two_measurements(mpi: Mpi, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.command_line import outcome
 from hockney import cli
 from hockney.errors import RequestError
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 
 Run = Callable[..., str]
 
@@ -75,7 +76,7 @@ def test_a_dry_run_refuses_what_the_campaign_would_refuse(tmp_path: Path) -> Non
     words = ("measure", "-o", tmp_path / "c", "--ranks", "2", "--mpi", tmp_path, "--operation", "pingpong")
     code, _, err = outcome(*words, "--submit", "slurm", "--jobs", "3", "--launches", "2", "--dry-run")
     assert (code, "3 jobs cannot share 2 launch(es)" in err) == (2, True), err
-    Campaign.create(tmp_path / "c", {"ranks": 2}).append_launch({"id": "begun"})
+    Campaign.create(tmp_path / "c", {"ranks": 2}).append(LaunchLine.model_validate({"id": "begun"}))
     before = sorted(path.name for path in (tmp_path / "c").iterdir())
     code, _, err = outcome(*words, "--dry-run")
     assert (code, "already holds a campaign" in err) == (2, True), err

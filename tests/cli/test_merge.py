@@ -10,6 +10,7 @@ from tests.command_line import outcome
 from tests.machine.test_levels import OTHER_S, SIZES, USUAL_S, campaign, everywhere, law, visit
 
 from hockney.records.folder import RECORDS, Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 from hockney.records.table import load
 
@@ -18,7 +19,9 @@ def measured(folder: Path, reference_s: float, times: int, launch: str, *more: R
     """A campaign of one launch at one level of the machine."""
     visits = [record.model_copy(update={"launch": launch}) for record in (*everywhere(reference_s, times), *more)]
     made = campaign(folder, visits)
-    Campaign.open(made).append_launch({"id": launch, "eager_limit_B": {"shared_memory": 4096}})
+    Campaign.open(made).append(
+        LaunchLine.model_validate({"id": launch, "eager_limit_B": {"shared_memory": 4096}})
+    )
     return made
 
 

@@ -19,6 +19,7 @@ from hockney.machine.file import save
 from hockney.records.app_record import AppRecord
 from hockney.records.contents import contents_of
 from hockney.records.folder import Campaign
+from hockney.records.journal import FailureLine
 from hockney.report.reading import not_measured
 
 run = verb("report")
@@ -49,7 +50,9 @@ def test_a_point_that_failed_is_named_last_until_it_is_measured(run: Run, campai
     folder = Campaign.open(campaign)
     why = {"limitation": "vanishes in the noise"}
     for size, reason in ((4096, why), (8192, {"reason": "it died"}), (8, why)):
-        folder.append_failure({"variant": "", "index": 0, "series": series, "bytes": size, **reason})
+        folder.append(
+            FailureLine.model_validate({"variant": "", "index": 0, "series": series, "bytes": size, **reason})
+        )
     told = (
         "Not measured: pingpong cache, 4 KiB: vanishes in the noise and 1 more; "
         f"`hockney measure -o {campaign} --resume` tries again."
@@ -63,7 +66,11 @@ def test_a_point_that_failed_is_named_last_until_it_is_measured(run: Run, campai
 def test_what_was_joined_from_campaigns_is_not_what_goes_on(tmp_path: Path) -> None:
     series = {"operation": "pingpong", "locality": "cache", "leader": 0, "follower": 1, "cache": "warm"}
     joined = Campaign.create(tmp_path / "joined", {"merged": [{"from": "a", "plan": {}}]})
-    joined.append_failure({"variant": "", "index": 0, "series": series, "bytes": 8, "left_out": "no answer"})
+    joined.append(
+        FailureLine.model_validate(
+            {"variant": "", "index": 0, "series": series, "bytes": 8, "left_out": "no answer"}
+        )
+    )
     said = not_measured(contents_of(joined))
     assert said == (
         "Not measured: pingpong cache, 8 B: no answer; --resume of the campaign that lacks it tries again."

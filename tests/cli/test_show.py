@@ -41,7 +41,7 @@ def test_more_ranks_than_a_schedule_has_are_refused(run: Run) -> None:
 
 def test_table(run: Run) -> None:
     _, out, _ = run(MACHINE, "--format", "table", "--cache", "off")
-    for word in ("least_squares", "piecewise", "median left out", "95 % interval", "adjusted R²"):
+    for word in ("least_squares", "piecewise", "left out: median", "95 % interval", "adjusted R²"):
         assert word in out
 
 

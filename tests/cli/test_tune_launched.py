@@ -68,7 +68,7 @@ def test_a_rule_takes_effect_and_what_it_slows_down_goes_back(mpi: Mpi, tmp_path
     assert [cell.bytes for cell in found.gone_back] == [SIZE_B]
     launches = Campaign.open(tmp_path / "rules.verified").launches()
     # In turn; on a busy machine a launch may fail to start.
-    turns = [(launch["index"], launch["variant"]) for launch in launches]
+    turns = [(launch.index, launch.variant) for launch in launches]
     assert turns == sorted(turns)
     assert {variant for _, variant in turns} == {"default", "tuned"}
-    assert {launch["environment"].get("OMPI_MCA_mpi_yield_when_idle") for launch in launches} == {"1"}
+    assert {launch.environment.get("OMPI_MCA_mpi_yield_when_idle") for launch in launches} == {"1"}

@@ -15,6 +15,7 @@ from tests.faults.struck import Strikes
 from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.folder import CONTENT, PLAN, RECORDS, TABLE, UNFINISHED, Campaign, Unfinished
+from hockney.records.journal import StoredPlan
 from hockney.terminal.signals import ENDING
 from hockney.writing import NotWritten
 
@@ -104,13 +105,13 @@ def test_a_signal_leaves_nothing(
 
 def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path) -> None:
     words = ["import", str(DATA / SOURCES["a"]), "-o", str(tmp_path / "c")]
-    with Campaign.whole(tmp_path / "c", Unfinished(verb="import", sources=[]), {}) as first:
+    with Campaign.whole(tmp_path / "c", Unfinished(verb="import", sources=[]), StoredPlan()) as first:
         code, _, err = outcome(*words)
         assert (code, "another process is writing" in err) == (2, True)
         with pytest.raises(RequestError, match="not whole"):
             Campaign.open(first.path)
         assert (first.path / PLAN).exists(), "the second left it alone"
-    assert Campaign.open(tmp_path / "c").plan() == {}
+    assert Campaign.open(tmp_path / "c").plan() == StoredPlan()
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ def test_a_measurement_does_not_replace_a_table(tmp_path: Path) -> None:
 def test_a_file_called_unfinished_means_nothing(tmp_path: Path) -> None:
     Campaign.create(tmp_path, {"ranks": 2}).append_lines(["{}"])
     (tmp_path / "unfinished").write_text("")
-    assert Campaign.open(tmp_path).plan() == {"ranks": 2}
+    assert Campaign.open(tmp_path).plan() == StoredPlan(ranks=2)
     assert outcome("import", DATA / SOURCES["a"], "-o", tmp_path)[0] == 2
     assert (tmp_path / RECORDS).read_text() == "{}\n"
 
@@ -164,7 +165,7 @@ OURS = Unfinished(verb="import", sources=["a.txt"]).model_dump_json()
         ("{}", '{"imported": []}'),
         ('{"verb": "measure", "sources": []}', '{"imported": []}'),
         (OURS, '{"ranks": 2}'),
-        (OURS, '{"merged": []}'),
+        (OURS, "StoredPlan(merged=[])"),
         (OURS, "{"),
     ],
 )
@@ -181,7 +182,9 @@ def test_a_mark_that_is_not_ours_lets_nothing_be_removed(tmp_path: Path, mark: s
 
 def test_a_mark_names_the_verb_and_its_sources(tmp_path: Path) -> None:
     with (
-        Campaign.whole(tmp_path / "c", Unfinished(verb="merge", sources=["mon", "tue"]), {"merged": []}) as first,
+        Campaign.whole(
+            tmp_path / "c", Unfinished(verb="merge", sources=["mon", "tue"]), StoredPlan(merged=[])
+        ) as first,
         pytest.raises(RequestError, match="not whole: `hockney merge` of mon, tue is writing it"),
     ):
         Campaign.open(first.path)

@@ -73,8 +73,8 @@ def test_rows_that_are_alike_are_repetitions(tmp_path: Path) -> None:
     assert two.time_s == pytest.approx(2 / 190)
     assert len(two.samples_s) == 3
     assert two.low_s is None
-    assert folder.launches()[0]["records"] == 3
-    assert {run.launch for run in folder.apps()} == {folder.launches()[0]["id"]}
+    assert folder.launches()[0].records == 3
+    assert {run.launch for run in folder.apps()} == {folder.launches()[0].id}
 
 
 def test_six_repetitions_bound_their_median() -> None:
@@ -89,7 +89,7 @@ def test_six_repetitions_bound_their_median() -> None:
     ("text", "message"),
     [
         ("ranks,grid,subdomain,mlups\n4,2x1x1,100,9\n", "is not one of 4 ranks"),
-        ("ranks,grid,subdomain,mlups\n2,2x1x1,100,fast\n", "no positive number"),
+        ("ranks,grid,subdomain,mlups\n2,2x1x1,100,fast\n", "no rate"),
         ("ranks,grid,subdomain,mlups\n2,2x1x1,0,9\n", "no size"),
         ("ranks,grid,subdomain,mlups\n2,two,100,9\n", "no size"),
         ("ranks,grid,subdomain,cells,mlups\n2,2x1x1,100,100,9\n", "subdomain and cells for the size"),

@@ -165,7 +165,7 @@ def test_summary_of_several_runs(tmp_path: Path) -> None:
         (",6000,", ",5000,", r"s\.csv:3: the quantiles"),
         (",60,60,1,", ",0,60,1,", r"s\.csv:3: ranks '0'"),
         (",60,60,1,", ",60,60x,1,", r"s\.csv:3: nodes '60x'"),
-        (",64,256,", ",64,250,", r"s\.csv:3: buffer_bytes 250"),
+        (",64,256,", ",64,250,", r"s\.csv:3: 250 bytes are no multiple"),
         (",64,256,", ",99999999999999999999,256,", r"s\.csv:3: array_dim '99999999999999999999'"),
         ("bcast,", "broadcast,", r"s\.csv:3: unknown collective 'broadcast'"),
         (",repository", "", r"s\.csv:3: 17 fields where the header has 18"),

@@ -14,6 +14,7 @@ from hockney.importers import _collect
 from hockney.importers import tidy as module
 from hockney.importers.base import Given, Imported, load_text
 from hockney.records import table
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 HEADER = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
@@ -103,7 +104,7 @@ def test_what_the_library_says_survives(tmp_path: Path) -> None:
         launch="a",
     )
     stated = {"eager_limit_B": {"shared_memory": 4096.0}, "breaks_B": {"shared_memory": [256.0, 2112.5]}}
-    frame = table.from_records([record], [{"id": "a", **stated}])
+    frame = table.from_records([record], [LaunchLine.model_validate({"id": "a", **stated})])
     table.write(frame, tmp_path / "t.csv")
     assert read(tmp_path / "t.csv").metadata == stated
 

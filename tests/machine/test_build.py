@@ -12,6 +12,7 @@ from hockney.errors import RequestError
 from hockney.machine.build import build, with_times
 from hockney.machine.file import Entry, Machine, dumps, loads
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 from hockney.records.series import Caches
 from hockney.records.table import from_records, load, write
@@ -68,7 +69,7 @@ def campaign(folder: Path, records: list[Record], *launches: dict[str, Any]) -> 
     for one in records:
         made.append(one)
     for launch in launches:
-        made.append_launch(launch)
+        made.append(LaunchLine.model_validate(launch))
     return made.path
 
 

@@ -12,6 +12,7 @@ from tests.command_line import outcome
 from hockney.machine.hops import hops_effects
 from hockney.network.topologies.base import parse_spec
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 BASE_S, HOP_S = 1e-6, 2e-7
@@ -21,7 +22,9 @@ BASE_S, HOP_S = 1e-6, 2e-7
 def campaign(tmp_path: Path) -> Path:
     """Host 0 of a ring of 8 with three others, at three sizes: 1, 2 and 4 hops, 2.33 in the mean."""
     folder = Campaign.create(tmp_path / "c", {})
-    folder.append_launch({"id": "one", "ranks": [{"rank": i, "host": f"n{i}"} for i in range(8)]})
+    folder.append(
+        LaunchLine.model_validate({"id": "one", "ranks": [{"rank": i, "host": f"n{i}"} for i in range(8)]})
+    )
     known: dict[str, Any] = {
         "source": "hockney",
         "operation": "pingpong",

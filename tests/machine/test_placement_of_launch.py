@@ -10,6 +10,7 @@ import pytest
 from hockney.errors import RequestError
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.records.answers import RankPlace
+from hockney.records.journal import LaunchLine
 from hockney.runner.topology import locality
 
 
@@ -33,7 +34,7 @@ HOSTS: tuple[dict[str, str], ...] = ({}, {"host": "n2", "machine": "b2"})
 
 def test_every_pair_has_the_locality_of_the_runner() -> None:
     ranks = [epyc(i, cpu, **host) for i, (cpu, host) in enumerate((c, h) for h in HOSTS for c in CPUS)]
-    placed = placement_of_launch({"id": "l", "ranks": ranks[::-1]}, len(ranks))
+    placed = placement_of_launch(LaunchLine.model_validate({"id": "l", "ranks": ranks[::-1]}), len(ranks))
     found = {(a, b): placed.locality(a, b) for a, b in combinations(range(len(ranks)), 2)}
     told = [RankPlace.model_validate(rank) for rank in ranks]
     assert found == {(a.rank, b.rank): locality(a, b) for a, b in combinations(told, 2)}
@@ -43,7 +44,7 @@ def test_every_pair_has_the_locality_of_the_runner() -> None:
 
 def test_a_node_that_tells_nothing_is_one_numa_domain() -> None:
     ranks = [{"rank": rank, "host": "n1", "machine": "b1"} for rank in range(3)]
-    placed = placement_of_launch({"ranks": ranks}, 3)
+    placed = placement_of_launch(LaunchLine.model_validate({"ranks": ranks}), 3)
     assert {placed.locality(a, b) for a, b in combinations(range(3), 2)} == {"numa"}
 
 
@@ -52,16 +53,21 @@ def test_an_instruction_cache_is_not_shared_data() -> None:
     ranks = [
         {"rank": c, "host": "n", "machine": "b", "cpu": c, "siblings": [c], "caches": caches} for c in (0, 1)
     ]
-    assert placement_of_launch({"ranks": ranks}, 2).locality(0, 1) == "numa"
+    assert placement_of_launch(LaunchLine.model_validate({"ranks": ranks}), 2).locality(0, 1) == "numa"
 
 
 def test_ranks_that_may_move_have_no_known_binding() -> None:
-    assert placement_of_launch({"ranks": [epyc(0, 0), epyc(1, 1, affinity=[0, 1, 2])]}, 2).binding is None
+    assert (
+        placement_of_launch(
+            LaunchLine.model_validate({"ranks": [epyc(0, 0), epyc(1, 1, affinity=[0, 1, 2])]}), 2
+        ).binding
+        is None
+    )
 
 
 def test_fewer_ranks_are_the_first_ones() -> None:
     ranks = [epyc(0, 0), epyc(1, 64), epyc(2, 0, host="n2")]
-    placed = placement_of_launch({"ranks": ranks}, 2)
+    placed = placement_of_launch(LaunchLine.model_validate({"ranks": ranks}), 2)
     assert (placed.ranks, placed.nodes) == (2, 1)
 
 
@@ -70,12 +76,10 @@ def test_fewer_ranks_are_the_first_ones() -> None:
     [
         ({"id": "l1", "imported": "table.out"}, 2, "launch 'l1' does not tell where"),
         ({"ranks": []}, 2, "does not tell where"),
-        ({"ranks": ["n1", "n2"]}, 2, "does not tell where"),
-        ({"ranks": [{"host": "n1"}]}, 1, "does not tell where"),
         ({"ranks": [epyc(0, 0)]}, 2, "2 ranks asked for"),
         ({"ranks": [epyc(0, 0)]}, 0, "0 ranks asked for"),
     ],
 )
 def test_a_launch_without_places_is_refused(launch: dict[str, Any], ranks: int, says: str) -> None:
     with pytest.raises(RequestError, match=says):
-        placement_of_launch(launch, ranks)
+        placement_of_launch(LaunchLine.model_validate(launch), ranks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hockney.machine.provenance import launches_of, libraries_of, system_of
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 L1 = {"level": 1, "type": "Data", "size_B": 32768, "shared": [0]}
@@ -18,11 +19,11 @@ def rank(number: int, host: str = "n1") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def launch(id_: str, **more: Any) -> dict[str, Any]:
-    return {
+def launch(id_: str, **more: Any) -> LaunchLine:
+    line = {
         "id": id_,
         "time": "2026-11-20T22:30:00Z",
-        "argv": ["mpirun", "-n", 2],
+        "argv": ["mpirun", "-n", "2"],
         "environment": {"OMPI_MCA_btl": "self"},
         "variant": "default",
         "mpi": {"kind": "openmpi", "version": "5.0.11", "standard": "3.1", "library": "Open MPI v5.0.11"},
@@ -34,16 +35,10 @@ def launch(id_: str, **more: Any) -> dict[str, Any]:
         "warnings": ["2 ranks on 1 core"],
         **more,
     }
+    return LaunchLine.model_validate(line)
 
 
-IMPORTED = {
-    "id": "imb",
-    "time": "2026",
-    "imported": "a.txt",
-    "tool": "IMB 2019",
-    "records": 24,
-    "metadata": {"Date": 1},
-}
+IMPORTED = LaunchLine(id="imb", time="2026", imported="a.txt", tool="IMB 2019", records=24, metadata={"Date": 1})
 
 
 def record(launch_id: str, mpi: str) -> Record:

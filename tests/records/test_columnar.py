@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,11 +12,12 @@ from tests import factories
 
 from hockney.records import table
 from hockney.records.columnar import RecordColumns, codes, prefixed, words
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
-LAUNCHES: list[dict[str, Any]] = [
-    {"id": "a", "eager_limit_B": {"shared_memory": 4096, "network": 65536}},
-    {"id": "b"},
+LAUNCHES = [
+    LaunchLine(id="a", eager_limit_B={"shared_memory": 4096, "network": 65536}),
+    LaunchLine(id="b"),
 ]
 
 

@@ -13,6 +13,7 @@ from tests import factories
 
 from hockney.errors import RequestError
 from hockney.records.folder import LAUNCHES, PLAN, RECORDS, Campaign
+from hockney.records.journal import FailureLine, LaunchLine, StoredPlan
 
 
 def test_records_come_back_as_they_went(tmp_path: Path) -> None:
@@ -20,11 +21,11 @@ def test_records_come_back_as_they_went(tmp_path: Path) -> None:
     records = [factories.record(size) for size in (0, 8, 64)]
     for record in records:
         campaign.append(record)
-    campaign.append_launch({"id": "x"})
+    campaign.append(LaunchLine.model_validate({"id": "x"}))
     again = Campaign.open(tmp_path / "c")
     assert again.records() == records
-    assert again.launches() == [{"id": "x"}]
-    assert again.plan() == {"ranks": 2}
+    assert again.launches() == [LaunchLine(id="x")]
+    assert again.plan() == StoredPlan(ranks=2)
     assert again.warnings == []
 
 
@@ -33,7 +34,7 @@ def test_an_existing_campaign_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="already holds a campaign"):
         Campaign.create(tmp_path, {"ranks": 4})
     assert len(Campaign.open(tmp_path).records()) == 1
-    assert Campaign.open(tmp_path).plan() == {"ranks": 2}
+    assert Campaign.open(tmp_path).plan() == StoredPlan(ranks=2)
 
 
 def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_a_damaged_plan_or_launch_is_an_error_in_words(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="damaged"):
         campaign.plan()
     (tmp_path / LAUNCHES).write_text(json.dumps({"id": "a"}) + "\n[1]\n")
-    assert campaign.launches() == [{"id": "a"}]
+    assert campaign.launches() == [LaunchLine(id="a")]
     assert LAUNCHES in campaign.warnings[0]
 
 
@@ -102,7 +103,7 @@ DAMAGED = [
     {"ranks": [{"rank": 0, "siblings": 1}]},
     {"ranks": [{"rank": 10**400}]}, {"environment": ["x"]}, {"settings": 1}, {"mpi": "Open MPI"}, {"warnings": 3},
     {"eager_limit_B": {"network": "big"}}, {"clock_granularity_s": "fine"}, {"metadata": {"x": 1e999}},
-    {"news": {"deep": [10**400]}},
+    {"news": {"deep": [10**400]}}, {"nodes": None}, {"nodes": [3]}, {"nodes": [{}]}, {"nodes": [{"hosts": "n1"}]},
 ]  # fmt: skip
 
 
@@ -111,7 +112,7 @@ def test_a_launch_of_wrong_types_is_named_and_skipped(tmp_path: Path, damage: di
     campaign = Campaign.create(tmp_path / "c", {})
     text = json.dumps(LAUNCH | damage).replace("Infinity", "1e999")
     (campaign.path / LAUNCHES).write_text(f"{text}\n{json.dumps(LAUNCH)}\n")
-    assert campaign.launches() == [LAUNCH]
+    assert campaign.launches() == [LaunchLine.model_validate(LAUNCH)]
     (warning,) = campaign.warnings
     assert warning.startswith(f"{campaign.path / LAUNCHES}:1: damaged line skipped (")
 
@@ -138,10 +139,10 @@ def test_a_record_of_absurd_numbers_is_named_and_skipped(tmp_path: Path, damage:
 def test_a_failure_names_a_whole_series(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "c", {})
     series = {"operation": "pingpong", "locality": "cache", "leader": 0, "follower": 1, "cache": "warm"}
-    campaign.append_failure({"series": series, "bytes": 8, "reason": "r"})
-    campaign.append_failure({"series": {"operation": "pingpong"}, "bytes": 8, "reason": "r"})
-    campaign.append_failure({"series": series, "bytes": "many", "reason": "r"})
-    assert campaign.failures() == [{"series": series, "bytes": 8, "reason": "r"}]
+    good = {"series": series, "bytes": 8, "reason": "r"}
+    lines = [good, good | {"series": {"operation": "pingpong"}}, good | {"bytes": "many"}]
+    (campaign.path / "failures.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert campaign.failures() == [FailureLine.model_validate(good)]
     assert len(campaign.warnings) == 2
 
 

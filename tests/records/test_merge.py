@@ -29,7 +29,7 @@ def test_repeats_become_further_repetitions(tmp_path: Path) -> None:
     merged = merge([a, b], tmp_path / "c")
     found = {(record.bytes, record.repetition): record.value for record in merged.records}
     assert found == {(8, 0): 1e-6, (8, 1): 2e-6, (64, 0): 3e-6, (8, 2): 4e-6, (128, 0): 5e-6}
-    assert [launch["id"] for launch in merged.launches] == ["a", "b"]
+    assert [launch.id for launch in merged.launches] == ["a", "b"]
     assert (a / RECORDS).read_bytes() == before
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.planted_node import plant_adapter, plant_interface, plant_node, write
 
 from hockney.records.answers import ReportedNode
-from hockney.records.nodes import Link, describe, described, links, node_facts
+from hockney.records.nodes import Link, NodeDescription, describe, links, node_facts
 from hockney.runner.inventory import node
 
 EVEN = ",".join(str(cpu) for cpu in range(0, 24, 2))
@@ -152,10 +152,5 @@ _WORDS = st.sampled_from(
 @given(st.dictionaries(st.lists(_WORDS, max_size=6).map("/".join), st.text(max_size=12), max_size=12))
 def test_no_file_of_any_content_is_a_defect(files: dict[str, str]) -> None:
     seen = describe(["n1"], ReportedNode(processors=[], caches=[], files=files))
-    assert described({"nodes": [seen.model_dump(exclude_defaults=True)]}) == [seen]
+    assert NodeDescription.model_validate(seen.model_dump(exclude_defaults=True)) == seen
     assert len(node_facts(seen)) == len(seen.interfaces) + len(seen.adapters)
-
-
-@pytest.mark.parametrize("nodes", [None, 3, [3], [{}], [{"hosts": "n1"}], {"a": 1}])
-def test_a_damaged_line_of_launches_describes_no_node(nodes: object) -> None:
-    assert described({"nodes": nodes}) == []

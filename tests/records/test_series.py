@@ -11,6 +11,7 @@ import pytest
 from tests import factories
 
 from hockney.errors import RequestError
+from hockney.records.journal import LaunchLine
 from hockney.records.series import Series, default_statistic, series
 from hockney.records.table import from_records
 
@@ -76,8 +77,10 @@ def test_repetitions_of_a_collective_are_combined() -> None:
 def test_the_eager_limit_is_kept_where_launches_agree() -> None:
     records = [record(8, 1e-6, locality="cache", launch=launch, repetition=n) for n, launch in enumerate("ab")]
     for other, expected in ((4096, 4096), (8192, None)):
-        launches = [{"id": "a", "eager_limit_B": {"shared_memory": 4096}}]
-        launches.append({"id": "b", "eager_limit_B": {"shared_memory": other}})
+        launches = [
+            LaunchLine(id=name, eager_limit_B={"shared_memory": limit_B})
+            for name, limit_B in (("a", 4096), ("b", other))
+        ]
         (one,) = series(from_records(records, launches), "pingpong")
         assert one.eager_limit_B == expected
 
@@ -91,8 +94,10 @@ def test_further_breaks_are_kept_where_launches_that_know_any_agree() -> None:
         ([512], ()),
         ([], (256, 2112)),
     ):
-        launches = [{"id": "a", "breaks_B": {"shared_memory": [256, 2112]}}]
-        launches.append({"id": "b", "breaks_B": {"shared_memory": other}})
+        launches = [
+            LaunchLine(id=name, breaks_B={"shared_memory": sizes_B})
+            for name, sizes_B in (("a", [256, 2112]), ("b", other))
+        ]
         (one,) = series(from_records(records, launches), "pingpong")
         assert one.breaks_B == expected
 

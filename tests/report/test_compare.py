@@ -15,6 +15,7 @@ from hockney.records import table
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.records.contents import Contents, read
+from hockney.records.journal import LaunchLine
 from hockney.report import compare as module
 from hockney.report.compare import compare
 from hockney.report.make import write_csv
@@ -117,7 +118,7 @@ def test_each_source_has_the_warnings_of_its_own_page(tmp_path: Path, monkeypatc
     table.write(pd.concat([frame, again]), a)
     frame = table.load(b)
     table.write(frame[frame["operation"] != "pingpong"], b)
-    launches = [{"id": "1", "oversubscribed": True, "warnings": ["The cores were shared."]}]
+    launches = [LaunchLine(id="1", oversubscribed=True, warnings=["The cores were shared."])]
 
     def with_launches(path: Path) -> Contents:
         contents = read(path)

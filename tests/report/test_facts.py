@@ -13,6 +13,7 @@ from hockney.machine.file import Point
 from hockney.machine.reservations import launch_spreads, reservations
 from hockney.models.base import Fit, Parameter
 from hockney.records.contents import Contents
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 from hockney.records.visits import settle
 from hockney.report.curves import MessageCurve, headline, in_turn
@@ -81,12 +82,12 @@ def test_bandwidth_of_all_pairs(curve: Make, line: Callable[..., Fit]) -> None:
 
 def test_quiet_data_has_no_warning(curve: Make, record: Callable[..., Record]) -> None:
     good = curve([(1, 1e-6, 0.99e-6, 1.01e-6)])
-    assert told([good], [record(1), record(1, repetition=1)], [{"oversubscribed": False}]) == ""
+    assert told([good], [record(1), record(1, repetition=1)], [LaunchLine(oversubscribed=False)]) == ""
 
 
 def test_oversubscribed(curve: Make) -> None:
     assert "Oversubscribed" in told([curve([(1, 1e-6, 1e-6, 2e-6)], oversubscribed=True)])
-    assert "Oversubscribed" in told([curve([(1, 1e-6, 1e-6, 2e-6)])], launches=[{"oversubscribed": True}])
+    assert "Oversubscribed" in told([curve([(1, 1e-6, 1e-6, 2e-6)])], launches=[LaunchLine(oversubscribed=True)])
 
 
 def test_disturbed_share(curve: Make) -> None:
@@ -136,7 +137,7 @@ def test_equal_samples_are_no_lack_of_an_interval(curve: Make) -> None:
 
 def test_warnings_of_launches_once_each(curve: Make) -> None:
     good = curve([(1, 1e-6, 0.99e-6, 1.01e-6)])
-    assert told([good], [], [{"warnings": ["odd"]}, {"warnings": ["odd"]}]) == "odd"
+    assert told([good], [], [LaunchLine(warnings=["odd"])] * 2) == "odd"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_sizes_that_are_results(size: float, text: str) -> None:
 
 
 def test_without_messages_no_configurations_are_counted() -> None:
-    said = told([], launches=[{"oversubscribed": True}])
+    said = told([], launches=[LaunchLine(oversubscribed=True)])
     assert "Oversubscribed" in said
     assert "of 0" not in said
 

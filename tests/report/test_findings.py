@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from hockney.models.over_ranks.choice import AlgorithmChoice
 from hockney.models.over_ranks.points import Configuration
 from hockney.records.app_record import AppRecord
 from hockney.records.contents import Contents
+from hockney.records.journal import FailureLine, HostLine, LaunchLine
 from hockney.records.keys import PairKey
 from hockney.records.levels import Level
 from hockney.records.record import Record
@@ -245,12 +245,15 @@ def test_levels_what_is_missing_and_warnings_are_said() -> None:
 
 
 def test_that_ranks_shared_cores_comes_before_all_answers() -> None:
-    launches = [{"oversubscribed": shared, "hosts": [{}] * hosts} for shared, hosts in ((True, 1), (False, 1))]
+    launches = [
+        LaunchLine(oversubscribed=shared, hosts=[HostLine(host="h")] * hosts)
+        for shared, hosts in ((True, 1), (False, 1))
+    ]
     (said,) = of_trust([], "", [], launches)
     assert said.text.startswith("Ranks shared cores in 1 of 2 launches:")
     assert weightiest([Finding("bcast: fastest", "bcast", 0.9), said], ["bcast"])[0] is said
     # Two hosts in a lab share a machine, and a network that is slower than their cores.
-    assert of_trust([], "", [], [{"oversubscribed": True, "hosts": [{}, {}]}]) == []
+    assert of_trust([], "", [], [LaunchLine(oversubscribed=True, hosts=[HostLine(host="h")] * 2)]) == []
 
 
 CHECKED = {
@@ -271,7 +274,7 @@ RUN = AppRecord.model_validate(
 
 
 def results(
-    records: Sequence[Record] = (), apps: Sequence[AppRecord] = (), failures: Sequence[dict[str, Any]] = ()
+    records: Sequence[Record] = (), apps: Sequence[AppRecord] = (), failures: Sequence[FailureLine] = ()
 ) -> str:
     contents = Contents(
         Path("s"), pd.DataFrame(), records=list(records), apps=list(apps), failures=list(failures)
@@ -295,11 +298,10 @@ def test_a_wrong_measurement_and_a_wrong_application_are_named() -> None:
 
 
 def test_what_came_to_no_end_is_counted_beside_what_is_right() -> None:
-    series = asdict(PairKey("pingpong", "core", 0, 1, "warm"))
-    lost = {"variant": "", "series": series, "bytes": 8, "reason": "?"}
-    limitation: dict[str, Any] = {"limitation": "powers of two only"}
+    lost = FailureLine(series=PairKey("pingpong", "core", 0, 1, "warm"), bytes=8, reason="?")
+    limitation = FailureLine(limitation="powers of two only")
     # Tried twice, it is one point; a run of an application has no series; a limitation is no failure.
-    failures: list[dict[str, Any]] = [lost, lost, {"reason": "the launch ended"}, limitation]
+    failures = [lost, lost, FailureLine(reason="the launch ended"), limitation]
     assert results(POINTS, failures=failures).endswith(
         ": of those that came to an end, all are right; 2 did not."
     )

@@ -313,7 +313,7 @@ def folder(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rings of one and two processes, and nothing else. Not to be changed."""
     made = Campaign.create(tmp_path_factory.mktemp("apps") / "rings", {})
     for launch in Campaign(campaign).launches():
-        made.append_launch({**launch, "warnings": []})
+        made.append(launch.with_fields(warnings=[]))
     for ranks in (1, 2):
         made.append(_ring(ranks))
     return made.path

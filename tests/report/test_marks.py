@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from tests.planted_node import plant_node
 
 from hockney.errors import RequestError
+from hockney.records.journal import LaunchLine
 from hockney.report.marks import Peak, cache_marks, found_peaks, percent, placed
 from hockney.runner.inventory import node
 
@@ -88,10 +88,10 @@ def test_a_peak_without_a_locality_is_a_links_where_there_are_messages_between_n
     assert placed([link], {None}) == [link]
 
 
-def _launch(root: Path, machines: Sequence[str]) -> dict[str, Any]:
+def _launch(root: Path, machines: Sequence[str]) -> LaunchLine:
     of_node = node(plant_node(root)).model_copy(update={"hosts": ["n1", "n2"]})
     ranks = [{"rank": rank, "host": f"n{rank + 1}", "machine": name} for rank, name in enumerate(machines)]
-    return {"nodes": [of_node.model_dump(exclude_defaults=True)], "ranks": ranks}
+    return LaunchLine.model_validate({"nodes": [of_node], "ranks": ranks})
 
 
 def test_links_of_nodes_are_peaks_of_messages_between_them(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_exceeds_a_link_that_was_found_did_not_use_it() -> None:
 def test_ranks_of_one_machine_use_no_link(tmp_path: Path) -> None:
     """Two names, one boot id: namespaces, or containers."""
     assert found_peaks([_launch(tmp_path, ("a", "a"))]) == []
-    assert found_peaks([{}]) == []
+    assert found_peaks([LaunchLine()]) == []
 
 
 @given(st.text(max_size=30))

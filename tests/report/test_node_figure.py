@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from tests.planted_node import plant_node
 
+from hockney.records.answers import RankPlace
+from hockney.records.journal import LaunchLine
 from hockney.report.node_figure import of_launches
 from hockney.report.provenance import tables
 from hockney.report.style import drawing_style
 from hockney.runner.inventory import node
 
 
-def _launch(root: Path, hosts: list[str]) -> dict[str, Any]:
+def _launch(root: Path, hosts: list[str]) -> LaunchLine:
     described = node(plant_node(root, threads=2)).model_copy(update={"hosts": hosts})
     ranks = [{"rank": rank, "host": hosts[0], "cpu": cpu} for rank, cpu in enumerate((0, 1, 24))]
-    return {"nodes": [described.model_dump(exclude_defaults=True)], "ranks": ranks}
+    return LaunchLine.model_validate({"nodes": [described], "ranks": ranks})
 
 
 def test_every_cpu_is_drawn_and_ranks_stand_on_theirs(tmp_path: Path) -> None:
     with drawing_style():
-        drawing = of_launches([{"ranks": []}, _launch(tmp_path, ["n1", "n2"])])
+        drawing = of_launches([LaunchLine(), _launch(tmp_path, ["n1", "n2"])])
     assert drawing is not None
     texts = [text.get_text() for text in drawing.figure.axes[0].texts]
     assert {str(cpu) for cpu in range(48)} <= set(texts)
@@ -40,7 +41,7 @@ def test_every_cpu_is_drawn_and_ranks_stand_on_theirs(tmp_path: Path) -> None:
 
 def test_launches_that_describe_no_node_have_no_figure() -> None:
     assert of_launches([]) is None
-    assert of_launches([{"ranks": [{"rank": 0, "host": "n1", "cpu": 0}]}]) is None
+    assert of_launches([LaunchLine(ranks=[RankPlace(rank=0, host="n1", cpu=0)])]) is None
 
 
 def test_nodes_that_are_alike_share_a_table(tmp_path: Path) -> None:

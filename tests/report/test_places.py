@@ -10,6 +10,7 @@ import pytest
 from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.points import CONFIGURATION, Configuration
+from hockney.records.journal import LaunchLine
 from hockney.report.places import Places
 
 
@@ -24,7 +25,7 @@ def place(rank: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-LAUNCH = {"id": "a", "mapping": "core", "variant": "", "ranks": [place(rank) for rank in range(16)]}
+LAUNCH = LaunchLine.model_validate({"id": "a", "mapping": "core", "ranks": [place(rank) for rank in range(16)]})
 FRAME = pd.DataFrame({"system": ["s"]})
 COUNTS = [2, 3, 4, 5, 8, 9, 16]
 
@@ -54,7 +55,7 @@ def test_a_launch_tells_where_its_ranks_were() -> None:
 
 @pytest.mark.parametrize("other", [{"variant": "tcp"}, {"mapping": "node"}])
 def test_another_launch_tells_nothing(other: dict[str, str]) -> None:
-    places = Places(FRAME, [], [LAUNCH | other])
+    places = Places(FRAME, [], [LAUNCH.with_fields(**other)])
     assert places.boundaries(HERE, curve()) == [Boundary(8, 9, "node")]
     assert places.notes == []
 

@@ -9,17 +9,19 @@ import pandas as pd
 import pytest
 
 from hockney.models.base import Fit
+from hockney.records.answers import RankPlace
+from hockney.records.journal import LaunchLine
 from hockney.report.curves import MessageCurve
 from hockney.report.points_csv import text
 from hockney.report.provenance import command_line, hosts
 
 LAUNCHES = [
-    {
-        "id": "a",
-        "argv": ["mpirun", "-n", "2", "my prog"],
-        "ranks": [{"host": "n1"}, {"host": "n2"}, {"host": "n1"}],
-    },
-    {"id": "other", "argv": ["never"], "ranks": [{"host": "n9"}]},
+    LaunchLine(
+        id="a",
+        argv=["mpirun", "-n", "2", "my prog"],
+        ranks=[RankPlace(rank=rank, host=host) for rank, host in enumerate(("n1", "n2", "n1"))],
+    ),
+    LaunchLine(id="other", argv=["never"], ranks=[RankPlace(rank=0, host="n9")]),
 ]
 
 
@@ -53,11 +55,13 @@ def test_rates_count_all_pairs_and_directions(
 
 
 def test_a_name_with_a_line_break_stays_a_comment(curve: Callable[..., MessageCurve]) -> None:
-    made = text(curve([(1, 1e-6)]), [{"id": "a", "argv": ["run", "a\nb"]}])
+    made = text(curve([(1, 1e-6)]), [LaunchLine(id="a", argv=["run", "a\nb"])])
     assert next(row for row in made.splitlines() if not row.startswith("#")).startswith("bytes,")
 
 
 def test_an_import_tells_its_own_command_line() -> None:
-    assert command_line({"imported": "f", "metadata": {"command": "IMB-MPI1 pingpong"}}) == "IMB-MPI1 pingpong"
-    assert command_line({}) == ""
-    assert hosts([{}]) == []
+    assert (
+        command_line(LaunchLine(imported="f", metadata={"command": "IMB-MPI1 pingpong"})) == "IMB-MPI1 pingpong"
+    )
+    assert command_line(LaunchLine()) == ""
+    assert hosts([LaunchLine()]) == []

@@ -29,7 +29,7 @@ def test_regimes(curve: Make, line: Callable[..., Fit]) -> None:
         "nearly": with_intervals(line, (1e-6, 1e-6, 1e-6), (1e-24, 1e-24, 1e-24)),
     }
     fits["nearly"].regimes[0].max_B = 4096
-    assert regimes(curve([(1, 1e-6)], fits)).rows == [
+    assert regimes(curve([(1, 1e-6)], fits).entry).rows == [
         ["good", "n ≥ 0", "1 µs", "0.5 to 2 µs", "1 GB/s", "500 MB/s to 2 GB/s"],
         # A slope that may be zero leaves no bound for its inverse.
         ["open (nonphysical)", "n ≥ 0", "−1 µs", "−2 to 1 µs", "1 GB/s", "—"],
@@ -45,7 +45,7 @@ def test_quality(curve: Make, line: Callable[..., Fit]) -> None:
         adjusted_r2=0.99995, leave_one_out_median=None, leave_one_out_p95=0.5,
     )  # fmt: skip
     fit.n_half_B = Parameter(value=1024, unit="B")
-    assert quality(curve([(1, 1e-6)], {"m": fit, "bare": line(1e-6, 1e-9)})).rows == [
+    assert quality(curve([(1, 1e-6)], {"m": fit, "bare": line(1e-6, 1e-9)}).entry).rows == [
         ["m", "9", "1.2 %", "34 %", "150 %", "—", "50 %", "0.999950", "1 KiB"],
         ["bare", *["—"] * 8],
     ]
@@ -54,10 +54,10 @@ def test_quality(curve: Make, line: Callable[..., Fit]) -> None:
 def test_named_parameters_do_not_repeat_the_regimes(curve: Make, line: Callable[..., Fit]) -> None:
     fit = line(1e-6, 1e-9)
     fit.parameters = {"latency_s": Parameter(value=1e-6, unit="s"), "o_s": Parameter(value=3e-8, unit="s")}
-    table = named(curve([(1, 1e-6)], {"m": fit}))
+    table = named(curve([(1, 1e-6)], {"m": fit}).entry)
     assert table is not None
     assert table.rows == [["m", "o_s", "0.03 µs", "—"]]
-    assert named(curve([(1, 1e-6)], {"m": line(1e-6, 1e-9)})) is None
+    assert named(curve([(1, 1e-6)], {"m": line(1e-6, 1e-9)}).entry) is None
 
 
 def test_points(curve: Make) -> None:
@@ -93,5 +93,5 @@ def test_the_size_of_half_the_bandwidth_is_that_of_the_bandwidth_beside_it(
     regimes_ = [near.model_copy(update={"max_B": 65536.0}), far.model_copy(update={"min_B": 65536.0})]
     fit = Fit(model="m", regimes=regimes_, n_half_B=Parameter(value=52.6, unit="B"))
     made = curve([(1, 1e-6), (1024, 2e-6), (2**20, 1e-2)], {"m": fit})
-    assert quality(made).rows[0][-1] == "1.95 KiB"
+    assert quality(made.entry).rows[0][-1] == "1.95 KiB"
     assert summary([made], "m").rows[0][3:5] == ["1 GB/s", "1.95 KiB"]

@@ -72,7 +72,7 @@ def test_a_list_of_all_verbs_imports_none_of_them(words: tuple[str, ...]) -> Non
 
 def test_a_shell_completes_verbs_without_importing_them() -> None:
     code = (
-        "import sys\nfrom hockney.cli import app\nfrom typer.main import get_command\n"
+        "import sys\nfrom hockney.terminal.main import app\nfrom typer.main import get_command\n"
         "verbs = get_command(app)\ncontext = verbs.make_context('hockney', [], resilient_parsing=True)\n"
         "print([found.value for found in verbs.shell_complete(context, 'me')], *sys.modules)"
     )

@@ -11,12 +11,13 @@ from tests.touches.conftest import Tree, parameter_values
 from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 
 
 def _campaign(folder: Path) -> Path:
     """Answers about overlap alone, whose calls take 0.2 µs at the sender and 0.5 µs at the receiver."""
     campaign = Campaign.create(folder, {})
-    campaign.append_launch({"id": "a", "index": 0})
+    campaign.append(LaunchLine.model_validate({"id": "a", "index": 0}))
     for side, call_s in (("sender", 2e-7), ("receiver", 5e-7)):
         for size_B in (8, 65536):
             answer = OverlapAnswer(

@@ -11,17 +11,24 @@ import pandas as pd
 
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
-from hockney.apps.ring.fit import RingsEvaluation, evaluate_rings
+from hockney.apps.ring.fit import RingsEvaluation as RingsEvaluation
+from hockney.apps.ring.fit import evaluate_rings
 from hockney.errors import RequestError
 from hockney.fields import flags_written
 from hockney.machine.file import expect_measurements
 from hockney.machine.system import find_system
-from hockney.models._evaluate import MessagesEvaluation, RelativeErrors
+from hockney.models._evaluate import BestBaseline as BestBaseline
+from hockney.models._evaluate import MessagesEvaluation as MessagesEvaluation
+from hockney.models._evaluate import RelativeErrors as RelativeErrors
 from hockney.models._evaluate import evaluate as evaluate_models
 from hockney.models.base import models as fits
 from hockney.options.evaluate import EvaluateOptions, applications
+from hockney.predict.accuracy import Regret as Regret
 from hockney.predict.estimators.base import Progress, estimators, silent
-from hockney.predict.evaluate import CollectiveEvaluation, EvaluatedPoints, JudgedEstimator
+from hockney.predict.evaluate import BestEstimator as BestEstimator
+from hockney.predict.evaluate import CollectiveEvaluation as CollectiveEvaluation
+from hockney.predict.evaluate import EvaluatedPoints
+from hockney.predict.evaluate import JudgedEstimator as JudgedEstimator
 from hockney.predict.evaluate import evaluate as evaluate_estimators
 from hockney.predict.evaluate import table as predicted_table
 from hockney.records import table

@@ -18,6 +18,8 @@ from hockney.machine.file import is_machine_file, load
 from hockney.machine.system import find_system
 from hockney.options.identify import IdentifyOptions
 from hockney.predict.estimators.base import Progress, silent
+from hockney.predict.identified import IdentifiedCell as IdentifiedCell
+from hockney.predict.identified import IdentifiedOperation as IdentifiedOperation
 from hockney.predict.identified import IdentifyAnswer as IdentifyAnswer
 from hockney.predict.identified import answers, of_version
 from hockney.predict.identify.told import SETTING, TIMES, VERSION, WATCHING, WAYS, known_defaults

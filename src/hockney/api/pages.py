@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from hockney import reading
+from hockney import reading, writing
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
 from hockney.errors import RequestError
@@ -26,7 +26,6 @@ from hockney.report.app_sections import spoken
 from hockney.report.card.content import CardAnswer as CardAnswer
 from hockney.report.card.content import content
 from hockney.report.card.page import render
-from hockney.report.card.page import write as write_card
 from hockney.report.compare import compare
 from hockney.report.curves import Headline
 from hockney.report.findings import Finding
@@ -86,7 +85,7 @@ class Card:
 
     def write(self, path: str | Path) -> Path:
         """Write the page and return its path; NotWritten where that fails."""
-        write_card(render(self.machine, self.content), Path(path))
+        writing.replace(Path(path), render(self.machine, self.content))
         return Path(path)
 
     @property

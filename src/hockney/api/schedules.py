@@ -19,12 +19,10 @@ from hockney.options.schedule import (
 )
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule import words as in_words
-from hockney.schedule.catalogue import ScheduledProblem, algorithms, find, rank_counts
+from hockney.schedule.catalogue import DescribedProblem, algorithms, find, rank_counts
 from hockney.schedule.catalogue import ScheduleRequest as ScheduleRequest
 from hockney.schedule.formats import formats
 from hockney.schedule.proof import prove
-from hockney.schedule.words import RankSteps
-from hockney.schedule.words import ScheduleCounts as ScheduleCounts
 from hockney.words import names
 
 
@@ -84,7 +82,15 @@ def _steps(options: StepsOptions, request: ScheduleRequest) -> Iterator[tuple[in
 
 
 @dataclass(frozen=True)
-class ShownSchedule(ScheduledProblem):
+class RankSteps:
+    """The steps of one rank."""
+
+    scratch_B: int
+    steps: list[in_words.StepAnswer]
+
+
+@dataclass(frozen=True)
+class ShowScheduleAnswer(DescribedProblem):
     """Steps by rank."""
 
     collective: str
@@ -92,10 +98,13 @@ class ShownSchedule(ScheduledProblem):
     ranks: dict[str, RankSteps]
 
 
-def schedule_steps(options: StepsOptions, request: ScheduleRequest) -> ShownSchedule:
+def schedule_steps(options: StepsOptions, request: ScheduleRequest) -> ShowScheduleAnswer:
     """The steps of each rank."""
-    ranks = {str(rank): in_words.rank_steps(part) for rank, part in _steps(options, request)}
-    return ShownSchedule(
+    ranks = {
+        str(rank): RankSteps(part.scratch_B, [in_words.described(step) for step in part.steps])
+        for rank, part in _steps(options, request)
+    }
+    return ShowScheduleAnswer(
         **vars(request.described()), collective=options.collective, algorithm=options.algorithm, ranks=ranks
     )
 
@@ -159,7 +168,7 @@ def schedule_verify(options: VerifyOptions, tell: Callable[[str], None]) -> tupl
 
 
 @dataclass(frozen=True)
-class CountOfOne(ScheduleCounts):
+class CountOfOne(in_words.ScheduleCounts):
     """Of the one that was named."""
 
     collective: str
@@ -169,16 +178,18 @@ class CountOfOne(ScheduleCounts):
 
 @dataclass(frozen=True)
 class CountOfSeveral:
-    """Of several, by what they are in words."""
+    """Of several, by their names."""
 
     collective: str
     ranks: int
     root: int
-    algorithms: dict[str, ScheduleCounts]
+    algorithms: dict[str, in_words.ScheduleCounts]
 
 
-def schedule_counts(options: CountOptions, note: Callable[[str], None]) -> CountOfOne | CountOfSeveral:
-    """The counts of each algorithm; `note` is told which are left out, and that sizes were rounded."""
+def schedule_counts(
+    options: CountOptions, note: Callable[[str], None]
+) -> tuple[CountOfOne | CountOfSeveral, ScheduleRequest | None]:
+    """The counts of each algorithm, and the first request."""
     from hockney.predict.default_schedules import default_schedules
 
     has_all = options.algorithm == "all"
@@ -192,32 +203,33 @@ def schedule_counts(options: CountOptions, note: Callable[[str], None]) -> Count
         raise RequestError(
             "--mpi and --nodes say what `--algorithm default` is", "leave them out, or add default"
         )
-    requests: dict[str, ScheduleRequest] = {}
+    counts: dict[str, in_words.ScheduleCounts] = {}
+    first = None
     for name in chosen:
         if name == "default":
-            requests |= default_schedules(
+            for part, request in default_schedules(
                 options.mpi, options.collective, options.ranks, options.size_B, options.root, options.nodes
-            )
+            ):
+                counts[part] = in_words.counts(request)
             continue
         try:
-            requests[name] = options.request(name)
+            request = options.request(name)
         except RequestError as error:
             # Algorithms that the user did not name may refuse: a note says which, and the others are counted.
             if not has_all:
                 raise
             note(f"left out: {error.message}")
-    counts = {label: in_words.counts(request) for label, request in requests.items()}
-    if rounding := next((request.rounding for request in requests.values() if request.rounding), ""):
-        note(rounding)
-    about = options.model_dump(include={"collective", "ranks", "root"})
+            continue
+        first = first if counts else request
+        counts[name] = in_words.counts(request)
     if has_all or len(counts) > 1 or chosen == ["default"]:
-        return CountOfSeveral(**about, algorithms=counts)
-    (count,) = counts.values()
-    return CountOfOne(**vars(count), **about)
+        return CountOfSeveral(options.collective, options.ranks, options.root, counts), first
+    (only,) = counts.values()
+    return CountOfOne(**vars(only), collective=options.collective, ranks=options.ranks, root=options.root), first
 
 
 @dataclass(frozen=True)
-class DrawnSchedule(ScheduledProblem):
+class DrawAnswer(DescribedProblem):
     """The figure that was written."""
 
     figure: str
@@ -225,7 +237,7 @@ class DrawnSchedule(ScheduledProblem):
 
 
 @dataclass(frozen=True)
-class ExportedSchedule(ScheduledProblem):
+class ExportAnswer(DescribedProblem):
     """The text that was written."""
 
     file: str
@@ -233,7 +245,7 @@ class ExportedSchedule(ScheduledProblem):
     characters: int
 
 
-def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> DrawnSchedule:
+def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> DrawAnswer:
     """Draw a schedule into its file; the style of the picture, by what is given where none is named."""
     # Lists and counts do without matplotlib.
     from hockney.predict.costs import loggp_costs
@@ -247,7 +259,7 @@ def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOp
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
     checked_ending(options.output)
     write(options.output, draw(request, style, loggp_costs(**parameters) if parameters else None), request)
-    return DrawnSchedule(**vars(request.described()), figure=str(options.output), style=style)
+    return DrawAnswer(**vars(request.described()), figure=str(options.output), style=style)
 
 
 def _loggp(options: LogGpOptions) -> dict[str, float] | None:
@@ -292,16 +304,13 @@ def export_schedule(request: ScheduleRequest, options: ExportOptions) -> Iterato
     return formats.get(options.format_)(request, options.reduce_ns_per_byte)
 
 
-def write_schedule(request: ScheduleRequest, options: ExportOptions) -> ExportedSchedule:
+def write_schedule(request: ScheduleRequest, options: ExportOptions) -> ExportAnswer:
     """Write these lines into the file that is named."""
     lines = export_schedule(request, options)
     if options.output is None:
         raise RequestError("--json needs a file for the schedule itself", "add -o FILE")
     with writing.replacing_text(options.output) as file:
         characters = sum(file.write(line + "\n") for line in lines)
-    return ExportedSchedule(
-        **vars(request.described()),
-        file=str(options.output),
-        format=options.format_,
-        characters=characters,
+    return ExportAnswer(
+        **vars(request.described()), file=str(options.output), format=options.format_, characters=characters
     )

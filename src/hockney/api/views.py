@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from hockney import _core
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions
@@ -18,6 +16,7 @@ from hockney.machine.select import matching
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.views import VIEWS, View
 from hockney.options.show import ShowOptions
+from hockney.report.tables import Table
 from hockney.report.views.in_short import as_summary
 from hockney.report.views.plot import as_plots
 from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview

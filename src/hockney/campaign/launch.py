@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from hockney import __version__
 from hockney.errors import RequestError
 from hockney.records.answers import Hello
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Locality
 
 
@@ -23,7 +23,7 @@ class Described:
     oversubscribed: bool
     nodes: int
     ppn: int
-    provenance: Mapping[str, Any]
+    provenance: LaunchLine
     warnings: list[str]
 
 
@@ -35,7 +35,7 @@ class Launch:
     mpi_name: str
     argv: list[str]
     environment: Mapping[str, str]
-    provenance: Mapping[str, Any]
+    provenance: LaunchLine
     describe: Callable[[Hello], Described]
     only: tuple[str, str] | None = None
     """(operation, algorithm): the launch selects this one algorithm, which the library takes for its default."""
@@ -48,47 +48,46 @@ def measured_alone(launches: Iterable[Launch]) -> set[str]:
     return {launch.only[1] for launch in launches if launch.only is not None}
 
 
-def check_same_machine(path: Path, launches: Iterable[Mapping[str, Any]], described: Described) -> None:
+def check_same_machine(path: Path, launches: Iterable[LaunchLine], described: Described) -> None:
     """RequestError where earlier launches ran on other processors, or oversubscribed where this is not.
 
     Another processor is another machine; another host with the same one is what a batch system gives.
     """
-    models = {host.get("cpu_model") for host in described.provenance.get("hosts", ())}
+    models = {host.cpu_model for host in described.provenance.hosts}
     for launch in launches:
-        before = {host.get("cpu_model") for host in launch.get("hosts", ())}
+        before = {host.cpu_model for host in launch.hosts}
         if before and models and before != models:
             raise RequestError(
                 f"{path} was begun on {', '.join(map(str, before))}; this is {', '.join(map(str, models))}",
                 "start a new campaign: two machines do not make one series",
             )
-        crowded = launch.get("oversubscribed")
-        if crowded is not None and bool(crowded) != described.oversubscribed:
-            words = ("with a core for each rank", "with more ranks than cores")
+        if launch.oversubscribed not in (None, described.oversubscribed):
+            manner = ("with a core for each rank", "with more ranks than cores")
             raise RequestError(
-                f"{path} was begun {words[bool(crowded)]}; this launch is {words[described.oversubscribed]}",
+                f"{path} was begun {manner[not described.oversubscribed]}; this launch is "
+                f"{manner[described.oversubscribed]}",
                 "resume where it was begun, or start a new campaign",
             )
 
 
-def launch_line(id_: str, index: int, launch: Launch, hello: Hello, described: Described) -> dict[str, Any]:
+def launch_line(id_: str, index: int, launch: Launch, hello: Hello, described: Described) -> LaunchLine:
     """The provenance of a launch, as `launches.jsonl` keeps it."""
-    return {
-        "id": id_,
-        "index": index,
-        "time": utc_now(),
-        "hockney": __version__,
-        "python": platform.python_version(),
-        "variant": launch.variant,
-        "argv": launch.argv,
-        **launch.provenance,
-        **described.provenance,
-        "settings": hello.settings,
-        "clock_granularity_s": hello.clock_granularity_s,
-        "ranks": [place.model_dump() for place in hello.ranks],
-        "localities": {f"{a}-{b}": name for (a, b), name in described.localities.items()},
-        "oversubscribed": described.oversubscribed,
-        "warnings": described.warnings,
-    }
+    return launch.provenance.with_fields(
+        **described.provenance.as_said(),
+        id=id_,
+        index=index,
+        time=utc_now(),
+        hockney=__version__,
+        python=platform.python_version(),
+        variant=launch.variant,
+        argv=launch.argv,
+        settings=hello.settings,
+        clock_granularity_s=hello.clock_granularity_s,
+        ranks=hello.ranks,
+        localities={f"{a}-{b}": name for (a, b), name in described.localities.items()},
+        oversubscribed=described.oversubscribed,
+        warnings=described.warnings,
+    )
 
 
 def utc_now() -> str:

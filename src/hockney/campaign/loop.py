@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,8 +20,10 @@ from hockney.campaign.events import Progress, Watcher
 from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
+from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign, Stored
-from hockney.records.journal import Ended
+from hockney.records.journal import Ended, FailureLine
+from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, NoAnswer, Refused, Session
 
 MOST_FAILURES = 3
@@ -33,14 +35,12 @@ LEAST_WAIT_S = 5.0
 LEAST_START_S = 30.0
 """Least time to wait for an answer, and for a start, even if the campaign's time is over."""
 
-NOT_OF_SUBJECT = {"time", "reason", "limitation", "left_out"}
-"""What a line of `failures.jsonl` says beside what it is about."""
-
 LONG = 1
 """A launch that has lasted so many times as long as its start may make way: starts take half the time at most."""
 
 Kept = TypeVar("Kept", bound=Stored)
 Answered = TypeVar("Answered")
+Measured = TypeVar("Measured", Record, EffectRecord)
 
 
 class TimeOver(NoAnswer):
@@ -90,9 +90,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a request is about: `words` in `failures.jsonl`, and `name` before the reason in messages."""
+    """What a request is about: `line` in `failures.jsonl`, and `name` before the reason in messages."""
 
-    words: Mapping[str, object] = field(default_factory=dict)
+    line: FailureLine = field(default_factory=FailureLine)
     name: str = ""
 
     def say(self, error: HockneyError) -> str:
@@ -137,8 +137,26 @@ class Running:
             self._id = uuid.uuid4().hex[:12]
             if self._campaign is not None:
                 line = launch_line(self._id, self.index, self.launch, self.hello, self.described)
-                self._campaign.append_launch(line)
+                self._campaign.append(line)
         return self._id
+
+    def stamped(self, record: Measured, plan: Launching) -> Measured:
+        """The record with what the launch knows: of what it is, how its ranks were placed, and when."""
+        return record.model_copy(
+            update={
+                "system": plan.system,
+                "mpi": self.launch.mpi_name,
+                "mapping": plan.map_by,
+                "variant": self.launch.variant,
+                "ranks": plan.ranks,
+                "nodes": self.described.nodes,
+                "ppn": self.described.ppn,
+                "oversubscribed": self.described.oversubscribed,
+                "repetition": self.index,
+                "launch": self.recorded(),
+                "time": utc_now(),
+            }
+        )
 
     @property
     def is_old(self) -> bool:
@@ -171,7 +189,7 @@ class Loop:
         self.watcher = watcher
         self.outcome = Outcome()
         self._deadline = None if time_s is None else time.monotonic() + time_s
-        self._time_s = min(float("inf") if one is None else one for one in (time_s, job_s))
+        self._time_s = min(float("inf") if limit_s is None else limit_s for limit_s in (time_s, job_s))
         self._job_end = float("inf") if job_s is None else time.monotonic() + job_s
         self._is_cut_by_job = job_s is not None and (time_s is None or job_s < time_s)
         self._interrupt: KeyboardInterrupt | None = None
@@ -284,11 +302,11 @@ class Loop:
 
     def _require_nodes(self, running: Running) -> None:
         """EnvironmentLack where the ranks are on another number of nodes than was asked for."""
-        asked, found = self.plan.nodes, running.described.nodes
+        wanted, nodes = self.plan.nodes, running.described.nodes
         # Those of a simulation are its platform's.
-        if asked is not None and found != asked and self.plan.mpi != "smpi":
+        if wanted is not None and nodes != wanted and self.plan.mpi != "smpi":
             raise EnvironmentLack(
-                f"{running.launch.variant}: the ranks are on {found} node{'s' * (found != 1)}, not on {asked}",
+                f"{running.launch.variant}: the ranks are on {nodes} node{'s' * (nodes != 1)}, not on {wanted}",
                 "does the launcher know the job's nodes? Name them with --hosts, or try another --launcher",
             )
 
@@ -321,7 +339,7 @@ class Loop:
 
     def fail(self, error: HockneyError, launch: Launch, index: int, subject: Subject) -> None:
         """Record and report what was not measured: a request, or a launch that did not start."""
-        self._write_down("reason", error, launch, index, subject)
+        self.write_down(launch, index, subject.line, reason=error.message)
         self.outcome.failures.append(subject.say(error))
         self.watcher.warning(subject.say(error) + (f" ({error.hint})" if error.hint else ""))
 
@@ -338,22 +356,19 @@ class Loop:
             )
             self.fail(again, launch, index, subject)
             return
-        self._write_down("left_out", error, launch, index, subject)
+        self.write_down(launch, index, subject.line, left_out=error.message)
         self.warn(f"{subject.say(error)} ({error.hint})")
 
     def _was_left_out(self, launch: Launch, index: int, subject: Subject) -> bool:
         """Whether an earlier run left out the same."""
-        about = {"variant": launch.variant, "index": index, **subject.words}
-        return self.campaign is not None and any(
-            line.get("left_out")
-            and about == {key: one for key, one in line.items() if key not in NOT_OF_SUBJECT and one is not None}
-            for line in self.campaign.failures()
-        )
+        about = subject.line.of_launch(launch.variant, index).subject
+        earlier = self.campaign.failures() if self.campaign is not None else ()
+        return any(line.left_out and line.subject == about for line in earlier)
 
-    def _write_down(self, kind: str, error: HockneyError, launch: Launch, index: int, subject: Subject) -> None:
+    def write_down(self, launch: Launch, index: int, line: FailureLine, **why: str) -> None:
+        """Record why something was not measured: `reason`, `limitation` or `left_out`."""
         if self.campaign is not None:
-            line = {"time": utc_now(), "index": index, "variant": launch.variant, kind: error.message}
-            self.campaign.append_failure({**line, **subject.words})
+            self.campaign.append(line.of_launch(launch.variant, index, time=utc_now(), **why))
 
 
 def _in_flight(running: Running | None) -> Subject:

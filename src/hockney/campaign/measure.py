@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from itertools import chain, takewhile
 
 from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.estimate import series
 from hockney.campaign.events import Watcher
-from hockney.campaign.launch import Launch, measured_alone, utc_now
+from hockney.campaign.launch import Launch, measured_alone
 from hockney.campaign.loop import (
     Asking,
     Loop,
@@ -30,6 +30,7 @@ from hockney.campaign.visits_so_far import LEAST_BUDGET_S, Lacking, are_shorter,
 from hockney.campaign.work import NextPoint, Work
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
+from hockney.records.journal import FailureLine
 from hockney.records.keys import Key, key_of
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
@@ -107,9 +108,7 @@ def _measure_points(
                 loop.outcome.left_out += max(1, _left(work))
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
-                loop.fail(
-                    error, launch, index, _subject(key, size_B, name=f"{key.where}, {format_bytes(size_B)}")
-                )
+                loop.fail(error, launch, index, _subject(key, size_B, name=_point(key, size_B)))
             for levels in with_causes(work.so_far.levels, records).values():
                 if len(levels) > 1:
                     loop.warn(f"the machine changed its speed while it was measured; {in_words(levels)}")
@@ -137,20 +136,20 @@ def _unreached(
     Their series are those of launches that did; else those on disk; else those that the plan names.
     """
     begun = {(record.variant, record.repetition) for record in records}
-    count, of_unbegun = 0, dict[tuple[str, tuple[str, str] | None], int]()
-    for variant, only, index in parts:
-        if (left := None if (variant, index) in begun else of_unbegun.get((variant, only))) is None:
-            work = Work.resume(plan, records, variant, index)
-            known = (one.series for part, one in reached.items() if part[1] == only and one.series)
-            work.largest_B = dict(next(known, {})) or {
-                key: 0
-                for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
-                if only is None or (key.operation, getattr(key, "algorithm", "")) == only
-            }
-            left = _left(work)
-        if (variant, index) not in begun:
-            of_unbegun[variant, only] = left
-        count += left
+
+    @cache
+    def left(variant: str, only: tuple[str, str] | None, index: int | None) -> int:
+        """Of a launch, or (None) of one that was not begun: those are alike."""
+        work = Work.resume(plan, records, variant, plan.launches + MOST_FURTHER if index is None else index)
+        known = (points.series for part, points in reached.items() if part[1] == only and points.series)
+        work.largest_B = dict(next(known, {})) or {
+            key: 0
+            for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
+            if only is None or (key.operation, getattr(key, "algorithm", "")) == only
+        }
+        return _left(work)
+
+    count = sum(left(name, only, index if (name, index) in begun else None) for name, only, index in parts)
     return max(count, min(1, len(parts)))
 
 
@@ -208,8 +207,12 @@ def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:
         loop.outcome.failures.append(text)
 
 
+def _point(key: Key, size_B: int) -> str:
+    return f"{key.where}, {format_bytes(size_B)}"
+
+
 def _subject(key: Key, size_B: int, name: str = "") -> Subject:
-    return Subject({"series": asdict(key), "bytes": size_B}, name)
+    return Subject(FailureLine(series=key, bytes=size_B), name)
 
 
 class _Points:
@@ -272,12 +275,13 @@ class _Points:
                 raise
             except Limitation as error:
                 work.refuse(*point)
-                self._limit(f"{key.where}: {error.message}", running, bytes=size_B)
+                self._limit(f"{key.where}: {error.message}", running, size_B)
                 continue
             except Vanished as error:
                 if work.vanish(*point):
-                    self._write_down({"limitation": error.message, **request.subject.words}, running)
-                    loop.outcome.vanished.append(f"{key.where}, {format_bytes(size_B)}: {error.message}")
+                    line = request.subject.line
+                    loop.write_down(running.launch, running.index, line, limitation=error.message)
+                    loop.outcome.vanished.append(f"{_point(*point)}: {error.message}")
                 continue
             except Refused as error:
                 work.fail(*point)
@@ -289,14 +293,13 @@ class _Points:
             else:
                 # The record stays, marked; the table leaves it out.
                 work.fail(*point)
-                told = f"{key.where}, {format_bytes(size_B)}: wrong data"
-                wrong = Refused(told, "do not use it; report it to the library")
+                wrong = Refused(f"{_point(*point)}: wrong data", "do not use it; report it to the library")
                 loop.fail(wrong, running.launch, running.index, request.subject)
         self.is_settled = True
 
     def _leave_out_rest(self) -> None:
         work, self.is_settled = self._work, True
-        self._loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
+        self._loop.outcome.left_out += max(1, work.expected_points() - work.visits.total())
 
     def _budget_s(self, key: Key) -> float:
         """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""
@@ -307,15 +310,12 @@ class _Points:
             return whole_s
         return min(whole_s, max(LEAST_BUDGET_S, COARSE_SHARE * left_s / coarse))
 
-    def _limit(self, text: str, running: Running, **about: object) -> None:
+    def _limit(self, text: str, running: Running, size_B: int | None = None) -> None:
         """Write down, once, what an algorithm does not do."""
         limitations = self._loop.outcome.limitations
         if text in limitations:
             return
         limitations.append(text)
-        if all(failure.get("limitation") != text for failure in self._campaign.failures()):
-            self._write_down({"limitation": text, **about}, running)
-
-    def _write_down(self, about: Mapping[str, object], running: Running) -> None:
-        line = {"time": utc_now(), "index": running.index, "variant": running.launch.variant}
-        self._campaign.append_failure({**line, **about})
+        if all(failure.limitation != text for failure in self._campaign.failures()):
+            line = FailureLine() if size_B is None else FailureLine(bytes=size_B)
+            self._loop.write_down(running.launch, running.index, line, limitation=text)

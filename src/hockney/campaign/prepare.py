@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from hockney import reading
 from hockney.batch.base import JobAllocation, allocation, batch_systems
@@ -20,9 +20,10 @@ from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.records.answers import Hello, RankPlace
+from hockney.records.answers import Hello
+from hockney.records.journal import HostLine, LaunchLine
 from hockney.records.keys import COLLECTIVES
-from hockney.records.nodes import describe as described_node
+from hockney.records.nodes import describe as describe_node
 from hockney.records.record import Locality
 from hockney.runner.breaks import breaks_B, cache_line_B, eager_limits_B, largest_plain_copy_B
 from hockney.runner.build import runner_binary
@@ -117,16 +118,18 @@ def counting_launches(plan: Launching) -> list[tuple[Counting, list[Launch]]]:
 
     EnvironmentLack where this MPI cannot be watched, or it or its compiler is missing.
     """
-    ways = counting(find(plan.mpi, plan.launcher or None))
+    counters = counting(find(plan.mpi, plan.launcher or None))
     mpi, binary, variants = _prepared(plan)
-    found = []
-    for how in ways:
+    planned = []
+    for how in counters:
         needed = {**launch_environment(mpi), **how.environment}
         if not _is_elsewhere(plan):
             needed |= how.on_one_host
-        launches = [_launch(plan, mpi, binary, one, {**needed, **one.environment}) for one in variants]
-        found.append((how, launches))
-    return found
+        launches = [
+            _launch(plan, mpi, binary, variant, {**needed, **variant.environment}) for variant in variants
+        ]
+        planned.append((how, launches))
+    return planned
 
 
 def with_transports(plan: Plan, progress: Callable[[str], None]) -> tuple[Plan, list[Tried]]:
@@ -140,7 +143,7 @@ def with_transports(plan: Plan, progress: Callable[[str], None]) -> tuple[Plan, 
     request = trial_request(plan.hosts, Path(plan.hostfile) if plan.hostfile else None)
     offers = candidates(mpi, offered(mpi), node(), between_nodes=_is_elsewhere(plan))
     results = tried(mpi, request, offers, progress)
-    usable = [one.variant for one in results if not one.why_not]
+    usable = [trial.variant for trial in results if not trial.why_not]
     if not usable:
         raise EnvironmentLack(
             f"no transport of {mpi.describe()} starts: {results[0].why_not}", "run `hockney doctor --run`"
@@ -203,27 +206,27 @@ def _launch(
     argv, added = command(mpi, request)
     rules = files_of_rules(mpi, argv, {**os.environ, **added})
 
-    def describe(hello: Hello) -> Described:
-        return _describe(hello, mpi, variant)
-
+    hint = "give the path of a SimGrid platform (XML)"
+    platform_text = reading.text(Path(plan.platform), hint) if plan.platform else ""
     return Launch(
         variant=variant.name,
         mpi_name=mpi.describe(),
         argv=[*argv, str(binary)],
         environment=added,
-        provenance={
-            "launcher": mpi.launcher_kind,
-            "mapping": plan.map_by,
-            "bind_to": request.binding,
-            "bind_to_asked": plan.bind_to,
-            **_platform(plan),
-            "environment": {
+        provenance=LaunchLine(
+            launcher=mpi.launcher_kind,
+            mapping=plan.map_by,
+            bind_to=request.binding,
+            bind_to_asked=plan.bind_to,
+            platform=platform_text,
+            platform_sha256=hashlib.sha256(platform_text.encode()).hexdigest() if platform_text else "",
+            environment={
                 name: _recorded(name, value)
                 for name, value in sorted({**os.environ, **added}.items())
                 if name.startswith(SPEAKING)
             },
-        },
-        describe=describe,
+        ),
+        describe=partial(_describe, mpi=mpi, variant=variant),
         only=only,
         rules=rules,
     )
@@ -234,14 +237,6 @@ def _recorded(name: str, value: str) -> str:
     if _SECRET_NAME.search(name) or _SECRET_VALUE.search(value):
         return HIDDEN
     return value.encode("utf-8", "backslashreplace").decode()
-
-
-def _platform(plan: Launching) -> dict[str, str]:
-    """The simulated cluster, whole: times mean nothing without it."""
-    if not plan.platform:
-        return {}
-    text = reading.text(Path(plan.platform), "give the path of a SimGrid platform (XML)")
-    return {"platform": text, "platform_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def refuse_far_too_many(plan: Launching) -> None:
@@ -316,16 +311,14 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
     is_here = set(per_host) == {platform.node()}
     copy_B = largest_plain_copy_B(environment.get("GLIBC_TUNABLES", "")) if is_here else None
     line_B = cache_line_B() if is_here else None
-    hosts = {place.host: _host(place) for place in ranks}
     host_of = {place.rank: place.host for place in ranks}
-    nodes = [described_node([host_of[rank] for rank in one.ranks], one.node) for one in hello.nodes]
     return Described(
         localities=localities,
         oversubscribed=bool(reasons),
         nodes=len(per_host),
         ppn=max(per_host.values()),
-        provenance={
-            "mpi": {
+        provenance=LaunchLine(
+            mpi={
                 "kind": mpi.kind,
                 "name": mpi.describe(),
                 "version": mpi.version,
@@ -336,24 +329,16 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
                 "standard": hello.standard,
                 "thread_level": hello.thread_level,
             },
-            "eager_limit_B": eager_limits_B(
-                mpi.kind, mpi.version, hello.settings, variant.arguments, environment
-            ),
-            "breaks_B": breaks_B(
+            eager_limit_B=eager_limits_B(mpi.kind, mpi.version, hello.settings, variant.arguments, environment),
+            breaks_B=breaks_B(
                 *(mpi.kind, mpi.version, hello.settings, variant.arguments, environment, copy_B, line_B)
             ),
-            "hosts": list(hosts.values()),
-            "transports": {} if mpi.kind == "smpi" else OFFERED.dump_python(offered(mpi), exclude_defaults=True),
-            "nodes": [one.model_dump(exclude_defaults=True) for one in nodes],
-        },
+            hosts=list({place.host: HostLine.of(place) for place in ranks}.values()),
+            transports={} if mpi.kind == "smpi" else OFFERED.dump_python(offered(mpi), exclude_defaults=True),
+            nodes=[describe_node([host_of[rank] for rank in group.ranks], group.node) for group in hello.nodes],
+        ),
         warnings=warnings,
     )
-
-
-def _host(place: RankPlace) -> dict[str, Any]:
-    names = ("host", "kernel", "cpu_model", "governor", "cpus", "memory_B")
-    said = place.model_dump()
-    return {name: said[name] for name in names if name in said}
 
 
 def default_ranks(hosts: Sequence[str]) -> int:

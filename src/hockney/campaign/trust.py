@@ -16,7 +16,7 @@ from pathlib import Path
 from hockney import reading, writing
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
-from hockney.records.folder import PARTS, PLAN
+from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.runner.find import is_in_search
 from hockney.runner.launchers.base import launchers
 
@@ -77,8 +77,7 @@ def _is_sealed(folder: Path, plan: Plan) -> bool:
     """Whether the seal fits, and the plan under it is the one that would run: the file may have changed since."""
     if not is_sealed(folder, PLAN):
         return False
-    text = reading.content(folder / PLAN)
-    return Plan.stored(reading.parsed(text, str(folder / PLAN), ""), folder) == plan
+    return Plan.stored(Campaign(folder).plan(), folder) == plan
 
 
 def _seal_of(text: bytes, key: bytes) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from random import Random
-from typing import Any, Protocol
+from typing import Protocol
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
 from hockney.campaign.visits_so_far import Lacking, VisitsSoFar, half_width, next_round, undecided, visits_of
-from hockney.records.keys import TRANSFERS, CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
+from hockney.records.journal import FailureLine
+from hockney.records.keys import TRANSFERS, CollectiveKey, Key, key_of, sizes_are_blocks
 from hockney.records.record import Record
 from hockney.statistics import NORMAL
 
@@ -115,7 +116,7 @@ class Work:
         records: Iterable[Record],
         variant: str,
         index: int,
-        failures: Iterable[Mapping[str, Any]] = (),
+        failures: Iterable[FailureLine] = (),
         worth_most: NextPoint | None = None,
     ) -> Work:
         """What the records and failures of a campaign leave to do for that variant and launch index."""
@@ -130,9 +131,9 @@ class Work:
             if record.repetition == 0 and index > 0:
                 reference.setdefault(key_of(record), []).append(record.bytes)
         for failure in failures:
-            here = (failure.get("variant"), failure.get("index")) == (variant, index)
-            if here and "series" in failure and "limitation" not in failure:
-                work.troubles[stored_key(failure["series"])] += 1
+            here = (failure.variant, failure.index) == (variant, index)
+            if here and failure.series is not None and not failure.limitation:
+                work.troubles[failure.series] += 1
         return work
 
     def fail(self, key: Key, size_B: int) -> None:
@@ -236,9 +237,8 @@ class Work:
         """A further visit, of the points with the fewest: in random order, so that they lie far apart.
 
         A point gets up to `MORE_VISITS` more where some met other levels, or, while `MORE_SHARE` of all allows
-        it, where they disagree. Those that were
-        never at the level asked for wait until it comes back, together no longer than `MOST_WAIT_S` or the
-        budgets of `MOST_WAIT_BUDGETS` points.
+        it, where they disagree. Those that were never at the level asked for wait until it comes back, together
+        no longer than `MOST_WAIT_S` or the budgets of `MOST_WAIT_BUDGETS` points.
         """
         chosen = self._of_round()
         if chosen is None and self._waited_s < min(MOST_WAIT_S, MOST_WAIT_BUDGETS * self.plan.budget_s):
@@ -380,10 +380,6 @@ class Work:
             if suspect is not None:
                 return replace(family, ranks=suspect.size)
         return None
-
-    def done_points(self) -> int:
-        """Visits of points so far."""
-        return self.visits.total()
 
     def expected_points(self) -> int:
         """The approximate number of all visits of points."""

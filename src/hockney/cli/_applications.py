@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import itemgetter
 from typing import Any
 
 import typer
@@ -11,7 +10,6 @@ from pydantic import BaseModel
 
 from hockney.options.apps import questions
 from hockney.terminal import JsonOption, answer_no, say, verb
-from hockney.terminal.say import Column
 
 
 def enter(kind: str, of: typer.Typer, ask: Callable[[str, Mapping[str, BaseModel], bool], object]) -> None:
@@ -34,11 +32,7 @@ def _show(answer: Any, *, as_json: bool) -> None:
             if isinstance(part, str):
                 say.line(part)
                 continue
-            columns = [
-                Column(heading, itemgetter(index), is_number=index not in part.text)
-                for index, heading in enumerate(part.columns)
-            ]
-            say.rows(part.caption, part.rows, columns)
+            say.texts(part.caption, part.columns, part.rows, part.text)
         for caveat in answer.caveats():
             say.warn(caveat)
     for what, why in answer.wrong():

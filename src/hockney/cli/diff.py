@@ -26,8 +26,9 @@ def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
     found are expected to be false. Entries are compared at a level of the machine that both met.
     """
     comparison = api.compare(options.a, options.b, points=options.points, any_level=options.any_level)
+    difference = comparison.difference
     if as_json:
-        say.json(comparison.answer)
+        say.json(difference)
     else:
         say.line(repr(comparison))
         columns = (
@@ -37,11 +38,11 @@ def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
             Column("B / A", "stated_ratio", is_number=True),
             Column("", "stated_verdict"),
         )
-        for where, rows in groupby(comparison.answer.comparisons, key=lambda row: row.where):
+        for where, rows in groupby(difference.comparisons, key=lambda row: row.where):
             say.rows(where, rows, columns)
-        say.line(comparison.summary)
-        if comparison.answer.level_warning:
-            say.warn(comparison.answer.level_warning)
+        say.line(difference.summary)
+        if difference.level_warning:
+            say.warn(difference.level_warning)
     # What B lacks cannot be compared: a check that passed for that would hide a loss.
-    if options.check and (comparison.answer.differ or comparison.answer.only_in_a):
+    if options.check and (difference.differ or difference.only_in_a):
         answer_no()

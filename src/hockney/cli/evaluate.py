@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hockney import api
 from hockney.options.evaluate import EvaluateOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-
-if TYPE_CHECKING:
-    from hockney.apps.ring.fit import RingsEvaluation
-    from hockney.models._evaluate import BestBaseline, MessagesEvaluation, RelativeErrors
-    from hockney.predict.accuracy import Regret
-    from hockney.predict.evaluate import BestEstimator, CollectiveEvaluation, JudgedEstimator
 
 
 @verb(
@@ -70,8 +64,8 @@ class _ErrorLine(NamedTuple):
     """A model, or a part of what it was judged on."""
 
     name: str
-    errors: RelativeErrors | None = None
-    regret: Regret | None = None
+    errors: api.RelativeErrors | None = None
+    regret: api.Regret | None = None
 
 
 def _count(name: str) -> Column:
@@ -97,7 +91,7 @@ QUANTILES = (
 COVERAGE = _error("coverage", "coverage_95")
 
 
-def _show_messages(result: MessagesEvaluation, rows: Mapping[str, RelativeErrors]) -> None:
+def _show_messages(result: api.MessagesEvaluation, rows: Mapping[str, api.RelativeErrors]) -> None:
     title = f"{result.operation}, {result.statistic}: errors on {result.n_test} held-out points"
     columns = (*QUANTILES, COVERAGE, _count("nonphysical"), _count("series_failed"))
     _show_fits(result, title, rows, columns)
@@ -107,7 +101,7 @@ def _show_messages(result: MessagesEvaluation, rows: Mapping[str, RelativeErrors
         say.warn(sentence)
 
 
-def _show_rings(result: RingsEvaluation, rows: Mapping[str, RelativeErrors]) -> None:
+def _show_rings(result: api.RingsEvaluation, rows: Mapping[str, api.RelativeErrors]) -> None:
     title = f"ring: errors on {result.n_test} numbers of processes left out"
     _show_fits(result, title, rows, (*QUANTILES, _count("failed")))
     skipped = f", {result.n_skipped} too short and skipped" if result.n_skipped else ""
@@ -115,25 +109,25 @@ def _show_rings(result: RingsEvaluation, rows: Mapping[str, RelativeErrors]) -> 
 
 
 def _show_fits(
-    result: MessagesEvaluation | RingsEvaluation,
+    result: api.MessagesEvaluation | api.RingsEvaluation,
     title: str,
-    rows: Mapping[str, RelativeErrors],
+    rows: Mapping[str, api.RelativeErrors],
     columns: Iterable[Column],
 ) -> None:
     _say_best_baseline(result.best_baseline)
     say.rows(title, [_ErrorLine(*row) for row in rows.items()], columns)
 
 
-def _say_best_baseline(best: BestBaseline | BestEstimator | None, where: str = "") -> None:
+def _say_best_baseline(best: api.BestBaseline | api.BestEstimator | None, where: str = "") -> None:
     if best is not None:
         say.line(f"best baseline: {best.name}, median error {_share(best.median_relative_error)}{where}")
 
 
-def _common(result: CollectiveEvaluation) -> str:
+def _common(result: api.CollectiveEvaluation) -> str:
     return f"{result.n_common} points of {result.n_test} ({_share(result.n_common / result.n_test)})"
 
 
-def _lines(result: CollectiveEvaluation, by: str) -> list[_ErrorLine]:
+def _lines(result: api.CollectiveEvaluation, by: str) -> list[_ErrorLine]:
     """Each model, what it is where it is not corrected, and the parts that were asked for."""
     lines = []
     best = result.best_baseline and result.best_baseline.name
@@ -146,7 +140,7 @@ def _lines(result: CollectiveEvaluation, by: str) -> list[_ErrorLine]:
     return lines
 
 
-def _show_estimators(result: CollectiveEvaluation, by: str) -> None:
+def _show_estimators(result: api.CollectiveEvaluation, by: str) -> None:
     for warning in result.warnings:
         say.warn(warning)
     _say_best_baseline(result.best_baseline, f" on {_common(result)}")
@@ -176,7 +170,7 @@ def _show_estimators(result: CollectiveEvaluation, by: str) -> None:
             say.line(f"{name}: {note}")
 
 
-def _say_not_compared(name: str, row: JudgedEstimator, result: CollectiveEvaluation) -> None:
+def _say_not_compared(name: str, row: api.JudgedEstimator, result: api.CollectiveEvaluation) -> None:
     """How much a model refuses, or, of the one that answers, how it does on the few points that all predict."""
     predicted = f"not compared: {name}: it predicts {row.n_test - row.failed} of {row.n_test} points"
     median = row.common.median_relative_error

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hockney import api
 from hockney.options.identify import IdentifyOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import format_bytes
-
-if TYPE_CHECKING:
-    from hockney.predict.identified import IdentifiedCell, IdentifiedOperation
 
 UNTOLD = "cannot be told"
 TOLD_BY = {
@@ -62,8 +59,8 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
 class _Range(NamedTuple):
     """Sizes of which the same was told; `first` has the probabilities."""
 
-    first: IdentifiedCell
-    last: IdentifiedCell
+    first: api.IdentifiedCell
+    last: api.IdentifiedCell
 
 
 COLUMNS = (
@@ -77,15 +74,15 @@ COLUMNS = (
 )
 
 
-def _names(cell: IdentifiedCell) -> str:
+def _names(cell: api.IdentifiedCell) -> str:
     return UNTOLD if cell.names is None else " or ".join(name.words for name in cell.names)
 
 
-def _probability(cell: IdentifiedCell) -> str:
+def _probability(cell: api.IdentifiedCell) -> str:
     return "" if cell.names is None else f"{sum(name.probability for name in cell.names):.0%}"
 
 
-def _show(answer: IdentifiedOperation) -> None:
+def _show(answer: api.IdentifiedOperation) -> None:
     """One line for each range of sizes with the same names."""
     title = [answer.operation, answer.mpi or "library not named"]
     if answer.variant not in ("", "default"):
@@ -95,7 +92,7 @@ def _show(answer: IdentifiedOperation) -> None:
     say.line(f"{answer.n_cells} cells (ranks and size), {answer.n_cannot_be_told} of them {UNTOLD}")
 
 
-def _told(cell: IdentifiedCell) -> tuple[object, ...]:
+def _told(cell: api.IdentifiedCell) -> tuple[object, ...]:
     """What cells of a range have in common."""
     names = None if cell.names is None else {tuple(name.schedules) for name in cell.names}
     return cell.ranks, cell.nodes, names, cell.way, cell.why

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hockney import api
-from hockney.options.scaling import LawOptions, SerialOptions, StudyOptions, UslOptions
+from hockney.options.scaling import LawOptions, ScalingOptions, SerialOptions, UslOptions
 from hockney.terminal import JsonOption, group, say, verb
 from hockney.terminal.say import Column
 from hockney.units import format_time
-
-if TYPE_CHECKING:
-    from hockney.models.base import Parameter
-    from hockney.models.scaling.fit import LawFit
-    from hockney.models.scaling.study import MeasuredPoint, Study
 
 scaling = group(
     "scaling",
@@ -91,7 +85,7 @@ def _speedups(kind: str) -> list[Column]:
     "hockney scaling fit jacobi --weak",
     of=scaling,
 )
-def fit(options: StudyOptions, json: JsonOption = False) -> None:
+def fit(options: ScalingOptions, json: JsonOption = False) -> None:
     """Fit laws to measured times: parameters with 95 % intervals, and which law the times support.
 
     Every row is one time; rows of the same number of processes are repetitions. The time of one process is fitted
@@ -111,11 +105,11 @@ def fit(options: StudyOptions, json: JsonOption = False) -> None:
         say.line(f"wrote {answer.figure}")
 
 
-def _by_law(name: str, point: MeasuredPoint) -> float:
+def _by_law(name: str, point: api.MeasuredPoint) -> float:
     return point.law_speedup[name]
 
 
-def _show(study: Study) -> None:
+def _show(study: api.ScalingStudy) -> None:
     laws = [
         Column(name, partial(_by_law, name), lambda value: f"{value:.4g}", is_number=True) for name in study.fits
     ]
@@ -135,7 +129,7 @@ def _show(study: Study) -> None:
         say.line(line)
 
 
-def _show_law(name: str, law_fit: LawFit) -> None:
+def _show_law(name: str, law_fit: api.LawFit) -> None:
     parts = [f"{_word(key)} {_with_interval(value)}" for key, value in law_fit.parameters.items()]
     limits = [f"{_word(key)} {value:.4g}" for key, value in law_fit.limits.items() if value is not None]
     scatter = "" if law_fit.relative_scatter is None else f"; times scatter by {law_fit.relative_scatter:.2%}"
@@ -144,7 +138,7 @@ def _show_law(name: str, law_fit: LawFit) -> None:
         say.line(f"  {note}")
 
 
-def _with_interval(parameter: Parameter) -> str:
+def _with_interval(parameter: api.Parameter) -> str:
     low, high = parameter.low, parameter.high
     return f"{parameter.value:.3g}" + ("" if low is None or high is None else f" (95 %: {low:.3g} to {high:.3g})")
 

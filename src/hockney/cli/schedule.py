@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from operator import attrgetter
 
 import typer
 
@@ -99,23 +99,22 @@ def verify(options: VerifyOptions, json: JsonOption = False) -> None:
 )
 def count(options: CountOptions, json: JsonOption = False) -> None:
     """Rounds, messages and bytes, in all and on the critical path (one-ported)."""
-    answer = api.schedule_counts(options, say.note)
+    answer, first = api.schedule_counts(options, say.note)
+    if first is not None:
+        _note_rounding(first)
     if json:
         say.json(answer)
         return
-    counts = answer.algorithms if isinstance(answer, api.CountOfSeveral) else {answer.algorithm: answer}
     say.rows(
         "",
-        counts.items(),
+        [(answer.algorithm, answer)] if isinstance(answer, api.CountOfOne) else answer.algorithms.items(),
         [
             Column("algorithm", lambda row: row[0]),
-            _number("rounds", lambda row: row[1].rounds),
-            _number("messages", lambda row: row[1].messages),
-            _number("bytes", lambda row: row[1].bytes),
-            _number("critical messages", lambda row: row[1].critical_path.messages),
-            _number("critical bytes", lambda row: row[1].critical_path.bytes),
-            _number("degree", lambda row: row[1].max_degree),
-            _number("round bytes", lambda row: row[1].round_bytes),
+            *(_number(name, name) for name in ("rounds", "messages", "bytes")),
+            _number("critical messages", "critical_path.messages"),
+            _number("critical bytes", "critical_path.bytes"),
+            _number("degree", "max_degree"),
+            _number("round bytes", "round_bytes"),
         ],
     )
 
@@ -159,11 +158,13 @@ def export(problem: ScheduleOptions, options: ExportOptions, json: JsonOption = 
         say.line(f"wrote {options.output}")
 
 
-def _number(heading: str, value: Callable[[tuple[str, api.ScheduleCounts]], int]) -> Column:
-    return Column(heading, value, "{:,}".format, is_number=True)
+def _number(heading: str, count: str) -> Column:
+    value = attrgetter(count)
+    return Column(heading, lambda row: value(row[1]), "{:,}".format, is_number=True)
 
 
 def _note_rounding(request: api.ScheduleRequest) -> None:
-    """Say on standard error that a picture has other sizes than were asked for."""
-    if request.rounding:
-        say.note(request.rounding)
+    """Say on standard error that a picture or count has other sizes than were asked for."""
+    if request.is_rounded:
+        pieces = f", segments of {request.problem.segment_B} B" if request.problem.segment_B else ""
+        say.note(f"rounded to whole elements: {request.problem.bytes} B{pieces}")

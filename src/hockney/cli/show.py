@@ -32,7 +32,7 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
             say.text(shown.latex)
         case "table":
             for table in shown.tables:
-                say.table(table)
+                say.texts(table.caption, table.columns, table.rows, table.text)
         case "summary" | "text":
             say.line(shown.text)
     for warning in shown.warnings:

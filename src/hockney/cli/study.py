@@ -8,8 +8,7 @@ import typer
 
 from hockney import api
 from hockney.errors import Incomplete
-from hockney.fields import Without
-from hockney.options.study import AppLaunching, StudyOptions, Submission
+from hockney.options.study import AppLaunching, StudyOptions, Submission, Without
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.terminal.signals import interruptible

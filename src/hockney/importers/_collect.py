@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,6 +27,7 @@ from hockney.records.app_rows import joined
 from hockney.records.columnar import RecordColumns, codes, prefixed, words
 from hockney.records.columns import RECORD
 from hockney.records.folder import PLAN, RECORDS, Campaign, Unfinished
+from hockney.records.journal import LaunchLine, StoredPlan
 
 
 @dataclass
@@ -307,17 +307,16 @@ def write(
     `at_end` is called when all is written, before it counts.
     RequestError where a campaign is there already, or the folder cannot be written.
     """
-    plan = {
-        "imported": [str(file.path) for file in collection.files],
-        "given": {name: value for name, value in given.model_dump().items() if value},
-    }
+    plan = StoredPlan(
+        imported=[str(file.path) for file in collection.files],
+        given={name: value for name, value in given.model_dump().items() if value},
+    )
     mark = Unfinished(verb="import", sources=[reading.printable(file.path) for file in collection.files])
     with Campaign.whole(folder, mark, plan) as campaign:
         launches = [
             _launch(file, len(records) + len(file.content.apps)) for file, records in collection.by_file()
         ]
-        for launch in launches:
-            campaign.append_launch(launch)
+        campaign.append_all(launches)
         if len(collection.records):
             campaign.append_lines(collection.records.lines())
             table.write(table.from_imported(collection.records, launches), campaign.table)
@@ -326,15 +325,15 @@ def write(
     return campaign
 
 
-def _launch(file: ImportedFile, records: int) -> dict[str, Any]:
+def _launch(file: ImportedFile, records: int) -> LaunchLine:
     metadata = dict(file.content.metadata)
     stated = {name: metadata.pop(name) for name in table.STATED if name in metadata}
-    launch = {
-        "id": file.digest,
-        "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "imported": str(file.path),
-        "tool": file.content.tool,
-        "records": records,
-        "metadata": metadata,
-    }
-    return launch | stated
+    return LaunchLine(
+        id=file.digest,
+        time=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        imported=str(file.path),
+        tool=file.content.tool,
+        records=records,
+        metadata=metadata,
+        **stated,
+    )

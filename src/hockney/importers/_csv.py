@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hockney.errors import RequestError
 from hockney.importers._lines import is_number, is_size
+from hockney.records.record import MOST
 
 LONGEST_S = 1e6
 """Eleven days: what takes longer is a damaged number."""
@@ -50,12 +51,19 @@ def rows(path: Path, text: str, needed: Collection[str]) -> list[tuple[str, dict
     return entries
 
 
-def time_s(row: Mapping[str, str], name: str, where: str, unit_s: float) -> float:
-    """A time in seconds; RequestError where it is no plain number above zero, or longer than `LONGEST_S`."""
-    value = float(row[name]) * unit_s if is_number(row[name]) else 0.0
-    if not 0 < value <= LONGEST_S:
-        raise RequestError(f"{where}: {name} {row[name]!r} is no time of an operation", _HINT)
+def real(
+    row: Mapping[str, str], name: str, where: str, most: float = MOST, what: str = "positive number"
+) -> float:
+    """A number above zero, up to `most`; RequestError for another, or none."""
+    value = float(row[name]) if is_number(row[name]) else 0.0
+    if not 0 < value <= most:
+        raise RequestError(f"{where}: {name} {row[name]!r} is no {what}", _HINT)
     return value
+
+
+def time_s(row: Mapping[str, str], name: str, where: str, unit_s: float) -> float:
+    """A time in seconds, at most `LONGEST_S`."""
+    return real(row, name, where, LONGEST_S / unit_s, "time of an operation") * unit_s
 
 
 def count(row: Mapping[str, str], name: str, where: str) -> int:

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 from hockney.importers._csv import LARGEST, LONGEST_S
 from hockney.importers.base import Imported
@@ -108,14 +107,20 @@ def library(code: int) -> str:
 def add(run: NcclRun, row: NcclRow, where: str, imported: Imported) -> None:
     """The records of a row, or a warning that says why there is none."""
     if row.wrong:
-        imported.warnings.append(
-            f"{where}: left out: nccl-tests found {row.wrong:g} wrong elements in the result"
-        )
+        imported.warn(where, f"left out: nccl-tests found {row.wrong:g} wrong elements in the result")
         return
     size, reason = _size(run, row)
     if size is None:
-        imported.warnings.append(f"{where}: left out: {reason}")
+        imported.warn(where, f"left out: {reason}")
         return
+    operation = run.operation() or ""
+    detail = [
+        row.datatype if row.datatype != "float" else "",
+        row.redop if row.redop not in ("sum", "none", "") else "",
+        f"root {row.root}" if row.root > 0 else "",
+        f"{run.groups} groups at once" if run.groups > 1 else "",
+        "in place" if row.in_place else "",
+    ]
     times: list[tuple[StatisticName | None, float, list[float]]] = [(run.statistic, row.time_us, [])]
     if row.iterations_us:
         counted = row.iterations_us[row.skipped :]
@@ -124,10 +129,19 @@ def add(run: NcclRun, row: NcclRow, where: str, imported: Imported) -> None:
         if statistic is None:
             continue
         if not 0 < time_us * 1e-6 <= LONGEST_S or not all(0 <= sample < math.inf for sample in samples_us):
-            imported.warnings.append(f"{where}: left out: a time of {time_us:g} us is no duration")
+            imported.warn(where, f"left out: a time of {time_us:g} us is no duration")
             continue
         record = Record(
-            **_common(run, row, size),
+            source="nccl_tests",
+            operation=operation,
+            bytes=size,
+            mpi=run.library,
+            algorithm="default" if operation == "sendrecv" else "",
+            variant=", ".join(filter(None, detail)),
+            verified=None if row.wrong is None else True,
+            ranks=run.ranks,
+            nodes=run.nodes,
+            ppn=run.ppn,
             statistic=statistic,
             value=time_us * 1e-6,
             origin=where,
@@ -153,26 +167,3 @@ def _size(run: NcclRun, row: NcclRow) -> tuple[int | None, str]:
     if row.size_B % run.ranks or of_count not in (None, row.size_B // run.ranks):
         return None, f"a vector of {row.size_B} B does not fit {run.ranks} ranks and {row.count} elements a block"
     return row.size_B // run.ranks, ""
-
-
-def _common(run: NcclRun, row: NcclRow, size: int) -> dict[str, Any]:
-    detail = [
-        row.datatype if row.datatype != "float" else "",
-        row.redop if row.redop not in ("sum", "none", "") else "",
-        f"root {row.root}" if row.root > 0 else "",
-        f"{run.groups} groups at once" if run.groups > 1 else "",
-        "in place" if row.in_place else "",
-    ]
-    operation = run.operation() or ""
-    return {
-        "source": "nccl_tests",
-        "operation": operation,
-        "bytes": size,
-        "mpi": run.library,
-        "algorithm": "default" if operation == "sendrecv" else "",
-        "variant": ", ".join(filter(None, detail)),
-        "verified": None if row.wrong is None else True,
-        "ranks": run.ranks,
-        "nodes": run.nodes,
-        "ppn": run.ppn,
-    }

@@ -145,9 +145,7 @@ def _json(path: Path, data: Any, given: Given) -> Imported:
         )
         return imported
     if run.statistic is None:
-        imported.warnings.append(
-            f"{path}: -a {average[1] if average else ''} is the time of one rank, not imported"
-        )
+        imported.warn(str(path), f"-a {average[1] if average else ''} is the time of one rank, not imported")
     for number, result in enumerate(file.results, 1):
         where = f"{path}, result {number}"
         for in_place, body, single in (
@@ -157,7 +155,7 @@ def _json(path: Path, data: Any, given: Given) -> Imported:
             if body is None:
                 continue
             if body.time is None:
-                imported.warnings.append(f"{where}: left out: no time of the operation (-C 1 is that of the CPU)")
+                imported.warn(where, "left out: no time of the operation (-C 1 is that of the CPU)")
                 continue
             row = NcclRow(
                 size_B=result.size,
@@ -200,7 +198,7 @@ def _lines(path: Path, lines: list[tuple[str, Any]], given: Given) -> Imported:
             ppn=None if line.rankspernode is None else line.rankspernode * line.gpusperrank,
         )
         if run.operation() is None:
-            imported.warnings.append(f"{where}: left out: {line.collective} is no collective that is imported")
+            imported.warn(where, f"left out: {line.collective} is no collective that is imported")
             continue
         row = NcclRow(
             line.size, line.time, line.inplace, None, line.type, line.redop, wrong=_wrong(line.wrong, where)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from hockney.importers._lines import Prefix, TextLine, is_number, split_lines
 from hockney.importers.base import Given, Imported
+from hockney.records.record import Record
 from hockney.records.statistic import StatisticName
 
 Unit = tuple[StatisticName, float]
@@ -37,22 +38,6 @@ class BenchmarkTable:
     decimals: int = 2
     """Decimals of the last value of a row, from the row before."""
     zeros: list[str] = field(default_factory=list)
-
-    def positive(
-        self, values: Mapping[str, str], units: Mapping[str, Unit], size_B: int
-    ) -> Iterator[tuple[str, StatisticName, float]]:
-        """(column, statistic, value in SI units) of a row; zeros are noted.
-
-        The bandwidth of an empty message is always zero and says nothing.
-        """
-        for column, (statistic, unit) in units.items():
-            if column not in values:
-                continue
-            value = float(values[column]) * unit
-            if value > 0:
-                yield column, statistic, value
-            elif size_B > 0 or statistic != "bandwidth_B_per_s":
-                self.zeros.append(f"{column} {values[column]} at {size_B} B")
 
 
 Table = TypeVar("Table", bound=BenchmarkTable)
@@ -129,10 +114,10 @@ class TableReader(ABC, Generic[Table]):
             return
         if len(cells) != len(table.columns) or not all(map(self.fits, table.columns, cells)):
             cut = "" if line.ended else " (the file ends inside this line)"
-            self.imported.warnings.append(f"{where}: not a row of this table, left out{cut}: {content[:80]}")
+            self.imported.warn(where, f"not a row of this table, left out{cut}: {content[:80]}")
             return
         if not line.ended and not self._is_whole(cells[-1], table.decimals):
-            self.imported.warnings.append(f"{where}: the last line may be cut short, left out: {content[:80]}")
+            self.imported.warn(where, f"the last line may be cut short, left out: {content[:80]}")
             return
         table.decimals = _decimals(cells[-1])
         table.rows += 1
@@ -144,6 +129,48 @@ class TableReader(ABC, Generic[Table]):
             return False
         return not is_number(cell) or 0 < decimals <= _decimals(cell)
 
+    def add(
+        self,
+        table: Table,
+        size_B: int,
+        values: Mapping[str, str],
+        units: Mapping[str, Unit],
+        where: str,
+        **fields: Any,
+    ) -> list[tuple[str, Record]]:
+        """A record of each column of `units` that a row has, with its column; zeros are noted.
+
+        The bandwidth of an empty message is always zero and says nothing.
+        """
+        records = []
+        for column, (statistic, unit) in units.items():
+            if column not in values:
+                continue
+            if (value := float(values[column]) * unit) > 0:
+                record = Record(bytes=size_B, statistic=statistic, value=value, origin=where, **fields)
+                records.append((column, record))
+            elif size_B > 0 or statistic != "bandwidth_B_per_s":
+                table.zeros.append(f"{column} {values[column]} at {size_B} B")
+        if fields.get("verified") is False:
+            self.imported.warn(
+                where, "the benchmark found wrong results in this row; it is marked as not verified"
+            )
+        self.imported.records += [record for _, record in records]
+        return records
+
+    def block_B(self, vector_B: int, ranks: int | None, where: str) -> int | None:
+        """One rank's block of a vector, divided as evenly as its elements allow, to the nearest byte.
+
+        None, with a warning, where the ranks are not known, or some rank has no byte.
+        """
+        if ranks is None:
+            self.imported.warn(where, "left out: the bytes are the whole vector; its block needs --ranks")
+        elif 0 < vector_B < ranks:
+            self.imported.warn(where, f"left out: {vector_B} B are no block for each of {ranks} ranks")
+        else:
+            return round(vector_B / ranks)
+        return None
+
     def finish(self, table: Table) -> None:
         """Name what is left out of a table that has been read."""
         if table.not_imported:
@@ -151,13 +178,11 @@ class TableReader(ABC, Generic[Table]):
                 f"{table.where}: {table.name} is not imported: {table.not_imported}"
             )
         elif table.rows == 0:
-            self.imported.warnings.append(f"{table.where}: {table.name} has no results; {self.without_rows}")
-        if table.zeros:
-            shown = ", ".join(table.zeros[:3]) + (
-                f" and {more} more" if (more := len(table.zeros) - 3) > 0 else ""
-            )
-            self.imported.warnings.append(
-                f"{table.where}: {table.name}: printed as zero, so below the resolution, left out: {shown}"
+            self.imported.warn(table.where, f"{table.name} has no results; {self.without_rows}")
+        if zeros := table.zeros:
+            shown = ", ".join(zeros[:3]) + (f" and {len(zeros) - 3} more" if len(zeros) > 3 else "")
+            self.imported.warn(
+                table.where, f"{table.name}: printed as zero, so below the resolution, left out: {shown}"
             )
 
 
@@ -171,14 +196,6 @@ def family(name: str, families: Sequence[tuple[str, str]]) -> str:
     return next(
         (kind for pattern, kind in families if re.search(pattern, name, re.IGNORECASE)), "an unknown test"
     )
-
-
-def block_of(vector_B: int, ranks: int) -> int | None:
-    """One rank's block of a vector that is divided as evenly as its elements allow, to the nearest byte.
-
-    None where some rank has no byte: such sizes have no common block.
-    """
-    return None if 0 < vector_B < ranks else round(vector_B / ranks)
 
 
 def _decimals(cell: str) -> int:

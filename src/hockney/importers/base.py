@@ -64,6 +64,10 @@ class Imported:
     warnings: list[str] = field(default_factory=list)
     not_imported: list[str] = field(default_factory=list)
 
+    def warn(self, where: str, text: str) -> None:
+        """Name the line that a warning is about."""
+        self.warnings.append(f"{where}: {text}")
+
     def count(self) -> int:
         """How many records and runs there are."""
         return len(self.records if self.columns is None else self.columns) + len(self.apps)

@@ -10,12 +10,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from hockney.importers._lines import Prefix, TextLine, is_number, is_size
-from hockney.importers._tables import BenchmarkTable, TableReader, Unit, block_of, family, has_title
+from hockney.importers._tables import BenchmarkTable, TableReader, Unit, family, has_title
 from hockney.importers.base import Given, Imported, Importer, importers
-from hockney.records.record import Record
+
+_COLLECTIVES = (
+    "barrier", "bcast", "scatter", "scatterv", "gather", "gatherv", "allgather", "allgatherv", "alltoall",
+    "alltoallv", "reduce", "allreduce", "reduce_scatter",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,34 +32,17 @@ class _ImbTest:
 
 
 _TESTS = {
-    "pingpong": _ImbTest("pingpong", paired=True),
     "pingpongspecificsource": _ImbTest("pingpong", paired=True, detail="specific source"),
     "pingponganysource": _ImbTest("pingpong", paired=True, detail="any source"),
-    "pingping": _ImbTest("pingping", paired=True),
     "pingpingspecificsource": _ImbTest("pingping", paired=True, detail="specific source"),
     "pingpinganysource": _ImbTest("pingping", paired=True, detail="any source"),
-    "sendrecv": _ImbTest("sendrecv"),
-    "exchange": _ImbTest("exchange"),
     "uniband": _ImbTest("bandwidth", paired=True, rates=True),
     "biband": _ImbTest("bidirectional", paired=True, rates=True),
-    "barrier": _ImbTest("barrier"),
-    "bcast": _ImbTest("bcast"),
-    "scatter": _ImbTest("scatter"),
-    "scatterv": _ImbTest("scatterv"),
-    "gather": _ImbTest("gather"),
-    "gatherv": _ImbTest("gatherv"),
-    "allgather": _ImbTest("allgather"),
-    "allgatherv": _ImbTest("allgatherv"),
-    "alltoall": _ImbTest("alltoall"),
-    "alltoallv": _ImbTest("alltoallv"),
-    "reduce": _ImbTest("reduce"),
-    "allreduce": _ImbTest("allreduce"),
-    "reduce_scatter": _ImbTest("reduce_scatter"),
     "reduce_scatter_block": _ImbTest("reduce_scatter", detail="reduce_scatter_block"),
+    **{name: _ImbTest(name, paired=True) for name in ("pingpong", "pingping")},
+    **{name: _ImbTest(name) for name in ("sendrecv", "exchange", *_COLLECTIVES)},
 }
-"""Keys are titles in lower case. A new test is a new line here."""
-
-_POINT_TO_POINT = ("pingpong", "pingping", "sendrecv", "exchange", "bandwidth", "bidirectional")
+"""Keys are titles in lower case. A new test is a new line here, or a name."""
 
 _FAMILIES = (
     (r"^reduce_local", "an operation of one rank"),
@@ -77,6 +63,7 @@ _HEADER_LINE = re.compile(
     r"#\s*(?P<key>Date|Machine|System|Release|Version|MPI Version|MPI Thread Environment|MPI_Datatype"
     r"|MPI_Datatype for reductions|MPI_Op)\s*:\s*(?P<value>\S.*)$"
 )
+_COMMAND = re.compile(r"#\s*((?:\S*/)?IMB-\w+(?:\s+\S+)*)\s*$")
 _OTHER_TABLE = re.compile(r"#\s*OSU |#\s*All processes entering|#-{8}")
 
 _UNITS: dict[str, Unit] = {
@@ -146,7 +133,11 @@ class _ImbReader(TableReader[_ImbTable]):
         if named := _RELEASE.search(line.text):
             self.releases.append(named["release"].strip())
         elif table is None or not table.columns:
-            _metadata(line.text, self.imported.metadata)
+            # Of the first run; `MPI Version` is the standard's number, not the library's.
+            if entry := _HEADER_LINE.search(line.text):
+                self.imported.metadata.setdefault(entry["key"], entry["value"].strip())
+            elif command := _COMMAND.search(line.text):
+                self.imported.metadata.setdefault("command", command[1])
 
     def header(self, table: _ImbTable, content: str, where: str) -> None:  # noqa: ARG002
         if processes := _PROCESSES.match(content):
@@ -171,85 +162,63 @@ class _ImbReader(TableReader[_ImbTable]):
 
     def row(self, table: _ImbTable, cells: Sequence[str], where: str) -> None:
         values = dict(zip(table.columns, cells, strict=True))
-        if float(values.get("defects", "0")) > 0:
-            self.imported.warnings.append(
-                f"{where}: IMB counted defects in this row; it is marked as not verified"
-            )
         size_B = self._bytes(table, int(values.get("#bytes", "0")), where)
-        if size_B is not None and table.test is not None:
-            records = _records(table, table.test, size_B, values, where)
-            table.unread += not records
-            self.imported.records += records
+        if size_B is None or (test := table.test) is None:
+            return
+        ranks, group = table.ranks, values.get("Group")
+        pair = ""
+        if test.paired and ranks == 2 and not table.mapped:
+            pair = "0-1" if table.groups == 1 else "-".join(table.members.get(int(group or -1), []))
+        busy = None if ranks is None else ranks * table.groups
+        detail = [
+            test.detail,
+            "ranks reordered" if table.mapped else "",
+            f"{table.groups} groups at once" if table.groups > 1 else "",
+            f"group {group}" if group is not None and not pair else "",
+            # Where ranks wait, those that work may share a node though the job spans several: another placement.
+            f"{busy} of {busy + table.waiting} ranks" if busy is not None and table.waiting else "",
+        ]
+        # Columns of the table's own kind; those of the other kind are derived from them.
+        units = {name: unit for name, unit in _UNITS.items() if (unit[1] == 1e-6) != test.rates}
+        if not test.paired:
+            units.pop("t[usec]", None)
+        records = self.add(
+            table,
+            size_B,
+            values,
+            units,
+            where,
+            source="imb",
+            operation=test.operation,
+            algorithm="" if test.operation in _COLLECTIVES else "default",
+            variant=", ".join(filter(None, detail)),
+            ranks=ranks,
+            pairs=busy // 2 if test.paired and busy is not None else None,
+            pair=pair,
+            batch=int(values["#repetitions"]),
+            verified=float(values["defects"]) == 0 if "defects" in values else None,
+        )
+        table.unread += not records
 
     def _bytes(self, table: _ImbTable, printed: int, where: str) -> int | None:
         """The schema's bytes: those of Reduce_scatter changed from the whole vector to one rank's block."""
-        if table.test is not _TESTS["reduce_scatter"]:
+        if table.test is not _TESTS["reduce_scatter"] or (
+            table.release and not _WHOLE_VECTOR.match(table.release)
+        ):
             return printed
-        size, reason = None, "it does not say its release, so whether its bytes are a block or the whole vector"
-        if table.release and not _WHOLE_VECTOR.match(table.release):
-            size = printed
-        elif table.release and table.ranks:
-            size = block_of(printed, table.ranks)
-            reason = f"{printed} B are no block for each of {table.ranks} ranks"
-        elif table.release:
-            reason = "a whole vector for an unknown number of ranks"
-        if size is None:
-            self.imported.warnings.append(f"{where}: Reduce_scatter left out: {reason}")
-        return size
+        if table.release:
+            return self.block_B(printed, table.ranks, where)
+        self.imported.warn(
+            where, "left out: no release says whether the bytes of Reduce_scatter are a block or all"
+        )
+        return None
 
     def finish(self, table: _ImbTable) -> None:
         super().finish(table)
         if table.rows and table.rows == table.unread and not table.zeros:
-            self.imported.warnings.append(
-                f"{table.where}: {table.name}: none of its columns is known: {' '.join(table.columns)}"
+            self.imported.warn(
+                table.where, f"{table.name}: none of its columns is known: {' '.join(table.columns)}"
             )
-
-
-def _metadata(text: str, metadata: dict[str, Any]) -> None:
-    """Header lines of the first run; `MPI Version` is the standard's number, not the library's."""
-    if entry := _HEADER_LINE.search(text):
-        metadata.setdefault(entry["key"], entry["value"].strip())
-    elif command := re.search(r"#\s*((?:\S*/)?IMB-\w+(?:\s+\S+)*)\s*$", text):
-        metadata.setdefault("command", command[1])
-
-
-def _records(table: _ImbTable, test: _ImbTest, size_B: int, values: dict[str, str], where: str) -> list[Record]:
-    group = values.get("Group")
-    ranks = table.ranks
-    members = table.members.get(int(group), []) if group is not None else []
-    pair = ""
-    if test.paired and ranks == 2 and not table.mapped:
-        pair = "0-1" if table.groups == 1 else "-".join(members)
-    job = None if ranks is None else ranks * table.groups + table.waiting
-    detail = [
-        test.detail,
-        "ranks reordered" if table.mapped else "",
-        f"{table.groups} groups at once" if table.groups > 1 else "",
-    ]
-    detail.append(f"group {group}" if group is not None and not pair else "")
-    # Where ranks wait, those that work may share a node though the job spans several: another placement.
-    detail.append(f"{ranks * table.groups} of {job} ranks" if ranks is not None and table.waiting else "")
-    common: dict[str, Any] = {
-        "source": "imb",
-        "operation": test.operation,
-        "algorithm": "default" if test.operation in _POINT_TO_POINT else "",
-        "bytes": size_B,
-        "variant": ", ".join(filter(None, detail)),
-        "ranks": ranks,
-        "pairs": ranks * table.groups // 2 if test.paired and ranks is not None else None,
-        "pair": pair,
-        "batch": int(values["#repetitions"]),
-        "verified": float(values["defects"]) == 0 if "defects" in values else None,
-        "origin": where,
-    }
-    # Columns of the table's own kind; those of the other kind are derived from them.
-    units = {name: unit for name, unit in _UNITS.items() if (unit[1] == 1e-6) != test.rates}
-    if not test.paired:
-        units.pop("t[usec]", None)
-    return [
-        Record(**common, statistic=statistic, value=value)
-        for _, statistic, value in table.positive(values, units, size_B)
-    ]
 
 
 importers.register("imb")(Importer("Intel MPI Benchmarks text", recognises, read))

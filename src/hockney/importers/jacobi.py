@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 from hockney.errors import RequestError
-from hockney.importers._csv import LONGEST_S, count, header, rows, time_s
+from hockney.importers._csv import LONGEST_S, count, header, real, rows, time_s
+from hockney.importers._lines import is_number
 from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records.app_record import AppRecord
-from hockney.records.app_rows import bounds_of_median
+from hockney.records.app_rows import joined
 from hockney.records.record import SMALLEST
 
 UNITS_S = {"time_s": 1.0, "time_ms": 1e-3, "time_us": 1e-6}
@@ -46,58 +45,47 @@ def recognises(path: Path, text: str) -> bool:
     return not path.name.endswith((".csv", ".csv.gz")) and any(ROW.match(line) for line in text.splitlines())
 
 
-def read(path: Path, text: str, given: Given) -> Imported:
+def read(path: Path, text: str, _given: Given) -> Imported:
     """Runs of all rows; RequestError names the row that is wrong: a table is taken whole or not at all."""
     names = header(text)
-    apps = _of_csv(path, text, names, given) if "grid" in names else _of_print(path, text, given)
-    return Imported(tool="Jacobi solver", apps=apps)
+    runs = _of_csv(path, text, names) if "grid" in names else _of_print(path, text)
+    return Imported(tool="Jacobi solver", apps=[_with_rate(run) for run in joined(list(runs))])
 
 
-def _of_csv(path: Path, text: str, names: list[str], given: Given) -> list[AppRecord]:
+def _of_csv(path: Path, text: str, names: list[str]) -> Iterator[AppRecord]:
     sizes = [name for name in SIZES if name in names]
     values = [name for name in ("mlups", *UNITS_S) if name in names]
-    for what, found in (("size", sizes), ("rate or time", values)):
-        if len(found) != 1:
+    for what, columns in (("size", sizes), ("rate or time", values)):
+        if len(columns) != 1:
             raise RequestError(
-                f"{path}: {' and '.join(found) or 'no column'} for the {what}", "keep one column that says it"
+                f"{path}: {' and '.join(columns) or 'no column'} for the {what}", "keep one column that says it"
             )
     (size,), (value,) = sizes, values
-    groups: dict[tuple[Any, ...], list[float]] = {}
-    stated: dict[tuple[Any, ...], Mapping[str, float]] = {}
     for where, row in rows(path, text, ("ranks", "grid", size, value)):
-        ranks, grid = count(row, "ranks", where), _extents(row, "grid", where)
-        if math.prod(grid) != ranks:
-            raise RequestError(f"{where}: grid {row['grid']} is not one of {ranks} ranks", "correct that row")
-        sides = _extents(row, size, where)
+        ranks, grid, sides = count(row, "ranks", where), _extents(row, "grid", where), _extents(row, size, where)
         if size == "subdomain":
             sides = tuple(side * along for side, along in zip(sides, grid, strict=True))
         if value == "mlups":
-            sweep_s = math.prod(sides) / 1e6 / _positive(row, value, where)
+            sweep_s = math.prod(sides) / 1e6 / (float(row[value]) if is_number(row[value]) else math.inf)
             if not SMALLEST <= sweep_s <= LONGEST_S:
                 raise RequestError(f"{where}: mlups {row[value]!r} is no rate of a solver", "correct that row")
         else:
             sweep_s = time_s(row, value, where, UNITS_S[value])
-        words = {name: row.get(name, "") for name in ("system", "mpi", "mapping", "variant", "nodes")}
-        if words["nodes"]:
-            words["nodes"] = str(_nodes(row, where))
-        key = (sides, grid, *words.items())
-        groups.setdefault(key, []).append(sweep_s)
-        stated[key] = {
-            field: _positive(row, name, where) * unit
+        facts = {name: row[name] for name in ("system", "mpi", "mapping", "variant", "nodes") if row.get(name)}
+        if "nodes" in facts and count(row, "nodes", where) > ranks:
+            raise RequestError(f"{where}: {row['nodes']} nodes for {ranks} ranks", "correct that row")
+        stated = {
+            field: real(row, name, where) * unit
             for name, field, unit in (
                 ("latency_us", "stated_latency_s", 1e-6),
                 ("bandwidth_MB_per_s", "stated_bandwidth_B_per_s", 1e6),
             )
             if row.get(name)
         }
-    return [
-        _run(sides, grid, samples_s, stated[key], given, dict(words))
-        for key, samples_s in groups.items()
-        for sides, grid, *words in [key]
-    ]
+        yield _run(where, ranks, sides, grid, sweep_s, stated, facts)
 
 
-def _of_print(path: Path, text: str, given: Given) -> list[AppRecord]:
+def _of_print(path: Path, text: str) -> list[AppRecord]:
     """Tables in the order of the text. A title or a line with T_s begins the next."""
     apps: list[AppRecord] = []
     alone: dict[tuple[str, int], AppRecord] = {}
@@ -106,71 +94,64 @@ def _of_print(path: Path, text: str, given: Given) -> list[AppRecord]:
     stated: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{path}:{number}"
-        if found := TITLE.match(line):
-            title, system, serial_s, stated = found[1].rstrip("."), "", None, {}
-        if found := SERIAL.search(line):
-            system, serial_s, stated = found[1] or "", float(found[2]), {}
+        if match := TITLE.match(line):
+            title, system, serial_s, stated = match[1].rstrip("."), "", None, {}
+        if match := SERIAL.search(line):
+            system, serial_s, stated = match[1] or "", float(match[2]), {}
         if (latency := LATENCY.search(line)) and (rate := BANDWIDTH.search(line)):
             stated = {
                 "stated_latency_s": float(latency[1]) * 1e-6,
                 "stated_bandwidth_B_per_s": float(rate[1]) * 1e6,
             }
-        if not (found := ROW.match(line)):
+        if not (match := ROW.match(line)):
             continue
-        ranks, *grid, k = (int(found[place]) for place in range(1, 6))
-        c_B, mlups = float(found[6]) * 1e6, float(found[9])
-        if math.prod(grid) != ranks:
-            raise RequestError(f"{where}: grid {tuple(grid)} is not one of {ranks} ranks", "correct that row")
-        if ranks == 1:
+        ranks, *grid, k = (int(match[place]) for place in range(1, 6))
+        if math.prod(grid) == ranks == 1:
             continue
-        side = round(math.sqrt(c_B / (16 * k))) if k else 0
+        side = round(math.sqrt(float(match[6]) * 1e6 / (16 * k))) if k else 0
+        mlups = float(match[9])
         if not side or not mlups > 0:
             raise RequestError(
                 f"{where}: neither k nor c tells the side of a cube, or P is 0", "correct that row"
             )
-        words = {"system": system, "mapping": "", "variant": title, "mpi": "", "nodes": ""}
         sides = tuple(side * along for along in grid)
-        apps.append(_run(sides, tuple(grid), [math.prod(sides) / mlups / 1e6], stated, given, words))
+        sweep_s, facts = math.prod(sides) / mlups / 1e6, {"system": system, "variant": title}
+        apps.append(_run(where, ranks, sides, tuple(grid), sweep_s, stated, facts))
         if serial_s and (system, side) not in alone:
-            alone[system, side] = _run((side,) * 3, (1, 1, 1), [serial_s], {}, given, words | {"variant": ""})
+            alone[system, side] = _run(where, 1, (side,) * 3, (1, 1, 1), serial_s, {}, {"system": system})
     return [*alone.values(), *apps]
 
 
 def _run(
+    where: str,
+    ranks: int,
     sides: tuple[int, ...],
     grid: tuple[int, ...],
-    samples_s: list[float],
+    sweep_s: float,
     stated: Mapping[str, float],
-    given: Given,
-    words: Mapping[str, str],
+    facts: Mapping[str, str],
 ) -> AppRecord:
-    """One sweep: the median of its repetitions, with the interval that enough of them have."""
-    middle_s = median(samples_s)
-    low_s, high_s = bounds_of_median(samples_s)
+    """One sweep, timed once; RequestError for a grid of other ranks."""
+    if math.prod(grid) != ranks:
+        raise RequestError(f"{where}: grid {grid} is not one of {ranks} ranks", "correct that row")
+    extents = dict(zip(("nx", "ny", "nz", "px", "py", "pz"), (*sides, *grid), strict=True))
     return AppRecord.model_validate(
         {
             "operation": "jacobi",
-            "ranks": math.prod(grid),
-            "parameters": {
-                **dict(zip(("nx", "ny", "nz"), sides, strict=True)),
-                **dict(zip(("px", "py", "pz"), grid, strict=True)),
-                "iterations": 1,
-                "halo": "",
-                "faces": "",
-            },
-            "time_s": middle_s,
-            "low_s": low_s,
-            "high_s": high_s,
-            "samples_s": samples_s,
-            "answer": {"mlups": math.prod(sides) / middle_s / 1e6, **stated},
-            "system": words["system"] or given.system,
-            "mpi": words["mpi"] or given.mpi,
-            "mapping": words["mapping"] or given.mapping,
-            "variant": words["variant"] or given.variant,
-            "nodes": int(words["nodes"]) if words["nodes"] else given.nodes,
-            "ppn": given.ppn,
+            "ranks": ranks,
+            "parameters": {**extents, "iterations": 1, "halo": "", "faces": ""},
+            "time_s": sweep_s,
+            "samples_s": [sweep_s],
+            "answer": stated,
+            **facts,
         }
     )
+
+
+def _with_rate(run: AppRecord) -> AppRecord:
+    cells = math.prod(int(run.parameters[name]) for name in ("nx", "ny", "nz"))
+    answer = run.answer.model_copy(update={"mlups": cells / run.time_s / 1e6})
+    return run.model_copy(update={"answer": answer})
 
 
 def _extents(row: Mapping[str, str], name: str, where: str) -> tuple[int, ...]:
@@ -180,24 +161,6 @@ def _extents(row: Mapping[str, str], name: str, where: str) -> tuple[int, ...]:
         raise RequestError(f"{where}: {name} {row[name]!r} is no size of three directions", "write 4x3x2")
     sides = tuple(map(int, words))
     return sides * 3 if len(sides) == 1 else (*sides, 1)[:3]
-
-
-def _nodes(row: Mapping[str, str], where: str) -> int:
-    """RequestError for no number, and for more nodes than ranks."""
-    nodes = count(row, "nodes", where)
-    if nodes > count(row, "ranks", where):
-        raise RequestError(f"{where}: {nodes} nodes for {row['ranks']} ranks", "correct that row")
-    return nodes
-
-
-def _positive(row: Mapping[str, str], name: str, where: str) -> float:
-    try:
-        value = float(row[name])
-    except ValueError:
-        value = math.nan
-    if not (value > 0 and math.isfinite(value)):
-        raise RequestError(f"{where}: {name} {row[name]!r} is no positive number", "correct that row")
-    return value
 
 
 importers.register("jacobi")(Importer("runs of a Jacobi solver (table as .csv or printed)", recognises, read))

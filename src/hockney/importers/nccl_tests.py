@@ -110,8 +110,8 @@ class _NcclReader(TableReader[_NcclTable]):
             for record in table.run.records:
                 record.verified = bounds[2] == "OK"
             if bounds[2] != "OK":
-                self.imported.warnings.append(
-                    f"{where}: {bounds[1]} values out of bounds: this table is marked as not verified"
+                self.imported.warn(
+                    where, f"{bounds[1]} values out of bounds: this table is marked as not verified"
                 )
 
     def cells(self, table: _NcclTable, content: str) -> list[str]:

@@ -10,12 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hockney.importers._lines import Prefix, TextLine, is_number, is_size
-from hockney.importers._tables import BenchmarkTable, TableReader, Unit, block_of, family, has_title
+from hockney.importers._tables import BenchmarkTable, TableReader, Unit, family, has_title
 from hockney.importers.base import Given, Imported, Importer, importers
-from hockney.records.record import Record
+from hockney.records.keys import TRANSFERS
 
 
 @dataclass(frozen=True)
@@ -23,36 +22,35 @@ class _OsuTest:
     """`pairs` is None where the text gives it; `detail` distinguishes tests of the same operation."""
 
     operation: str
-    collective: bool = False
-    reduces: bool = False
     pairs: int | None = None
     detail: str = ""
 
+    @property
+    def is_collective(self) -> bool:
+        return self.operation not in TRANSFERS
+
 
 _TESTS = {
-    "latency": _OsuTest("pingpong", pairs=1),
+    "latency": _OsuTest("pingpong", 1),
     "multi latency": _OsuTest("pingpong", detail="multi_lat"),
-    "multi-threaded latency": _OsuTest("pingpong", pairs=1, detail="latency_mt"),
-    "multi-process latency": _OsuTest("pingpong", pairs=1, detail="latency_mp"),
-    "bandwidth": _OsuTest("bandwidth", pairs=1),
-    "bi-directional bandwidth": _OsuTest("bidirectional", pairs=1),
+    "multi-threaded latency": _OsuTest("pingpong", 1, "latency_mt"),
+    "multi-process latency": _OsuTest("pingpong", 1, "latency_mp"),
+    "bandwidth": _OsuTest("bandwidth", 1),
+    "bi-directional bandwidth": _OsuTest("bidirectional", 1),
     "multiple bandwidth / message rate": _OsuTest("bandwidth"),
-    "barrier latency": _OsuTest("barrier", collective=True),
-    "broadcast latency": _OsuTest("bcast", collective=True),
-    "scatter latency": _OsuTest("scatter", collective=True),
-    "scatterv latency": _OsuTest("scatterv", collective=True),
-    "gather latency": _OsuTest("gather", collective=True),
-    "gatherv latency": _OsuTest("gatherv", collective=True),
-    "allgather latency": _OsuTest("allgather", collective=True),
-    "allgatherv latency": _OsuTest("allgatherv", collective=True),
-    "all-to-all personalized exchange latency": _OsuTest("alltoall", collective=True),
-    "all-to-allv personalized exchange latency": _OsuTest("alltoallv", collective=True),
-    "all-to-allw personalized exchange latency": _OsuTest("alltoallw", collective=True),
-    "reduce latency": _OsuTest("reduce", collective=True, reduces=True),
-    "allreduce latency": _OsuTest("allreduce", collective=True, reduces=True),
-    "reduce_scatter latency": _OsuTest("reduce_scatter", collective=True, reduces=True),
+    "broadcast latency": _OsuTest("bcast"),
+    "all-to-all personalized exchange latency": _OsuTest("alltoall"),
+    "all-to-allv personalized exchange latency": _OsuTest("alltoallv"),
+    "all-to-allw personalized exchange latency": _OsuTest("alltoallw"),
+    **{
+        f"{name} latency": _OsuTest(name)
+        for name in (
+            *("barrier", "scatter", "scatterv", "gather", "gatherv", "allgather", "allgatherv"),
+            *("reduce", "allreduce", "reduce_scatter"),
+        )
+    },
 }
-"""Keys are titles without `OSU MPI` and `Test`. A new test is a new line here."""
+"""Keys are titles without `OSU MPI` and `Test`. A new test is a new line here, or a name."""
 
 _FAMILIES = (
     (r"non-?blocking", "a non-blocking collective (its columns are overlap, not duration)"),
@@ -95,6 +93,9 @@ _UNITS: dict[str, Unit] = {
     "message_rate": ("message_rate_per_s", 1.0),
 }
 """Keys are columns; MB is 10^6 bytes."""
+_UNITS_OF_TWO: dict[str, Unit] = {"mean_us": ("one_way", 1e-6)} | {
+    name: _UNITS[name] for name in ("bandwidth", "message_rate")
+}
 
 
 @dataclass
@@ -163,7 +164,7 @@ class _OsuReader(TableReader[_OsuTable]):
         elif (names := content.lstrip("# \t")).startswith(("Size", "Avg", "Latency")):
             table.columns = _columns(names)
             if table.test and not table.columns:
-                self.imported.warnings.append(f"{where}: unknown columns, table left out: {names}")
+                self.imported.warn(where, f"unknown columns, table left out: {names}")
 
     def fits(self, column: str, cell: str) -> bool:
         if column == "validation":
@@ -172,36 +173,43 @@ class _OsuReader(TableReader[_OsuTable]):
 
     def row(self, table: _OsuTable, cells: Sequence[str], where: str) -> None:
         values = dict(zip(table.columns, cells, strict=True))
-        status = values.pop("validation", "")
         if table.columns[0] != "bytes":
             # A barrier prints one line without a size; what follows is not its table.
             table.columns = []
-        if status == "Fail":
-            self.imported.warnings.append(
-                f"{where}: OSU's validation failed for this row; it is marked as not verified"
-            )
-        if table.test is not None:
-            printed = int(values.get("transmit_bytes", values.get("bytes", "0")))
-            size_B = self._bytes(table.test, printed, where)
-            if size_B is not None:
-                self.imported.records += _records(table, table.test, size_B, values, status, where)
-
-    def _bytes(self, test: _OsuTest, printed: int, where: str) -> int | None:
-        """The schema's bytes: osu_reduce_scatter prints the whole vector, the schema has one rank's block."""
-        if test.operation != "reduce_scatter":
-            return printed
-        ranks = self.given.ranks
-        if ranks is None:
-            self.imported.warnings.append(
-                f"{where}: left out: osu_reduce_scatter prints the whole vector; its block needs --ranks"
-            )
-            return None
-        block_B = block_of(printed, ranks)
-        if block_B is None:
-            self.imported.warnings.append(
-                f"{where}: left out: {printed} B are no block for each of {ranks} ranks"
-            )
-        return block_B
+        if (test := table.test) is None:
+            return
+        size_B: int | None = int(values.get("transmit_bytes", values.get("bytes", "0")))
+        if test.operation == "reduce_scatter":
+            size_B = self.block_B(int(size_B or 0), self.given.ranks, where)
+        if size_B is None:
+            return
+        plain = "MPI_INT" if test.operation in ("reduce", "allreduce", "reduce_scatter") else "MPI_CHAR"
+        detail = [
+            test.detail,
+            " ".join(filter(None, [table.build, table.memory])),
+            table.datatype if table.datatype != plain else "",
+            "derived datatype" if "transmit_bytes" in values else "",
+        ]
+        records = self.add(
+            table,
+            size_B,
+            values,
+            _UNITS if test.is_collective else _UNITS_OF_TWO,
+            where,
+            source="osu",
+            operation=test.operation,
+            algorithm="" if test.is_collective else "default",
+            variant=", ".join(filter(None, detail)),
+            ranks=None if table.pairs is None else 2 * table.pairs,
+            pairs=table.pairs,
+            pair="0-1" if table.pairs == 1 else "",
+            window=table.window,
+            batch=int(float(values["iterations"])) if "iterations" in values else None,
+            verified={"Pass": True, "Fail": False}.get(values.get("validation", "")),
+        )
+        for column, record in records:
+            if column in ("mean_us", "bandwidth"):
+                record.quantiles = _quantiles(values, _UNITS[column][1])
 
 
 def _columns(names: str) -> list[str]:
@@ -216,42 +224,6 @@ def _columns(names: str) -> list[str]:
         else:
             return []
     return kinds
-
-
-def _records(
-    table: _OsuTable, test: _OsuTest, size_B: int, values: dict[str, str], status: str, where: str
-) -> list[Record]:
-    plain = "MPI_INT" if test.reduces else "MPI_CHAR"
-    detail = [
-        test.detail,
-        " ".join(filter(None, [table.build, table.memory])),
-        table.datatype if table.datatype != plain else "",
-        "derived datatype" if "transmit_bytes" in values else "",
-    ]
-    common: dict[str, Any] = {
-        "source": "osu",
-        "operation": test.operation,
-        "algorithm": "" if test.collective else "default",
-        "bytes": size_B,
-        "variant": ", ".join(filter(None, detail)),
-        "ranks": None if table.pairs is None else 2 * table.pairs,
-        "pairs": table.pairs,
-        "pair": "0-1" if table.pairs == 1 else "",
-        "window": table.window,
-        "batch": int(float(values["iterations"])) if "iterations" in values else None,
-        "verified": {"Pass": True, "Fail": False}.get(status),
-        "origin": where,
-    }
-    units = {name: unit for name, unit in _UNITS.items() if test.collective or name not in ("min_us", "max_us")}
-    return [
-        Record(
-            **common,
-            statistic=statistic if test.collective or name != "mean_us" else "one_way",
-            value=value,
-            quantiles=_quantiles(values, _UNITS[name][1]) if name in ("mean_us", "bandwidth") else {},
-        )
-        for name, statistic, value in table.positive(values, units, size_B)
-    ]
 
 
 def _quantiles(values: dict[str, str], unit: float) -> dict[str, float]:

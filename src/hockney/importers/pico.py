@@ -11,6 +11,7 @@ import math
 import os
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -27,15 +28,10 @@ from hockney.records.record import Record
 _COLLECTIVES = sorted(name for name, collective in COLLECTIVES.items() if collective.has_size)
 _LIBRARIES = {"OMPI": "Open MPI", "FJMPI": "Fujitsu MPI", "CRAY_MPICH": "Cray MPICH"}
 _ELEMENT_B = {
-    "int8": 1,
-    "char": 1,
-    "unsigned_char": 1,
+    **dict.fromkeys(("int8", "char", "unsigned_char"), 1),
     "int16": 2,
-    "int32": 4,
-    "int": 4,
-    "float": 4,
-    "int64": 8,
-    "double": 8,
+    **dict.fromkeys(("int32", "int", "float"), 4),
+    **dict.fromkeys(("int64", "double"), 8),
 }
 _PLAIN_TYPE = "int32"
 _RAW_NAME = re.compile(rf"(\d{{1,15}})_(.+?)(?:_({'|'.join(_ELEMENT_B)}))?\.csv")
@@ -46,38 +42,21 @@ _WARM_UP = 0.2
 """Share of the iterations that PICO's own summary sets aside everywhere else (plot/summarize_data.py)."""
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """The columns of a kind of summary; `quantiles` are column → quantile."""
-
-    operation: str
-    label: str
-    bytes: str
-    nodes: str
-    ppn: str
-    median: str
-    quantiles: dict[str, str]
-
-    def needed(self) -> list[str]:
-        names = [self.operation, self.label, "array_dim", self.bytes, self.nodes, self.ppn, self.median]
-        return [*names, *self.quantiles]
-
-
-_SUMMARY = _Columns(
-    *("collective", "algorithm_label", "buffer_bytes", "nodes", "ppn", "median_ns"),
-    {"min_ns": "0", "p10_ns": "0.1", "p25_ns": "0.25", "p75_ns": "0.75", "p90_ns": "0.9", "max_ns": "1"},
-)
-_AGGREGATED = _Columns(
-    *("collective_type", "algo_name", "buffer_size", "nnodes", "tasks_per_node", "median"),
-    {
-        "min": "0",
-        "percentile_10": "0.1",
-        "percentile_25": "0.25",
-        "percentile_75": "0.75",
-        "percentile_90": "0.9",
-        "max": "1",
-    },
-)
+_QUANTILES = {"min_ns": "0", "p10_ns": "0.1", "p25_ns": "0.25", "p75_ns": "0.75", "p90_ns": "0.9", "max_ns": "1"}
+_NEEDED = ("collective", "algorithm_label", "array_dim", "buffer_bytes", "nodes", "ppn", "median_ns", *_QUANTILES)
+"""Columns of a summary of several runs."""
+_AGGREGATED = {
+    "collective": "collective_type",
+    "algorithm_label": "algo_name",
+    "buffer_bytes": "buffer_size",
+    "nodes": "nnodes",
+    "ppn": "tasks_per_node",
+    "median_ns": "median",
+    "min_ns": "min",
+    "max_ns": "max",
+    **{f"p{percent}_ns": f"percentile_{percent}" for percent in (10, 25, 75, 90)},
+}
+"""Their names in the aggregated summary of one run."""
 _METADATA = ("timestamp", "test_id", "nnodes", "tasks_per_node", "collective_type")
 _ALLOCATION = ("MPI_Rank", "allocation")
 
@@ -89,14 +68,6 @@ class _Job:
     ranks: int
     nodes: int
     ppn: int
-
-    def fields(self) -> dict[str, Any]:
-        return {
-            "ranks": self.ranks,
-            "nodes": self.nodes,
-            "ppn": self.ppn,
-            "mapping": "node" if self.ppn == 1 else "",
-        }
 
 
 def recognises(path: Path, text: str) -> bool:
@@ -116,7 +87,7 @@ def read(path: Path, text: str, given: Given) -> Imported:
     if first == ["highest"]:
         _raw(path, text, imported)
     elif first == ["collective"]:
-        _summary(path, text, _SUMMARY, given, imported)
+        _summary(path, text, {}, given, imported)
     elif first == ["collective_type"]:
         _summary(path, text, _AGGREGATED, given, imported)
     else:
@@ -124,44 +95,42 @@ def read(path: Path, text: str, given: Given) -> Imported:
     return imported
 
 
-def _summary(path: Path, text: str, columns: _Columns, given: Given, imported: Imported) -> None:
+def _summary(path: Path, text: str, names: Mapping[str, str], given: Given, imported: Imported) -> None:
+    """A row a point; `names`: what the file calls columns of `_NEEDED`, where that differs."""
     beside = 0
     shapes: set[str] = set()
     raw = {str(file.relative_to(path.parent)) for file in reading.below(path.parent, "*/*_*.csv")}
-    for where, row in rows(path, text, columns.needed()):
-        if columns is _AGGREGATED and _raw_names(row) & raw:
+    job = _allocation(path.parent) if names else None
+    for where, of_file in rows(path, text, [names.get(name, name) for name in _NEEDED]):
+        row = of_file | {name: of_file[names.get(name, name)] for name in _NEEDED}
+        if names and _raw_names(row) & raw:
             beside += 1
             continue
-        label, array_dim = row[columns.label], count(row, "array_dim", where)
-        element_B, rest = divmod(count(row, columns.bytes, where), array_dim)
+        array_dim = count(row, "array_dim", where)
+        element_B, rest = divmod(count(row, "buffer_bytes", where), array_dim)
         if rest:
             raise RequestError(
-                f"{where}: {columns.bytes} {row[columns.bytes]} is no multiple of array_dim {array_dim}",
+                f"{where}: {row['buffer_bytes']} bytes are no multiple of array_dim {array_dim}",
                 "correct or remove that row",
             )
-        nodes, ppn = _product(row, columns.nodes, where), count(row, columns.ppn, where)
+        nodes, ppn = _product(row, "nodes", where), count(row, "ppn", where)
         ranks = count(row, "ranks", where) if "ranks" in row else nodes * ppn
-        job = _allocation(path.parent) if columns is _AGGREGATED else None
-        quantiles = {quantile: time_s(row, name, where, 1e-9) for name, quantile in columns.quantiles.items()}
-        value = time_s(row, columns.median, where, 1e-9)
-        if (
-            list(quantiles.values()) != sorted(quantiles.values())
-            or not quantiles["0"] <= value <= quantiles["1"]
-        ):
+        quantiles = {quantile: time_s(row, name, where, 1e-9) for name, quantile in _QUANTILES.items()}
+        value = time_s(row, "median_ns", where, 1e-9)
+        rising = list(quantiles.values())
+        if rising != sorted(rising) or not rising[0] <= value <= rising[-1]:
             raise RequestError(f"{where}: the quantiles of this row do not rise", "correct or remove that row")
-        shapes |= {row.get("torus_shape", row[columns.nodes])} - {str(nodes), ""}
+        shapes |= {row.get("torus_shape", row["nodes"])} - {str(nodes), ""}
         _add(
             imported,
-            (row[columns.operation], label, array_dim, element_B),
+            where,
+            (row["collective"], row["algorithm_label"], array_dim, element_B),
             job or _Job(ranks, nodes, ppn),
-            {
-                "system": row.get("system") or given.system or path.name.partition(".")[0],
-                "mpi": row["mpi"] if "mpi" in row else _library(row),
-                "variant": _variant(row, row.get("datatype", "")),
-                "value": value,
-                "quantiles": quantiles,
-                "origin": where,
-            },
+            system=row.get("system") or given.system or path.name.partition(".")[0],
+            mpi=row["mpi"] if "mpi" in row else _library(row),
+            variant=_variant(row, row.get("datatype", "")),
+            value=value,
+            quantiles=quantiles,
         )
     if beside:
         imported.not_imported.append(
@@ -172,7 +141,7 @@ def _summary(path: Path, text: str, columns: _Columns, given: Given, imported: I
 
 def _raw_names(row: dict[str, str]) -> set[str]:
     """Names of an aggregated row's per-iteration file; older versions of PICO leave out the type."""
-    stem = f"{row.get('test_id', '')}/{row['array_dim']}_{row['algo_name']}"
+    stem = f"{row.get('test_id', '')}/{row['array_dim']}_{row['algorithm_label']}"
     return {f"{stem}_{row.get('datatype', _PLAIN_TYPE)}.csv", f"{stem}.csv"}
 
 
@@ -185,7 +154,7 @@ def _raw(path: Path, text: str, imported: Imported) -> None:
         )
     names = header(text)
     if len(names) > 1:
-        imported.warnings.append(f"{path}: the columns of single ranks are not kept, the slowest rank's is")
+        imported.warn(str(path), "the columns of single ranks are not kept, the slowest rank's is")
     values, warmed = _iterations(path, text, len(names), imported)
     if not values:
         return
@@ -194,28 +163,26 @@ def _raw(path: Path, text: str, imported: Imported) -> None:
     warm_up = 0 if warmed else int(len(values) * _WARM_UP)
     kept = [value for value in values[warm_up:] if value > 0]
     if zeros := len(values) - warm_up - len(kept):
-        imported.warnings.append(f"{path}: {zeros} times of 0 ns are set aside")
+        imported.warn(str(path), f"{zeros} times of 0 ns are set aside")
     if not kept:
-        imported.warnings.append(f"{path}: no time is left, so nothing is imported")
+        imported.warn(str(path), "no time is left, so nothing is imported")
         return
     set_aside = [index for index, value in enumerate(values) if index < warm_up or value == 0]
     folder = Path(os.path.realpath(path)).parent
     _add(
         imported,
+        f"{path}:2",
         (row["collective_type"], name[2], int(name[1]), _ELEMENT_B[name[3] or _PLAIN_TYPE]),
         _allocation(folder.parent) or _allocation(folder) or _Job(nodes * ppn, nodes, ppn),
-        {
-            "system": system,
-            "mpi": _library(row),
-            "variant": _variant(row, name[3] or ""),
-            "value": median(kept) * 1e-9,
-            "samples": [value * 1e-9 for value in values],
-            # PICO runs no warm-up of its own: its first iterations are that.
-            "disturbed": len(set_aside),
-            "disturbed_at": set_aside,
-            "batch": 1,
-            "origin": f"{path}:2",
-        },
+        system=system,
+        mpi=_library(row),
+        variant=_variant(row, name[3] or ""),
+        value=median(kept) * 1e-9,
+        samples=[value * 1e-9 for value in values],
+        # PICO runs no warm-up of its own: its first iterations are that.
+        disturbed=len(set_aside),
+        disturbed_at=set_aside,
+        batch=1,
     )
 
 
@@ -231,7 +198,7 @@ def _iterations(path: Path, text: str, columns: int, imported: Imported) -> tupl
             continue
         fields = content.split(",")
         if number == len(lines):
-            imported.warnings.append(f"{path}:{number}: the last line may be cut short, left out: {content[:80]}")
+            imported.warn(f"{path}:{number}", f"the last line may be cut short, left out: {content[:80]}")
         elif len(fields) != columns or not all(map(is_size, fields)) or int(fields[0]) * 1e-9 > LONGEST_S:
             raise RequestError(
                 f"{path}:{number}: {content[:80]!r} is no time in ns of each column",
@@ -297,29 +264,29 @@ def _algorithm(label: str) -> str:
     return re.sub(r"_(ompi|mpich)$", "", label)
 
 
-def _add(imported: Imported, point: tuple[str, str, int, int], job: _Job, fields: dict[str, Any]) -> None:
+def _add(imported: Imported, where: str, point: tuple[str, str, int, int], job: _Job, **measured: Any) -> None:
     name, label, array_dim, element_B = point
     operation = name.lower()
     if operation not in _COLLECTIVES:
-        known = ", ".join(_COLLECTIVES)
-        raise RequestError(f"{fields['origin']}: unknown collective {name!r}", f"known: {known}")
-    size = element_B * (array_dim // job.ranks if sizes_are_blocks(operation) else array_dim)
-    if size == 0:
-        imported.warnings.append(
-            f"{fields['origin']}: left out: {array_dim} elements are no block for each of {job.ranks} ranks"
-        )
+        raise RequestError(f"{where}: unknown collective {name!r}", f"known: {', '.join(_COLLECTIVES)}")
+    size_B = element_B * (array_dim // job.ranks if sizes_are_blocks(operation) else array_dim)
+    if size_B == 0:
+        imported.warn(where, f"left out: {array_dim} elements are no block for each of {job.ranks} ranks")
         return
-    imported.records.append(
-        Record(
-            source="pico",
-            operation=operation,
-            algorithm=_algorithm(label),
-            bytes=size,
-            statistic="max_over_ranks",
-            **job.fields(),
-            **fields,
-        )
+    record = Record(
+        source="pico",
+        operation=operation,
+        algorithm=_algorithm(label),
+        bytes=size_B,
+        statistic="max_over_ranks",
+        ranks=job.ranks,
+        nodes=job.nodes,
+        ppn=job.ppn,
+        mapping="node" if job.ppn == 1 else "",
+        origin=where,
+        **measured,
     )
+    imported.records.append(record)
 
 
 importers.register("pico")(Importer("PICO csv", recognises, read))

@@ -68,13 +68,13 @@ def _read_table(path: Path, text: str, imported: Imported) -> None:
         if rank in {*map(str, of_words[-1])}:
             of_words.append({})
         if not rank.isdecimal() or len(rank) > 9:
-            imported.warnings.append(f"{where}: {rank!r} is no process; left out")
+            imported.warn(where, f"{rank!r} is no process; left out")
             continue
         of_words[-1][int(rank)] = (where, row)
     for (ranks, *words), of_words in rings.items():
         for ring in of_words:
             if not _is_whole(ring, int(ranks)):
-                imported.warnings.append(f"{path}: a ring of {ranks} has rows of {len(ring)} of them; left out")
+                imported.warn(str(path), f"a ring of {ranks} has rows of {len(ring)} of them; left out")
                 continue
             named = {name: word for name, word in zip(_WORDS, words, strict=True) if word}
             imported.apps.append(_of_rows([ring[rank] for rank in range(int(ranks))], named))
@@ -85,15 +85,14 @@ def _of_rows(ring: Sequence[tuple[str, dict[str, str]]], words: Mapping[str, str
     cycles = [count(row, "N", where) for where, row in ring]
     variances = [float(row["var"]) if is_number(row.get("var", "")) else math.nan for _, row in ring]
     slowest = max(range(len(ring)), key=means_s.__getitem__)
-    answer: dict[str, object] = {"cycles": cycles[slowest]}
-    bounds = {}
-    if all(map(math.isfinite, variances)):
-        answer |= {"variances_s2": [1e-12 * variance for variance in variances]}
-        if cycles[slowest] > 1:
-            # The mean of so many cycles is as good as normal.
-            reach_s = NORMAL * 1e-6 * math.sqrt(variances[slowest] / (cycles[slowest] - 1))
-            bounds = {"low_s": means_s[slowest] - reach_s, "high_s": means_s[slowest] + reach_s}
-    return _run(means_s, answer, words, bounds)
+    if not all(map(math.isfinite, variances)):
+        return _run(means_s, cycles[slowest], words)
+    run = _run(means_s, cycles[slowest], words, variances_s2=[1e-12 * variance for variance in variances])
+    if cycles[slowest] == 1:
+        return run
+    # The mean of so many cycles is as good as normal.
+    reach_s = NORMAL * 1e-6 * math.sqrt(variances[slowest] / (cycles[slowest] - 1))
+    return run.model_copy(update={"low_s": run.time_s - reach_s, "high_s": run.time_s + reach_s})
 
 
 def _read_text(path: Path, text: str, given: Given, imported: Imported) -> None:
@@ -108,10 +107,10 @@ def _read_text(path: Path, text: str, given: Given, imported: Imported) -> None:
         ring = open_rings.pop(ranks, {})
         if ring and _is_whole(ring, ranks or len(ring)):
             means_s = [ring[rank][0] for rank in sorted(ring)]
-            imported.apps.append(_run(means_s, {"cycles": ring[0][1]}, {}, {}))
+            imported.apps.append(_run(means_s, ring[0][1], {}))
         elif ring:
             of = f" of {ranks}" if ranks else ""
-            imported.warnings.append(f"{path}: a ring{of} has wall times of {len(ring)} processes; left out")
+            imported.warn(str(path), f"a ring{of} has wall times of {len(ring)} processes; left out")
 
     for line in split_lines(text):
         if received := _RECEIVED.search(line.text):
@@ -120,13 +119,13 @@ def _read_text(path: Path, text: str, given: Given, imported: Imported) -> None:
         walltime = _WALLTIME.search(line.text)
         if walltime is None:
             if "# walltime" in line.text:
-                imported.warnings.append(f"{path}:{line.number}: no whole line of a wall time; left out")
+                imported.warn(f"{path}:{line.number}", "no whole line of a wall time; left out")
             continue
         rank, cycles = int(walltime[1]), int(walltime[2])
         ranks = ranks_of.pop(rank, None) or given.ranks
         mean_s = _mean_s(walltime[3], walltime[4], cycles)
         if mean_s is None or (ranks is not None and rank >= ranks):
-            imported.warnings.append(f"{path}:{line.number}: no time of a cycle of process {rank}; left out")
+            imported.warn(f"{path}:{line.number}", f"no time of a cycle of process {rank}; left out")
             continue
         if rank in open_rings.get(ranks, {}):
             close(ranks)
@@ -151,26 +150,18 @@ def _mean_s(total: str, average: str, cycles: int) -> float | None:
 
 
 def _run(
-    means_s: Sequence[float],
-    answer: Mapping[str, object],
-    parameters: Mapping[str, str],
-    bounds: Mapping[str, float],
+    means_s: Sequence[float], cycles: int, words: Mapping[str, str], **statistics: Sequence[float]
 ) -> AppRecord:
-    of_launch = {name: word for name, word in parameters.items() if name in ("mapping", "variant")}
+    of_launch = {name: word for name, word in words.items() if name in ("mapping", "variant")}
+    of_ranks = {"positions": list(range(len(means_s))), "means_s": list(means_s), **statistics}
     return AppRecord.model_validate(
         {
             "operation": "ring",
             "ranks": len(means_s),
-            "parameters": {name: word for name, word in parameters.items() if name not in of_launch},
+            "parameters": {name: word for name, word in words.items() if name not in of_launch},
             "time_s": max(means_s),
-            "answer": {
-                "statistic": "max_over_ranks",
-                "positions": list(range(len(means_s))),
-                "means_s": list(means_s),
-                **answer,
-            },
+            "answer": {"statistic": "max_over_ranks", "cycles": cycles, **of_ranks},
             **of_launch,
-            **bounds,
         }
     )
 

@@ -42,7 +42,7 @@ def read(path: Path, text: str, _given: Given) -> Imported:
         low, high = row[9], row[10]
         is_time = is_number(low) and is_number(high) and 0 < float(low) <= float(high) <= LONGEST_S
         if not is_time or min(whole) < 1 or ranks > LARGEST:
-            imported.warnings.append(f"{path}:{line.number}: no sizes, or no interval of a time; left out")
+            imported.warn(f"{path}:{line.number}", "no sizes, or no interval of a time; left out")
             continue
         names = (f"{letter}{axis}" for letter in "np" for axis in "xyz")
         imported.apps.append(

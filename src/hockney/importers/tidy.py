@@ -39,7 +39,7 @@ def read(path: Path, _text: str, given: Given) -> Imported:
     imported = Imported(tool="tidy table", is_of_given_statistic=not frame.attrs["says_statistic"])
     lost = [name for name in _NOT_KEPT if name in frame.columns and bool(frame[name].notna().any())]
     if lost:
-        imported.warnings.append(f"{path}: records have no field for {', '.join(lost)}; not kept")
+        imported.warn(str(path), f"records have no field for {', '.join(lost)}; not kept")
     for name in table.STATED:
         if stated := _by_channel(frame, name):
             imported.metadata[name] = stated

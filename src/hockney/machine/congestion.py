@@ -10,7 +10,7 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.models.effects.base import Effect
-from hockney.models.views import Statement
+from hockney.models.views import Statement, statement
 from hockney.network.topologies.base import Network, parse_spec
 from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.study import study
@@ -134,18 +134,17 @@ def _of_effects(effects: list[Effect], network: Network | None) -> Congestion | 
     if measured:
         worst, effect = max(measured, key=lambda entry: entry[0].value)
         number = f"{worst.value:.3g}"
-        return Congestion(_defined(effect, f"C = {number}", f"C = {number}"), worst.value, network)
+        return Congestion(_defined(effect, f"C = {number}"), worst.value, network)
     for effect in effects:
         if (per_root := effect.parameters.get("C_per_cbrt_P")) is not None:
             number = f"{per_root.value:.3g}"
             # Hoefler et al. 2010 have it from the farthest pairing, which a tornado exceeds.
-            defined = _defined(effect, f"C = {number}·∛P", rf"C = {number}\sqrt[3]{{P}}")
-            return Congestion(defined, None, network, is_bound=False)
+            return Congestion(_defined(effect, f"C = {number}·∛P"), None, network, is_bound=False)
     return None
 
 
-def _defined(effect: Effect, text: str, latex: str) -> Statement:
-    return Statement(text=text, latex=latex, source=effect.source or "effect congestion, measured")
+def _defined(effect: Effect, text: str) -> Statement:
+    return statement(text, source=effect.source or "effect congestion, measured")
 
 
 def _of_network(network: Network) -> Congestion:
@@ -158,11 +157,7 @@ def _of_network(network: Network) -> Congestion:
         except RequestError:
             return _by_distance(network)
     source = f"{network.spec}: the worst permutation, all links of a node sending; {how}"
-    return Congestion(
-        Statement(text=f"C = {worst:.3g}", latex=f"C = {worst:.3g}", source=source),
-        worst,
-        network,
-    )
+    return Congestion(statement(f"C = {worst:.3g}", source=source), worst, network)
 
 
 def _assigned(network: Network) -> float:
@@ -207,5 +202,4 @@ def _by_distance(network: Network) -> Congestion:
         everybody = Allocated(Links.of(network), np.arange(network.nodes))
         far = study(everybody, traffic="worst_pairing", routing="shortest", size_B=1.0).factor_of_all_links
     source = f"{network.spec}: every node with the farthest other, all its links sending; {_NO_BOUND}"
-    statement = Statement(text=f"C = {far:.3g}", latex=f"C = {far:.3g}", source=source)
-    return Congestion(statement, far, network, is_bound=False)
+    return Congestion(statement(f"C = {far:.3g}", source=source), far, network, is_bound=False)

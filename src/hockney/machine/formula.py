@@ -8,6 +8,7 @@ from __future__ import annotations
 from hockney.machine.file import Entry, at_level
 from hockney.models import _lines
 from hockney.models.base import JOIN, Fit, Parameter, Regime
+from hockney.models.views import latex as mathematics
 from hockney.units import format_bytes, format_bytes_rounded, format_rate, format_time
 
 MESSAGES = {"bidirectional": 2}
@@ -17,8 +18,6 @@ OVERSUBSCRIBED = "measured with more ranks than cores: not a latency"
 
 NOTHING_BESIDE = 1e-3
 """An end of an interval below this share of the other would change none of its three digits: it is zero."""
-
-_LATEX_RELATION = {"<": "<", "≤": "\\le", "≥": "\\ge"}
 
 
 def formulas(fit: Fit) -> list[str]:
@@ -44,12 +43,11 @@ def regime_of(fit: Fit, size_B: float) -> int:
 
 def latex(fit: Fit) -> str:
     """The right-hand side and all: `T(n) = …`, with `cases` (amsmath) where there are several regimes."""
-    if len(fit.regimes) == 1:
-        return f"T(n) = {latex_right_side(fit.regimes[0])}"
-    rows = [
-        f"  {latex_right_side(regime)} & \\text{{for }} {_latex_domain(fit, index)}"
-        for index, regime in enumerate(fit.regimes)
-    ]
+    sides = [mathematics(right_side(regime)) for regime in fit.regimes]
+    if len(sides) == 1:
+        return f"T(n) = {sides[0]}"
+    sizes = [mathematics(domain(fit, index).partition(" (")[0]) for index in range(len(sides))]
+    rows = [f"  {side} & \\text{{for }} {size}" for side, size in zip(sides, sizes, strict=True)]
     return "T(n) = \\begin{cases}\n" + " \\\\\n".join(rows) + "\n\\end{cases}"
 
 
@@ -135,60 +133,20 @@ def right_side(regime: Regime) -> str:
     return f"{stated(regime.alpha_s)} {'+' if beta > 0 else '−'} {per_byte}"
 
 
-def _bounds(fit: Fit, index: int) -> tuple[str, str, str]:
-    """Lower bound, its relation, upper bound ('' for none), of a regime. A break belongs to the regime below."""
-    regime = fit.regimes[index]
-    open_below = index > 0 and fit.regimes[index - 1].max_B == regime.min_B
-    return (
-        format_bytes(int(regime.min_B)),
-        "<" if open_below else "≤",
-        "" if regime.max_B is None else format_bytes(int(regime.max_B)),
-    )
-
-
 def domain(fit: Fit, index: int) -> str:
-    """The message sizes of one regime, with its label: `0 ≤ n ≤ 4 KiB (eager)`."""
+    """The message sizes of one regime, with its label: `0 ≤ n ≤ 4 KiB (eager)`.
+
+    A break belongs to the regime below it.
+    """
     regime = fit.regimes[index]
     label = f" ({regime.label})" if regime.label else ""
-    low, relation, high = _bounds(fit, index)
-    low = "0" if low == "0 B" else low
+    is_open = index > 0 and fit.regimes[index - 1].max_B == regime.min_B
+    low = format_bytes(int(regime.min_B)) if int(regime.min_B) else "0"
     if regime.is_of_empty:
         return f"n = 0{label}"
-    if high:
-        return f"{low} {relation} n ≤ {high}{label}"
-    return f"n {'>' if relation == '<' else '≥'} {low}{label}"
-
-
-def latex_quantity(text: str) -> str:
-    """`0.21 µs` → `0.21\\,\\mu\\mathrm{s}`."""
-    number, _, unit = text.partition(" ")
-    number = number.replace("−", "-")
-    mantissa, e, exponent = number.partition("e")
-    number = f"{mantissa} \\times 10^{{{int(exponent)}}}" if e else number
-    prefix, unit = ("\\mu", unit[1:]) if unit.startswith("µ") else ("", unit)
-    return f"{number}\\,{prefix}\\mathrm{{{unit}}}" if unit else number
-
-
-def latex_right_side(regime: Regime) -> str:
-    """`right_side` in mathematics."""
-    alpha, beta = _terms(regime)
-    constant = latex_quantity(stated(regime.alpha_s))
-    if beta == 0:
-        return constant
-    per_byte = f"\\frac{{n}}{{{latex_quantity(slope(regime.beta_s_per_B))}}}"
-    if alpha == 0:
-        return per_byte if beta > 0 else f"-{per_byte}"
-    return f"{constant} {'+' if beta > 0 else '-'} {per_byte}"
-
-
-def _latex_domain(fit: Fit, index: int) -> str:
-    if fit.regimes[index].is_of_empty:
-        return "n = 0"
-    low, relation, high = _bounds(fit, index)
-    low = "0" if low == "0 B" else latex_quantity(low)
-    if high:
-        return f"{low} {_LATEX_RELATION[relation]} n \\le {latex_quantity(high)}"
-    return f"n {'>' if relation == '<' else _LATEX_RELATION['≥']} {low}"
+    if regime.max_B is not None:
+        return f"{low} {'<' if is_open else '≤'} n ≤ {format_bytes(int(regime.max_B))}{label}"
+    return f"n {'>' if is_open else '≥'} {low}{label}"
 
 
 def published(source: str) -> str:

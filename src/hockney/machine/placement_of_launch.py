@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
-from pydantic import ValidationError
 
 from hockney.errors import RequestError
 from hockney.machine.placement import Ids, Placement
 from hockney.records.answers import RankPlace
+from hockney.records.journal import LaunchLine
 
 
-def placement_of_launch(launch: Mapping[str, Any], ranks: int) -> Placement:
-    """The placement of the first `ranks` ranks of a launch (a line of launches.jsonl), as they reported it.
+def placement_of_launch(launch: LaunchLine, ranks: int) -> Placement:
+    """The placement of the first `ranks` ranks of a launch, as they reported it.
 
-    Localities are those of `hockney.runner.topology`. RequestError where the launch has no places (an import, a
-    damaged line) or fewer ranks.
+    Localities are those of `hockney.runner.topology`. RequestError where the launch has no places (an import) or
+    fewer ranks.
     """
-    places = sorted(_reported(launch.get("ranks")), key=lambda place: place.rank)
+    places = sorted(launch.ranks, key=lambda place: place.rank)
     if not places:
         raise RequestError(
-            f"launch {launch.get('id', '')!r} does not tell where its ranks were",
-            "give a system file and a mapping",
+            f"launch {launch.id!r} does not tell where its ranks were", "give a system file and a mapping"
         )
     if not 1 <= ranks <= len(places):
         raise RequestError(
-            f"{ranks} ranks asked for; launch {launch.get('id', '')!r} has {len(places)}",
-            "ask for 1 to that many",
+            f"{ranks} ranks asked for; launch {launch.id!r} has {len(places)}", "ask for 1 to that many"
         )
     return _placement(places[:ranks])
-
-
-def _reported(ranks: object) -> list[RankPlace]:
-    try:
-        return [RankPlace.model_validate(place) for place in ranks] if isinstance(ranks, list) else []
-    except ValidationError:
-        return []
 
 
 def _placement(places: Sequence[RankPlace]) -> Placement:

@@ -3,41 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+
+from pydantic import BaseModel
 
 from hockney.machine.file import Host, HostCache, HostCpu, LaunchProvenance, MeasuredSystem, MpiLibrary
+from hockney.records.answers import RankPlace
 from hockney.records.effect_record import EffectRecord
+from hockney.records.journal import HostLine, LaunchLine
 from hockney.records.record import Record
-
-LaunchLine = Mapping[str, Any]
-"""One line of launches.jsonl; every field may be absent."""
 
 
 def system_of(launches: Iterable[LaunchLine], names: Sequence[str]) -> MeasuredSystem:
     """Hosts with the caches and CPUs that their ranks reported; `names` are the systems the records name."""
     hosts: dict[str, Host] = {}
     for launch in launches:
-        for line in launch.get("hosts") or []:
-            known = {name: line[name] for name in Host.model_fields if line.get(name) is not None}
-            hosts.setdefault(str(line["host"]), Host.model_validate(known))
-        for rank in launch.get("ranks") or []:
-            name = str(rank["host"])
-            _add_rank(hosts.setdefault(name, Host(host=name)), rank)
+        for line in launch.hosts:
+            hosts.setdefault(line.host, Host.model_validate(_said(line, Host)))
+        for rank in launch.ranks:
+            _add_rank(hosts.setdefault(rank.host, Host(host=rank.host)), rank)
     for host in hosts.values():
         host.topology.sort(key=lambda cpu: cpu.cpu)
         host.caches.sort(key=lambda cache: (cache.level, cache.type, cache.shared))
     return MeasuredSystem(name=", ".join(names), hosts=[hosts[name] for name in sorted(hosts)])
 
 
-def _add_rank(host: Host, rank: LaunchLine) -> None:
-    for line in rank.get("caches") or []:
-        cache = HostCache.model_validate({name: line[name] for name in HostCache.model_fields if name in line})
+def _said(line: HostLine | RankPlace, kind: type[BaseModel]) -> dict[str, object]:
+    """What a line says of the fields of a model."""
+    return {
+        name: value for name, value in line.as_said().items() if name in kind.model_fields and value is not None
+    }
+
+
+def _add_rank(host: Host, rank: RankPlace) -> None:
+    for line in rank.caches:
+        cache = HostCache.model_validate(line, from_attributes=True)
         if cache not in host.caches:
             host.caches.append(cache)
-    if rank.get("cpu") is None or any(cpu.cpu == rank["cpu"] for cpu in host.topology):
-        return
-    known = {name: rank[name] for name in HostCpu.model_fields if rank.get(name) is not None}
-    host.topology.append(HostCpu.model_validate(known))
+    if rank.cpu is not None and all(cpu.cpu != rank.cpu for cpu in host.topology):
+        host.topology.append(HostCpu.model_validate(_said(rank, HostCpu)))
 
 
 def libraries_of(
@@ -47,15 +50,14 @@ def libraries_of(
     words = {record.launch: record.mpi for record in records}
     groups: dict[tuple[str, ...], list[LaunchLine]] = {}
     for launch in launches:
-        mpi = launch.get("mpi")
-        if mpi:
-            groups.setdefault(tuple(str(mpi.get(name, "")) for name in _MPI_FIELDS), []).append(launch)
+        if launch.mpi:
+            groups.setdefault(tuple(str(launch.mpi.get(name, "")) for name in _MPI_FIELDS), []).append(launch)
     libraries = [
         MpiLibrary(
             # A launch that failed has no record to name its MPI.
-            name=next(filter(None, (words.get(str(launch.get("id"))) for launch in group)), ""),
+            name=next(filter(None, (words.get(launch.id) for launch in group)), ""),
             **dict(zip(_MPI_FIELDS, fields, strict=True)),
-            settings=_common([_settings(launch) for launch in group]),
+            settings=_common([launch.settings for launch in group]),
         )
         for fields, group in groups.items()
     ]
@@ -68,33 +70,25 @@ _MPI_FIELDS = ("kind", "version", "standard", "library", "wrapper", "launcher", 
 
 def launches_of(launches: Sequence[LaunchLine], used: set[str]) -> list[LaunchProvenance]:
     """Provenance of the launches in `used`; settings that all of them share stand with the library instead."""
-    selected = [launch for launch in launches if str(launch.get("id", "")) in used]
     shared: dict[str, dict[str, str]] = {}
     for launch in launches:
-        kind = str(launch.get("mpi"))
-        shared[kind] = _common([shared[kind], _settings(launch)]) if kind in shared else _settings(launch)
+        kind = str(launch.mpi)
+        shared[kind] = _common([shared.get(kind, launch.settings), launch.settings])
     return [
         LaunchProvenance(
-            id=str(launch["id"]),
-            time=str(launch.get("time", "")),
-            argv=[str(word) for word in launch.get("argv") or []],
-            environment={str(k): str(v) for k, v in (launch.get("environment") or {}).items()},
-            variant=str(launch.get("variant", "")),
-            settings={
-                name: value
-                for name, value in _settings(launch).items()
-                if name not in shared[str(launch.get("mpi"))]
-            },
-            imported=str(launch.get("imported", "")),
-            tool=str(launch.get("tool", "")),
-            warnings=[str(text) for text in launch.get("warnings") or []],
+            id=launch.id,
+            time=launch.time,
+            argv=launch.argv,
+            environment=launch.environment,
+            variant=launch.variant,
+            settings=dict(item for item in launch.settings.items() if item[0] not in shared[str(launch.mpi)]),
+            imported=launch.imported,
+            tool=launch.tool,
+            warnings=launch.warnings,
         )
-        for launch in selected
+        for launch in launches
+        if launch.id in used
     ]
-
-
-def _settings(launch: LaunchLine) -> dict[str, str]:
-    return {str(name): str(value) for name, value in (launch.get("settings") or {}).items()}
 
 
 def _common(settings: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -55,7 +55,7 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         *([] if contents.records or contents.frame.empty else _of_table(contents.frame)),
         marked(marks_of(entries, contents)),
     )
-    said = [str(text) for launch in contents.launches for text in launch.get("warnings") or ()]
+    said = [text for launch in contents.launches for text in launch.warnings]
     return list(dict.fromkeys([*filter(None, checks), *said]))
 
 

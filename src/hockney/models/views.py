@@ -22,35 +22,85 @@ class Statement(BaseModel):
     source: str = Field(default="", description="the paper and its equation, or the measurement, behind it")
 
 
-_QUANTITY = re.compile(r"(?<![\w.])(\d[\d.]*(?:e[+-]?\d+)?) ((?:[nµmkMGT]?(?:s|B)|hops?)(?:/[sB])?)(?!\w)")
-_SYMBOLS = {
+_QUANTITY = re.compile(
+    r"(?<![\w.])(n / )?(\d[\d.]*)(?:e([+-]?\d+))? "
+    r"(µ?)((?:[nmkKMGT]i?)?(?:s|B|bit)(?:/[sB])?|million/s|hops?)(?!\w)"
+)
+"""A number with its unit; what is below `n /` becomes a fraction."""
+SYMBOLS = {
+    "α": r"\alpha ",
+    "β": r"\beta ",
+    "γ": r"\gamma ",
+    "λ": r"\lambda ",
+    "σ": r"\sigma ",
+    "Σ": r"\Sigma ",
+    "Θ": r"\Theta ",
+    "Ω": r"\Omega ",
+    "µ": r"\mu ",
+    "·": r" \cdot ",
+    "×": r"\times ",
+    "÷": r"\div ",
+    "±": r"\pm ",
+    "−": "-",
+    "≤": r"\le ",
+    "≥": r"\ge ",
+    "≈": r"\approx ",
+    "→": r"\to ",
+    "∈": r"\in ",
+    "∞": r"\infty ",
+    "⌈": r"\lceil ",
+    "⌉": r"\rceil ",
+    "⌊": r"\lfloor ",
+    "⌋": r"\rfloor ",
+    "∛": r"\sqrt[3]{\;}",
+    "½": r"\tfrac{1}{2}",
+    "₁": "_1",
+    "₂": "_2",
+    "ₙ": "_n",
+    "²": "^2",
+    "³": "^3",
+    "⁴": "^4",
+}
+"""Signs of formulas in LaTeX's mathematics."""
+_WORDS = {
     "T_contiguous": "T_c",
     "wait(": "t_wait(",
     "mean T": r"\overline{T}",
+    "effective bisection bandwidth": r"B_{\mathrm{eff}}",
+    "for odd k": r"\text{ for odd } k",
+    "for even k": r"\text{ for even } k",
+    "∛P": r"\sqrt[3]{P}",
     "n·": r"n\,",
     "k·": r"k\,",
-    "·": r"\cdot",
-    "−": "-",
-    "≤": r"\le",
-    "≥": r"\ge",
-    "≈": r"\approx",
-    "Θ": r"\Theta",
-    "Ω": r"\Omega",
-    "effective bisection bandwidth": r"B_{\mathrm{eff}}",
+    "log₂": r"\log_2 ",
+    "log P": r"\log P",
 }
 
 
-def statement(text: str, where: str = "", source: str = "", latex: str = "") -> Statement:
-    """A statement whose LaTeX, where none is given, is that of its text: `2 µs` → `2\\,\\mathrm{\\mu s}`."""
-    if not latex:
-        latex = _QUANTITY.sub(r"\1\\,\\mathrm{\2}", text).replace("µ", r"\mu ")
-        for sign, symbol in _SYMBOLS.items():
-            latex = latex.replace(sign, symbol)
-        # What is more than a letter below a symbol stands in braces; a lone l is a script one.
-        latex = re.sub(r"(?<=[a-zA-Z])_([a-z]{2,})", r"_{\1}", latex)
-        latex = re.sub(r"\b(max|min)\(", r"\\\1(", latex)
-        latex = re.sub(r"(?<![\w\\])l(?!\w)", r"\\ell", latex)
-    return Statement(text=text, latex=latex, where=where, source=source)
+def latex(text: str) -> str:
+    """A formula in LaTeX's mathematics: `2 µs` → `2\\,\\mu\\mathrm{s}`."""
+    text = _QUANTITY.sub(_quantity, text)
+    text = re.sub(r"; (not a bound[^:]*:)", r";\\quad \\text{\1 }", text)
+    for sign, symbol in (_WORDS | SYMBOLS).items():
+        text = text.replace(sign, symbol)
+    # What is more than a letter below a symbol stands in braces; a lone l is a script one.
+    text = re.sub(r"(?<=[a-zA-Z])_([a-z]{2,})", r"_{\1}", text)
+    text = re.sub(r"\b(max|min)\(", r"\\\1(", text)
+    text = re.sub(r"(?<![\w\\])l(?!\w)", r"\\ell", text)
+    text = re.sub(r"(\\(?:[a-z]+|Theta)) +(?=[),_^])|(\\Theta) +(?=\()", r"\1\2", text)
+    return re.sub(r" +", " ", text).strip()
+
+
+def _quantity(match: re.Match[str]) -> str:
+    below, number, exponent, micro, unit = match.groups()
+    power = rf" \times 10^{{{int(exponent)}}}" if exponent else ""
+    written = number + power + r"\," + micro.replace("µ", r"\mu") + rf"\mathrm{{{unit}}}"
+    return rf"\frac{{n}}{{{written}}}" if below else written
+
+
+def statement(text: str, where: str = "", source: str = "", mathematics: str = "") -> Statement:
+    """A statement whose LaTeX, where none is given, is that of its text."""
+    return Statement(text=text, latex=mathematics or latex(text), where=where, source=source)
 
 
 class Views(BaseModel):

@@ -10,3 +10,5 @@ from hockney.predict.options import EffectOptions as EffectOptions
 from hockney.predict.options import FftCase as FftCase
 from hockney.predict.options import Message as Message
 from hockney.predict.options import ProfileCase as ProfileCase
+from hockney.records.keys import COLLECTIVES as COLLECTIVES
+from hockney.records.keys import POINT_TO_POINT as POINT_TO_POINT

@@ -11,6 +11,7 @@ from hockney.batch.options import Submission as Submission
 from hockney.campaign.plan import LAUNCH
 from hockney.campaign.plan import AppLaunching as AppLaunching
 from hockney.fields import Argument, Option
+from hockney.fields import Without as Without
 from hockney.options.report import CollectiveTimes
 from hockney.runner.launchers.base import MapBy
 from hockney.studies.files import FOLDER

@@ -11,8 +11,8 @@ from hockney.words import written
 
 def default_schedules(
     mpi: str, collective: str, ranks: int, size_B: int, root: int = 0, nodes: int = 1
-) -> dict[str, ScheduleRequest]:
-    """The collectives that `mpi` (`Open MPI 5.0`) runs one after another, by names that say what they are.
+) -> list[tuple[str, ScheduleRequest]]:
+    """The collectives that `mpi` (`Open MPI 5.0`) runs one after another, each with a name that says what it is.
 
     RequestError where the library, or its choice, is not known.
     """
@@ -29,7 +29,7 @@ def default_schedules(
             f"{library.reason or 'no decision says it'}",
             "`hockney identify` finds out what a library runs, where it is installed",
         )
-    requests = {}
+    found = []
     for part in choice.phases(collective, size_B):
         request = ask(
             part.operation,
@@ -42,5 +42,5 @@ def default_schedules(
         )
         pieces = f", segments of {written(part.segment_B)}" if part.segment_B else ""
         inside = f"{part.operation} " if choice.parts else ""
-        requests[f"default: {inside}{part.choice.algorithm}{pieces}"] = request
-    return requests
+        found.append((f"default: {inside}{part.choice.algorithm}{pieces}", request))
+    return found

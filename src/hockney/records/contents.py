@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -17,7 +16,8 @@ from hockney.records.app_rows import apart
 from hockney.records.causes import with_causes
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
-from hockney.records.keys import Key, key_of, stored_key
+from hockney.records.journal import FailureLine, LaunchLine, StoredPlan
+from hockney.records.keys import Key, key_of
 from hockney.records.levels import ANY_LEVEL, common, in_words
 from hockney.records.modes import Modes, find_modes
 from hockney.records.record import Record
@@ -42,10 +42,10 @@ class Contents:
     choice: Choice = common
     apps: list[AppRecord] = field(default_factory=list)
     effects: list[EffectRecord] = field(default_factory=list)
-    launches: list[dict[str, Any]] = field(default_factory=list)
-    failures: list[dict[str, Any]] = field(default_factory=list)
+    launches: list[LaunchLine] = field(default_factory=list)
+    failures: list[FailureLine] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    plan: dict[str, Any] | RequestError = field(default_factory=dict)
+    plan: StoredPlan | RequestError = field(default_factory=StoredPlan)
     modes: list[Modes] = field(default_factory=list)
 
     def of_one_level(self) -> tuple[pd.DataFrame, int]:
@@ -57,15 +57,17 @@ class Contents:
         if not self.records:
             return self.frame, 0
         elsewhere = set(map(id, self.settled.elsewhere))
-        kept = [one for one in self.settled.records if id(one) not in elsewhere and one.verified is not False]
-        return table.rows_of(kept, self.launches), len(elsewhere)
+        right = [record for record in self.settled.records if record.verified is not False]
+        return table.rows_of((record for record in right if id(record) not in elsewhere), self.launches), len(
+            elsewhere
+        )
 
     @property
     def topology(self) -> str:
         """The network that the plan names; RequestError where the plan is damaged: only fits need it."""
         if isinstance(self.plan, RequestError):
             raise self.plan
-        return str(self.plan.get("topology", ""))
+        return self.plan.topology
 
 
 def read(path: Path) -> Contents:
@@ -120,17 +122,14 @@ def at_any_level(contents: Contents) -> Contents:
     return replace(contents, frame=frame, settled=settled, levels={}, modes=[], warnings=warnings)
 
 
-def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Series, size and reason of each point that failed, had no time or was cut off, and that no launch measured.
-
-    Foreign or damaged lines are skipped.
-    """
-    reasons: dict[tuple[object, Key, int], str] = {}
+def unmeasured(records: Iterable[Record], failures: Iterable[FailureLine]) -> list[str]:
+    """Series, size and reason of each point that gave no time, or was cut off, and that no launch measured."""
+    reasons: dict[tuple[str, Key, int], str] = {}
     for failure in failures:
-        why = failure.get("reason") or failure.get("limitation") or failure.get("left_out")
-        with suppress(KeyError, TypeError):
-            key, size_B = stored_key(failure["series"]), failure["bytes"]
-            reasons[failure.get("variant"), key, size_B] = f"{key.where}, {format_bytes(size_B)}: {why}"
+        key, size_B = failure.series, failure.bytes
+        if key is not None and size_B is not None:
+            why = failure.reason or failure.limitation or failure.left_out
+            reasons[failure.variant, key, size_B] = f"{key.where}, {format_bytes(size_B)}: {why}"
     for record in records if reasons else ():
         with suppress(ValueError):
             reasons.pop((record.variant, key_of(record), record.bytes), None)
@@ -138,7 +137,7 @@ def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]])
 
 
 def _settled(
-    records: Sequence[Record], launches: Sequence[Mapping[str, Any]], levels: Levels, choice: Choice
+    records: Sequence[Record], launches: Sequence[LaunchLine], levels: Levels, choice: Choice
 ) -> tuple[Settled, pd.DataFrame]:
     """What the visits of each point come to, and the tidy table of it."""
     settled = settle(records, levels, choice)
@@ -148,7 +147,7 @@ def _settled(
     return settled, table.rows_of(timed.records, launches)
 
 
-def _plan(campaign: Campaign) -> dict[str, Any] | RequestError:
+def _plan(campaign: Campaign) -> StoredPlan | RequestError:
     try:
         return campaign.plan()
     except RequestError as error:

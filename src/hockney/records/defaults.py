@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from hockney import reading, writing
-from hockney.errors import RequestError
-from hockney.records.answers import first_problem
+from hockney.records import versioned
+from hockney.records.journal import LaunchLine
 
 FILE = "defaults.json"
 
@@ -92,41 +90,31 @@ class Defaults:
         return below[0]
 
 
-def defaults_of(folder: Path, launches: Iterable[Mapping[str, Any]]) -> Defaults:
+def defaults_of(folder: Path, launches: Iterable[LaunchLine]) -> Defaults:
     """What the folder of a campaign and its launches say; RequestError where the file is damaged."""
     settings: dict[tuple[str, str], dict[str, str]] = {}
     differing: dict[tuple[str, str], set[str]] = {}
     for launch in launches:
-        key = str((launch.get("mpi") or {}).get("name") or ""), str(launch.get("variant") or "")
-        known = dict(launch.get("settings") or {})
-        before = settings.setdefault(key, known)
+        key = launch.mpi_name, launch.variant
+        before = settings.setdefault(key, launch.settings)
         # What differs from launch to launch says nothing of all of them.
-        settings[key] = dict(before.items() & known.items())
-        differing.setdefault(key, set()).update(name for name, _ in before.items() ^ known.items())
+        settings[key] = dict(before.items() & launch.settings.items())
+        differing.setdefault(key, set()).update(name for name, _ in before.items() ^ launch.settings.items())
     return Defaults(tuple(find(folder)), settings, {key: names for key, names in differing.items() if names})
 
 
 def find(folder: Path) -> list[WatchedCell]:
     """What was watched in the folder; nothing where there is no file, RequestError where it is damaged."""
-    try:
-        text = reading.content(folder / FILE, within=folder)
-    except reading.Absent:
-        return []
-    try:
-        return WatchedFile.model_validate_json(text).cells
-    except ValidationError as error:
-        raise RequestError(
-            f"{folder / FILE} is damaged ({first_problem(error)})",
-            "remove it, and give `hockney identify --watch` again",
-        ) from error
+    hint = "remove it, and give `hockney identify --watch` again"
+    watched = versioned.find(WatchedFile, folder / FILE, hint)
+    return watched.cells if watched else []
 
 
 def add(folder: Path, time: str, cells: Sequence[WatchedCell]) -> None:
     """Write the cells into the folder's file, in place of what it had of the same places."""
     places = {cell.place for cell in cells}
     kept = [cell for cell in find(folder) if cell.place not in places]
-    data = WatchedFile(time=time, cells=[*kept, *cells]).model_dump()
-    writing.replace(folder / FILE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    versioned.write(folder / FILE, WatchedFile(time=time, cells=[*kept, *cells]))
 
 
 NOTHING_KNOWN = Defaults()

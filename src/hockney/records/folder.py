@@ -21,11 +21,10 @@ joins the parts, so that jobs of one campaign share no file and need no lock.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -34,7 +33,7 @@ from hockney.errors import RequestError
 from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
-from hockney.records.journal import Ended, FailureLine, LaunchLine
+from hockney.records.journal import Ended, FailureLine, LaunchLine, StoredPlan
 from hockney.records.record import Record
 
 PLAN = "plan.json"
@@ -52,8 +51,14 @@ UNFINISHED = ".hockney-unfinished"
 JOURNALS = (RECORDS, APPS, EFFECTS, LAUNCHES)
 CONTENT = (*JOURNALS, FAILURES, TABLE, PLAN)
 
-Stored = Record | AppRecord | EffectRecord
-FILES: dict[type[Stored], str] = {Record: RECORDS, AppRecord: APPS, EffectRecord: EFFECTS}
+Stored = Record | AppRecord | EffectRecord | LaunchLine | FailureLine
+FILES: dict[type[Stored], str] = {
+    Record: RECORDS,
+    AppRecord: APPS,
+    EffectRecord: EFFECTS,
+    LaunchLine: LAUNCHES,
+    FailureLine: FAILURES,
+}
 Dated = TypeVar("Dated", Record, AppRecord, EffectRecord, LaunchLine, FailureLine)
 
 
@@ -89,24 +94,25 @@ class Campaign:
     def parts(self) -> list[Path]:
         """The parts that jobs have written, by the names of the jobs."""
         folder = self.path / PARTS
-        return sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+        return sorted(part for part in folder.iterdir() if part.is_dir()) if folder.is_dir() else []
 
     @classmethod
-    def create(cls, path: Path, plan: Mapping[str, Any], part: str = "") -> Campaign:
+    def create(cls, path: Path, plan: object, part: str = "") -> Campaign:
         """Make the folder and write its plan; RequestError where something measured, or a table, is there.
 
         A plan without records or launches, left by a request that was refused, is replaced. With `part` a
         campaign of the same plan is joined; RequestError where the folder has another.
         """
+        stored = StoredPlan.of(plan)
         if part and (path / PLAN).is_file():
             _expect_finished(path)
         else:
             cls.expect_new(path)
             writing.make_folder(path, "choose another folder")
-            cls._begun(path, plan)
+            cls._begun(path, stored)
         campaign = cls(path, part)
         if part:
-            campaign._begin_part(plan)
+            campaign._begin_part(stored)
         return campaign
 
     @staticmethod
@@ -116,13 +122,13 @@ class Campaign:
         _expect_none(path, (*JOURNALS, TABLE, PARTS, JOBS))
 
     @classmethod
-    def _begun(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
-        writing.replace(path / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
+    def _begun(cls, path: Path, plan: StoredPlan) -> Campaign:
+        writing.replace(path / PLAN, plan.model_dump_json(indent=2) + "\n")
         return cls(path)
 
     @classmethod
     @contextlib.contextmanager
-    def whole(cls, path: Path, mark: Unfinished, plan: Mapping[str, Any]) -> Iterator[Campaign]:
+    def whole(cls, path: Path, mark: Unfinished, plan: StoredPlan) -> Iterator[Campaign]:
         """A new campaign that the block writes, and that can be opened only once the block has ended.
 
         Nothing of it is left where the block fails; what a kill leaves is replaced by the next such block.
@@ -165,7 +171,7 @@ class Campaign:
             campaign._expect_one_plan()
         return campaign
 
-    def _begin_part(self, plan: Mapping[str, Any]) -> None:
+    def _begin_part(self, plan: StoredPlan) -> None:
         """Make this process's part, with the plan that it is measured by.
 
         RequestError where the campaign, or another part, has a different plan. Each job writes its copy before it
@@ -174,13 +180,12 @@ class Campaign:
         self.expect_plan(plan)
         writing.make_folder(self.own)
         self._expect_one_plan()
-        writing.replace(self.own / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
+        writing.replace(self.own / PLAN, plan.model_dump_json(indent=2) + "\n")
         self._expect_one_plan()
 
-    def expect_plan(self, plan: Mapping[str, Any]) -> None:
+    def expect_plan(self, plan: StoredPlan) -> None:
         """RequestError where the campaign's plan is another."""
-        as_stored = reading.parsed(json.dumps(plan), PLAN, "")
-        if changed := _difference(self.plan(), as_stored):
+        if changed := self.plan().difference(plan):
             raise RequestError(
                 f"{self.path} holds a campaign with another plan: {changed}",
                 "choose another folder; nothing in it was changed",
@@ -188,11 +193,11 @@ class Campaign:
 
     def _expect_one_plan(self) -> None:
         parts = self.parts
-        plan = self.plan() if parts else {}
+        plan = self.plan() if parts else StoredPlan()
         for part in parts:
             # One that was made and never begun has none.
             theirs = Campaign(part).plan()
-            if theirs and (changed := _difference(plan, theirs)):
+            if theirs != StoredPlan() and (changed := plan.difference(theirs)):
                 raise RequestError(
                     f"{part} was measured by another plan than {self.path / PLAN}: {changed}",
                     f"it is a campaign of its own: `mv {part} ELSEWHERE` keeps both; nothing was changed",
@@ -208,40 +213,31 @@ class Campaign:
                 )
             yield
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self) -> StoredPlan:
         """What was asked for; RequestError where the file is damaged."""
+        hint = "restore it from a copy"
         try:
-            plan = reading.json_file(self.path / PLAN, "restore it from a copy", within=self.path)
+            return StoredPlan.model_validate(reading.json_file(self.path / PLAN, hint, within=self.path))
         except reading.Absent:
-            return {}
-        if not isinstance(plan, dict):
-            raise RequestError(f"{self.path / PLAN} is damaged: not an object", "restore it from a copy")
-        return plan
+            return StoredPlan()
+        except ValidationError as error:
+            raise RequestError(f"{self.path / PLAN} is damaged: {first_problem(error)}", hint) from error
 
     def append(self, record: Stored) -> None:
-        """Write one record to disk before returning."""
+        """Write one line to disk before returning: a record, the provenance of a launch, or why there is none."""
         self.append_all([record])
 
     def append_all(self, records: Iterable[Stored]) -> None:
-        """Write many records to disk before returning, those of each file synced once (an import, a merge)."""
+        """Write many lines to disk before returning, those of each file synced once (an import, a merge)."""
         lines: dict[str, list[str]] = {}
         for record in records:
-            name = next(name for kind, name in FILES.items() if isinstance(record, kind))
-            lines.setdefault(name, []).append(record.model_dump_json(exclude_defaults=True))
+            lines.setdefault(FILES[type(record)], []).append(record.model_dump_json(exclude_defaults=True))
         for name, of_file in lines.items():
             self._append(name, of_file)
 
     def append_lines(self, lines: Iterable[str]) -> None:
         """Write records that stand as lines of the journal (`hockney.records.columnar`)."""
         self._append(RECORDS, lines)
-
-    def append_launch(self, launch: Mapping[str, Any]) -> None:
-        """Write the provenance of one launch to disk before returning; its `id` is what records refer to."""
-        self._append(LAUNCHES, [json.dumps(launch, ensure_ascii=False)])
-
-    def append_failure(self, failure: Mapping[str, Any]) -> None:
-        """Write why a point or a launch was not measured."""
-        self._append(FAILURES, [json.dumps(failure, ensure_ascii=False)])
 
     def _append(self, name: str, lines: Iterable[str]) -> None:
         writing.append(self.own / name, lines)
@@ -252,29 +248,29 @@ class Campaign:
 
     def ends(self) -> dict[str, Ended]:
         """How each part was last left, by its job ("" where no job wrote); none of one that never said so."""
-        found = {}
+        ends = {}
         for folder in (self.path, *self.parts):
             with contextlib.suppress(reading.Absent, ValidationError):
                 text = reading.text(folder / ENDED, within=self.path)
-                found["" if folder == self.path else folder.name] = Ended.model_validate_json(text)
-        return found
+                ends["" if folder == self.path else folder.name] = Ended.model_validate_json(text)
+        return ends
 
     def records(self) -> list[Record]:
         """All whole records in the order measured; each damaged line becomes a warning."""
-        return self._models(RECORDS, Record)
+        return self._models(Record)
 
     def apps(self) -> list[AppRecord]:
         """All whole runs of applications in the order made; each damaged line becomes a warning."""
-        return self._models(APPS, AppRecord)
+        return self._models(AppRecord)
 
     def effects(self) -> list[EffectRecord]:
         """All whole answers about effects in the order given; each damaged line becomes a warning."""
-        return self._models(EFFECTS, EffectRecord)
+        return self._models(EffectRecord)
 
-    def _models(self, name: str, kind: type[Dated]) -> list[Dated]:
+    def _models(self, kind: type[Dated]) -> list[Dated]:
         models: list[Dated] = []
         folders = [self.path, *self.parts]
-        for path in (folder / name for folder in folders):
+        for path in (folder / FILES[kind] for folder in folders):
             with contextlib.suppress(reading.Absent):
                 for number, line in reading.lines(path, within=self.path):
                     try:
@@ -284,21 +280,13 @@ class Campaign:
         # Each part is in order by itself.
         return sorted(models, key=lambda model: model.time) if len(folders) > 1 else models
 
-    def launches(self) -> list[dict[str, Any]]:
-        """Provenance of all launches, oldest first, as `LaunchLine` has it; damaged lines as of `records`."""
-        return [line.model_dump() for line in self._models(LAUNCHES, LaunchLine)]
+    def launches(self) -> list[LaunchLine]:
+        """Provenance of all launches, oldest first; damaged lines as of `records`."""
+        return self._models(LaunchLine)
 
-    def failures(self) -> list[dict[str, Any]]:
-        """Points and launches that failed, oldest first, as `FailureLine` has it; else as of `launches`."""
-        return [line.model_dump() for line in self._models(FAILURES, FailureLine)]
-
-
-def _difference(plan: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """The first choice in which another plan differs: `ranks 8, not 4`; empty where none does."""
-    for name in dict.fromkeys((*plan, *other)):
-        if plan.get(name) != other.get(name):
-            return f"{name} {json.dumps(other.get(name))}, not {json.dumps(plan.get(name))}"
-    return ""
+    def failures(self) -> list[FailureLine]:
+        """Points and launches that failed, oldest first; damaged lines as of `records`."""
+        return self._models(FailureLine)
 
 
 def _expect_none(path: Path, names: Iterable[str]) -> None:
@@ -341,7 +329,7 @@ def _mark(path: Path) -> Unfinished | None:
         plan = Campaign(path).plan()
     except RequestError:
         mark = None
-    if mark is None or (plan and _IN_PLAN[mark.verb] not in plan):
+    if mark is None or (plan != StoredPlan() and _IN_PLAN[mark.verb] not in plan.model_fields_set):
         raise RequestError(
             f"{file} says that an import or a merge is writing the folder, but none can have left it so",
             f"keep what you need of {path}, and import or merge into another folder; a campaign that was "

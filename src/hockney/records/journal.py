@@ -5,11 +5,46 @@ Further fields are kept.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+
 from pydantic import Field
 
 from hockney.records.answers import Kept, ProcessorCache, RankPlace
-from hockney.records.keys import CollectiveKey, PairKey
+from hockney.records.keys import Key
+from hockney.records.nodes import NodeDescription
 from hockney.records.record import NotNegative, Real, Value, Whole
+
+
+class StoredPlan(Kept):
+    """What was asked for: `plan.json`, which also says what a campaign was imported or merged from."""
+
+    schema_version: Whole | None = None
+    ranks: Whole | None = None
+    system: str = ""
+    level: str = ""
+    topology: str = ""
+    imported: Value = None
+    given: Value = None
+    merged: Value = None
+
+    @classmethod
+    def of(cls, plan: object) -> StoredPlan:
+        """A plan as its file has it, from what JSON can write."""
+        return cls.model_validate_json(json.dumps(plan))
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it was measured, and could go on."""
+        return not {"imported", "merged"} & self.model_fields_set
+
+    def difference(self, other: StoredPlan) -> str:
+        """The first choice in which another plan differs: `ranks 8, not 4`; empty where none does."""
+        mine, theirs = self.as_said(), other.as_said()
+        for name in dict.fromkeys((*mine, *theirs)):
+            if mine.get(name) != theirs.get(name):
+                return f"{name} {json.dumps(theirs.get(name))}, not {json.dumps(mine.get(name))}"
+        return ""
 
 
 class HostLine(Kept):
@@ -23,6 +58,12 @@ class HostLine(Kept):
     memory_B: Whole | None = None
     caches: list[ProcessorCache] = Field(default_factory=list)
 
+    @classmethod
+    def of(cls, place: RankPlace) -> HostLine:
+        """What a rank says of its host."""
+        known = cls.model_fields.keys() - {"caches"}
+        return cls(**{name: value for name, value in place.as_said().items() if name in known})
+
 
 class LaunchLine(Kept):
     """The provenance of one launch, or of one imported file. Every field may be absent."""
@@ -31,15 +72,26 @@ class LaunchLine(Kept):
     index: Whole | None = None
     time: str = ""
     hockney: str = ""
+    python: str = ""
     variant: str = ""
     argv: list[str] = Field(default_factory=list)
     environment: dict[str, str] = Field(default_factory=dict)
+    launcher: str = ""
     mapping: str = ""
     bind_to: str = ""
+    bind_to_asked: str = ""
+    platform: str = Field(default="", description="the simulated cluster, whole: times mean nothing without it")
+    platform_sha256: str = ""
     mpi: dict[str, str | None] = Field(default_factory=dict)
-    eager_limit_B: dict[str, NotNegative | None] = Field(default_factory=dict, description="by channel")
-    breaks_B: dict[str, list[NotNegative]] = Field(default_factory=dict, description="by channel, increasing")
+    eager_limit_B: Mapping[str, NotNegative | None] = Field(default_factory=dict, description="by channel")
+    breaks_B: Mapping[str, Sequence[NotNegative]] = Field(
+        default_factory=dict, description="by channel, increasing"
+    )
     hosts: list[HostLine] = Field(default_factory=list)
+    transports: Value = Field(
+        default=None, description="what the library's tools list (`hockney.runner.transports`)"
+    )
+    nodes: list[NodeDescription] = Field(default_factory=list)
     settings: dict[str, str] = Field(default_factory=dict)
     clock_granularity_s: Real | None = None
     ranks: list[RankPlace] = Field(default_factory=list)
@@ -50,6 +102,15 @@ class LaunchLine(Kept):
     tool: str = Field(default="", description="program that wrote that file")
     records: Whole | None = None
     metadata: dict[str, Value] = Field(default_factory=dict, description="what the header of that file says")
+
+    @property
+    def mpi_name(self) -> str:
+        """The MPI as records name it."""
+        return self.mpi.get("name") or ""
+
+    def with_fields(self, **fields: object) -> LaunchLine:
+        """The same with these fields besides, in place of its own."""
+        return LaunchLine(**{**self.as_said(), **fields})
 
 
 class FailureLine(Kept):
@@ -64,8 +125,19 @@ class FailureLine(Kept):
     reason: str = ""
     limitation: str = ""
     left_out: str = ""
-    series: PairKey | CollectiveKey | None = None
+    series: Key | None = None
     bytes: Whole | None = None
+    effect: str = ""
+    asked: str = Field(default="", description="a question about the effect")
+
+    def of_launch(self, variant: str, index: int, **why: str) -> FailureLine:
+        """The same of that launch, with the reason."""
+        return FailureLine(**{"variant": variant, "index": index, **self.as_said(), **why})
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """What was not measured."""
+        return self.variant, self.index, self.series, self.bytes, self.effect, self.asked
 
 
 class Ended(Kept):

@@ -5,9 +5,7 @@ A key has the columns (`hockney.records.columns`) that vary within a launch; the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from hockney import _core
 from hockney.records.record import Cache, Locality, Record, Start
@@ -103,8 +101,3 @@ def key_of(record: Record) -> Key:
         record.cache,
         record.start,
     )
-
-
-def stored_key(series: Mapping[str, Any]) -> Key:
-    """The key of a failure that was written down."""
-    return CollectiveKey(**series) if "algorithm" in series else PairKey(**series)

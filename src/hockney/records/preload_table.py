@@ -9,15 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hockney import _core, reading, writing
-from hockney.errors import RequestError
-from hockney.records.answers import first_problem
+from hockney import _core, writing
+from hockney.records import versioned
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 
-SCHEMA_VERSION = 1
 _HINT = "`hockney tune … --for hockney -o FILE` writes such a file; the documentation has a page on `apply`"
 
 Ranks = Annotated[int, Field(ge=1, le=2**30)]
@@ -51,7 +49,9 @@ class PreloadRule(BaseModel):
         if self.operation not in COLLECTIVES:
             near = did_you_mean(self.operation, COLLECTIVES)
             raise ValueError(f"unknown operation {self.operation!r}; {near}known: {', '.join(COLLECTIVES)}")
-        of_it = {one.name: one for one in _core.algorithms() if one.collective == self.operation}
+        of_it = {
+            schedule.name: schedule for schedule in _core.algorithms() if schedule.collective == self.operation
+        }
         if self.algorithm not in of_it:
             near = did_you_mean(self.algorithm, of_it)
             raise ValueError(
@@ -94,16 +94,4 @@ class PreloadTable(BaseModel):
 
 def load(path: Path) -> PreloadTable:
     """RequestError where the file cannot be read, is no JSON, or is no such table: what is wrong first."""
-    data = reading.json_file(path, _HINT)
-    if not isinstance(data, dict) or not {"schema_version", "rules"} <= data.keys():
-        raise RequestError(f"{path} is no table of `hockney apply` (no schema_version and rules)", _HINT)
-    version = data["schema_version"]
-    if type(version) is int and version > SCHEMA_VERSION:
-        raise RequestError(
-            f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
-            "upgrade hockney: `git pull` in its clone, and install it again",
-        )
-    try:
-        return PreloadTable.model_validate(data)
-    except ValidationError as error:
-        raise RequestError(f"{path}: {first_problem(error)}".replace("Value error, ", ""), _HINT) from error
+    return versioned.load(PreloadTable, path, "table of `hockney apply`", "rules", _HINT)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hockney import reading, writing
-from hockney.errors import RequestError
-from hockney.records.answers import first_problem
+from hockney import writing
+from hockney.records import versioned
 from hockney.records.record import MOST_EXACT, NotNegative
 
-SCHEMA_VERSION = 1
 _HINT = "`hockney profile -o FILE -- mpirun … ./app` writes such a file"
 
 Counted = Annotated[int, Field(ge=0, le=MOST_EXACT)]
@@ -113,16 +111,4 @@ class Profile(BaseModel):
 
 def load(path: Path) -> Profile:
     """RequestError where the file cannot be read, is no JSON, or is no profile."""
-    data = reading.json_file(path, _HINT)
-    if not isinstance(data, dict) or not {"schema_version", "communicators"} <= data.keys():
-        raise RequestError(f"{path} is no profile (no schema_version and communicators)", _HINT)
-    version = data["schema_version"]
-    if type(version) is int and version > SCHEMA_VERSION:
-        raise RequestError(
-            f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
-            "upgrade hockney: `git pull` in its clone, and install it again",
-        )
-    try:
-        return Profile.model_validate(data)
-    except ValidationError as error:
-        raise RequestError(f"{path}: {first_problem(error)}".replace("Value error, ", ""), _HINT) from error
+    return versioned.load(Profile, path, "profile", "communicators", _HINT)

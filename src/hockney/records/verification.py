@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from hockney import reading, writing
-from hockney.errors import RequestError
-from hockney.records.answers import first_problem
+from hockney.records import versioned
 from hockney.units import format_bytes
 
 FILE = "verification.json"
@@ -101,7 +98,7 @@ class Verification(BaseModel):
     def ruled(self, effect: Effect) -> list[str]:
         """The operations that keep a rule, and whose rules have this effect."""
         left = {cell.operation for cell in self.cells if cell.is_kept}
-        return [one.operation for one in self.proofs if one.effect == effect and one.operation in left]
+        return [proof.operation for proof in self.proofs if proof.effect == effect and proof.operation in left]
 
     def of(self, *verdicts: Verdict) -> list[VerifiedCell]:
         """The cells with one of these verdicts."""
@@ -120,19 +117,9 @@ def _mean(gains: Iterable[float | None]) -> float | None:
 
 def write(folder: Path, verification: Verification) -> None:
     """Write the file of a folder."""
-    data = verification.model_dump()
-    writing.replace(folder / FILE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    versioned.write(folder / FILE, verification)
 
 
 def find(folder: Path) -> Verification | None:
     """What is in the folder; None where there is none, RequestError where it is damaged."""
-    try:
-        text = reading.content(folder / FILE, within=folder)
-    except reading.Absent:
-        return None
-    try:
-        return Verification.model_validate_json(text)
-    except ValidationError as error:
-        raise RequestError(
-            f"{folder / FILE} is damaged ({first_problem(error)})", "give the same `hockney tune --verify` again"
-        ) from error
+    return versioned.find(Verification, folder / FILE, "give the same `hockney tune --verify` again")

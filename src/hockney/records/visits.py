@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from hockney import _core
 from hockney.records.columns import POINT, VISITED
+from hockney.records.journal import StoredPlan
 from hockney.records.launches import LEAST_FREEDOM
 from hockney.records.levels import Array, Level, common, find_levels, groups_at, quietest, strayed
 from hockney.records.record import Bracketed, Record, Wanted
@@ -173,9 +174,9 @@ def _with_large(level: Level, references_s: Sequence[tuple[float, float]]) -> Le
     return replace(level, large_reference_s=median(large_s)) if large_s else level
 
 
-def choice_of(plan: Mapping[str, object]) -> Choice:
+def choice_of(plan: StoredPlan) -> Choice:
     """The level that a campaign's plan asks for; older plans ask for none, and get the common one."""
-    return next((choice for name, choice in CHOICES.items() if name == plan.get("level")), common)
+    return next((choice for name, choice in CHOICES.items() if name == plan.level), common)
 
 
 def at(place: int) -> Choice:

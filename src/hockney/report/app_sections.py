@@ -13,6 +13,7 @@ from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.reservations import half
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
+from hockney.records.journal import LaunchLine
 from hockney.report.application import apps
 from hockney.report.marks import percent
 from hockney.report.page import Contribution as Contribution
@@ -22,9 +23,7 @@ from hockney.report.run_tables import plain
 from hockney.units import counted
 
 T = TypeVar("T")
-Launch = Mapping[str, Any]
-"""A line of launches.jsonl."""
-Launches = Mapping[str, Launch]
+Launches = Mapping[str, LaunchLine]
 """By their id."""
 
 WIDE = 0.1
@@ -66,7 +65,8 @@ class Basis:
 
     def placement(self, record: AppRecord) -> Placement:
         """The places of the run's ranks. RequestError if its launch did not record them."""
-        return placement_of_launch(self.launches.get(record.launch, {"id": record.launch}), record.ranks)
+        launch = self.launches.get(record.launch, LaunchLine(id=record.launch))
+        return placement_of_launch(launch, record.ranks)
 
 
 @dataclass

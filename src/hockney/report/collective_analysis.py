@@ -1,30 +1,25 @@
-"""What a page says of a collective against ranks and size: models, steps with their causes, crossover sizes."""
+"""What a page says of a collective against ranks and size: steps with their causes, crossover sizes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import FormulaCall
 from hockney.models.over_ranks.crossovers import Crossover, crossovers
-from hockney.models.over_ranks.growth import SCHEDULE, SIMULATED, Model, ModelChoice, RankCurve, choose
-from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups
+from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups, most_ranks
+from hockney.models.over_ranks.search import search
 from hockney.models.over_ranks.steps import (
     FoundStep,
     LevelStep,
-    Searched,
     StepPlace,
     Why,
     block_changes,
     candidates,
     counts_at,
-    search,
     simulated_step,
 )
 from hockney.predict.points import APART, NUMBERS, TEXT, as_text
@@ -39,16 +34,28 @@ from hockney.predict.reproduced import (
 )
 from hockney.predict.scenario import Scenario
 from hockney.records.keys import COLLECTIVES
-from hockney.report.collective_jumps import Key
+from hockney.report.page import Row
 from hockney.report.places import Places
 from hockney.schedule.catalogue import algorithms, collectives
 from hockney.statistics import Array
 
-_ALLOCATION = ("mapping", "nodes", "ppn")
+ALLOCATION = ("mapping", "nodes", "ppn")
 """What an allocation is; nodes and ranks per node where one number of ranks ran on several."""
 ALL = "all together"
 ALIKE, SHORT_B = 2.0, 64
 """Messages of at most so many bytes whose sizes differ by at most that factor step alike."""
+Key = tuple[Configuration, str]
+"""What a curve of `over_ranks.points.curves` is of."""
+
+
+@dataclass(frozen=True)
+class ExplainedStep:
+    """A step of one allocation, or of `ALL`, with what the simulation makes of it."""
+
+    allocation: str
+    candidate: StepPlace
+    step: LevelStep
+    explanation: Explanation
 
 
 @dataclass(frozen=True)
@@ -56,16 +63,22 @@ class AlgorithmCurves:
     """The curves of one algorithm at one size: one for each allocation, everything else alike.
 
     `points`: allocation → the rows of its curve in the order of ranks, with the columns of `predict.points.POINT`
-    and `time_s`. `simulated`: allocation → simulated seconds at these, empty where nothing simulates it.
+    and `time_s`; `configurations`: what it is. `untested`: ranks at which no step can be told.
     """
 
     operation: str
-    name: str
     label: str
     size_B: int
     held: Configuration
+    configurations: Mapping[str, Configuration]
     points: Mapping[str, pd.DataFrame]
-    simulated: Mapping[str, Array]
+    steps: list[ExplainedStep] = field(default_factory=list)
+    untested: list[int] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The algorithm without its segment and radix."""
+        return str(next(iter(self.points.values()))["algorithm"].iloc[0])
 
     def ranks(self, allocation: str) -> Array:
         """The numbers of ranks of a curve, shape (n,)."""
@@ -77,103 +90,39 @@ class AlgorithmCurves:
 
 
 @dataclass(frozen=True)
-class ExplainedStep:
-    """A step of one allocation, or of `ALL`, with what the simulation makes of it."""
-
-    algorithm: AlgorithmCurves
-    allocation: str
-    candidate: StepPlace
-    step: LevelStep
-    explanation: Explanation
-
-
-@dataclass(frozen=True)
-class AlgorithmGrowth:
-    """One algorithm at one size: its curves by allocation, the model over all of them, and its steps."""
-
-    algorithm: AlgorithmCurves
-    curves: Mapping[str, RankCurve]
-    choice: ModelChoice | None
-    searched: Searched
-    steps: list[ExplainedStep]
-
-
-@dataclass(frozen=True)
 class Analysis:
     """All that was found of one collective and statistic. `notes`: what stood against a simulation."""
 
-    operation: str
-    statistic: str
-    growths: list[AlgorithmGrowth] = field(default_factory=list)
+    algorithms: list[AlgorithmCurves] = field(default_factory=list)
     crossovers: list[Crossover] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    is_unseen: bool = True
-    """Whether the simulation was calibrated on points of other sizes than those it explains."""
 
-    def as_rows(self) -> dict[str, list[dict[str, Any]]]:
-        """`models`, `steps` and `crossovers` as rows of plain values, for JSON and CSV."""
+    def as_rows(self) -> dict[str, list[Row]]:
+        """`steps` and `crossovers` as rows of plain values, for JSON and CSV."""
         return {
-            "models": [
-                _model_row(growth.algorithm, choice, model)
-                for growth in self.growths
-                if (choice := growth.choice) is not None
-                for model in choice.models
-            ],
-            "steps": [_step_row(one) for growth in self.growths for one in growth.steps],
+            "steps": [_step_row(algorithm, step) for algorithm in self.algorithms for step in algorithm.steps],
             "crossovers": [
-                {
-                    **dict(one.configuration.held),
-                    **{
-                        name: getattr(one, name)
-                        for name in ("smaller", "larger", "at_B", "low_B", "high_B", "last_B")
-                    },
-                }
+                {**dict(one.configuration.held), **{name: values[name] for name in _CROSSOVER}}
                 for one in self.crossovers
+                for values in [asdict(one)]
             ],
         }
 
 
-def _of(algorithm: AlgorithmCurves) -> dict[str, Any]:
-    return {**dict(algorithm.held.held), "algorithm": algorithm.label, "bytes": algorithm.size_B}
+_CROSSOVER = ("smaller", "larger", "at_B", "low_B", "high_B", "last_B")
 
 
-def _model_row(algorithm: AlgorithmCurves, choice: ModelChoice, model: Model) -> dict[str, Any]:
+def _step_row(algorithm: AlgorithmCurves, one: ExplainedStep) -> Row:
+    step = {name: value for name, value in asdict(one.step).items() if name != "likelihood"}
     return {
-        **_of(algorithm),
-        "form": model.form,
-        "preferred": model is choice.preferred,
-        "formula_us": model.formula,
-        "terms": [one.term or "1" for one in model.coefficients],
-        "coefficients": [one.value for one in model.coefficients],
-        "coefficients_low": [one.low for one in model.coefficients],
-        "coefficients_high": [one.high for one in model.coefficients],
-        "allocations": list(choice.allocations),
-        "factors": {name: [one.value, one.low, one.high] for name, one in model.factors.items()},
-        "adjusted_r2": model.adjusted_r2,
-        "adjusted_r2_ln": model.adjusted_r2_ln,
-        "relative_deviation": model.deviation,
-        "aicc": model.aicc,
-        "delta_aicc": model.aicc - choice.preferred.aicc,
-        "neighbours_correlation": model.runs_together,
-        "first_ranks": model.first,
-        "last_ranks": model.last,
-        "points": model.points,
-        "level_gain": choice.level_gain,
-        "shape_gain": choice.shape_gain,
-    }
-
-
-def _step_row(one: ExplainedStep) -> dict[str, Any]:
-    return {
-        **_of(one.algorithm),
+        **dict(algorithm.held.held),
+        "algorithm": algorithm.label,
+        "bytes": algorithm.size_B,
         "allocation": one.allocation,
         "before": one.candidate.before,
         "after": one.candidate.after,
         "there": list(one.candidate.why),
-        "ratio": one.step.ratio,
-        "low": one.step.low,
-        "high": one.step.high,
-        "p_value": one.step.p_value,
+        **{name: None if value is not None and math.isnan(value) else value for name, value in step.items()},
         "simulated": one.explanation.simulated,
         "without": dict(one.explanation.without),
         "causes": list(one.explanation.causes) or ["not explained"],
@@ -188,55 +137,39 @@ def analyse(
     lines: Mapping[int, Mapping[Key, pd.DataFrame]],
     places: Places,
 ) -> Analysis:
-    """Models and steps at the sizes of `lines`, and crossover sizes, of one collective of a tidy table.
+    """Steps at the sizes of `lines`, and crossover sizes, of one collective of a tidy table.
 
     `measured` is what `hockney.models.over_ranks.points.points` makes of `frame` for this statistic, `lines` what
     `curves` makes of that at each size.
     """
-    sizes_B = [*lines]
     grown = measured[measured["ranks"].notna()]
     systems = {
         name: system
         for name in {str(one) for one in frame["system"].unique()}
         if (system := places.system(name)) is not None
     }
-    simulations, notes = reproductions(frame, operation, statistic, sizes_B, systems)
-    result = Analysis(
-        operation,
-        statistic,
-        crossovers=crossovers(_on_most_ranks(measured)),
-        notes=notes,
-        is_unseen=all(one.is_unseen for one in simulations.values()),
-    )
-    for size in sizes_B:
+    simulations, notes = reproductions(frame, operation, statistic, [*lines], systems)
+    result = Analysis(crossovers=crossovers(_on_most_ranks(grown)), notes=notes)
+    for size in lines:
         near = [curves(grown, other) for other in _alike(grown, size)]
-        for label, held, rows in _algorithms(grown, lines[size]):
-            by_allocation = {name: _as_points(curve, operation) for name, (_, curve) in rows.items()}
-            simulation = _simulation_of(simulations, next(iter(by_allocation.values())))
-            scenarios: dict[str, list[Scenario | None]] = {}
-            simulated = {}
-            if simulation is not None:
-                scenarios = {n: simulation.scenarios.of_points(curve) for n, curve in by_allocation.items()}
-                made = {name: simulation.time_s(curve) for name, curve in scenarios.items()}
-                simulated = {name: time_s for name, time_s in made.items() if np.isfinite(time_s).all()}
-            algorithm = AlgorithmCurves(
-                operation, _name(by_allocation), label, size, held, by_allocation, simulated
-            )
+        for algorithm in _algorithms(grown, operation, size, lines[size]):
+            simulation = _simulation_of(simulations, next(iter(algorithm.points.values())))
             changes = _changes(algorithm, simulation)
-            own = {
-                name: candidates(algorithm.ranks(name), places.boundaries(configuration, curve), changes)
-                for name, (configuration, curve) in rows.items()
+            boundaries = {
+                name: places.boundaries(algorithm.configurations[name], curve)
+                for name, curve in algorithm.points.items()
             }
-            alike = {name: _same(near, configuration, label) for name, (configuration, _) in rows.items()}
-            searched = search({n: (algorithm.ranks(n), algorithm.time_s(n)) for n in own}, own, alike)
-            steps = [
-                one
-                for found in searched.found
-                for one in _explained(algorithm, found, searched.found, own, simulation, scenarios)
-            ]
-            fitted = _curves(algorithm)
-            choice = choose(list(fitted.values()))
-            result.growths.append(AlgorithmGrowth(algorithm, fitted, choice, searched, steps))
+            own = {name: candidates(algorithm.ranks(name), boundaries[name], changes) for name in boundaries}
+            alike = {
+                name: _same(near, configuration, algorithm.label)
+                for name, configuration in algorithm.configurations.items()
+            }
+            searched = search(
+                {name: (algorithm.ranks(name), algorithm.time_s(name)) for name in own}, own, boundaries, alike
+            )
+            algorithm.steps.extend(_explained(algorithm, own, searched.found, simulation))
+            algorithm.untested.extend(place.before for place in searched.untested)
+            result.algorithms.append(algorithm)
     return result
 
 
@@ -253,28 +186,34 @@ def _changes(algorithm: AlgorithmCurves, simulation: Reproduction | None) -> lis
     return block_changes(algorithm.size_B, int(segment_B), limits_B)
 
 
-def _on_most_ranks(measured: pd.DataFrame) -> pd.DataFrame:
+def _on_most_ranks(grown: pd.DataFrame) -> pd.DataFrame:
     """The points of each configuration on the largest number of ranks that has most of its algorithms."""
-    parts = []
-    for _, rows in groups(measured[measured["ranks"].notna()], CONFIGURATION):
-        width = rows.groupby("ranks")["label"].nunique()
-        ranks = max(int(str(count)) for count in width.index[width >= 0.8 * width.max()])
-        parts.append(rows[rows["ranks"] == ranks])
-    return pd.concat(parts, ignore_index=True) if parts else measured.iloc[:0]
+    parts = [rows[rows["ranks"] == most_ranks(rows)] for _, rows in groups(grown, CONFIGURATION)]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _algorithms(
-    grown: pd.DataFrame, lines: Mapping[Key, pd.DataFrame]
-) -> list[tuple[str, Configuration, dict[str, tuple[Configuration, pd.DataFrame]]]]:
-    """Label, what is held beside the allocation, and the curves by allocation, of every algorithm."""
-    by_algorithm: dict[tuple[Configuration, str], dict[str, tuple[Configuration, pd.DataFrame]]] = {}
+    grown: pd.DataFrame, operation: str, size_B: int, lines: Mapping[Key, pd.DataFrame]
+) -> list[AlgorithmCurves]:
+    """The curves of every algorithm by allocation."""
+    of_algorithm: dict[Key, dict[str, tuple[Configuration, pd.DataFrame]]] = {}
     for (configuration, label), curve in lines.items():
-        held = Configuration(tuple(pair for pair in configuration.held if pair[0] not in _ALLOCATION))
-        several = [name for name in _ALLOCATION if configuration[name]]
+        held = Configuration(tuple(pair for pair in configuration.held if pair[0] not in ALLOCATION))
+        several = [name for name in ALLOCATION if configuration[name]]
         words = configuration[several[0]] if several == ["mapping"] else configuration.words(several)
-        rows = grown.loc[curve.index].sort_values("ranks")
-        by_algorithm.setdefault((held, label), {})[words or "not told"] = (configuration, rows)
-    return [(label, held, own) for (held, label), own in by_algorithm.items()]
+        rows = _as_points(grown.loc[curve.index].sort_values("ranks"), operation)
+        of_algorithm.setdefault((held, label), {})[words or "not told"] = (configuration, rows)
+    return [
+        AlgorithmCurves(
+            operation,
+            label,
+            size_B,
+            held,
+            {name: configuration for name, (configuration, _) in own.items()},
+            {name: rows for name, (_, rows) in own.items()},
+        )
+        for (held, label), own in of_algorithm.items()
+    ]
 
 
 def _alike(grown: pd.DataFrame, size_B: int) -> list[int]:
@@ -315,75 +254,88 @@ def _simulation_of(simulations: Mapping[Hashable, Reproduction], points: pd.Data
     return None
 
 
-def _curves(algorithm: AlgorithmCurves) -> dict[str, RankCurve]:
-    """The curves by allocation, with what the schedule gives at their ranks."""
-    form = closed_form(algorithm.operation, algorithm.name)
-    made = {}
-    for allocation, points in algorithm.points.items():
-        ranks = algorithm.ranks(allocation)
-        own = {}
-        if form is not None and ranks.min() > 1:
-            numbers = points[["ranks", "bytes", "segment_bytes", "radix"]].astype(np.float64).fillna(0)
-            counts = np.broadcast_to(form.counts(FormulaCall(*numbers.to_numpy().T)).alpha, ranks.shape)
-            own[SCHEDULE] = np.asarray(counts, np.float64)
-        if allocation in algorithm.simulated:
-            own[SIMULATED] = algorithm.simulated[allocation]
-        made[allocation] = RankCurve(allocation, ranks, algorithm.time_s(allocation), own)
-    return made
+@dataclass(frozen=True)
+class _Simulated:
+    """An algorithm's curves beside their simulation: `scenarios` and seconds by allocation.
+
+    `places`: the candidates of each; `every`: all steps that were found.
+    """
+
+    algorithm: AlgorithmCurves
+    places: Mapping[str, Sequence[StepPlace]]
+    every: Sequence[FoundStep]
+    simulation: Reproduction
+    scenarios: Mapping[str, Sequence[Scenario | None]]
+    time_s: Mapping[str, Array]
+
+    def place(self, allocation: str, found: FoundStep) -> StepPlace:
+        """Where a step is on the ranks of an allocation."""
+        return next(one for one in self.places[allocation] if _is_same(one, found.candidate))
+
+    def ratio(self, allocation: str, found: FoundStep, time_s: Array) -> float:
+        """The simulated step of a curve, beside all others."""
+        place, own = self.place(allocation, found), self.places[allocation]
+        besides = [one for one in own for other in self.every if one != place and _is_same(one, other.candidate)]
+        return simulated_step(self.algorithm.ranks(allocation), time_s, place, besides, own)
+
+    def without(self, allocation: str, found: FoundStep) -> dict[Part, float]:
+        """The same without each part of the procedure."""
+        place, ratios = self.place(allocation, found), {}
+        counting = counts_at(self.algorithm.ranks(allocation), place)
+        scenarios = zip(self.scenarios[allocation], counting, strict=True)
+        curve = [scenario if counts else None for scenario, counts in scenarios]
+        for part in PARTS:
+            if part != "barrier" or self.simulation.has_barrier:
+                time_s = self.simulation.time_s(curve, (part,), place.before)
+                ratios[part] = self.ratio(allocation, found, time_s)
+        return ratios
+
+    def explained(self, found: FoundStep) -> dict[str, Explanation]:
+        """What makes a step of each allocation that shows it, and of all together."""
+        known = {name: step for name, step in found.each.items() if step.p_value is not None}
+        whole = {name: self.ratio(name, found, self.time_s[name]) for name in known if name in self.time_s}
+        steps = _shown(found)
+        ratios = {name: _mean(known, whole) if name == ALL else whole.get(name) for name in steps}
+        reproduced = [name for name in steps if is_reproduced(steps[name].ratio, ratios[name])]
+        without = {n: self.without(n, found) for n in (known if ALL in reproduced else reproduced)}
+        if ALL in reproduced:
+            means = {part: _mean(known, {n: without[n].get(part, math.nan) for n in known}) for part in PARTS}
+            without[ALL] = {part: mean for part, mean in means.items() if mean is not None}
+        return {
+            name: explained(steps[name].ratio, ratios[name], without.get(name, {}) if name in reproduced else {})
+            for name in steps
+        }
 
 
-def _name(by_allocation: Mapping[str, pd.DataFrame]) -> str:
-    return str(next(iter(by_allocation.values()))["algorithm"].iloc[0])
+def _shown(found: FoundStep) -> dict[str, LevelStep]:
+    """A step of all allocations together, and of each that shows it by itself."""
+    return {**({ALL: found.together} if found.is_common else {}), **{n: found.each[n] for n in found.shown_by}}
 
 
 def _explained(
     algorithm: AlgorithmCurves,
-    found: FoundStep,
+    places: Mapping[str, Sequence[StepPlace]],
     every: Sequence[FoundStep],
-    own: Mapping[str, Sequence[StepPlace]],
     simulation: Reproduction | None,
-    scenarios: Mapping[str, Sequence[Scenario | None]],
 ) -> list[ExplainedStep]:
-    """A found step of all allocations together and of each that shows it by itself."""
-    known = {name: one for name, one in found.each.items() if one.p_value is not None}
-    place = {n: next(one for one in own[n] if _is_same(one, found.candidate)) for n in known}
+    """All steps of an algorithm; a break for which there is no reason, and no simulation, is not explained."""
+    beside = None
+    if simulation is not None and any(found.is_tested for found in every):
+        scenarios = {name: simulation.scenarios.of_points(curve) for name, curve in algorithm.points.items()}
+        simulated = {name: simulation.time_s(curve) for name, curve in scenarios.items()}
+        whole = {name: time_s for name, time_s in simulated.items() if np.isfinite(time_s).all()}
+        beside = _Simulated(algorithm, places, every, simulation, scenarios, whole)
+    result = []
+    for found in every:
+        explanations = beside.explained(found) if beside is not None and found.is_tested else {}
+        for name, step in _shown(found).items():
+            own = (one for one in places.get(name, ()) if _is_same(one, found.candidate))
+            place = next(own, found.candidate) if found.is_tested else found.candidate
+            result.append(ExplainedStep(name, place, step, explanations.get(name, UNEXPLAINED)))
+    return result
 
-    def ratio(allocation: str, time_s: Array) -> float:
-        besides = [
-            one
-            for one in own[allocation]
-            for other in every
-            if one != place[allocation] and _is_same(one, other.candidate)
-        ]
-        return simulated_step(algorithm.ranks(allocation), time_s, place[allocation], besides, own[allocation])
 
-    whole = {name: ratio(name, algorithm.simulated[name]) for name in known if name in algorithm.simulated}
-    asked = {ALL: found.together.ratio} if found.is_common else {}
-    asked |= {name: known[name].ratio for name in found.shown_by}
-    made = {name: _mean(known, whole) if name == ALL else whole.get(name) for name in asked}
-    reproduced = [name for name in asked if is_reproduced(asked[name], made[name])]
-    without: dict[str, dict[Part, float]] = {}
-    for name in known if ALL in reproduced else reproduced:
-        assert simulation is not None  # it reproduced the step
-        counting = counts_at(algorithm.ranks(name), place[name])
-        curve = [one if counts else None for one, counts in zip(scenarios[name], counting, strict=True)]
-        for part in PARTS:
-            if part != "barrier" or simulation.has_barrier:
-                time_s = simulation.time_s(curve, (part,), place[name].before)
-                without.setdefault(name, {})[part] = ratio(name, time_s)
-    if ALL in reproduced:
-        means = {part: _mean(known, {n: without[n].get(part, math.nan) for n in known}) for part in PARTS}
-        without[ALL] = {part: mean for part, mean in means.items() if mean is not None}
-    return [
-        ExplainedStep(
-            algorithm,
-            name,
-            found.candidate if name == ALL else place[name],
-            found.together if name == ALL else known[name],
-            explained(asked[name], made[name], without.get(name, {}) if name in reproduced else {}),
-        )
-        for name in asked
-    ]
+UNEXPLAINED = Explanation(None, {}, ())
 
 
 def _is_same(one: StepPlace, other: StepPlace) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -12,20 +13,33 @@ import pandas as pd
 from hockney.models.over_ranks.choice import DEFAULT
 from hockney.models.over_ranks.points import Configuration
 from hockney.records.keys import sizes_are_blocks
-from hockney.report.collective_jumps import Breaks, Key
+from hockney.records.record import LOCALITIES
+from hockney.report.collective_analysis import ALL, AlgorithmCurves, ExplainedStep
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import AGAINST_SIZE, Axis, Chart, Line, Mark, Panel, Shown, lines_of
 from hockney.report.explorer.explored import by_dimension
 from hockney.report.style import DEFAULT_STYLE, Looks, Style
 from hockney.units import format_bytes
 
-CLEAREST = 2
-"""Jumps drawn for each curve besides those at boundaries; the table lists all of them."""
 MOST_PANELS = 3
+COLUMNS = 3
+"""Panels beside each other in the figure of the algorithms."""
+MOST_ALGORITHMS = 9
 NAMED = 8
 """Most algorithms drawn in colour: those that are fastest at some size; all others are thin and grey."""
-NEAR = 0.1
-"""Places that are nearer in ranks have one name."""
+APART = 0.04
+"""Share of the axis between the words of two steps: of nearer ones the first is named."""
+# Allocations are no algorithms: their colours, dark to light, are none of the algorithms'.
+ALLOCATIONS = (
+    Style("#3b0f70", (), "o"),
+    Style("#b5367a", (4, 1.5), "s"),
+    Style("#f1a340", (1.2, 1.2), "^"),
+    Style("#5a8f29", (5, 1.5, 1.2, 1.5), "D"),
+    Style("#8a8a8a", (2, 1), "v"),
+    Style("#1b7f79", (8, 1.4, 2.5, 1.4), "P"),
+    Style("#d95f02", (3, 1.2), "X"),
+)
+MARKED = "Dotted: a step, in the colour of its curve, with the level that begins there, or what reproduces it."
 MOST_DOTS = 40
 """Points of a curve that are told apart by markers."""
 CROWDED = 8
@@ -88,77 +102,90 @@ def _winners(lines: Mapping[str, Line]) -> list[str]:
 
 
 def against_ranks(
-    operation: str,
-    lines: Mapping[Key, pd.DataFrame],
-    size_B: int,
-    names: Sequence[str],
-    broken: Mapping[Key, Breaks],
-    looks: Looks,
-    words: str,
-) -> Drawing:
-    """Time against ranks at one size, one panel for each configuration: its curves and their breaks."""
-    panels: dict[Configuration, dict[str, pd.DataFrame]] = {}
-    for (configuration, label), curve in lines.items():
-        panels.setdefault(configuration, {})[label] = curve
+    operation: str, algorithms: Sequence[AlgorithmCurves], chosen: Sequence[str], names: Sequence[str],
+    looks: Looks, words: str,
+) -> list[Drawing]:  # fmt: skip
+    """Time against ranks at one size: a panel for each configuration with the `chosen` algorithms.
+
+    Where there are several allocations, also a panel for each algorithm with a line for each of them.
+    """
+    panels: dict[Configuration, dict[str, tuple[AlgorithmCurves, str]]] = {}
+    for algorithm in algorithms:
+        for allocation, configuration in algorithm.configurations.items():
+            if algorithm.label in chosen:
+                panels.setdefault(configuration, {})[algorithm.label] = algorithm, allocation
     # The configurations with most points, in the order of the tables.
-    by_size = sorted(panels, key=lambda configuration: -sum(map(len, panels[configuration].values())))
-    chosen = [configuration for configuration in panels if configuration in by_size[:MOST_PANELS]]
-    labels = sorted({label for configuration in chosen for label in panels[configuration]})
-    look = looks.of(labels)
-    x = ranks_axis([curve["ranks"] for one in chosen for curve in panels[one].values()])
-    row = [
-        Panel(
-            [
-                Line(
-                    label, curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64),
-                    style=look[label], dots=4.0 if len(curve) <= MOST_DOTS else 0.0,
-                )
-                for label, curve in panels[configuration].items()
-            ],
-            x,
-            Axis(f"{words} in µs", "log", 1e-6),
-            configuration.words(names),
-            _breaks({label: broken[configuration, label] for label in panels[configuration]}, look, x),
-        )
-        for configuration in chosen
-    ]  # fmt: skip
-    return Drawing(
-        f"{operation}-against-ranks-{size_B}",
-        f"{operation} of {format_bytes(size_B)} against the number of ranks.",
-        f"{operation} of {format_bytes(size_B)}: time against ranks for {', '.join(labels)}",
-        "Vertical lines have the colour of their curve. Dash-dotted: a break where the named level begins. "
-        "Dotted: the clearest other breaks." + _left_out(len(panels) - len(chosen)),
-        Chart([row], 4.2, shared="row"),
-        choice=Shown(operation, bytes=size_B),
+    by_points = sorted(
+        panels, key=lambda one: -sum(algorithm.ranks(n).size for algorithm, n in panels[one].values())
     )
+    shown = {one.words(names): panels[one] for one in panels if one in by_points[:MOST_PANELS]}
+    labels = sorted({label for own in shown.values() for label in own})
+    size = format_bytes(algorithms[0].size_B)
+    drawings = [
+        Drawing(
+            f"{operation}-against-ranks-{algorithms[0].size_B}",
+            f"{operation} of {size} against the number of ranks.",
+            f"{operation} of {size}: time against ranks for {', '.join(labels)}",
+            MARKED + _left_out(len(panels) - len(shown)),
+            Chart([_panels(shown, looks.of(labels), words)], 4.2, shared="row"),
+            choice=Shown(operation, bytes=algorithms[0].size_B),
+        )
+    ]
+    every = [algorithm for algorithm in algorithms if len(algorithm.points) > 1]
+    for number, held in enumerate(dict.fromkeys(algorithm.held for algorithm in every)):
+        own = [algorithm for algorithm in every if algorithm.held == held][:MOST_ALGORITHMS]
+        allocations = list(dict.fromkeys(name for algorithm in own for name in algorithm.points))
+        look = dict(zip(allocations, cycle(ALLOCATIONS), strict=False))
+        titled = {one.label: {name: (one, name) for name in one.points} for one in own}
+        row = _panels(titled, look, words)
+        rows = [row[start : start + COLUMNS] for start in range(0, len(row), COLUMNS)]
+        drawings.append(
+            Drawing(
+                f"{operation}-by-algorithm-{own[0].size_B}" + (f"-{number + 1}" if number else ""),
+                f"{operation} of {size}: each algorithm, a line for each allocation.",
+                f"{operation} of {size}: time against ranks, a panel for each of {', '.join(titled)}, a line for "
+                f"each of {', '.join(allocations)}",
+                MARKED,
+                Chart(rows, 0.8 + 2.9 * len(rows), shared="all"),
+            )
+        )
+    return drawings
 
 
-def ranks_axis(ranks: Sequence[Iterable[float]]) -> Axis:
-    """The axis of these numbers of ranks: logarithmic where they would crowd."""
-    counts = np.unique(np.concatenate([np.asarray(own, np.float64) for own in ranks]))
+def _panels(
+    titled: Mapping[str, Mapping[str, tuple[AlgorithmCurves, str]]], look: Mapping[str, Style], words: str
+) -> list[Panel]:
+    """A panel under each title, with the curve of an algorithm and allocation for each label."""
+    every = [algorithm.ranks(name) for own in titled.values() for algorithm, name in own.values()]
+    counts = np.unique(np.concatenate(every))
     is_crowded = bool(np.median(counts) * CROWDED < counts[-1])
-    return Axis("ranks", "counts" if is_crowded else "linear", values=counts if is_crowded else None)
+    x = Axis("ranks", "counts" if is_crowded else "linear", values=counts if is_crowded else None)
+    scaled = math.log if is_crowded else float
+    apart = APART * (scaled(counts[-1]) - scaled(counts[0]))
+    panels = []
+    for title, own in titled.items():
+        lines: list[Line] = []
+        marks: list[Mark] = []
+        for label, (algorithm, name) in own.items():
+            dots = 3.5 if len(algorithm.points[name]) <= MOST_DOTS else 0.0
+            lines.append(
+                Line(
+                    label, algorithm.ranks(name), algorithm.time_s(name), style=look[label], width=1.2, dots=dots
+                )
+            )
+            style = Style(look[label].colour, (1, 1.6), "")
+            for step in algorithm.steps:
+                if step.allocation in (name, ALL):
+                    ends = step.candidate.before, step.candidate.after
+                    at = math.sqrt(ends[0] * ends[1]) if is_crowded else sum(ends) / 2
+                    named = [mark.at for mark in marks if mark.text]
+                    is_free = all(abs(scaled(at) - scaled(other)) > apart for other in named)
+                    marks.append(Mark(at, _reason(step) if is_free else "", style, 0.9, "top"))
+        panels.append(Panel(lines, x, Axis(f"{words} in µs", "log", 1e-6), title, marks))
+    return panels
 
 
-def between(axis: Axis, before: float, after: float) -> float:
-    """The middle of a gap as the axis shows it."""
-    return math.sqrt(before * after) if axis.scale == "counts" else (before + after) / 2
-
-
-def _breaks(broken: Mapping[str, Breaks], look: Mapping[str, Style], x: Axis) -> list[Mark]:
-    marks: list[Mark] = []
-    named: list[tuple[str, float]] = []
-    for label, own in broken.items():
-        others = 0
-        for jump in own.notable:
-            at = between(x, jump.before, jump.after)
-            others += jump.boundary is None
-            if jump.boundary is not None:
-                # Curves with other numbers of ranks have the same boundary at a slightly different place.
-                is_new = all(jump.boundary != level or abs(at / other - 1) > NEAR for level, other in named)
-                named += [(jump.boundary, at)] if is_new else []
-                look_of = Style(look[label].colour, (6, 2, 1, 2), "")
-                marks.append(Mark(at, jump.boundary if is_new else "", look_of, 0.9, "top"))
-            elif others <= CLEAREST:
-                marks.append(Mark(at, "", Style(look[label].colour, (1, 1.6), ""), 0.9))
-    return marks
+def _reason(step: ExplainedStep) -> str:
+    """The level of the machine that begins at a step, otherwise its cause."""
+    level = [word for word in step.candidate.why if word in LOCALITIES]
+    return ", ".join(level or step.explanation.causes).replace("schedule", "own messages")

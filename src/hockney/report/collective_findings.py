@@ -1,14 +1,19 @@
-"""Answers about a collective: who is fastest from which size, and what the library's own choice costs."""
+"""Answers about a collective: who is fastest where, what the library's own choice costs, what steps and why."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
 from hockney.models.over_ranks.choice import AlgorithmChoice, penalty
+from hockney.models.over_ranks.crossovers import Crossover
 from hockney.models.over_ranks.points import CONFIGURATION
+from hockney.predict.reproduced import PARTS
+from hockney.report.collective_analysis import ALL, ALLOCATION, AlgorithmCurves, Analysis, ExplainedStep
 from hockney.report.findings import Finding
-from hockney.units import counted, format_bytes
+from hockney.report.tables import Column, Table, held, table
+from hockney.units import counted, format_bytes, format_size
 
 MOST_NAMED = 4
 """Ranges of sizes that one sentence names."""
@@ -115,3 +120,106 @@ def _place(choice: AlgorithmChoice, names: Sequence[str]) -> str:
     ranks = f" on {choice.ranks} ranks" if choice.ranks else ""
     where = choice.configuration.words(names)
     return f"at {format_bytes(choice.bytes)}{ranks}{f' ({where})' if where else ''}"
+
+
+PART_WORDS = {
+    "barrier": "the benchmark's barrier",
+    "level": "the level of the machine that begins",
+    "protocol": "the library's protocol",
+    "schedule": "the algorithm's own messages",
+}
+WHY_WORDS = {
+    "power_of_two": "power of two",
+    "cache": "a cache is full",
+    "numa": "a NUMA domain is full",
+    "package": "another package begins",
+    "node": "another node begins",
+    "protocol": "a rank's block falls below a limit of the library's protocols",
+    "segments": "a rank's block has fewer segments",
+}
+NOT_EXPLAINED = "not explained"
+CAUSES = "A cause is what the simulation of the benchmark's procedure needs to have the step, too."
+"""What the table of steps rests on."""
+
+
+def cause(one: ExplainedStep) -> str:
+    """The cause of a step in words, with the ratios that tell it."""
+    ratio, without, causes = one.explanation.simulated, one.explanation.without, one.explanation.causes
+    if ratio is None:
+        return f"{NOT_EXPLAINED}: nothing simulates it"
+    ratios = [f"simulated × {ratio:.2f}"]
+    if not causes:
+        return f"{NOT_EXPLAINED} ({ratios[0]})"
+    ratios += [
+        f"× {without[part]:.2f} without {'it' if len(causes) == 1 else PART_WORDS[part]}"
+        for part in PARTS
+        if part in causes and part in without
+    ]
+    return f"{' and '.join(PART_WORDS[name] for name in causes)} ({', '.join(ratios)})"
+
+
+def _height(one: ExplainedStep) -> str:
+    step = one.step
+    return f"× {step.ratio:.2f}" + ("" if math.isnan(step.low) else f" ({step.low:.2f} … {step.high:.2f})")
+
+
+def step_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
+    """Each step with its cause; `names` are the columns that tell configurations apart."""
+    columns: list[Column[tuple[AlgorithmCurves, ExplainedStep]]] = [
+        Column("algorithm", lambda row: row[0].label, is_text=True),
+        *held([name for name in names if name not in ALLOCATION], lambda row: row[0].held),
+        Column("size", lambda row: format_bytes(row[0].size_B)),
+        Column("allocation", lambda row: row[1].allocation, is_text=True),
+        Column("between ranks", lambda row: f"{row[1].candidate.before} → {row[1].candidate.after}"),
+        Column("step (95 % interval)", lambda row: _height(row[1])),
+        Column("cost of a further rank", lambda row: _slope(row[1].step.slope_ratio)),
+        Column(
+            "what is there",
+            lambda row: "; ".join(WHY_WORDS[word] for word in row[1].candidate.why),
+            is_text=True,
+        ),
+        Column("cause", lambda row: cause(row[1]), is_text=True),
+    ]
+    steps = [(algorithm, step) for algorithm in analysis.algorithms for step in algorithm.steps]
+    return table(f"Steps of {operation} against ranks, and their causes", steps, columns, f"{operation}-steps")
+
+
+def _slope(ratio: float | None) -> str:
+    return "" if ratio is None else f"× {ratio:.2g}"
+
+
+def crossover_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
+    """From which size on an algorithm is faster than another, of every two."""
+    columns: list[Column[Crossover]] = [
+        *held(names, lambda one: one.configuration),
+        Column("ranks", lambda one: str(one.ranks)),
+        Column("this", lambda one: one.larger, is_text=True),
+        Column("is faster than", lambda one: one.smaller, is_text=True),
+        Column("from", lambda one: format_size(one.at_B)),
+        Column("between", lambda one: f"{format_bytes(one.low_B)} … {format_bytes(one.high_B)}"),
+        Column("up to", lambda one: format_bytes(one.last_B)),
+    ]
+    title = f"Crossover sizes of {operation} on the most ranks measured"
+    return table(title, analysis.crossovers, columns, f"{operation}-crossovers")
+
+
+def of_steps(operation: str, analysis: Analysis) -> list[Finding]:
+    """What steps and why, and where that could not be told."""
+    found: list[Finding] = []
+    for algorithm in analysis.algorithms:
+        common = [one.candidate for one in algorithm.steps if one.allocation == ALL]
+        for one in algorithm.steps:
+            if one.allocation != ALL and (one.candidate in common or not one.candidate.why):
+                continue
+            where = "all allocations" if one.allocation == ALL else f"allocation {one.allocation}"
+            slope = one.step.slope_ratio
+            text = (
+                f"{operation} {algorithm.label}, {format_bytes(algorithm.size_B)}, {where}: from "
+                f"{one.candidate.before} to {one.candidate.after} ranks the time steps by {_height(one)}"
+                f"{f', a further rank costs {_slope(slope)}' if slope else ''}: {cause(one)}."
+            )
+            found.append(Finding(text, f"{operation}-steps", 0.7 if one.explanation.causes else 0.6))
+    if untold := sorted({ranks for algorithm in analysis.algorithms for ranks in algorithm.untested}):
+        text = f"{operation}: whether there is a step at {', '.join(map(str, untold))} ranks could not be told, "
+        found.append(Finding(text + "for want of points beside it.", operation, 0.2))
+    return found

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hockney.models.over_ranks.choice import TIE, UNKNOWN
 from hockney.records.contents import Contents, unmeasured
+from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import Level, in_words
 from hockney.records.record import Record
@@ -58,9 +58,9 @@ def weightiest(findings: Iterable[Finding], about: Iterable[str] = ()) -> list[F
     return chosen[:MOST]
 
 
-def shares_cores(launch: Mapping[str, Any]) -> bool:
+def shares_cores(launch: LaunchLine) -> bool:
     """Whether ranks of a launch shared cores, and waited for these: a network may be slower than that."""
-    return bool(launch.get("oversubscribed")) and len(launch.get("hosts", ())) < 2
+    return bool(launch.oversubscribed) and len(launch.hosts) < 2
 
 
 def of_results(contents: Contents, anchor: str) -> list[Finding]:
@@ -95,8 +95,8 @@ def _runs(count: int) -> str:
 
 def _without_result(contents: Contents) -> int:
     """How many points failed in every launch, and runs and launches that failed; limitations are no failures."""
-    failed = [one for one in contents.failures if one.get("reason")]
-    of_points = [one for one in failed if one.get("series")]
+    failed = [line for line in contents.failures if line.reason]
+    of_points = [line for line in failed if line.series]
     return len(unmeasured(contents.records, of_points)) + len(failed) - len(of_points)
 
 
@@ -104,7 +104,7 @@ def of_trust(
     levels: Iterable[Sequence[Level]],
     missing: str,
     warnings: Sequence[str],
-    launches: Sequence[Mapping[str, Any]] = (),
+    launches: Sequence[LaunchLine] = (),
 ) -> list[Finding]:
     """How steady the machine was, what was not measured (`missing`, a sentence), and what is to be read first."""
     anchor = "warnings" if warnings else "provenance"

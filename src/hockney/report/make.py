@@ -207,7 +207,7 @@ def _applications(reading: Reading) -> Contribution | None:
             machine, origin = mixture(load(own)) if reading.wish.any_level else load(own), MACHINE
         except RequestError as error:
             warnings.append(f"{MACHINE} of the folder is not used: {error.message}")
-    launches = {str(launch.get("id")): launch for launch in reading.launches}
+    launches = {launch.id: launch for launch in reading.launches}
     basis = None if machine is None else Basis(machine, origin, launches)
     contribution = applications(reading.contents.apps, basis, reading.progress, reading.places.of_run)
     contribution.warnings[:0] = warnings

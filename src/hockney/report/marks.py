@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.reservations import percent as percent
-from hockney.records.nodes import described, links
+from hockney.records.journal import LaunchLine
+from hockney.records.nodes import links
 from hockney.records.record import LOCALITIES
 from hockney.units import format_bytes, format_rate, parse_bytes, parse_rate
 
@@ -112,16 +112,15 @@ def placed(peaks: Sequence[Peak], localities: Collection[str | None]) -> list[Pe
     ]
 
 
-def found_peaks(launches: Iterable[Mapping[str, Any]]) -> list[Peak]:
+def found_peaks(launches: Iterable[LaunchLine]) -> list[Peak]:
     """The links of the nodes between which ranks sent messages, as far as their kernels tell; the fastest first.
 
     None where all ranks were on one machine, even under several names: nothing then goes over its links.
     """
     rates: dict[str, set[float]] = {}
     for launch in launches:
-        machines = {str(rank.get("machine") or rank.get("host")) for rank in launch.get("ranks") or ()}
-        if len(machines) > 1:
-            for link in (link for node in described(launch) for link in links(node)):
+        if len({rank.machine or rank.host for rank in launch.ranks}) > 1:
+            for link in (link for node in launch.nodes for link in links(node)):
                 rates.setdefault(link.name, set()).add(link.rate_bit_per_s / 8)
     found = [Peak(name, rate, ("network",), is_found=True) for name, of in rates.items() for rate in of]
     return sorted(found, key=lambda peak: (-peak.rate_B_per_s, peak.name))

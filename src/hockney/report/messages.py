@@ -123,7 +123,7 @@ def _part(curve: MessageCurve, context: Context, *, drawn: bool) -> SectionPart:
         if drawn:
             part.figures = [figures.with_fits(curve, context), figures.residuals(curve, context)]
         part.tables = [
-            table for table in (tables.regimes(curve), tables.quality(curve), tables.named(curve)) if table
+            table for kind in (tables.regimes, tables.quality, tables.named) if (table := kind(curve.entry))
         ]
     part.overheads = tables.overheads(curve)
     fit_notes = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]

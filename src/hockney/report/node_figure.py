@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from hockney.machine.node_topology import LEVELS, Level, NodeTopology, of_description
-from hockney.records.nodes import described
+from hockney.records.journal import LaunchLine
 from hockney.report.drawing import Drawing
 from hockney.report.drawn import write_drawing
 from hockney.report.style import QUIET, drawing_style
@@ -129,16 +128,16 @@ def _draw(axes: Axes, left: float, bottom: float, box: _Box, occupants: Occupant
     axes.text(left + box.width / 2, bottom + box.height / 2.4, shown, ha="center", va="center", fontsize=7)
 
 
-def of_launches(launches: Sequence[Mapping[str, Any]]) -> Drawing | None:
+def of_launches(launches: Sequence[LaunchLine]) -> Drawing | None:
     """The nodes of the first launch that describes any, its ranks on their CPUs; of those alike the first."""
     for launch in launches:
         nodes: dict[str, tuple[NodeTopology, Occupants]] = {}
-        for node in described(launch)[:MOST_NODES]:
+        for node in launch.nodes[:MOST_NODES]:
             host, *alike = node.hosts
             on: dict[int, list[str]] = {}
-            for rank in launch.get("ranks") or ():
-                if rank.get("host") == host and rank.get("cpu") is not None:
-                    on.setdefault(rank["cpu"], []).append(str(rank["rank"]))
+            for rank in launch.ranks:
+                if rank.host == host and rank.cpu is not None:
+                    on.setdefault(rank.cpu, []).append(str(rank.rank))
             topology = of_description(node)
             if 0 < len(topology.cpus) <= MOST_DRAWN:
                 more = f" (and {len(alike)} alike)" if alike else ""

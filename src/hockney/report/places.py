@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from hockney.machine.system import System
 from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
 from hockney.models.over_ranks.points import Configuration
 from hockney.records.app_record import AppRecord
+from hockney.records.journal import LaunchLine
 
 
 class Places:
@@ -24,7 +25,7 @@ class Places:
         self,
         frame: pd.DataFrame,
         systems: Sequence[System] = (),
-        launches: Sequence[Mapping[str, Any]] = (),
+        launches: Sequence[LaunchLine] = (),
         apps: Sequence[AppRecord] = (),
     ) -> None:
         """`systems` are found by name; if what was measured and the list have one each, the names may differ.
@@ -43,8 +44,8 @@ class Places:
                 f"it has {', '.join(filter(None, names)) or 'no named system'}",
             )
         # A launch does not name its system: with several, it could be of any.
-        self._launches = [launch for launch in launches if launch.get("ranks")] if len(names) == 1 else []
-        self._by_id = {str(launch.get("id")): launch for launch in launches if launch.get("ranks")}
+        self._by_id = {launch.id: launch for launch in launches if launch.ranks}
+        self._launches = list(self._by_id.values()) if len(names) == 1 else []
         # Curves of all sizes and algorithms mostly have the same ranks.
         self._between = cache(self._boundaries)
 
@@ -68,7 +69,7 @@ class Places:
             for ranks, nodes, ppn in counts:
                 if system is not None:
                     domains_at[ranks] = domains(placement(system, mapping, ranks, nodes, ppn))
-                elif launch is not None and ranks <= len(launch["ranks"]):
+                elif launch is not None and ranks <= len(launch.ranks):
                     domains_at[ranks] = domains(placement_of_launch(launch, ranks))
         except RequestError as error:
             note = f"only boundaries of nodes are known: {error.message}"
@@ -90,13 +91,9 @@ class Places:
             self.notes += [note] if note not in self.notes else []
             return None
 
-    def _launch(self, mapping: str, variant: str) -> Mapping[str, Any] | None:
-        fitting = [
-            launch
-            for launch in self._launches
-            if str(launch.get("mapping", "")) == mapping and str(launch.get("variant", "")) == variant
-        ]
-        return max(fitting, key=lambda launch: len(launch["ranks"]), default=None)
+    def _launch(self, mapping: str, variant: str) -> LaunchLine | None:
+        fitting = [launch for launch in self._launches if launch.mapping == mapping and launch.variant == variant]
+        return max(fitting, key=lambda launch: len(launch.ranks), default=None)
 
 
 def domains(placed: Placement) -> Domains:

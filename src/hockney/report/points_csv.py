@@ -5,22 +5,23 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hockney.machine.formula import latency
 from hockney.models.base import predict
+from hockney.records.journal import LaunchLine
 from hockney.report.curves import MessageCurve
 from hockney.report.provenance import command_line, hosts
 
 
-def text(curve: MessageCurve, launches: Sequence[Mapping[str, Any]]) -> str:
+def text(curve: MessageCurve, launches: Sequence[LaunchLine]) -> str:
     """The file's content. Lines that begin with `#` describe; one header line and one line a point follow.
 
     Times are in µs, throughput in MB/s (10⁶ bytes a second, as IMB prints them), all pairs and both directions
     together; `repetitions` are the timed samples of a point, empty if the source does not say.
     """
-    own_launches = [launch for launch in launches if launch.get("id") in curve.entry.measurements.launches]
+    own_launches = [launch for launch in launches if launch.id in curve.entry.measurements.launches]
     lines = [f"# configuration: {curve.operation}, {curve.label}"]
     lines += [
         f"# command line: {line}"

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -25,6 +24,7 @@ from hockney.models.base import models
 from hockney.models.effects.base import Effect
 from hockney.models.over_ranks.points import collectives_in, visits_of
 from hockney.records.contents import Contents, at_any_level, read, unmeasured
+from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.records.series import default_statistic
 from hockney.report.curves import MessageCurve, curves
@@ -142,7 +142,7 @@ class Reading:
         return self.contents.frame
 
     @property
-    def launches(self) -> list[dict[str, Any]]:
+    def launches(self) -> list[LaunchLine]:
         """The launches, as they were recorded."""
         return self.contents.launches
 
@@ -206,7 +206,7 @@ class Reading:
 
 
 def shared_cores(
-    curves: Sequence[MessageCurve], effects: Sequence[Effect], launches: Sequence[Mapping[str, Any]]
+    curves: Sequence[MessageCurve], effects: Sequence[Effect], launches: Sequence[LaunchLine]
 ) -> tuple[list[str], list[str]]:
     """Warnings of cores that ranks shared: of messages and collectives, and of effects."""
     names = dict.fromkeys(one.effect for one in effects if one.oversubscribed and not one.not_measurable)
@@ -215,7 +215,7 @@ def shared_cores(
     waiting = f"Oversubscribed: there were more ranks than cores, so times contain waiting for a core{share}"
     of_effects = f"effects measured with more ranks than cores ({', '.join(names)}) contain waiting for a core."
     return (
-        [waiting] if crowded or any(launch.get("oversubscribed") for launch in launches) else [],
+        [waiting] if crowded or any(launch.oversubscribed for launch in launches) else [],
         [f"Oversubscribed: {of_effects}"] if names else [],
     )
 
@@ -239,7 +239,7 @@ def not_measured(contents: Contents) -> str:
     if not points:
         return ""
     more = f" and {len(points) - 1} more" if len(points) > 1 else ""
-    is_joined = not isinstance(contents.plan, RequestError) and "merged" in contents.plan
+    is_joined = not isinstance(contents.plan, RequestError) and "merged" in contents.plan.model_fields_set
     again = f"`hockney measure -o {contents.path} --resume`"
     if is_joined:
         # What was joined cannot go on; where it is from, each step of a study, too, is a campaign.
@@ -276,7 +276,7 @@ def _check_belongs(machine: Machine, contents: Contents) -> None:
     path, launches = contents.path, contents.launches
     used = {name for entry in machine.point_to_point for name in entry.measurements.launches}
     used |= {name for effect in machine.effects for name in effect.launches}
-    if launches and used and used.isdisjoint(str(launch.get("id")) for launch in launches):
+    if launches and used and used.isdisjoint(launch.id for launch in launches):
         raise RequestError(
             f"the machine file was fitted to other launches than those of {path}",
             f"fit again with `hockney fit {path} -o machine.json`, or leave --machine out",

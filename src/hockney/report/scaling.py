@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models.base import Parameter
-from hockney.models.scaling.study import Study
+from hockney.models.scaling.study import ScalingStudy
 from hockney.report.axes import plain
 from hockney.report.drawing import Drawing
 from hockney.report.drawn import write_drawing
@@ -22,63 +22,43 @@ from hockney.report.tables import NONE, Table
 from hockney.units import counted, format_time
 
 
-def scaling(study: Study) -> Drawing:
+def scaling(studies: Mapping[str, ScalingStudy]) -> Drawing:
     """Two panels over the number of processes: the speed-up (both axes logarithmic) and the efficiency.
 
-    Small dots are times, large dots their medians, lines the laws; the grey line is the ideal.
+    Of one curve small dots are times, large dots their medians, lines the laws; of several the medians, joined.
+    The grey line is the ideal.
     """
-    times = study.times
-    counts, medians_s = times.counts, times.medians_s()
-    curve = np.geomspace(1.0, float(counts[-1]), 200)
-    laws = {name: study.law_speedups(name, curve) for name in study.fits}
-    looks = styles(list(laws))
-    every, typical = study.speedups(times.processes, times.time_s), study.speedups(counts, medians_s)
-    dots = Style(MEASURED, (), ".")
-    panels = []
-    for divided in (False, True):
-        lines = [
-            Line("ideal", curve, curve, width=0.9),
-            *(Line(name, curve, speedup, style=looks[name]) for name, speedup in laws.items()),
-            Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5),
-            Line("measured (median)", counts, typical, style=replace(dots, marker="o"), width=0, dots=4.0),
-        ]
-        panels.append(_panel(lines, np.array([1.0, *counts]), divided=divided, is_weak=study.is_weak))
-    kind = "weak" if study.is_weak else "strong"
-    base = "extrapolated" if study.is_extrapolated else "measured"
-    title = f"{kind.capitalize()} scaling to {plain(float(counts[-1]))} processes"
-    heading = f"{title}; one process takes {format_time(study.baseline_s)} ({base})"
-    return Drawing(
-        "scaling",
-        f"{title}.",
-        f"{title}: speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g} at "
-        f"{plain(float(counts[-1]))} processes. {study.comparison}.",
-        "Small dots are single times, large ones medians; the grey line is the ideal.",
-        Chart([panels], 3.7, title=heading),
-    )
-
-
-def several(studies: Mapping[str, Study]) -> Drawing:
-    """The same two panels for several curves: medians of the times, joined, and the ideal; no laws."""
-    looks = styles(list(studies))
+    first, is_alone = next(iter(studies.values())), len(studies) == 1
     most = max(float(study.times.counts[-1]) for study in studies.values())
-    ideal = np.geomspace(1.0, most, 50)
-    lines, words = [Line("ideal", ideal, ideal, width=0.9)], []
+    curve = np.geomspace(1.0, most, 200)
+    looks = styles(list(first.fits) if is_alone else list(studies))
+    lines, words = [Line("ideal", curve, curve, width=0.9)], []
     for name, study in studies.items():
-        counts = study.times.counts
-        speedup = study.speedups(counts, study.times.medians_s())
-        lines.append(Line(name, counts, speedup, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
-        words.append(f"{name}: speed-up {speedup[-1]:.3g} at {plain(float(counts[-1]))}")
-    every = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
-    is_weak = next(iter(studies.values())).is_weak
-    panels = [_panel(lines, every, divided=divided, is_weak=is_weak) for divided in (False, True)]
-    curves = counted(len(studies), "curve")
-    title = f"{'Weak' if is_weak else 'Strong'} scaling of {curves} to {plain(most)} processes"
+        times, counts = study.times, study.times.counts
+        typical = study.speedups(counts, times.medians_s())
+        words.append(f"{name}: speed-up {typical[-1]:.3g} at {plain(float(counts[-1]))}")
+        if not is_alone:
+            lines.append(Line(name, counts, typical, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
+            continue
+        lines += [Line(law, curve, study.law_speedups(law, curve), style=looks[law]) for law in study.fits]
+        every, dots = study.speedups(times.processes, times.time_s), Style(MEASURED, (), ".")
+        lines.append(Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5))
+        medians = replace(dots, marker="o")
+        lines.append(Line("measured (median)", counts, typical, style=medians, width=0, dots=4.0))
+        words = [f"speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g}. {study.comparison}"]
+    ticks = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
+    panels = [_panel(lines, ticks, divided=divided, is_weak=first.is_weak) for divided in (False, True)]
+    of_curves = "" if is_alone else f" of {counted(len(studies), 'curve')}"
+    title = f"{'Weak' if first.is_weak else 'Strong'} scaling{of_curves} to {plain(most)} processes"
+    base = "extrapolated" if first.is_extrapolated else "measured"
+    heading = f"{title}; one process takes {format_time(first.baseline_s)} ({base})" if is_alone else ""
+    caption = "Small dots are single times, large ones medians" if is_alone else "Dots are medians"
     return Drawing(
         "scaling",
         f"{title}.",
         f"{title}. {'; '.join(words)}.",
-        "Dots are medians; the grey line is the ideal.",
-        Chart([panels], 3.9, columns=3),
+        f"{caption}; the grey line is the ideal.",
+        Chart([panels], 3.8, title=heading, columns=3),
     )
 
 
@@ -105,7 +85,7 @@ class Laws:
     findings: list[Finding]
 
 
-def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
+def laws_of(studies: Mapping[str, ScalingStudy], section: str) -> Laws:
     """The laws that were fitted to curves of a program, for its section of that id.
 
     A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in `note`.
@@ -132,7 +112,9 @@ def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
     return Laws(
         [
             replace(drawing, name=f"{section}-law-{place}", title=f"{name}. {drawing.title}")
-            for place, (name, drawing) in enumerate(((name, scaling(made)) for name, made in told.items()), 1)
+            for place, (name, drawing) in enumerate(
+                ((name, scaling({name: made})) for name, made in told.items()), 1
+            )
         ],
         [table] if rows else [],
         note if short else "",
@@ -140,7 +122,7 @@ def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
     )
 
 
-def _law_finding(name: str, made: Study, anchor: str) -> Finding:
+def _law_finding(name: str, made: ScalingStudy, anchor: str) -> Finding:
     law = made.preferred or next(iter(made.fits))
     fit = made.fits[law]
     said = ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items())
@@ -159,9 +141,6 @@ def _words(key: str) -> str:
     return key.replace("_", " ").replace("speedup", "speed-up")
 
 
-def write(path: Path, studies: Mapping[str, Study]) -> None:
-    """Draw one study, or several, into `.svg`, `.png` or `.html`.
-
-    RequestError for another ending or an unwritable place.
-    """
-    write_drawing(path, lambda: scaling(*studies.values()) if len(studies) == 1 else several(studies))
+def write(path: Path, studies: Mapping[str, ScalingStudy]) -> None:
+    """Draw studies into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
+    write_drawing(path, lambda: scaling(studies))

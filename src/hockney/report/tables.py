@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from hockney.machine.file import Point
-from hockney.machine.formula import domain, formulas, half_bandwidth_size, interval, latency, quantity
+from hockney.machine.file import Entry, Point
+from hockney.machine.formula import domain, formulas, half_bandwidth_size, interval, inverse, latency, quantity
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.points import HEADINGS, Configuration
-from hockney.report.curves import MessageCurve
 from hockney.report.marks import percent
 from hockney.units import format_bytes, format_rate, format_size
+
+if TYPE_CHECKING:
+    from hockney.report.curves import MessageCurve
 
 NONE = "—"
 T = TypeVar("T")
@@ -35,42 +37,40 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Cells(Generic[T]):
-    """A column of a table: its heading, how a row gives its cell, and whether that is text."""
+class Column(Generic[T]):
+    """A column of a table: its heading, and what it says of a row, empty for nothing."""
 
     heading: str
-    of: Callable[[T], str]
+    value: Callable[[T], str]
     is_text: bool = False
+    """Text stands to the left, numbers to the right."""
 
 
-def table_of(caption: str, rows: Iterable[T], columns: Sequence[Cells[T]], anchor: str = "") -> Table:
-    """The table with these columns of some rows; `anchor`: what links on the page lead to."""
-    lines = [[column.of(row) for column in columns] for row in rows]
-    text = frozenset(place for place, column in enumerate(columns) if column.is_text)
-    return Table(caption, [column.heading for column in columns], lines, text, anchor)
+def table(caption: str, rows: Sequence[T], columns: Sequence[Column[T]], anchor: str = "") -> Table:
+    """A table of the rows; columns that say nothing of any are left out. `anchor`: what links lead to."""
+    cells = [[column.value(row) for row in rows] for column in columns]
+    kept = [(column, values) for column, values in zip(columns, cells, strict=True) if any(values)]
+    lines = [[cell or NONE for cell in line] for line in zip(*(values for _, values in kept), strict=True)]
+    text = frozenset(number for number, (column, _) in enumerate(kept) if column.is_text)
+    return Table(caption, [column.heading for column, _ in kept], lines, text, anchor)
 
 
-def held(names: Sequence[str], configuration: Callable[[T], Configuration]) -> list[Cells[T]]:
-    """Columns of what is held in a row, the unknown as a dash."""
+def held(names: Sequence[str], configuration: Callable[[T], Configuration]) -> list[Column[T]]:
+    """Columns of what is held in a row."""
 
-    def cells(name: str, heading: str) -> Cells[T]:
-        return Cells(heading, lambda row: configuration(row)[name] or NONE, is_text=True)
+    def column(name: str) -> Column[T]:
+        return Column(HEADINGS.get(name, name), lambda row: configuration(row)[name], is_text=True)
 
-    return [cells(name, heading) for name, heading in zip(names, headings(names), strict=True)]
-
-
-def headings(names: Sequence[str]) -> list[str]:
-    """The headings of columns of the tidy table."""
-    return [HEADINGS.get(name, name) for name in names]
+    return [column(name) for name in names]
 
 
-def regimes(curve: MessageCurve) -> Table:
+def regimes(entry: Entry) -> Table:
     """Every model's T(n) = α + βn, one row for each regime."""
     rows = []
-    for model, fit in curve.fits.items():
+    for model, fit in entry.fits.items():
         for index, (regime, line) in enumerate(zip(fit.regimes, formulas(fit), strict=True)):
             # The formula leaves out a slope that is too small: its inverse would be meaningless.
-            rate = _inverse(regime.beta_s_per_B) if "n /" in line else None
+            rate = inverse(regime.beta_s_per_B, "B/s") if "n /" in line else None
             rows.append(
                 [
                     f"{model} (nonphysical)" if fit.nonphysical else model,
@@ -89,10 +89,10 @@ def regimes(curve: MessageCurve) -> Table:
     )
 
 
-def quality(curve: MessageCurve) -> Table:
+def quality(entry: Entry) -> Table:
     """The errors of each model at the points, and its n½."""
     rows = []
-    for model, fit in curve.fits.items():
+    for model, fit in entry.fits.items():
         q = fit.quality
         known = [q.median_relative_error, q.p95_relative_error, q.max_relative_error] if q else [None] * 3
         left_out = [q.leave_one_out_median, q.leave_one_out_p95] if q else [None, None]
@@ -104,7 +104,7 @@ def quality(curve: MessageCurve) -> Table:
                 *(_percent(value) for value in known),
                 *(_percent(value) for value in left_out),
                 r2,
-                value_and_interval(half_bandwidth_size(curve.entry, fit), size=True)[0],
+                value_and_interval(half_bandwidth_size(entry, fit), size=True)[0],
             ]
         )
     return Table(
@@ -114,11 +114,11 @@ def quality(curve: MessageCurve) -> Table:
     )
 
 
-def named(curve: MessageCurve) -> Table | None:
+def named(entry: Entry) -> Table | None:
     """Parameters that models name (L, o_s, g, …); None if there are none."""
     rows = [
         [model, name, quantity(parameter.value, parameter.unit), interval(parameter)]
-        for model, fit in curve.fits.items()
+        for model, fit in entry.fits.items()
         for name, parameter in fit.parameters.items()
         if name not in _IN_REGIMES
     ]
@@ -209,18 +209,9 @@ def value_and_interval(parameter: Parameter | None, size: bool = False) -> tuple
         return NONE, ""
     if not size:
         return quantity(parameter.value, parameter.unit), "" if (i := interval(parameter)) == NONE else i
-    known = parameter.low is not None and parameter.high is not None
-    bounds = f"{format_size(parameter.low)} to {format_size(parameter.high)}" if known else ""  # type: ignore[arg-type]
+    low, high = parameter.low, parameter.high
+    bounds = "" if low is None or high is None else f"{format_size(low)} to {format_size(high)}"
     return format_size(parameter.value), bounds
-
-
-def _inverse(beta: Parameter) -> Parameter | None:
-    """1/β in B/s; None if β is zero, and without an interval if that of β includes zero."""
-    if beta.value == 0:
-        return None
-    if beta.low is None or beta.high is None or beta.low * beta.high <= 0:
-        return Parameter(value=1 / beta.value, unit="B/s")
-    return Parameter(value=1 / beta.value, low=1 / beta.high, high=1 / beta.low, unit="B/s")
 
 
 def _us(seconds: float | None) -> str:

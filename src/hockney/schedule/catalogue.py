@@ -77,8 +77,8 @@ class AskedSizes:
 
 
 @dataclass(frozen=True)
-class ScheduledProblem:
-    """What is done, in whole elements; None: no segments, no radix."""
+class DescribedProblem:
+    """What a schedule does, sizes in bytes; None: no segments, no radix."""
 
     asked: AskedSizes
     bytes: int
@@ -98,22 +98,19 @@ class ScheduleRequest:
     segment_B: int
 
     @property
-    def rounding(self) -> str:
-        """What other sizes than were asked for are done, in words; empty where they are the same."""
-        if self.problem.bytes <= self.size_B and self.problem.segment_B <= self.segment_B:
-            return ""
-        pieces = f", segments of {self.problem.segment_B} B" if self.problem.segment_B else ""
-        return f"rounded to whole elements: {self.problem.bytes} B{pieces}"
+    def is_rounded(self) -> bool:
+        """Whether sizes became whole elements."""
+        return self.problem.bytes > self.size_B or self.problem.segment_B > self.segment_B
 
-    def described(self) -> ScheduledProblem:
+    def described(self) -> DescribedProblem:
         """The request beside the rounded problem."""
-        return ScheduledProblem(
-            asked=AskedSizes(self.size_B, self.segment_B or None),
-            bytes=self.problem.bytes,
-            element_bytes=self.problem.element_B,
-            segment_bytes=self.problem.segment_B or None,
-            radix=self.problem.radix or self.algorithm.default_radix or None,
-            root=self.problem.root,
+        return DescribedProblem(
+            AskedSizes(self.size_B, self.segment_B or None),
+            self.problem.bytes,
+            self.problem.element_B,
+            self.problem.segment_B or None,
+            self.problem.radix or self.algorithm.default_radix or None,
+            self.problem.root,
         )
 
     def resized(self, size_B: int) -> ScheduleRequest:

@@ -1,4 +1,4 @@
-"""A schedule's steps and counts, and its steps in words."""
+"""A schedule in words, and its counts."""
 
 from __future__ import annotations
 
@@ -8,65 +8,10 @@ from typing import Annotated
 from pydantic import Field
 
 from hockney import _core
-from hockney._core import Kind, RankSchedule, Region, Step
+from hockney._core import Kind, Region, Step
 from hockney.errors import HockneyError
-from hockney.schedule.catalogue import ScheduledProblem, ScheduleRequest
+from hockney.schedule.catalogue import DescribedProblem, ScheduleRequest
 from hockney.units import format_bytes
-
-
-@dataclass(frozen=True)
-class MemoryRegion:
-    """Where the bytes of a step are."""
-
-    memory: str
-    offset_B: int
-    length_B: int
-
-
-@dataclass(frozen=True)
-class ScheduleStep:
-    """A step of a rank, and the numbers of those that it waits for."""
-
-    kind: str
-    peer: int | None
-    tag: int | None
-    source: Annotated[MemoryRegion | None, Field(alias="from")]
-    target: Annotated[MemoryRegion | None, Field(alias="into")]
-    after: list[int]
-
-
-@dataclass(frozen=True)
-class RankSteps:
-    """The steps of one rank."""
-
-    scratch_B: int
-    steps: list[ScheduleStep]
-
-
-@dataclass(frozen=True)
-class CriticalCounts:
-    """On the critical path."""
-
-    messages: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class ScheduleCounts:
-    """Messages and bytes of one algorithm."""
-
-    algorithm: str
-    problem: ScheduledProblem
-    rounds: int
-    messages: int
-    bytes: int
-    critical_path: CriticalCounts
-    max_degree: int
-    round_bytes: int
-    reduced_bytes: int
-    copied_bytes: int
-    most_sent_bytes: int
-    most_received_bytes: int
 
 
 def region(part: Region) -> str:
@@ -91,44 +36,86 @@ def step(step: Step) -> str:
     return f"{text}; after {', '.join(map(str, step.after))}" if step.after else text
 
 
+@dataclass(frozen=True)
+class CriticalCounts:
+    """On the critical path."""
+
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ScheduleCounts:
+    """What `hockney schedule count` prints; one-ported, see docs/reference/schedule-counts.md."""
+
+    algorithm: str
+    problem: DescribedProblem
+    rounds: int
+    messages: int
+    bytes: int
+    critical_path: CriticalCounts
+    max_degree: int
+    round_bytes: int
+    reduced_bytes: int
+    copied_bytes: int
+    most_sent_bytes: int
+    most_received_bytes: int
+
+
 def counts(request: ScheduleRequest) -> ScheduleCounts:
-    """What a schedule sends and computes, one-ported: see docs/reference/schedule-counts.md."""
-    counts = _core.count(request.generate())
-    if counts.blocks:
+    """The counts of a schedule."""
+    counted = _core.count(request.generate())
+    if counted.blocks:
         raise HockneyError("one-ported, the schedule does not get to its end", "please report it")
     return ScheduleCounts(
-        algorithm=request.algorithm.name,
-        problem=request.described(),
-        rounds=counts.rounds,
-        messages=counts.messages,
-        bytes=counts.bytes,
-        critical_path=CriticalCounts(counts.critical_messages, counts.critical_bytes),
-        max_degree=counts.max_degree,
-        round_bytes=counts.round_bytes,
-        reduced_bytes=counts.reduced_bytes,
-        copied_bytes=counts.copied_bytes,
-        most_sent_bytes=max(counts.sent_bytes, default=0),
-        most_received_bytes=max(counts.received_bytes, default=0),
+        request.algorithm.name,
+        request.described(),
+        counted.rounds,
+        counted.messages,
+        counted.bytes,
+        CriticalCounts(counted.critical_messages, counted.critical_bytes),
+        counted.max_degree,
+        counted.round_bytes,
+        counted.reduced_bytes,
+        counted.copied_bytes,
+        max(counted.sent_bytes, default=0),
+        max(counted.received_bytes, default=0),
     )
 
 
-def rank_steps(rank: RankSchedule) -> RankSteps:
-    """The steps of one rank."""
-    return RankSteps(
-        rank.scratch_B,
-        [
-            ScheduleStep(
-                step.kind.name,
-                step.peer if step.peer >= 0 else None,
-                step.tag if step.peer >= 0 else None,
-                _memory_region(step.source),
-                _memory_region(step.target),
-                list(step.after),
-            )
-            for step in rank.steps
-        ],
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that a step reads or writes."""
+
+    memory: str
+    offset_B: int
+    length_B: int
+
+
+@dataclass(frozen=True)
+class StepAnswer:
+    """A step; None: no message, no bytes."""
+
+    kind: str
+    peer: int | None
+    tag: int | None
+    source: Annotated[Memory | None, Field(serialization_alias="from")]
+    target: Annotated[Memory | None, Field(serialization_alias="into")]
+    after: list[int]
+
+
+def described(step: Step) -> StepAnswer:
+    """A step as a value."""
+    is_message = step.peer >= 0
+    source, target = (
+        Memory(part.memory.name, part.offset_B, part.length_B) if part.length_B else None
+        for part in (step.source, step.target)
     )
-
-
-def _memory_region(part: Region) -> MemoryRegion | None:
-    return MemoryRegion(part.memory.name, part.offset_B, part.length_B) if part.length_B else None
+    return StepAnswer(
+        step.kind.name,
+        step.peer if is_message else None,
+        step.tag if is_message else None,
+        source,
+        target,
+        list(step.after),
+    )

@@ -103,7 +103,8 @@ def _not_read(source: Path, collection: _collect.Collection) -> list[str]:
 def _is_imported(campaign: Path) -> bool:
     """Whether `imported` made it: with a page beside it."""
     try:
-        return "imported" in Campaign.open(campaign).plan() and (campaign.parent / PAGE).is_file()
+        plan = Campaign.open(campaign).plan()
+        return "imported" in plan.model_fields_set and (campaign.parent / PAGE).is_file()
     except RequestError:
         return False
 

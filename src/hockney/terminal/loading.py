@@ -27,18 +27,19 @@ BEGINNING_B = 500
 
 
 class _Helped:
-    """What helps: --help takes no word."""
+    """A command whose switches take no word, and are off where they are not written."""
 
-    def get_help_option(self, ctx: Any) -> Any:
-        """Without the name of a type."""
-        option = super().get_help_option(ctx)  # type: ignore[misc]
-        if option is not None:
-            option.metavar = ""
-        return option
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Without the name of a type. Typer would load pydantic for a switch that is neither on nor off."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar, parameter.default = "", parameter.default or False
+        return parameters
 
 
 class Verb(_Helped, TyperCommand):
-    """A verb, whose --help takes no word."""
+    """A verb."""
 
 
 class Verbs(_Helped, TyperGroup):
@@ -68,16 +69,17 @@ class Verbs(_Helped, TyperGroup):
         for module in sorted(lines, key=lambda module: args[0] not in lines[module]):
             if not _entered(self.verbs, args[0]) and (args[0] in lines[module] or not lines[module]):
                 importlib.import_module(module)
-        # Only this verb: a verb takes milliseconds to build, and there are seventy.
-        self.commands = {**self.commands, **get_group(_entered(self.verbs, args[0])).commands}
-        if args[0] not in self.commands:
+        if entered := _entered(self.verbs, args[0]):
+            # Only this verb: a verb takes milliseconds to build, and there are seventy.
+            self.commands = {**self.commands, **get_group(entered).commands}
+        else:
             self.list_commands(ctx)
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names. Of a verb that is not imported there is only what the list says of it."""
         lines: dict[str, str] = {}
-        for module, _ in _modules((*self.told, *self.places)):
+        for module, _ in _modules((*self.places, *self.told)):
             lines |= (own := lines_of(module))
             if not own and not self.told:
                 importlib.import_module(module)
@@ -87,18 +89,12 @@ class Verbs(_Helped, TyperGroup):
         return super().list_commands(ctx)
 
 
-class _Entered(typer.Typer):
-    """What modules entered under one name; false where none has."""
-
-    def __bool__(self) -> bool:
-        return bool(self.registered_commands or self.registered_groups)
-
-
-def _entered(verbs: typer.Typer, name: str) -> _Entered:
-    entered = _Entered()
+def _entered(verbs: typer.Typer, name: str) -> typer.Typer | None:
+    """What modules entered under this name alone; None where none has."""
+    entered = typer.Typer()
     entered.registered_commands = [info for info in verbs.registered_commands if info.name == name]
     entered.registered_groups = [info for info in verbs.registered_groups if info.name == name]
-    return entered
+    return entered if entered.registered_commands or entered.registered_groups else None
 
 
 def import_verbs(places: Iterable[str], only: str = "") -> None:

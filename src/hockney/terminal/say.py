@@ -12,9 +12,9 @@ import os
 import re
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
@@ -108,6 +108,13 @@ def rows(title: str, answers: Iterable[object], columns: Iterable[Column], *, ke
     table(shown, keys=keys)
 
 
+def texts(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]], left: Container[int]) -> None:
+    """A table of texts; the columns at the places `left` are set left, the others right."""
+    places = enumerate(headings)
+    columns = [Column(heading, itemgetter(place), is_number=place not in left) for place, heading in places]
+    rows(title, lines, columns)
+
+
 def _cell(answer: object, column: Column) -> str:
     value = getattr(answer, column.value) if isinstance(column.value, str) else column.value(answer)
     return "–" if value is None else column.format(value)
@@ -189,16 +196,6 @@ def _bar(*, quiet: bool = False) -> Bar:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), TimeElapsedColumn())
     hidden = quiet or not err.is_terminal
     return Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden)
-
-
-@contextmanager
-def compiling(what: str, usually: str) -> Iterator[None]:
-    """Say that something is compiled, how long that usually takes, and at the end how long it took."""
-    began_s = time.monotonic()
-    note(f"note: compiling {what}: once, for {usually}")
-    with status(f"compiling {what}"):
-        yield
-    note(f"note: compiled {what} in {time.monotonic() - began_s:.0f} s; it is kept")
 
 
 _OF_ALL = re.compile(r"([0-9,]+) of ([0-9,]+)")

@@ -7,6 +7,7 @@ import pytest
 from hockney.apps.stencil.caches import Cache, caches_of, steps
 from hockney.apps.stencil.fitting import proposing, shrunk
 from hockney.apps.stencil.measured import Computation
+from hockney.records.journal import LaunchLine
 from hockney.runner.session import Refused
 from hockney.units import Extents
 
@@ -44,16 +45,17 @@ def test_steps_in_a_row_are_one_and_small_ones_none() -> None:
 
 def test_caches_are_those_of_the_launch() -> None:
     place = {
+        "rank": 0,
         "caches": [
             {"level": 1, "type": "Instruction", "size_B": 1, "shared": [0]},
             {"level": 3, "type": "Unified", "size_B": 32 * MIB, "shared": list(range(8))},
-        ]
+        ],
     }
-    assert caches_of([{"imported": "x"}, {"ranks": [place]}]) == [L3]
+    assert caches_of([LaunchLine(imported="x"), LaunchLine.model_validate({"ranks": [place]})]) == [L3]
     assert caches_of([]) == []
     # With two threads a core, eight processors are four cores.
     threaded = {**place, "cpu": 0, "siblings": [0, 4]}
-    assert caches_of([{"ranks": [threaded]}]) == [Cache(3, 32 * MIB, 4)]
+    assert caches_of([LaunchLine.model_validate({"ranks": [threaded]})]) == [Cache(3, 32 * MIB, 4)]
 
 
 def test_what_needs_more_than_there_is_shrinks_to_what_fits() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 
-from hockney.models.over_ranks.crossovers import crossovers, winners
+from hockney.models.over_ranks.crossovers import crossovers
 from hockney.models.over_ranks.points import points
 
 SIZES = [2**k for k in range(21)]
@@ -47,18 +47,6 @@ def test_wide_intervals_move_the_ends_apart() -> None:
 def test_one_that_is_always_faster_crosses_nobody() -> None:
     assert crossovers(table({"linear": (2.0, 0.01), "chain": (1.0, 0.002)})) == []
     assert crossovers(table({"linear": (1.0, 0.01), "chain": (1.01, 0.01)})) == []
-
-
-def test_the_fastest_of_three_follow_each_other() -> None:
-    """b beats a from 100 B, c beats b from 10 kB; c beats a in between, where b is faster than both."""
-    measured = table({"a": (1.0, 0.1), "b": (10.0, 0.01), "c": (100.0, 0.001)})
-    found = crossovers(measured)
-    assert {(one.smaller, one.larger) for one in found} == {("a", "b"), ("a", "c"), ("b", "c")}
-    ((_, changes),) = winners(measured, found).items()
-    assert [(one.smaller, one.larger, one.low_B, one.high_B) for one in changes] == [
-        ("a", "b", 64, 128),
-        ("b", "c", 8192, 16384),
-    ]
 
 
 def test_sizes_without_intervals_are_taken_as_ten_percent() -> None:

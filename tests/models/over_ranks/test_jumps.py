@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from tests.capabilities import shared
@@ -9,10 +11,11 @@ from tests.capabilities import shared
 from hockney.machine.placement import placement
 from hockney.machine.system import find_system
 from hockney.models.over_ranks.boundaries import Boundary, boundaries
-from hockney.models.over_ranks.jumps import Examined, at_boundaries, jumps
+from hockney.models.over_ranks.jumps import Examined, at_boundaries, jumps, lasting
 from hockney.models.over_ranks.points import curves, points
 from hockney.records import table
 from hockney.report.places import domains
+from hockney.statistics import Array
 
 RANKS = np.arange(2.0, 130.0, 4.0)
 
@@ -84,6 +87,32 @@ def test_a_step_of_a_tenth_is_found_at_its_boundary(seed: int) -> None:
 def test_smooth_curves_have_no_breaks_at_boundaries(time: np.ndarray) -> None:
     # 40 curves at a chance of 1e-4 each: none is expected.
     assert [found_at(at_boundaries(EVERY, noisy(time, seed, 0.03), EXPECTED)) for seed in range(40)] == [[]] * 40
+
+
+@pytest.mark.parametrize("bend", [np.log2, np.square], ids=["log", "square"])
+def test_what_a_smooth_curve_explains_does_not_last(bend: Callable[[Array], Array]) -> None:
+    """The scan takes each of these curves for broken."""
+    for seed in range(3):
+        time = noisy(1 + bend(EVERY), seed, 0.03)
+        assert jumps(EVERY, time)
+        assert lasting(EVERY, time, []) == []
+
+
+def test_one_disturbed_point_is_no_break() -> None:
+    time = noisy(1 + 0.1 * RANKS, 1)
+    time[16] *= 1.5
+    time[17] *= 1.2
+    assert lasting(RANKS, time, []) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_breaks_last(seed: int) -> None:
+    time = noisy((1 + 0.1 * RANKS) * np.where(RANKS > 64, 1.5, 1.0), seed)
+    assert [jump.before for jump in lasting(RANKS, time, [])] == [62]
+    steeper = noisy(1 + 0.19 * EVERY + 0.36 * np.maximum(EVERY - 128, 0), seed, 0.01)
+    (jump,) = lasting(EVERY, steeper, [Boundary(128, 129, "node")])
+    assert (jump.before, jump.boundary) == (128, "node")
+    assert jump.slope_ratio == pytest.approx(0.55 / 0.19, rel=0.15)
 
 
 def test_a_break_between_boundaries_is_not_theirs() -> None:

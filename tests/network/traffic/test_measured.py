@@ -18,6 +18,7 @@ from hockney.errors import RequestError
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.measured import Pair, by_hops, hosts_of, measured_pairs, nodes_by_name, read_nodes
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 RING = parse_spec("torus:12")
@@ -113,7 +114,9 @@ def record(pair: str, size_B: int, value: float, **more: Any) -> Record:
 
 def test_pairs_of_a_campaign(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "c", {})
-    campaign.append_launch({"id": "one", "ranks": [{"rank": i, "host": f"n{i // 2}"} for i in range(6)]})
+    campaign.append(
+        LaunchLine.model_validate({"id": "one", "ranks": [{"rank": i, "host": f"n{i // 2}"} for i in range(6)]})
+    )
     campaign.append_all(
         [
             record("0-2", 8, 1e-6),
@@ -141,7 +144,9 @@ def test_pairs_of_a_campaign(tmp_path: Path) -> None:
 def test_hosts_without_a_measured_pair_have_their_place(tmp_path: Path) -> None:
     """Eight hosts of a ring, of which the first and the fourth were measured: three hops, not one."""
     campaign = Campaign.create(tmp_path / "c", {})
-    campaign.append_launch({"id": "one", "ranks": [{"rank": i, "host": f"n{i}"} for i in range(8)]})
+    campaign.append(
+        LaunchLine.model_validate({"id": "one", "ranks": [{"rank": i, "host": f"n{i}"} for i in range(8)]})
+    )
     campaign.append(record("0-3", 8, 1e-6))
     done = run_hockney("network", "locality", str(campaign.path), "--topology", "torus:8", "--json")
     assert json.loads(done.stdout)["classes"][0]["hops"] == 3

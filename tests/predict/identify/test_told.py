@@ -19,6 +19,7 @@ from hockney.predict.identify.told import (
 )
 from hockney.predict.watched import _expect_same
 from hockney.records.defaults import FILE, Defaults, Seen, WatchedCell, add, defaults_of, find
+from hockney.records.journal import LaunchLine
 
 OPEN_MPI, MPICH = "Open MPI 5.0.11", "MPICH 5.0.2"
 SWITCH = {"coll_tuned_use_dynamic_rules": "1"}
@@ -216,12 +217,9 @@ def test_the_file_keeps_what_other_watchings_saw_and_is_refused_where_it_is_dama
 
 
 def test_a_setting_that_not_all_launches_had_leaves_it_open(tmp_path: Path) -> None:
-    one = {
-        "mpi": {"name": OPEN_MPI},
-        "variant": "default",
-        "settings": SWITCH | {"coll_tuned_bcast_algorithm": "chain"},
-    }
-    other = one | {"settings": SWITCH}
+    forced = SWITCH | {"coll_tuned_bcast_algorithm": "chain"}
+    one = LaunchLine(mpi={"name": OPEN_MPI}, variant="default", settings=forced)
+    other = one.with_fields(settings=SWITCH)
     of_launch = OPEN_MPI, "default"
     for launches in ([one, other], [other, one], [other, one, other]):
         mixed = defaults_of(tmp_path, launches)
@@ -239,7 +237,7 @@ def test_a_setting_that_not_all_launches_had_leaves_it_open(tmp_path: Path) -> N
             _expect_same(mixed, of_launch, SWITCH, [("bcast", 5)])
         _expect_same(mixed, of_launch, SWITCH, [("reduce", 5)])
     same = defaults_of(tmp_path, [one, one])
-    assert (same.settings, same.differing) == ({of_launch: one["settings"]}, {})
+    assert (same.settings, same.differing) == ({of_launch: forced}, {})
 
 
 @pytest.mark.parametrize(

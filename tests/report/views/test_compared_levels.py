@@ -24,7 +24,6 @@ from hockney.machine.file import (
 )
 from hockney.models.base import models
 from hockney.report.views.difference import difference
-from hockney.report.views.difference_text import answer_of, level_warning, summary, why_not_judged
 from hockney.report.views.quantity import QuantityComparison
 from hockney.terminal import say
 
@@ -98,7 +97,7 @@ def test_the_common_levels_are_compared_where_they_are_the_same() -> None:
     b = entry(FAST_S, level=level(1.07 * FAST_S, 1.0))
     found = difference(machine(entry(FAST_S, 0.88, SLOW_S)), machine(b), points=True)
     assert ratios(found.comparisons) == {1.0}
-    assert level_warning(found) == ""
+    assert found.level_warning == ""
     # What the other level would change is told beside it.
     assert found.remarks == [
         "pingpong, locality cache: A at the machine's level with a reference of 0.16 µs (88% of the time); "
@@ -177,12 +176,12 @@ def with_large(reference: float, large_s: float, memory: float) -> Machine:
 def test_a_machine_that_drifted_differs_in_its_references_alone() -> None:
     a, b = with_large(1.0, 4e-6, 1.0), with_large(1.09, 1.15 * 4e-6, 1.15)
     found = difference(a, b, points=True)
-    assert level_warning(found) == ""
+    assert found.level_warning == ""
     times = [x for x in found.comparisons if x.quantity.startswith("time of")]
     assert ratios(times) == {1.0}
     assert {(x.at_reference_s, x.at_large_reference_s) for x in times} == {(FAST_S, 4e-6)}
     # 9 and 15 % are 2.4 and 4 standard deviations of two campaigns, 2.5 % each.
-    assert [x.quantity for x in found.of("differs")] == ["reference", "reference of 64 KiB"]
+    assert [x.quantity for x in found.having("differs")] == ["reference", "reference of 64 KiB"]
     assert found.remarks == [
         "pingpong, locality cache: the reference of 8 B is 9.0% longer in B (0.174 µs), and times are compared "
         "at that of A (0.16 µs): messages of 8 B differ so because of the machine, or of the library",
@@ -195,7 +194,7 @@ def test_a_machine_that_drifted_differs_in_its_references_alone() -> None:
 def test_a_loss_of_bandwidth_that_the_reference_shares_is_told_by_the_reference(slower: float) -> None:
     found = difference(with_large(1.0, 4e-6, 1.0), with_large(1.0, slower * 4e-6, slower), points=True)
     # However many sizes are compared beside it, and however far their launches lie apart.
-    assert [x.quantity for x in found.of("differs")] == ["reference of 64 KiB"]
+    assert [x.quantity for x in found.having("differs")] == ["reference of 64 KiB"]
     (said,) = found.remarks
     assert "messages of 64 KiB and more differ so because of the machine, or of the library" in said
 
@@ -217,7 +216,7 @@ def test_another_level_of_one_side_is_compared_with_the_common_one_of_the_other(
     found = difference(one, several, points=True) if swapped else difference(several, one, points=True)
     assert ratios(found.comparisons) == {1.0}
     assert references_s(found.comparisons) == {(SLOW_S, SLOW_S)}
-    assert level_warning(found) == ""
+    assert found.level_warning == ""
     sides = [
         "{} at its level of 0.21 µs, which held 12% of the time",
         "{} at its common level of 0.21 µs",
@@ -232,7 +231,7 @@ def test_a_level_without_models_is_not_compared() -> None:
     several.other_levels[0].fits = {}
     found = difference(machine(several), machine(entry(SLOW_S)))
     assert references_s(found.comparisons) == {(FAST_S, SLOW_S)}
-    assert level_warning(found)
+    assert found.level_warning
 
 
 def test_of_several_levels_in_common_the_one_that_held_longest_is_compared() -> None:
@@ -245,7 +244,7 @@ def test_of_several_levels_in_common_the_one_that_held_longest_is_compared() -> 
 def test_without_a_level_in_common_a_warning_begins_with_what_to_do() -> None:
     found = difference(machine(entry(FAST_S)), machine(entry(SLOW_S)), points=True)
     assert ratios(found.comparisons) == {2.0}
-    assert level_warning(found) == (
+    assert found.level_warning == (
         "Measure A and B again, in turns: the machine was at different levels, so that differences may be the "
         "machine's. What is timed as a reference took 0.16 µs in A and 0.21 µs in B (pingpong, locality cache)."
     )
@@ -262,12 +261,12 @@ def test_references_that_differ_by_nature_say_nothing_about_levels(kind: str) ->
     }
     found = difference(*sides[kind]())
     assert ratios(found.comparisons) == {2.0}
-    assert level_warning(found) == ""
+    assert found.level_warning == ""
 
 
 def test_a_host_in_common_is_the_same_machine() -> None:
     sides = machine(entry(FAST_S), hosts=("n1", "n2")), machine(entry(SLOW_S), hosts=("n2", "n3"))
-    assert level_warning(difference(*sides))
+    assert difference(*sides).level_warning
 
 
 def test_a_point_of_another_level_is_not_judged_and_marked() -> None:
@@ -282,13 +281,12 @@ def test_a_point_of_another_level_is_not_judged_and_marked() -> None:
     ]
     assert found.judged == 6
     # The launches are enough, so that nothing is said of them.
-    assert why_not_judged(found) == (
+    assert found.not_judged_because == (
         "2 not judged, because no launch met them at the level that is compared: 1 of A and 2 of B\n"
         "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
     )
-    assert summary(found).count("no launch met them") == 1
-    answer = answer_of(("a", "b"), (a, b), found)
-    marks = {x.quantity: (x.elsewhere_a, x.elsewhere_b) for x in answer.comparisons}
+    assert found.summary.count("no launch met them") == 1
+    marks = {x.quantity: (x.elsewhere_a, x.elsewhere_b) for x in found.comparisons}
     assert (marks["time of 64 B"], marks["time of 1 KiB"]) == ((True, True), (False, True))
     assert marks["latency"] == (False, False)
 

@@ -13,7 +13,6 @@ from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.report.views.difference import difference
-from hockney.report.views.difference_text import promise, summary, why_not_judged
 from hockney.report.views.judgement import LEVEL, Measured, corrected
 from hockney.report.views.quantity import compare
 
@@ -152,13 +151,13 @@ def test_a_machine_does_not_differ_from_itself() -> None:
     assert (found.only_in_a, found.only_in_b) == ([], [])
     points = sum(len(entry.measurements.points) for entry in TWIN.point_to_point)
     assert len(found.comparisons) == points + 2 * len(TWIN.point_to_point)
-    assert (found.judged, found.by_chance) == (len(found.comparisons), 0)
+    assert (found.judged, found.expected_by_chance_at_most) == (len(found.comparisons), 0)
 
 
 def test_a_planted_difference_is_found_where_it_was_planted() -> None:
     first, *others = TWIN.point_to_point
     found = difference(TWIN, machine(slower(first, 1.5), *others))
-    [one] = found.of("differs")
+    [one] = found.having("differs")
     assert one.quantity == "latency"
     assert one.ratio == pytest.approx(1.5)
     assert one.where.startswith("pingpong, locality package, cache warm")
@@ -180,14 +179,14 @@ def test_latencies_are_those_of_messages_where_only_one_has_the_empty_one_apart(
     apart = first.model_copy(update={"fits": {**first.fits, "piecewise": fit}})
     for found in (difference(TWIN, machine(apart, *others)), difference(machine(apart, *others), TWIN)):
         assert next(one.ratio for one in found.comparisons if one.quantity == "latency") == 1.0
-        assert not found.of("differs")
+        assert not found.having("differs")
     both = difference(machine(apart, *others), machine(apart, *others))
     assert next(one.a.value for one in both.comparisons if one.quantity == "latency") == empty_s
 
 
 def test_a_difference_within_the_intervals_cannot_be_told() -> None:
     first, *others = TWIN.point_to_point
-    assert not difference(TWIN, machine(slower(first, 1.05), *others)).of("differs")
+    assert not difference(TWIN, machine(slower(first, 1.05), *others)).having("differs")
 
 
 def test_two_libraries_of_one_kind_of_pair_are_compared() -> None:
@@ -253,8 +252,8 @@ def test_two_launches_a_side_are_not_judged_and_the_summary_says_so_once() -> No
     first, *others = with_launches(ONE_LAUNCH, 2).point_to_point
     slow = machine(slower(first, 10), *others)
     diff = difference(TWIN, slow, points=True)
-    assert (diff.judged, diff.of("differs")) == (0, [])
-    text = summary(diff)
+    assert (diff.judged, diff.having("differs")) == (0, [])
+    text = diff.summary
     assert text.count("launches a side: B has 2 launches\n") == 1
     assert "hockney measure -o CAMPAIGN --launches 3 --level all" in text
     assert "expected to be false" not in text
@@ -264,7 +263,7 @@ def test_launches_that_nobody_counted_are_unknown() -> None:
     unknown = with_launches(ONE_LAUNCH, None)
     diff = difference(unknown, ONE_LAUNCH)
     assert {comparison.verdict for comparison in diff.comparisons} == {"not judged"}
-    assert "A has an unknown number of launches, B has 1 launch\n" in why_not_judged(diff)
+    assert "A has an unknown number of launches, B has 1 launch\n" in diff.not_judged_because
 
 
 def test_pairs_are_not_launches() -> None:
@@ -277,7 +276,7 @@ def test_a_fit_is_no_surer_than_its_points() -> None:
     """Points that span ±30 % over three launches are a launch error of 0.3/√3, whatever the fit says."""
     first = TWIN.point_to_point[0].model_copy(deep=True)
     changed = slower(first, 1.5)
-    assert difference(machine(first), machine(changed)).of("differs")
+    assert difference(machine(first), machine(changed)).having("differs")
     for entry in (first, changed):
         for point in entry.measurements.points:
             point.low_s, point.high_s = 0.7 * point.time_s, 1.3 * point.time_s
@@ -288,9 +287,9 @@ def test_a_fit_is_no_surer_than_its_points() -> None:
 def test_the_promise_is_about_what_was_found() -> None:
     first, *others = TWIN.point_to_point
     diff = difference(TWIN, machine(slower(first, 2), *others))
-    assert promise(diff).endswith("differences found: 1, of which at most 5 % are expected to be false")
-    assert diff.by_chance == pytest.approx(0.05)
-    assert "if nothing differed" in promise(difference(TWIN, TWIN))
+    assert diff.promise.endswith("differences found: 1, of which at most 5 % are expected to be false")
+    assert diff.expected_by_chance_at_most == pytest.approx(0.05)
+    assert "if nothing differed" in difference(TWIN, TWIN).promise
 
 
 def test_warnings_about_what_is_compared_are_repeated_with_their_side() -> None:
@@ -301,11 +300,11 @@ def test_warnings_about_what_is_compared_are_repeated_with_their_side() -> None:
     texts = ["shared by both", "no MPI_T", "of another entry"]
     a = TWIN.model_copy(update={"provenance": Provenance(launches=launches, warnings=texts)})
     b = TWIN.model_copy(update={"provenance": Provenance(warnings=["shared by both", "of B"])})
-    assert summary(difference(a, b)).endswith(
+    assert difference(a, b).summary.endswith(
         "warnings about these measurements:\n  A and B: shared by both\n  A: no MPI_T\n  B: of B"
     )
     nothing = machine().model_copy(update={"provenance": b.provenance})
-    assert "warnings" not in summary(difference(a, nothing))
+    assert "warnings" not in difference(a, nothing).summary
 
 
 def test_what_spans_the_launches_of_a_point_is_taken_for_even() -> None:

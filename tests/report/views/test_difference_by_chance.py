@@ -83,7 +83,7 @@ def test_no_more_false_alarms_than_promised() -> None:
         for points in alarms:
             diff = difference(*pair, points=points)
             assert diff.judged == len(diff.comparisons) == 4 * (2 + points * SIZES_B.size)
-            alarms[points] += bool(diff.of("differs"))
+            alarms[points] += bool(diff.having("differs"))
     assert max(alarms.values()) <= LEVEL * 200
 
 
@@ -92,7 +92,7 @@ def test_changes_of_15_percent_are_found() -> None:
     differ = compared = 0
     for _ in range(50):
         diff = difference(simulated(rng), simulated(rng, 1.15), points=True)
-        differ += len(diff.of("differs"))
+        differ += len(diff.having("differs"))
         compared += len(diff.comparisons)
     assert differ >= 0.9 * compared
 
@@ -105,7 +105,7 @@ def test_of_what_is_found_beside_real_changes_the_promised_share_is_false() -> N
     for _ in range(100):
         slow = simulated(rng, 1.15, LOCALITIES[1:3]).point_to_point
         other = machine(*slow, *simulated(rng, 1.0, LOCALITIES[3:5]).point_to_point)
-        found = difference(simulated(rng), other, points=True).of("differs")
+        found = difference(simulated(rng), other, points=True).having("differs")
         false = [x for x in found if not any(f"locality {name}" in x.where for name in LOCALITIES[1:3])]
         shares.append(len(false) / max(1, len(found)))
     assert np.mean(shares) <= LEVEL

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from tests.capabilities import lacking
 from tests.factories import version_1
 
@@ -34,14 +32,6 @@ def machine() -> Machine:
 
 def part(machine: Machine, **asked: str) -> Machine:
     return machine.model_copy(update={"point_to_point": matching(machine, asked)})
-
-
-def printed(machine: Machine) -> str:
-    console = Console(file=io.StringIO(), width=100)
-    for table in as_tables(machine):
-        console.print(table)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def test_formulas_with_their_heading(machine: Machine) -> None:
@@ -80,20 +70,16 @@ def test_an_entry_without_any_fit_says_why(machine: Machine) -> None:
     assert "not fitted\n  loggp: no send_overhead was measured" in as_formulas(preferred(machine))
 
 
-def test_the_models_stand_side_by_side_with_their_errors(machine: Machine) -> None:
-    lines = [" ".join(line.split()) for line in printed(part(machine, cache="off")).splitlines()]
-    assert "hockney least_squares (not physical) piecewise" in lines
-    assert "median error 1.2 % 1.2 % 1.2 %" in lines
-    assert "median left out 2.1 % 2.1 % 2.1 %" in lines
-    assert "adjusted R² 0.9987 0.9987 0.9987" in lines
+def test_the_tables_of_an_entry_are_those_of_the_report(machine: Machine) -> None:
+    entry = next(entry for entry in machine.point_to_point if entry.cache == "off")
+    entry.variant = "tcp [eth0]"
+    regimes, quality = as_tables(part(machine, cache="off"))
+    assert regimes.caption.startswith("pingpong, locality package, variant tcp [eth0], cache off\nParameters")
     # α = 0.4 µs ± 5 %; β = 1 / (10 GB/s) ± 5 %, so that 1/β lies within 10/1.05 and 10/0.95 GB/s.
-    assert "piecewise 0 B … 4 KiB α 0.4 µs 0.38 to 0.42 µs" in lines
-    assert "1/β 10 GB/s 9.52 to 10.5 GB/s" in lines
-
-
-def test_brackets_in_a_variant_are_printed(machine: Machine) -> None:
-    machine.point_to_point = [machine.point_to_point[0].model_copy(update={"variant": "tcp [eth0]"})]
-    assert "tcp [eth0]" in printed(machine)
+    piecewise = [row for row in regimes.rows if row[0] == "piecewise"]
+    assert piecewise[0][2:] == ["0.4 µs", "0.38 to 0.42 µs", "10 GB/s", "9.52 to 10.5 GB/s"]
+    assert [row[0] for row in quality.rows] == ["hockney", "least_squares", "piecewise"]
+    assert quality.rows[0][2] == "1.2 %"
 
 
 def test_latex_is_a_document_with_an_equation_for_each_fit(machine: Machine) -> None:

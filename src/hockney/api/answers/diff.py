@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from hockney.api.answers.base import answer
-from hockney.report.views.difference_text import DiffAnswer
+from hockney.report.views.difference_text import Difference
 
-answer("diff")(DiffAnswer)
+answer("diff")(Difference)

@@ -6,18 +6,18 @@ from hockney.api.answers.base import answer
 from hockney.api.schedules import (
     CountOfOne,
     CountOfSeveral,
-    DrawnSchedule,
-    ExportedSchedule,
+    DrawAnswer,
+    ExportAnswer,
     ListAnswer,
-    ShownSchedule,
+    ShowScheduleAnswer,
     VerifyAnswer,
 )
 from hockney.api.simulations import SimulatedCollective, SimulatedGoal
 
 answer("schedule list")(ListAnswer)
 answer("schedule verify")(VerifyAnswer)
-answer("schedule show")(ShownSchedule)
+answer("schedule show")(ShowScheduleAnswer)
 answer("schedule count")(CountOfOne | CountOfSeveral)
-answer("schedule draw")(DrawnSchedule)
-answer("schedule export")(ExportedSchedule)
+answer("schedule draw")(DrawAnswer)
+answer("schedule export")(ExportAnswer)
 answer("simulate")(SimulatedCollective | SimulatedGoal)

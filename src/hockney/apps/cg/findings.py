@@ -11,7 +11,7 @@ from hockney.apps.stencil.caches import CacheStep, caches_of, steps
 from hockney.apps.stencil.measured import cell_s_of, computation, unusable
 from hockney.apps.stencil.told_apart import most_ranks_with_grids, which_grid
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Launch
+from hockney.records.journal import LaunchLine
 from hockney.report.findings import Finding
 from hockney.units import format_bytes_rounded, format_rate, format_time
 
@@ -20,13 +20,13 @@ SUPER = 1.02
 """Efficiency above which a speed-up is said to be more than ideal."""
 
 
-def findings(records: Sequence[AppRecord], launches: Sequence[Launch] = ()) -> list[Finding]:
+def findings(records: Sequence[AppRecord], launches: Sequence[LaunchLine] = ()) -> list[Finding]:
     """Sentences on all runs, the more telling first. `launches`: lines of launches.jsonl, with the caches."""
     found = [*_iterations(records), *_efficiency(records, launches), *_grids(records), *_written(records)]
     return sorted(found, key=lambda finding: -finding.weight)
 
 
-def cache_steps(records: Sequence[AppRecord], launches: Sequence[Launch]) -> dict[str, list[CacheStep]]:
+def cache_steps(records: Sequence[AppRecord], launches: Sequence[LaunchLine]) -> dict[str, list[CacheStep]]:
     """Where a rank's vectors leave a cache, by formulation."""
     usable = [record for record in records if not unusable(record)]
     variants = dict.fromkeys(str(record.parameters["variant"]) for record in usable)
@@ -58,7 +58,7 @@ def _iterations(records: Sequence[AppRecord]) -> list[Finding]:
     return found
 
 
-def _efficiency(records: Sequence[AppRecord], launches: Sequence[Launch]) -> list[Finding]:
+def _efficiency(records: Sequence[AppRecord], launches: Sequence[LaunchLine]) -> list[Finding]:
     """Of each size and formulation, the most ranks; why it is more than ideal."""
     most: dict[str, tuple[AppRecord, float, float]] = {}
     for record, ratio in zip(records, speedups(records), strict=True):
@@ -103,7 +103,7 @@ def _reach(base: AppRecord, record: AppRecord) -> tuple[float, float] | None:
     return 1 / (1 + below), 1 + above
 
 
-def _why(base: AppRecord, record: AppRecord, launches: Sequence[Launch]) -> str:
+def _why(base: AppRecord, record: AppRecord, launches: Sequence[LaunchLine]) -> str:
     """By what an unknown takes, and the caches: the vectors of a rank shrink with the ranks."""
     if unusable(base) or unusable(record):
         return "not explained"

@@ -16,13 +16,13 @@ from hockney.apps.cg.findings import cache_steps, findings
 from hockney.apps.cg.solved import SOLUTIONS, VECTORS, name_of, size_of, solved_runs
 from hockney.apps.stencil.runs import reported_run, simulated_s
 from hockney.errors import RequestError
-from hockney.models.scaling.study import Study, study
+from hockney.models.scaling.study import ScalingStudy, study
 from hockney.models.scaling.times import Times
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Contribution, Runs
 from hockney.report.run_tables import ReportedRun, table
-from hockney.report.scaling import laws_of, several
+from hockney.report.scaling import laws_of, scaling
 
 ABOUT_SOLUTIONS = (
     "Residuum is r·r at the end. Speed-up and efficiency are over the fewest ranks of the same size and "
@@ -53,7 +53,7 @@ def section(runs: Runs) -> Contribution:
         return contribution
     studies = _studies(records)
     laws = laws_of({f"Conjugate gradients, {name}": made for name, made in studies.items()}, page.id)
-    drawings = [over_sizes(records), replace(several(studies), name="app-cg-speedup") if studies else None]
+    drawings = [over_sizes(records), replace(scaling(studies), name="app-cg-speedup") if studies else None]
     page.figures += [drawing for drawing in drawings if drawing is not None] + laws.figures
     page.tables.insert(1, table("Solutions", solved_runs(records), SOLUTIONS))
     page.tables += laws.tables
@@ -76,7 +76,7 @@ def _is_understood(record: AppRecord) -> bool:
         return False
 
 
-def _studies(records: Sequence[AppRecord]) -> dict[str, Study]:
+def _studies(records: Sequence[AppRecord]) -> dict[str, ScalingStudy]:
     """The scaling of the fastest grid on each number of ranks, of an iteration, by size and formulation."""
     best: dict[str, dict[int, float]] = {}
     for record in records:

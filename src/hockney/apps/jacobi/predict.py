@@ -224,13 +224,13 @@ def _source(case: JacobiCase, formula: FormulaOptions) -> SourceOfLinks | None:
     links = MachineLinks(load(case.machine), formula.locality, parse_where(case.where))
     launches = {}
     if case.runs is not None:
-        launches = {str(launch.get("id")): launch for launch in Campaign.open(case.runs).launches()}
+        launches = {launch.id: launch for launch in Campaign.open(case.runs).launches()}
 
     def of_machine(grid: Grid, launch_id: str) -> Links:
         if system is not None:
             return links(grid, placement(system, case.mapping, grid.ranks, case.nodes, case.ppn))
         launch = launches.get(launch_id)
-        return links(grid, placement_of_launch(launch, grid.ranks) if launch and launch.get("ranks") else None)
+        return links(grid, placement_of_launch(launch, grid.ranks) if launch and launch.ranks else None)
 
     return of_machine
 

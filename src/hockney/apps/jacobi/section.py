@@ -24,6 +24,7 @@ from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.models.base import Parameter
 from hockney.models.scaling.fit import Break
 from hockney.records.app_record import AppRecord
+from hockney.records.journal import LaunchLine
 from hockney.report import runs_section
 from hockney.report.app_sections import Contribution, Launches, Runs, page_id
 from hockney.report.findings import Finding
@@ -147,7 +148,7 @@ def _cause(table: ScalingTable, broken: Break, launches: Launches) -> str:
     runs = {run.grid.ranks: run for run in table.fastest()}
     try:
         before, after = (
-            placement_of_launch(launches.get(runs[ranks].record.launch, {}), ranks)
+            placement_of_launch(launches.get(runs[ranks].record.launch, LaunchLine()), ranks)
             for ranks in (broken.before, broken.after)
         )
     except RequestError:

@@ -30,6 +30,7 @@ from hockney.machine.file import load
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.records.app_record import AppRecord
+from hockney.records.journal import LaunchLine
 from hockney.report.application import AppAnswer
 from hockney.report.drawn import checked_ending
 from hockney.report.run_tables import Column, interval, table
@@ -89,7 +90,7 @@ class Sweep:
 
         Refused where a ring's values or tags are wrong; its record is kept and says so.
         """
-        launch = {"ranks": [place.model_dump() for place in launched.placement]}
+        launch = LaunchLine(ranks=list(launched.placement))
         for count in self._counts:
             place = placement_of_launch(launch, count)
             for topology in self._study.topology:

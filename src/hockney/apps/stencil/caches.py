@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from hockney.apps.stencil.measured import Computation
-from hockney.report.app_sections import Launch
+from hockney.records.journal import LaunchLine
 from hockney.units import format_bytes_rounded
 
 NOTABLE = 1.2
@@ -59,18 +59,15 @@ class CacheStep:
         return f"with {ranks}, {cell} takes {self.ratio:.2g} times as long with {sizes}: {why}"
 
 
-def caches_of(launches: Sequence[Launch]) -> list[Cache]:
+def caches_of(launches: Sequence[LaunchLine]) -> list[Cache]:
     """Data caches that the first rank of the launches reports; none where no launch does."""
     for launch in launches:
-        for place in launch.get("ranks") or []:
-            kept = [each for each in place.get("caches") or [] if each.get("type") != "Instruction"]
+        for place in launch.ranks:
+            kept = [cache for cache in place.caches if cache.type != "Instruction"]
             # Threads of a core share all its caches: ranks have cores of their own.
-            threads = len({place.get("cpu"), *(place.get("siblings") or [])} - {None, -1}) or 1
+            threads = len({place.cpu, *place.siblings} - {None, -1}) or 1
             if kept:
-                return [
-                    Cache(each["level"], each["size_B"], max(1, len(each.get("shared") or []) // threads))
-                    for each in kept
-                ]
+                return [Cache(cache.level, cache.size_B, max(1, len(cache.shared) // threads)) for cache in kept]
     return []
 
 

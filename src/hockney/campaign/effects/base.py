@@ -53,7 +53,7 @@ class Here:
     pairs: Sequence[tuple[Locality, int, int]]
     localities: Mapping[tuple[int, int], Locality]
     ranks: Sequence[RankPlace]
-    eager_limit_B: Mapping[str, int] = field(default_factory=dict)
+    eager_limit_B: Mapping[str, float | None] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     usable_cpus: Mapping[str, frozenset[int]] = field(default_factory=dict)
     mpi_kind: str = ""

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from hockney import api
 from hockney.cli._applications import enter
-from hockney.predict.verb import predict
+from hockney.cli.predict import predict
 from hockney.terminal import say
 
 

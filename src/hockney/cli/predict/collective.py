@@ -5,19 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from hockney import api
-from hockney.options.predict import CollectiveCase
-from hockney.predict.verb import predict
-from hockney.records.keys import COLLECTIVES
+from hockney.cli.predict import predict
+from hockney.options.predict import COLLECTIVES, CollectiveCase
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import counted, format_bytes, format_interval, format_time
-
-if TYPE_CHECKING:
-    from hockney.predict.collective import AlgorithmTime, PredictedSize
-    from hockney.predict.every_algorithm import PredictedCollective
 
 LEAST_MARGIN = 0.005
 """By less than this, which rounds to 0 %, nothing is called fastest."""
@@ -60,7 +54,7 @@ for _operation in COLLECTIVES:
     _enter(_operation)
 
 
-def _show(answer: PredictedCollective, size: PredictedSize) -> None:
+def _show(answer: api.PredictedCollective, size: api.PredictedSize) -> None:
     of_size = f" of {format_bytes(size.bytes)}" if COLLECTIVES[answer.operation].has_size else ""
     title = f"{answer.operation}{of_size} on {counted(answer.ranks, 'rank')}, from {size.origin}"
     say.rows(title, size.algorithms, COLUMNS)
@@ -78,7 +72,7 @@ def _show(answer: PredictedCollective, size: PredictedSize) -> None:
         say.warn(warning)
 
 
-def _named(row: AlgorithmTime) -> str:
+def _named(row: api.AlgorithmTime) -> str:
     """The name with the best segment that was searched for, and the sizes that do as well within 5 %."""
     if row.segment_B is None or row.flat_B is None:
         return row.algorithm
@@ -88,7 +82,7 @@ def _named(row: AlgorithmTime) -> str:
     return f"{row.algorithm}, {best}{flat}"
 
 
-def _interval(row: AlgorithmTime) -> str | None:
+def _interval(row: api.AlgorithmTime) -> str | None:
     if not row.low_s:
         return None
     return format_interval(row.low_s, row.high_s) if row.high_s else f"≥ {format_time(row.low_s)}"
@@ -105,7 +99,7 @@ COLUMNS = (
 )
 
 
-def _correction(row: AlgorithmTime) -> str:
+def _correction(row: api.AlgorithmTime) -> str:
     """What was simulated and what the correction adds to it, and how far it is a schedule-blind surface's."""
     by = "by its formula" if row.method in ("fitted", "measured") else "simulated"
     weight = f" (weight of the surface: {row.weight:.2g})" if row.weight else ""
@@ -113,7 +107,7 @@ def _correction(row: AlgorithmTime) -> str:
     return f"{row.algorithm}: {format_time(row.readable_s or 0.0)} {by}, {share}"
 
 
-def _verdict(size: PredictedSize) -> str:
+def _verdict(size: api.PredictedSize) -> str:
     if size.best is None:
         return "no time is known, only what it takes at least"
     if sum(row.time_s is not None for row in size.algorithms) > 1 and size.margin is None:

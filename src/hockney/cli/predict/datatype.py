@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hockney import api
+from hockney.cli.predict import predict
 from hockney.options.predict import BlockFace, BlockLayout, EffectOptions
-from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import format_bytes, format_time
-
-if TYPE_CHECKING:
-    from hockney.predict.datatype import DatatypePrediction, DatatypeVerdict, Layout
 
 LIBRARY, LOOP = "library", "by hand"
 """Answers of a verdict."""
@@ -46,7 +41,7 @@ def datatype(blocks: BlockLayout, face: BlockFace, options: EffectOptions, as_js
         say.line(note)
 
 
-def _described(shape: Layout) -> str:
+def _described(shape: api.Layout) -> str:
     if shape.is_contiguous:
         return f"{shape.layout}: {format_bytes(shape.bytes)}, contiguous"
     block = format_bytes(shape.bytes // shape.blocks)
@@ -56,7 +51,7 @@ def _described(shape: Layout) -> str:
     )
 
 
-def _interval(way: DatatypePrediction) -> str | None:
+def _interval(way: api.DatatypePrediction) -> str | None:
     if way.low_s is None and way.high_s is None:
         return None
     low, high = ("?" if end is None else format_time(end) for end in (way.low_s, way.high_s))
@@ -75,7 +70,7 @@ COLUMNS = (
 )
 
 
-def _decided(verdict: DatatypeVerdict) -> str:
+def _decided(verdict: api.DatatypeVerdict) -> str:
     if verdict.factor is None:
         return f"{verdict.answer}: {verdict.why}"
     factor, ends = verdict.factor, [end for end in (verdict.low, verdict.high) if end is not None]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hockney import api
+from hockney.cli.predict import predict
 from hockney.options.predict import FftCase
-from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import counted, format_bytes, format_bytes_rounded, format_interval, format_time
-
-if TYPE_CHECKING:
-    from hockney.predict.fft import FftDecision, Together, Transposition
 
 
 @verb(
@@ -70,7 +67,7 @@ COLUMNS = (
 )
 
 
-def _lines(decision: FftDecision) -> Iterator[_DivisionLine]:
+def _lines(decision: api.FftDecision) -> Iterator[_DivisionLine]:
     ranks = f"{decision.ranks:,}"
     for number, way in enumerate(decision.divisions):
         is_faster = decision.best == way.division and len(decision.divisions) > 1
@@ -89,7 +86,7 @@ def _lines(decision: FftDecision) -> Iterator[_DivisionLine]:
         yield _DivisionLine("" if decision.divisions else ranks, name, transpositions=why)
 
 
-def _together(nearest: Iterable[tuple[Together, Transposition]], topology: str) -> str:
+def _together(nearest: Iterable[tuple[api.Together, api.Transposition]], topology: str) -> str:
     """The slow-down by other groups as measured nearest to what is asked, and what times above hold of it."""
     points = [
         "".join(f"{word}, " for word in (each.mpi, each.mapping and f"mapped by {each.mapping}") if word)

@@ -5,19 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from hockney import api
-from hockney.options.predict import AddedEffects, Message
-from hockney.predict.verb import predict
-from hockney.records.keys import POINT_TO_POINT
+from hockney.cli.predict import predict
+from hockney.options.predict import POINT_TO_POINT, AddedEffects, Message
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import format_bytes, format_interval, format_rate, format_time
-
-if TYPE_CHECKING:
-    from hockney.predict.added import AddedTerm, AddedTime
-    from hockney.predict.message import MessagePrediction
 
 
 def _examples(operation: str) -> str:
@@ -68,7 +62,7 @@ def _answer(operation: str, message: Message, effects: AddedEffects | None, as_j
         _show(each)
 
 
-def _lines(prediction: MessagePrediction) -> str:
+def _lines(prediction: api.MessagePrediction) -> str:
     """The time with its interval, the bandwidth, the formula, and what is in doubt."""
     figures = [f"{format_bytes(prediction.size_B)}: {format_time(prediction.time_s)}"]
     if prediction.low_s is not None and prediction.high_s is not None:
@@ -86,7 +80,7 @@ def _lines(prediction: MessagePrediction) -> str:
     return "\n".join([*lines, *(f"  {text}" for text in prediction.concerns)])
 
 
-def _interval(term: AddedTerm | AddedTime) -> str:
+def _interval(term: api.AddedTerm | api.AddedTime) -> str:
     """In their order: what a busy sender hides at the low end of the transfer is less than at the high one."""
     if term.is_bound or term.low_s is None or term.high_s is None:
         return "–"
@@ -102,11 +96,11 @@ COLUMNS = (
 )
 
 
-def _is_bound_alone(term: AddedTerm | AddedTime) -> bool:
+def _is_bound_alone(term: api.AddedTerm | api.AddedTime) -> bool:
     return term.is_bound and hasattr(term, "effect")
 
 
-def _show(added: AddedTime) -> None:
+def _show(added: api.AddedTime) -> None:
     say.rows("", [*added.terms, added], COLUMNS)
     line = f"{format_bytes(added.size_B)}: {format_time(added.time_s)}"
     if added.is_bound:

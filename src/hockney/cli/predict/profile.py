@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hockney import api
+from hockney.cli.predict import predict
 from hockney.options.predict import ProfileCase
-from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import counted, format_bytes, format_interval, format_time
-
-if TYPE_CHECKING:
-    from hockney.predict.profile import PredictedCalls, PredictedProfile
 
 FEW = 20
 """Rows that the terminal shows; --json has all."""
@@ -41,7 +38,7 @@ def profile(case: ProfileCase, json: JsonOption = False) -> None:
         say.warn(warning)
 
 
-def _show(answer: PredictedProfile) -> None:
+def _show(answer: api.PredictedProfile) -> None:
     mpi = answer.mpi or "the profile's MPI"
     rows = [row for row in answer.rows if row.time_s is not None][:FEW]
     say.rows(f"on {counted(answer.ranks, 'rank')}; times of a rank", [*rows, answer], COLUMNS)
@@ -60,7 +57,7 @@ def _show(answer: PredictedProfile) -> None:
         say.line(f"no other algorithm is predicted to be clearly faster{known}")
 
 
-def _predicted(row: PredictedCalls | PredictedProfile) -> str:
+def _predicted(row: api.PredictedCalls | api.PredictedProfile) -> str:
     """The time, its interval if there is one, and a mark where the library's own choice is not known."""
     text = format_time(row.time_s or 0.0)
     if row.interval:

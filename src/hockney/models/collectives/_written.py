@@ -1,4 +1,4 @@
-"""Closed forms as a person reads them, as text and as LaTeX."""
+"""Closed forms as a person reads them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,6 @@ _MEANING = {
     "S": "S segments",
     "k": "radix k",
 }
-_LATEX = (
-    ("⌈", r"\lceil "),
-    ("⌉", r"\rceil "),
-    ("⌊", r"\lfloor "),
-    ("⌋", r"\rfloor "),
-    ("log₂", r"\log_2 "),
-    ("log ", r"\log "),
-    ("·", r" \cdot "),
-    ("−", "-"),
-    ("α", r"\alpha"),
-    ("β", r"\beta"),
-    ("γ", r"\gamma"),
-    ("²", "^2"),
-    ("≤", r"\le"),
-    ("≥", r"\ge"),
-    ("Θ", r"\Theta"),
-    ("max", r"\max"),
-)
 
 
 class WrittenTerm(NamedTuple):
@@ -39,14 +21,6 @@ class WrittenTerm(NamedTuple):
 
     times: Expression
     symbol: str
-    latex: str
-
-
-def latex(text: str) -> str:
-    """A formula without numbers as LaTeX."""
-    for plain, mathematics in _LATEX:
-        text = text.replace(plain, mathematics)
-    return re.sub(r" +", " ", text).strip()
 
 
 def meanings(form: ClosedForm) -> str:
@@ -60,33 +34,25 @@ def meanings(form: ClosedForm) -> str:
 
 def symbols(counted: CostFormula) -> list[WrittenTerm]:
     """The terms of α, β and γ."""
-    return [
-        WrittenTerm(counted.alpha, " α", r" \alpha"),
-        WrittenTerm(counted.bytes, " β", r" \beta"),
-        WrittenTerm(counted.reduced, " γ", r" \gamma"),
-    ]
+    counts = (counted.alpha, counted.bytes, counted.reduced)
+    return [WrittenTerm(times, symbol) for times, symbol in zip(counts, (" α", " β", " γ"), strict=True)]
 
 
-def parts(terms: list[WrittenTerm]) -> list[tuple[str, str]]:
-    """Each term whose count is not zero, as text and as LaTeX; a count of one is left out: `α`, `0.21 µs`."""
+def _parts(terms: list[WrittenTerm]) -> list[str]:
+    """Each term whose count is not zero; a count of one is left out: `α`, `0.21 µs`."""
     return [
-        (term.symbol.removeprefix(" · ").strip(), term.latex.removeprefix(r" \cdot ").strip())
-        if term.times is ONE
-        else (f"{term.times.text()}{term.symbol}", f"{latex(term.times.text())}{term.latex}")
+        term.symbol.removeprefix(" · ").strip() if term.times is ONE else f"{term.times.text()}{term.symbol}"
         for term in terms
         if term.times is not ZERO
     ]
 
 
-def total(terms: list[WrittenTerm]) -> tuple[str, str]:
-    """Terms that add up, as text and as LaTeX."""
-    written = parts(terms)
-    return " + ".join(text for text, _ in written) or "0", " + ".join(tex for _, tex in written) or "0"
+def total(terms: list[WrittenTerm]) -> str:
+    """Terms that add up."""
+    return " + ".join(_parts(terms)) or "0"
 
 
-def largest(terms: list[WrittenTerm]) -> tuple[str, str]:
-    """The largest of the terms, as text and as LaTeX."""
-    text, mathematics = (", ".join(column) for column in zip(*parts(terms), strict=True))
-    if len(parts(terms)) > 1:
-        return f"max({text})", rf"\max\left({mathematics}\right)"
-    return text, mathematics
+def largest(terms: list[WrittenTerm]) -> str:
+    """The largest of the terms."""
+    written = _parts(terms)
+    return f"max({', '.join(written)})" if len(written) > 1 else written[0]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
-from hockney.models.collectives._written import latex
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Count, Growth, Term
 from hockney.models.collectives.closed_form import P, closed_form, n, q
 from hockney.models.collectives.expression import CONSTANT, ONE, Expression, order_text
-from hockney.models.views import Statement, Views
+from hockney.models.views import Statement, Views, statement
 from hockney.units import format_bytes, format_rate, format_time
 
 _GROWTHS: dict[Growth, tuple[str, Expression]] = {
@@ -39,14 +36,8 @@ def views_of_fit(model: CollectiveModel) -> Views:
     return Views(asymptotic=asymptotic, dominant=dominant, bounded=bounded, exact=exact)
 
 
-_UNIT = re.compile(r"(?<=\d) (µ?)(ns|ms|s|[GMk]?B/s)(?![a-z])")
-
-
 def _statement(text: str, where: str) -> Statement:
-    with_units = _UNIT.sub(
-        lambda unit: rf"\,{chr(92) + 'mu' if unit[1] else ''}\mathrm{{{unit[2]}}}", latex(text)
-    )
-    return Statement(text=text, latex=with_units, where=where, source="fitted to measured times")
+    return statement(text, where, "fitted to measured times")
 
 
 def domain(regime: CollectiveRegime) -> str:

@@ -92,9 +92,9 @@ class Effect(BaseModel):
         """Enter parameters that the data do not tell, and the measurement that would."""
         self.not_identified |= dict.fromkeys(names, why)
 
-    def state(self, view: View, text: str, where: str = "", source: str = "", latex: str = "") -> None:
+    def state(self, view: View, text: str, where: str = "", source: str = "", mathematics: str = "") -> None:
         """Add a statement to a view; its LaTeX is that of the text unless it is given."""
-        getattr(self.views, view).append(statement(text, where, source, latex))
+        getattr(self.views, view).append(statement(text, where, source, mathematics))
 
 
 Fill = Callable[[Effect, Sequence[EffectRecord]], None]

@@ -216,6 +216,6 @@ def _state(effect: Effect) -> None:
             "exact",
             "wait(n) = time until the receiver next enters the library",
             f"{absent.value:g} B < {up_to}",
-            latex=r"t_{wait}(n) = t_{away}",
+            mathematics=r"t_{wait}(n) = t_{away}",
         )
     effect.state("exact", "wait(n) = t_late", beyond, SOURCE)

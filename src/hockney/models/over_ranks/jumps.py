@@ -106,6 +106,30 @@ def at_boundaries(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> 
     return tested
 
 
+def lasting(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> list[Jump]:
+    """The breaks of a curve that neither a smooth curve nor one point explains, in the order of P.
+
+    Those at `expected` boundaries and those of the scan, which takes every bend for a break: each is tested as if
+    a boundary were there, with all points and without each of the `LEAST_SIDE` nearest on either side.
+    """
+    at, time = _ordered(ranks, time_s)
+    result = []
+    for jump in jumps(at, time, at_boundaries(at, time, expected)):
+        place = Boundary(jump.before, jump.after, jump.boundary or "node")
+        others = [one for one in expected if one.after <= place.before or place.after <= one.before]
+        places = sorted([*others, place], key=lambda one: one.before)
+
+        def broken(at: Array, time: Array, place: Boundary = place, places: Sequence[Boundary] = places) -> bool:
+            tested = at_boundaries(at, time, places)
+            return any(one.jump is not None for one in tested if one.boundary == place)
+
+        split = _split(at, jump)
+        near = range(max(split - LEAST_SIDE, 0), min(split + LEAST_SIDE, at.size))
+        if broken(at, time) and all(broken(np.delete(at, i), np.delete(time, i)) for i in near):
+            result.append(jump)
+    return result
+
+
 _MOST_PARAMETERS = 8
 """The parameters of a smooth curve (1, P, P², log P) with two steps and two changes of slope."""
 

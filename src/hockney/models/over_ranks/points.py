@@ -195,6 +195,16 @@ def telling_placed(measured: pd.DataFrame) -> list[str]:
     return [*telling(measured), *several]
 
 
+def most_ranks(measured: pd.DataFrame, by: str = "label") -> int:
+    """The largest number of ranks that has nearly as many values of `by` as any, most of them algorithms."""
+    width = measured.groupby("ranks")[by].nunique()
+    return int(width.index[width >= FULL * width.max()].max())
+
+
+FULL = 0.8
+"""What has this share of the most that any has is nearly as full."""
+
+
 def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str], pd.DataFrame]:
     """Times against ranks at one size, by configuration and label: columns `ranks`, `time_s`, `nodes`, `ppn`.
 

@@ -23,7 +23,6 @@ from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
 from hockney.models.over_ranks.shared_step import (
-    Plain,
     StepFit,
     StepShape,
     basis_of,
@@ -76,6 +75,8 @@ class LevelStep:
     """How much longer an operation takes beyond a place: the ratio of levels and its 95 % interval.
 
     `p_value` None: the curve has too few points there to tell. `likelihood`: ln of that of the curves with it.
+    `slope_ratio`: how much more a further rank costs beyond, where the curve breaks so (`lasting`); such a break
+    without a step has no interval.
     """
 
     ratio: float
@@ -83,6 +84,7 @@ class LevelStep:
     high: float
     p_value: float | None
     likelihood: float
+    slope_ratio: float | None = None
 
 
 UNTOLD = LevelStep(math.nan, math.nan, math.nan, None, math.nan)
@@ -102,6 +104,11 @@ class FoundStep:
     shown_by: tuple[str, ...]
 
     @property
+    def is_tested(self) -> bool:
+        """Whether the test of candidates tells it, with an interval; a break elsewhere has none."""
+        return self.is_common or all(not math.isnan(self.each[name].low) for name in self.shown_by)
+
+    @property
     def least_p(self) -> float:
         """The least chance that noise makes the step of one allocation, or of all together."""
         return min(one.p_value for one in (self.together, *self.each.values()) if one.p_value is not None)
@@ -112,7 +119,6 @@ class Searched:
     """What was looked for, and what was found, in the order of ranks."""
 
     found: list[FoundStep]
-    tested: list[StepPlace]
     untested: list[StepPlace]
     """Places with too few points of every curve."""
 
@@ -158,7 +164,7 @@ def candidates(
 POWER: Literal["power_of_two"] = "power_of_two"
 
 
-def search(
+def at_candidates(
     curves: Mapping[str, tuple[Array, Array]],
     places: Mapping[str, Sequence[StepPlace]],
     alike: Mapping[str, Sequence[tuple[Array, Array]]] | None = None,
@@ -245,7 +251,7 @@ def search(
     first = {place: next(iter(own.values())) for place, own in by_place.items()}
     untested = [first[place] for place in sorted(by_place) if place not in alone]
     by_ranks = sorted(steps, key=lambda step: step.candidate.before)
-    return Searched(by_ranks, [first[place] for place in alone], untested)
+    return Searched(by_ranks, untested)
 
 
 def _is_near(place: StepPlace, other: StepPlace) -> bool:
@@ -268,16 +274,13 @@ def _key(candidate: StepPlace) -> int:
 class _Curve(StepShape):
     """A curve near a place: `target`, n residuals of ln T from a smooth curve, and what may make them up.
 
-    `square`: the squared length of what the basis leaves of the column. `drawn`: the arguments of `_columns` on
-    which all this depends, but for the smooth curve.
+    `square`: the squared length of what the basis leaves of the column. `columns`: those of a curve √P at these
+    ranks, to draw others like it: many curves have the same ones.
     """
 
     target: Array
     square: float
-    drawn: _Drawn
-
-
-_Drawn = tuple[tuple[float, ...], StepPlace, tuple[StepPlace, ...], tuple[StepPlace, ...]]
+    columns: bytes
 
 
 def _measured(
@@ -294,8 +297,8 @@ def _measured(
     _, freedom, square = projected(design)
     if target.size <= 2 * (target.size - freedom) or square < LEAST_KNOWN**2 * target.size * design[:, -1].var():
         return None
-    drawn = (tuple(at.tolist()), place, tuple(others), tuple(candidates))
-    return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
+    columns = _columns(at, np.sqrt(at), place, others, candidates)
+    return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, columns.tobytes())
 
 
 def _tested(
@@ -317,8 +320,8 @@ def _tested(
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
     if special.chdtrc(1, ratio) < significance:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
-        drawn = dict.fromkeys((curve.drawn, tail) for curve, tail in zip(curves, tails.tolist(), strict=True))
-        excess = excess_of(tuple(_plain(of_curve, tail) for of_curve, tail in drawn))
+        drawn = [(one.target.size, one.columns, tail) for one, tail in zip(curves, tails.tolist(), strict=True)]
+        excess = excess_of(tuple(dict.fromkeys(drawn)))
     if len(apart) > 1:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
         if special.chdtrc(freedom, differing) < DISAGREE:
@@ -331,12 +334,6 @@ def _tested(
     reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
     middle, low, high = (math.exp(level + side * reach) for side in (0, -1, 1))
     return LevelStep(middle, low, high, float(2 * special.ndtr(-root)), likelihood)
-
-
-def _plain(drawn: _Drawn, tail: float) -> Plain:
-    """A curve √P at these ranks, to draw others like it: many curves have the same one."""
-    ranks, place, others, known = np.array(drawn[0]), *drawn[1:]
-    return Plain(ranks.size, _columns(ranks, np.sqrt(ranks), place, others, known).tobytes(), tail)
 
 
 def simulated_step(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from hockney.network.traffic.base import Links
 from hockney.network.traffic.patterns import rank_number, read_lines
 from hockney.network.traffic.walk import hops
 from hockney.records.folder import Campaign
+from hockney.records.journal import LaunchLine
 from hockney.statistics import t_reach
 
 Floats = NDArray[np.float64]
@@ -51,24 +51,21 @@ def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tupl
             else "measure some: `hockney measure --operation pingpong --locality network --pairs 20 …`",
         )
     size = sizes[0] if size_B is None else size_B
-    launches = {str(launch.get("id", "")): launch for launch in campaign.launches()}
+    launches = {launch.id: launch for launch in campaign.launches()}
     times: dict[tuple[str, str], list[float]] = {}
     for record in records:
         if record.bytes == size:
-            names = _hosts(launches.get(record.launch, {}), record.pair)
+            names = _hosts(launches.get(record.launch, LaunchLine()), record.pair)
             times.setdefault((min(names), max(names)), []).append(record.value)
     return size, [Pair(pair, float(np.median(values))) for pair, values in sorted(times.items())]
 
 
-def _hosts(launch: Mapping[str, Any], pair: str) -> tuple[str, str]:
-    places = launch.get("ranks")
-    if not isinstance(places, list):
-        places = []
-    host = {str(place.get("rank")): str(place.get("host", "")) for place in places}
+def _hosts(launch: LaunchLine, pair: str) -> tuple[str, str]:
+    host = {str(place.rank): place.host for place in launch.ranks}
     ends = pair.split("-")
     if len(ends) != 2 or not all(host.get(end) for end in ends):
         raise RequestError(
-            f"launch {launch.get('id', '')!r} does not tell where the ranks {pair!r} were",
+            f"launch {launch.id!r} does not tell where the ranks {pair!r} were",
             "only campaigns of `hockney measure` do; imported tables name no hosts",
         )
     return host[ends[0]], host[ends[1]]
@@ -76,12 +73,7 @@ def _hosts(launch: Mapping[str, Any], pair: str) -> tuple[str, str]:
 
 def hosts_of(campaign: Campaign) -> set[str]:
     """All hosts that the launches of a campaign used, whether or not a pair of them was measured."""
-    return {
-        str(place["host"])
-        for launch in campaign.launches()
-        for place in launch.get("ranks") or ()
-        if isinstance(place, dict) and place.get("host")
-    }
+    return {place.host for launch in campaign.launches() for place in launch.ranks if place.host}
 
 
 def nodes_by_name(hosts: set[str], network: Network) -> dict[str, int]:

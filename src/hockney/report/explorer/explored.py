@@ -12,7 +12,8 @@ import pandas as pd
 
 from hockney.models.over_ranks.bandwidth import blocks, moved_blocks
 from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
-from hockney.models.over_ranks.points import PLACED, Configuration, Visits, points, telling_placed
+from hockney.models.over_ranks.points import PLACED, Configuration, Visits, most_ranks, points, telling_placed
+from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES
 from hockney.records.statistic import BY_NAME
 from hockney.report.curves import MessageCurve, by_operation
@@ -20,8 +21,6 @@ from hockney.report.explorer.chart import DIMENSIONS, Explored, Selection
 
 LIBRARY, PLACEMENT = ("source", "system", "mpi"), ("locality", "mapping", "nodes", "ppn", "pair")
 """Columns behind two of the dimensions; all others that were held fixed are the variant."""
-_MOST_OF = 0.8
-"""What has this share of the most that any has is nearly as full."""
 _COMPARED = ("campaign", "algorithm", "placement", "variant", "library")
 """What the lines of an operation are at first: the first of these of which it has several."""
 
@@ -38,7 +37,7 @@ class Explorable:
     frame: pd.DataFrame
     curves: Sequence[MessageCurve]
     statistics: Mapping[str, str]
-    launches: Sequence[Mapping[str, Any]] = ()
+    launches: Sequence[LaunchLine] = ()
     campaign: str = ""
     visits: Mapping[str, Visits] = field(default_factory=dict)
 
@@ -122,7 +121,7 @@ def _where(source: Explorable, curve: MessageCurve, held: Mapping[str, str]) -> 
 
 
 def _origin(source: Explorable, curve: MessageCurve) -> str:
-    index_of = {str(launch.get("id")): str(launch.get("index", "")) for launch in source.launches}
+    index_of = {launch.id: "" if launch.index is None else str(launch.index) for launch in source.launches}
     launches = [index_of.get(name, "") or name for name in curve.entry.measurements.launches]
     return source.name + (f", launches {', '.join(launches)}" if any(launches) else "")
 
@@ -222,8 +221,7 @@ def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Selection
     costs = [float(_matching(cells, held)["penalty"].mean()) for held in full]
     held = full[int(np.argmax(np.nan_to_num(costs)))]
     matching = _matching(rows, held)
-    width = matching.groupby("ranks")[by].nunique()
-    ranks = int(width.index[width >= _MOST_OF * width.max()].max())
+    ranks = most_ranks(matching, by)
     there = matching[matching["ranks"] == ranks]
     sizes = sorted(there.loc[there["bytes"] > 0, "bytes"].unique()) or [0]
     at_B = int(sizes[len(sizes) // 2])

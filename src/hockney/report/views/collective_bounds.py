@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hockney.machine.congestion import Congestion
-from hockney.machine.formula import latex_quantity, quantity
+from hockney.machine.formula import quantity
 from hockney.models.base import Fit
 from hockney.models.collectives._torus import congestion_as_printed
-from hockney.models.collectives._written import largest, latex, symbols, total
+from hockney.models.collectives._written import largest, symbols, total
 from hockney.models.collectives.closed_form import ClosedForm, Optimum, collective_models
 from hockney.models.collectives.expression import ONE, FormulaCall, symbol
-from hockney.models.views import Statement
+from hockney.models.views import Statement, statement
 from hockney.network.traffic.study import alltoall_congestion
 from hockney.report.views.collective_costs import CollectiveCosts, numbers
 from hockney.units import format_rate
@@ -88,10 +88,7 @@ def _optimum(optimum: Optimum, costs: CollectiveCosts | None) -> Statement:
     if costs is not None:
         terms = numbers(optimum.alpha, optimum.bytes, *least_message(costs.every))
         where = f"any algorithm, one message of a rank at a time, {_pairs(costs)}"
-    text, mathematics = largest(terms)
-    return Statement(
-        text=f"T(P, n) ≥ {text}", latex=rf"T(P, n) \ge {mathematics}", where=where, source=optimum.source
-    )
+    return statement(f"T(P, n) ≥ {largest(terms)}", where, optimum.source)
 
 
 def _mappings(form: ClosedForm, costs: CollectiveCosts | None, congestion: Congestion | None) -> Statement:
@@ -114,26 +111,17 @@ def _mappings(form: ClosedForm, costs: CollectiveCosts | None, congestion: Conge
         low = [*numbers(alphas, form.bytes, alpha_s, beta_s_per_B), reduced]
         high = [*numbers(form.alpha, crowded, *_most(costs.every)), reduced]
         where = _pairs(costs)
-    tail, tail_latex = "", ""
-    source = "Hoefler et al. 2010, equation (2)"
+    tail, relation, source = "", " ≤", "Hoefler et al. 2010, equation (2)"
     if congestion is not None and form.has_bytes:
-        tail, tail_latex = f", {congestion.definition.text}", rf",\quad {congestion.definition.latex}"
+        tail = f", {congestion.definition.text}"
         source += f"; {congestion.definition.source}"
+        relation = relation if congestion.is_bound else "; not a bound:"
     elif costs is not None and form.has_bytes:
         where += "; C is not known: measure the effect congestion, or give --topology"
     # The least time and the least time per byte each bound a message from below; their sum does not. The
     # reductions of a rank that serves all overlap its messages.
-    below, below_latex = total(low) if costs is None and not form.serves_all else largest(low)
-    above, above_latex = total(high)
-    relation, relation_latex = " ≤", r" \le"
-    if congestion is not None and form.has_bytes and not congestion.is_bound:
-        relation, relation_latex = "; not a bound:", r";\ \text{not a bound: }"
-    return Statement(
-        text=f"{below} ≤ T(P, n){relation} {above}{tail}",
-        latex=rf"{below_latex} \le T(P, n){relation_latex} {above_latex}{tail_latex}",
-        where=where,
-        source=source,
-    )
+    below = total(low) if costs is None and not form.serves_all else largest(low)
+    return statement(f"{below} ≤ T(P, n){relation} {total(high)}{tail}", where, source)
 
 
 def _served(form: ClosedForm, loggp: Fit, locality: str) -> Statement:
@@ -145,15 +133,12 @@ def _served(form: ClosedForm, loggp: Fit, locality: str) -> Statement:
     gap, per_byte = quantity(gap_s, "s"), quantity(per_byte_s, "s/B")
     # The line's α is L + o_s + o_r − G.
     gaps = "(P − 1)" if gap_s <= loggp.regimes[0].alpha_s.value + per_byte_s else "(P − 2)"
-    if loggp.gap_is_larger:
-        text, mathematics = f"{gaps}·max(g, (n − 1)·G)", rf"{latex(gaps)} \max(g, (n - 1) G)"
-    else:
-        text, mathematics = f"{gaps}·g + {gaps}·(n − 1)·G", f"{latex(gaps)} g + {latex(gaps)}(n - 1) G"
-    return Statement(
-        text=f"T(P, n) ≥ {text}, g = {gap}, G = {per_byte}",
-        latex=rf"T(P, n) \ge {mathematics},\quad g = {latex_quantity(gap)},\ G = {latex_quantity(per_byte)}",
-        where=f"n ≥ 1, every pair at {locality}, where the rank that serves needs g and G, not its partners",
-        source=f"{_LOGGP}; one rank's {form.alpha.text()} messages",
+    bytes_ = "(n − 1)·G"
+    bound = f"{gaps}·max(g, {bytes_})" if loggp.gap_is_larger else f"{gaps}·g + {gaps}·{bytes_}"
+    return statement(
+        f"T(P, n) ≥ {bound}, g = {gap}, G = {per_byte}",
+        f"n ≥ 1, every pair at {locality}, where the rank that serves needs g and G, not its partners",
+        f"{_LOGGP}; one rank's {form.alpha.text()} messages",
     )
 
 
@@ -166,18 +151,11 @@ def torus_bound(costs: CollectiveCosts | None, congestion: Congestion | None) ->
     loggp = costs.loggp if costs is not None else None
     is_larger = loggp is not None and loggp.gap_is_larger
     if network is None or not network.shape:
-        gaps, carried = "g·(P − 1)", "n·G·max((P − 1)/6, C)"
-        gaps_latex, carried_latex = "g (P - 1)", r"n G \max\left(\frac{P - 1}{6}, C\right)"
-        text, mathematics = f"{gaps} + {carried}", f"{gaps_latex} + {carried_latex}"
-        if is_larger:
-            text = f"max({gaps}, {carried})"
-            mathematics = rf"\max\left({gaps_latex}, {carried_latex}\right)"
-        return Statement(
-            text=f"T(P, n) ≥ {text}, C = k²·(k² − 1)/8 for odd k, k⁴/8 for even k",
-            latex=rf"T(P, n) \ge {mathematics},\quad "
-            r"C = \frac{k^2 (k^2 - 1)}{8} \text{ for odd } k,\ \frac{k^4}{8} \text{ for even } k",
-            where=f"a torus of k × k × k = P nodes, one rank each, ideal routing; {_PRINTED}",
-            source=_TORUS,
+        terms = ["g·(P − 1)", "n·G·max((P − 1)/6, C)"]
+        return statement(
+            f"T(P, n) ≥ {_joined(terms, is_larger)}, C = k²·(k² − 1)/8 for odd k, k⁴/8 for even k",
+            f"a torus of k × k × k = P nodes, one rank each, ideal routing; {_PRINTED}",
+            _TORUS,
         )
     nodes, exact = network.nodes, float(alltoall_congestion(network.shape))
     ports = sum(2 if extent > 2 else 1 for extent in network.shape if extent > 1)
@@ -185,19 +163,16 @@ def torus_bound(costs: CollectiveCosts | None, congestion: Congestion | None) ->
     where = f"{network.spec}, one rank on each of {nodes} nodes, ideal routing"
     if len(set(network.shape)) == 1 and len(network.shape) == 3:
         where += f"; C = {exact:.6g}; {_PRINTED}: {congestion_as_printed(nodes):.6g}"
-    text, mathematics = f"g·{nodes - 1} + {blocks:.6g}·n·G", latex(f"g·{nodes - 1} + {blocks:.6g}·n·G")
+    terms = [f"g·{nodes - 1}", f"{blocks:.6g}·n·G"]
     if costs is not None:
         # Without a fitted g only bytes count; G is 1/bandwidth.
         beta = loggp.parameters["G"].value if loggp else least_message([costs.farthest])[1]
         gap = loggp.parameters["g"].value if loggp else 0.0
-        fixed, rate = quantity(gap * (nodes - 1), "s"), format_rate(1 / (beta * blocks)) if beta else ""
-        terms = ([fixed] if gap else []) + ([f"n / {rate}"] if rate else [])
-        parts = ([latex_quantity(fixed)] if gap else []) + (
-            [rf"\frac{{n}}{{{latex_quantity(rate)}}}"] if rate else []
-        )
-        text, mathematics = " + ".join(terms) or "0", " + ".join(parts) or "0"
-        if is_larger and len(terms) > 1:
-            text, mathematics = f"max({', '.join(terms)})", rf"\max\left({', '.join(parts)}\right)"
-    return Statement(
-        text=f"T({nodes}, n) ≥ {text}", latex=rf"T({nodes}, n) \ge {mathematics}", where=where, source=_TORUS
-    )
+        terms = [quantity(gap * (nodes - 1), "s")] if gap else []
+        terms += [f"n / {format_rate(1 / (beta * blocks))}"] if beta else []
+    return statement(f"T({nodes}, n) ≥ {_joined(terms, is_larger)}", where, _TORUS)
+
+
+def _joined(terms: Sequence[str], is_larger: bool) -> str:
+    """The sum of the terms, or the larger of them."""
+    return f"max({', '.join(terms)})" if is_larger and len(terms) > 1 else " + ".join(terms) or "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hockney.machine.file import Entry, Machine
-from hockney.machine.formula import latex_quantity, quantity
+from hockney.machine.formula import quantity
 from hockney.models.base import Fit
 from hockney.models.collectives._written import WrittenTerm
 from hockney.models.collectives.expression import Expression
@@ -67,9 +67,5 @@ def _distance(entry: Entry) -> int:
 
 def numbers(alpha: Expression, size: Expression, alpha_s: float, beta_s_per_B: float) -> list[WrittenTerm]:
     """The terms of α and β with their values in place of the symbols."""
-    constant = quantity(alpha_s, "s")
-    terms = [WrittenTerm(alpha, f" · {constant}", rf" \cdot {latex_quantity(constant)}")]
-    if beta_s_per_B > 0:
-        rate = format_rate(1 / beta_s_per_B)
-        terms.append(WrittenTerm(size, f" / {rate}", rf" / {latex_quantity(rate)}"))
-    return terms
+    terms = [WrittenTerm(alpha, f" · {quantity(alpha_s, 's')}")]
+    return [*terms, WrittenTerm(size, f" / {format_rate(1 / beta_s_per_B)}")] if beta_s_per_B > 0 else terms

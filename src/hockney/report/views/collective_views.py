@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from hockney import _core
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion
-from hockney.machine.formula import domain, latex_quantity, quantity
+from hockney.machine.formula import domain, quantity
 from hockney.models.base import Fit
-from hockney.models.collectives._written import WrittenTerm, latex, meanings, symbols, total
+from hockney.models.collectives._written import WrittenTerm, meanings, symbols, total
 from hockney.models.collectives.closed_form import ClosedForm, collective_models
 from hockney.models.collectives.expression import ZERO
-from hockney.models.views import VIEWS, Statement, Views
+from hockney.models.views import Statement, Views, statement
 from hockney.report.views.collective_bounds import bounds, torus_bound
 from hockney.report.views.collective_costs import CollectiveCosts, numbers
 from hockney.report.views.message_shares import by_size, shares_of
@@ -65,7 +65,7 @@ def _views(
     collective = collective_models.get(operation)
     form = collective.forms[algorithm]
     views = Views(
-        asymptotic=[_asymptotic(form)],
+        asymptotic=[statement(f"T(P, n) = Θ({form.order})", source=form.source)],
         dominant=_dominant(form, costs),
         bounded=bounds(form, collective.optimum, costs, congestion),
         exact=[_statement(form, symbols(form), meanings(form), form.source)],
@@ -88,36 +88,15 @@ def _views(
 
 def _without_n(views: Views) -> Views:
     """The views of a barrier, which has no bytes: T(P) for T(P, n)."""
-    pattern = re.compile(r"T\((\w+), n\)")
-
-    def plain(statement: Statement) -> Statement:
-        return statement.model_copy(
-            update={
-                "text": pattern.sub(r"T(\1)", statement.text),
-                "latex": pattern.sub(r"T(\1)", statement.latex),
-            }
-        )
-
-    return Views(**{name: [plain(statement) for statement in views.of(name)] for name in VIEWS})
+    plain = re.sub(r"T\((\w+), n\)", r"T(\1)", views.model_dump_json())
+    return Views.model_validate_json(plain)
 
 
-def _asymptotic(form: ClosedForm) -> Statement:
-    text = f"T(P, n) = Θ({form.order})"
-    return Statement(text=text, latex=latex(text), source=form.source)
-
-
-def _relation(is_exact: bool) -> tuple[str, str]:
-    """The relation as text and as LaTeX."""
-    return ("=", "=") if is_exact else ("≤", r"\le")
-
-
-def _statement(form: ClosedForm, terms: list[WrittenTerm], where: str, source: str = "") -> Statement:
+def _statement(
+    form: ClosedForm, terms: list[WrittenTerm], where: str, source: str = "", rest: str = ""
+) -> Statement:
     """T = Σ terms; ≤ where messages of a rank overlap."""
-    text, mathematics = total(terms)
-    plain, relation = _relation(not form.serves_all)
-    return Statement(
-        text=f"T(P, n) {plain} {text}", latex=f"T(P, n) {relation} {mathematics}", where=where, source=source
-    )
+    return statement(f"T(P, n) {'≤' if form.serves_all else '='} {total(terms)}{rest}", where, source)
 
 
 def _dominant(form: ClosedForm, costs: CollectiveCosts | None) -> list[Statement]:
@@ -129,17 +108,11 @@ def _dominant(form: ClosedForm, costs: CollectiveCosts | None) -> list[Statement
         many = [*numbers(form.alpha, form.bytes, last.alpha_s.value, last.beta_s_per_B.value)[1:], many[-1]]
     if not form.has_bytes:
         return [_statement(form, few, "")]
-    return [_leading(form, few, form.orders[1], "small n"), _leading(form, many, form.orders[0], "large n")]
-
-
-def _leading(form: ClosedForm, terms: list[WrittenTerm], rest: str, where: str) -> Statement:
-    text, mathematics = total(terms)
-    plain, relation = _relation(not form.serves_all)
-    return Statement(
-        text=f"T(P, n) {plain} {text} + Θ({rest})",
-        latex=f"T(P, n) {relation} {mathematics} + {latex(f'Θ({rest})')}",
-        where=where,
-    )
+    after_few, after_many = (f" + Θ({order})" for order in form.orders[::-1])
+    return [
+        _statement(form, few, "small n", rest=after_few),
+        _statement(form, many, "large n", rest=after_many),
+    ]
 
 
 def _by_regime(form: ClosedForm, fit: Fit) -> list[Statement]:
@@ -162,26 +135,13 @@ def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Stat
     if isinstance(shares, str):
         return [], [f"on {ranks} ranks: {shares}"]
     is_exact = shares.is_exact and not collective_models.get(operation).forms[algorithm].serves_all
-    relation, latex_relation = _relation(is_exact)
     statements = []
     for piece in by_size(shares, fit):
-        constant = quantity(piece.alpha_s, "s")
-        terms, parts = (
-            ([constant], [latex_quantity(constant)]) if piece.alpha_s or not piece.beta_s_per_B else ([], [])
-        )
+        terms = [quantity(piece.alpha_s, "s")] if piece.alpha_s or not piece.beta_s_per_B else []
         if piece.beta_s_per_B > 0:
-            rate = format_rate(1 / piece.beta_s_per_B)
-            terms.append(f"n / {rate}")
-            parts.append(rf"\frac{{n}}{{{latex_quantity(rate)}}}")
+            terms.append(f"n / {format_rate(1 / piece.beta_s_per_B)}")
         if shares.reduced:
             terms.append(f"{shares.reduced:.6g}·n γ")
-            parts.append(rf"{shares.reduced:.6g} n \gamma")
-        statements.append(
-            Statement(
-                text=f"T({ranks}, n) {relation} {' + '.join(terms)}",
-                latex=f"T({ranks}, n) {latex_relation} {' + '.join(parts)}",
-                where=piece.domain,
-                source="the messages of its schedule, round by round",
-            )
-        )
+        text = f"T({ranks}, n) {'=' if is_exact else '≤'} {' + '.join(terms)}"
+        statements.append(statement(text, piece.domain, "the messages of its schedule, round by round"))
     return statements, []

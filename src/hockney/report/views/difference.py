@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from statistics import fmean, median_low
 from typing import TypeVar
 
@@ -15,8 +15,9 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.records.exponents import LARGE_B
 from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
-from hockney.report.views.judgement import LEVEL, Measured, corrected, launch_error
-from hockney.report.views.quantity import ComparedLevel, QuantityComparison, Verdict, compare
+from hockney.report.views.difference_text import ComparedMachine, Difference
+from hockney.report.views.judgement import Measured, corrected, launch_error
+from hockney.report.views.quantity import ComparedLevel, QuantityComparison, compare
 from hockney.units import format_bytes
 
 _OF_THE_MACHINE = ("system", "source", "mpi")
@@ -30,58 +31,30 @@ T = TypeVar("T")
 _Key = tuple[tuple[str, str], ...]
 
 
-@dataclass
-class Difference:
-    """The comparisons of two machines, what only one of them has, remarks, and warnings about the numbers.
-
-    `apart`: the entries that met no level of the machine in common, with the references (s) of their levels.
-    """
-
-    comparisons: list[QuantityComparison] = field(default_factory=list)
-    only_in_a: list[str] = field(default_factory=list)
-    only_in_b: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    apart: list[tuple[str, float, float]] = field(default_factory=list)
-    warnings_of_a: list[str] = field(default_factory=list)
-    warnings_of_b: list[str] = field(default_factory=list)
-
-    def of(self, verdict: Verdict) -> list[QuantityComparison]:
-        """The comparisons with this verdict."""
-        return [comparison for comparison in self.comparisons if comparison.verdict == verdict]
-
-    @property
-    def judged(self) -> int:
-        """The number of comparisons with intervals and launches enough on both sides."""
-        return sum(comparison.judged for comparison in self.comparisons)
-
-    @property
-    def by_chance(self) -> float:
-        """How many of the differences found are expected to be false, at most."""
-        return LEVEL * len(self.of("differs"))
-
-
-def difference(a: Machine, b: Machine, *, points: bool = False) -> Difference:
+def difference(
+    a: Machine, b: Machine, *, names: tuple[str, str] = ("A", "B"), points: bool = False
+) -> Difference:
     """Compare every entry, effect and collective that both have; with `points` every measured size as well.
 
     Two entries match if operation, locality, variant, cache and all other fixed columns agree. The words of
-    `_GIVEN_UP` may differ, with a remark, as long as each machine has at most one such entry.
+    `_GIVEN_UP` may differ, with a remark, as long as each machine has at most one such entry. `names`: of the
+    files of A and B.
     """
-    diff = Difference()
+    diff = Difference(ComparedMachine.of(names[0], a), ComparedMachine.of(names[1], b))
     launches = _entries(a, b, diff, points=points) + _effects(a, b, diff)
     _collectives(a, b, diff)
     # One reference stands for many sizes: beside all of these it would hardly ever be told.
     for is_reference in (False, True):
-        judged = [
-            place
+        judged = {
+            place: each.p
             for place, each in enumerate(diff.comparisons)
             if each.p is not None and (each.quantity in REFERENCES) == is_reference
-        ]
-        p_values = [p for place in judged if (p := diff.comparisons[place].p) is not None]
-        for place, p_corrected in zip(judged, corrected(p_values), strict=True):
+        }
+        for place, p_corrected in zip(judged, corrected([*judged.values()]), strict=True):
             diff.comparisons[place] = replace(diff.comparisons[place], p_corrected=p_corrected)
     if diff.comparisons:
-        diff.warnings_of_a = _warnings(a, {launch for of_a, _ in launches for launch in of_a})
-        diff.warnings_of_b = _warnings(b, {launch for _, of_b in launches for launch in of_b})
+        diff.warnings.a = _warnings(a, {launch for of_a, _ in launches for launch in of_a})
+        diff.warnings.b = _warnings(b, {launch for _, of_b in launches for launch in of_b})
     return diff
 
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field, computed_field
 
 from hockney.machine.file import Machine
-from hockney.report.views.difference import Difference
 from hockney.report.views.judgement import LEAST_LAUNCHES, LEVEL
 from hockney.report.views.quantity import QuantityComparison, Verdict
 from hockney.units import format_time
+
+_VERDICTS: dict[Verdict, str] = {
+    "differs": "differ (by more than chance)",
+    "cannot be told": "cannot be told apart",
+    "not judged": "not judged",
+    "no interval": "cannot be judged (no interval)",
+    "equal": "are equal",
+}
 
 
 @dataclass(frozen=True)
@@ -20,177 +31,168 @@ class ComparedMachine:
     mpi: list[str]
     created: str
 
+    @classmethod
+    def of(cls, name: str, machine: Machine) -> ComparedMachine:
+        """A machine and where it comes from."""
+        libraries = [mpi.name or mpi.library for mpi in machine.mpi]
+        return cls(name, machine.system.name, libraries, machine.created)
 
-@dataclass(frozen=True)
+    def __str__(self) -> str:
+        identity = ": ".join(filter(None, [self.system, ", ".join(self.mpi)]))
+        return f"{self.machine} — {identity or 'unknown system'}"
+
+
+@dataclass
 class SideWarnings:
     """About the measurements of each side."""
 
-    a: list[str]
-    b: list[str]
+    a: list[str] = field(default_factory=list)
+    b: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class DiffAnswer:
-    """Two machines, quantity by quantity."""
+@dataclass
+class Difference:
+    """Two machines, quantity by quantity.
+
+    `apart`: the entries that met no level of the machine in common, with the references (s) of their levels.
+    """
 
     a: ComparedMachine
     b: ComparedMachine
-    comparisons: list[QuantityComparison]
-    compared: int
-    judged: int
-    differ: int
-    expected_by_chance_at_most: float
-    only_in_a: list[str]
-    only_in_b: list[str]
-    remarks: list[str]
-    not_judged: int
-    not_judged_because: str
-    false_share_at_most: float
-    correction: str
-    warnings: SideWarnings
-    level_warning: str
+    comparisons: list[QuantityComparison] = field(default_factory=list)
+    only_in_a: list[str] = field(default_factory=list)
+    only_in_b: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    warnings: SideWarnings = field(default_factory=SideWarnings)
+    apart: Annotated[list[tuple[str, float, float]], Field(exclude=True)] = field(default_factory=list)
+    false_share_at_most: float = LEVEL
+    correction: str = "Benjamini-Hochberg"
 
+    def having(self, verdict: Verdict) -> list[QuantityComparison]:
+        """The comparisons with this verdict."""
+        return [comparison for comparison in self.comparisons if comparison.verdict == verdict]
 
-def heading(names: tuple[str, str], machines: tuple[Machine, Machine]) -> str:
-    """A line for each machine: its letter, file, system and libraries."""
-    return "\n".join(
-        f"{letter}: {name} — {_identity(machine)}"
-        for letter, name, machine in zip("AB", names, machines, strict=True)
-    )
+    @computed_field
+    @property
+    def compared(self) -> int:
+        """The number of comparisons."""
+        return len(self.comparisons)
 
+    @computed_field
+    @property
+    def judged(self) -> int:
+        """The number of comparisons with intervals and launches enough on both sides."""
+        return sum(comparison.judged for comparison in self.comparisons)
 
-def summary(diff: Difference) -> str:
-    """Counts and what they promise, what only one machine has, remarks, and the warnings of both machines."""
-    lines = [_counts(diff)]
-    if diff.judged:
-        lines.append(promise(diff))
-    if reason := why_not_judged(diff):
-        lines.append(reason)
-    for letter, only in (("A", diff.only_in_a), ("B", diff.only_in_b)):
-        if only:
-            lines += [f"only in {letter}:", *(f"  {name}" for name in only)]
-    lines += diff.remarks
-    if diff.warnings_of_a or diff.warnings_of_b:
-        lines += ["warnings about these measurements:", *_warnings(diff)]
-    return "\n".join(lines)
+    @computed_field
+    @property
+    def not_judged(self) -> int:
+        """The number of those with intervals alone."""
+        return len(self.having("not judged"))
 
+    @computed_field
+    @property
+    def differ(self) -> int:
+        """The number of differences found."""
+        return len(self.having("differs"))
 
-def promise(diff: Difference) -> str:
-    """How far the differences found can be trusted."""
-    share, count = f"{100 * LEVEL:.0f} %", len(diff.of("differs"))
-    promised = f"differences found: {count}, of which at most {share} are expected to be false"
-    if not count:
-        promised = f"if nothing differed, at most {share} of such diffs would find a difference"
-    return f"{diff.judged} judged, references apart from the rest (Benjamini and Hochberg): {promised}"
+    @computed_field
+    @property
+    def expected_by_chance_at_most(self) -> float:
+        """How many of the differences found are expected to be false, at most."""
+        return LEVEL * self.differ
 
+    @computed_field
+    @property
+    def not_judged_because(self) -> str:
+        """Why what has intervals could not be judged, and the command that helps; empty where all could."""
+        return "\n".join(filter(None, [self._few_launches, self._another_level]))
 
-def why_not_judged(diff: Difference) -> str:
-    """Why what has intervals could not be judged, and the command that helps; empty where all could."""
-    return "\n".join(filter(None, [_few_launches(diff), _another_level(diff)]))
-
-
-def level_warning(diff: Difference) -> str:
-    """What to do where A and B met no level of the machine in common; empty where they did."""
-    if not diff.apart:
-        return ""
-    where = "; ".join(
-        f"{format_time(a_s)} in A and {format_time(b_s)} in B ({where})" for where, a_s, b_s in diff.apart
-    )
-    return (
-        "Measure A and B again, in turns: the machine was at different levels, so that differences may be the "
-        f"machine's. What is timed as a reference took {where}."
-    )
-
-
-def _another_level(diff: Difference) -> str:
-    missed = [comparison for comparison in diff.comparisons if comparison.elsewhere_a or comparison.elsewhere_b]
-    if not missed:
-        return ""
-    counts = {"A": sum(one.elsewhere_a for one in missed), "B": sum(one.elsewhere_b for one in missed)}
-    sides = " and ".join(f"{count} of {letter}" for letter, count in counts.items() if count)
-    return (
-        f"{len(missed)} not judged, because no launch met them at the level that is compared: {sides}\n"
-        "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
-    )
-
-
-def _few_launches(diff: Difference) -> str:
-    unjudged = [one for one in diff.of("not judged") if not (one.elsewhere_a or one.elsewhere_b)]
-    if not unjudged:
-        return ""
-    few = []
-    for letter, attribute in (("A", "launches_a"), ("B", "launches_b")):
-        counts = {getattr(comparison, attribute) for comparison in unjudged}
-        known = sorted(count for count in counts if count is not None and count < LEAST_LAUNCHES)
-        several = " or ".join(map(str, known))
-        words = [f"{several} launch{'es' if known[-1] > 1 else ''}"] if known else []
-        words += ["an unknown number of launches"] if None in counts else []
-        few += [f"{letter} has {' or '.join(words)}"] if words else []
-    return (
-        f"{len(unjudged)} not judged, for that takes {LEAST_LAUNCHES} launches a side: {', '.join(few)}\n"
-        f"  measure again: `hockney measure -o CAMPAIGN --launches {LEAST_LAUNCHES} --level all …`, then "
-        "`hockney fit CAMPAIGN`"
-    )
-
-
-def _warnings(diff: Difference) -> list[str]:
-    """A line for each warning, with the machine or machines that it is about."""
-    both = [text for text in diff.warnings_of_a if text in diff.warnings_of_b]
-    alone = [
-        (side, text)
-        for side, texts in (("A", diff.warnings_of_a), ("B", diff.warnings_of_b))
-        for text in texts
-        if text not in both
-    ]
-    return [f"  {side}: {text}" for side, text in [*(("A and B", text) for text in both), *alone]]
-
-
-def answer_of(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Difference) -> DiffAnswer:
-    """The answer of `hockney diff` on two machines, by the names of their files."""
-    a, b = (
-        ComparedMachine(
-            name, machine.system.name, [mpi.name or mpi.library for mpi in machine.mpi], machine.created
+    @computed_field
+    @property
+    def level_warning(self) -> str:
+        """What to do where A and B met no level of the machine in common; empty where they did."""
+        if not self.apart:
+            return ""
+        where = "; ".join(
+            f"{format_time(a_s)} in A and {format_time(b_s)} in B ({where})" for where, a_s, b_s in self.apart
         )
-        for name, machine in zip(names, machines, strict=True)
-    )
-    return DiffAnswer(
-        a=a,
-        b=b,
-        comparisons=diff.comparisons,
-        compared=len(diff.comparisons),
-        judged=diff.judged,
-        differ=len(diff.of("differs")),
-        expected_by_chance_at_most=diff.by_chance,
-        only_in_a=diff.only_in_a,
-        only_in_b=diff.only_in_b,
-        remarks=diff.remarks,
-        not_judged=len(diff.of("not judged")),
-        not_judged_because=why_not_judged(diff),
-        false_share_at_most=LEVEL,
-        correction="Benjamini-Hochberg",
-        warnings=SideWarnings(diff.warnings_of_a, diff.warnings_of_b),
-        level_warning=level_warning(diff),
-    )
+        return (
+            "Measure A and B again, in turns: the machine was at different levels, so that differences may be "
+            f"the machine's. What is timed as a reference took {where}."
+        )
 
+    @property
+    def promise(self) -> str:
+        """How far the differences found can be trusted; empty where nothing was judged."""
+        if not self.judged:
+            return ""
+        share = f"{100 * LEVEL:.0f} %"
+        promised = f"differences found: {self.differ}, of which at most {share} are expected to be false"
+        if not self.differ:
+            promised = f"if nothing differed, at most {share} of such diffs would find a difference"
+        return f"{self.judged} judged, references apart from the rest (Benjamini and Hochberg): {promised}"
 
-def _counts(diff: Difference) -> str:
-    if not diff.comparisons:
-        return "nothing to compare: the machines have no entry, effect or collective in common"
-    named: dict[Verdict, str] = {
-        "differs": "differ (by more than chance)",
-        "cannot be told": "cannot be told apart",
-        "not judged": "not judged",
-        "no interval": "cannot be judged (no interval)",
-        "equal": "are equal",
-    }
-    counts = [
-        f"{len(diff.of(verdict))} {words}"
-        for verdict, words in named.items()
-        if verdict == "differs" or diff.of(verdict)
-    ]
-    return f"{len(diff.comparisons)} compared: {', '.join(counts)}"
+    @property
+    def summary(self) -> str:
+        """Counts and what they promise, what only one machine has, remarks, and the warnings of both machines."""
+        lines = [self._counts, *filter(None, [self.promise, self.not_judged_because])]
+        for letter, only in (("A", self.only_in_a), ("B", self.only_in_b)):
+            if only:
+                lines += [f"only in {letter}:", *(f"  {name}" for name in only)]
+        lines += self.remarks
+        if texts := dict.fromkeys([*self.warnings.a, *self.warnings.b]):
+            sides = {"A": self.warnings.a, "B": self.warnings.b}
+            whose = {text: " and ".join(letter for letter in sides if text in sides[letter]) for text in texts}
+            common_first = sorted(texts, key=lambda text: whose[text] != "A and B")
+            lines += [
+                "warnings about these measurements:",
+                *(f"  {whose[text]}: {text}" for text in common_first),
+            ]
+        return "\n".join(lines)
 
+    @property
+    def _counts(self) -> str:
+        if not self.comparisons:
+            return "nothing to compare: the machines have no entry, effect or collective in common"
+        counts = Counter(comparison.verdict for comparison in self.comparisons)
+        shown = [
+            f"{counts[name]} {text}" for name, text in _VERDICTS.items() if counts[name] or name == "differs"
+        ]
+        return f"{self.compared} compared: {', '.join(shown)}"
 
-def _identity(machine: Machine) -> str:
-    libraries = ", ".join(library.name or library.library for library in machine.mpi)
-    return ": ".join(filter(None, [machine.system.name, libraries])) or "unknown system"
+    @property
+    def _another_level(self) -> str:
+        counts = {
+            "A": sum(comparison.elsewhere_a for comparison in self.comparisons),
+            "B": sum(comparison.elsewhere_b for comparison in self.comparisons),
+        }
+        missed = sum(comparison.elsewhere_a or comparison.elsewhere_b for comparison in self.comparisons)
+        sides = " and ".join(f"{count} of {letter}" for letter, count in counts.items() if count)
+        return (
+            f"{missed} not judged, because no launch met them at the level that is compared: {sides}\n"
+            "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
+            if missed
+            else ""
+        )
+
+    @property
+    def _few_launches(self) -> str:
+        unjudged = [each for each in self.having("not judged") if not (each.elsewhere_a or each.elsewhere_b)]
+        if not unjudged:
+            return ""
+        few = []
+        for letter, counts in (
+            ("A", {comparison.launches_a for comparison in unjudged}),
+            ("B", {comparison.launches_b for comparison in unjudged}),
+        ):
+            known = sorted(count for count in counts if count is not None and count < LEAST_LAUNCHES)
+            numbers = " or ".join(map(str, known))
+            clauses = [f"{numbers} launch{'es' if known[-1] > 1 else ''}"] if known else []
+            clauses += ["an unknown number of launches"] if None in counts else []
+            few += [f"{letter} has {' or '.join(clauses)}"] if clauses else []
+        return (
+            f"{len(unjudged)} not judged, for that takes {LEAST_LAUNCHES} launches a side: {', '.join(few)}\n"
+            f"  measure again: `hockney measure -o CAMPAIGN --launches {LEAST_LAUNCHES} --level all …`, then "
+            "`hockney fit CAMPAIGN`"
+        )

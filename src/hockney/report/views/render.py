@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
@@ -17,8 +13,6 @@ from hockney.machine.formula import (
     bandwidth,
     formulas,
     half_bandwidth_size,
-    interval,
-    inverse,
     latency,
     latex,
     latex_text,
@@ -27,9 +21,10 @@ from hockney.machine.formula import (
 )
 from hockney.machine.levels import level_remark
 from hockney.machine.select import titles, words
-from hockney.models.base import Fit, Parameter, Quality, preferred_model
+from hockney.models.base import Fit, preferred_model
 from hockney.models.effects.base import Cell
-from hockney.units import format_bytes
+from hockney.report.marks import percent
+from hockney.report.tables import NONE, Table, named, quality, regimes
 
 
 def chosen(machine: Machine, model: str) -> Machine:
@@ -121,11 +116,12 @@ def as_latex(machine: Machine, more: Sequence[str] = ()) -> str:
 
 
 def as_tables(machine: Machine) -> Iterator[Table]:
-    """Two tables for each entry: all models side by side with their quality, then regimes and parameters."""
+    """The tables of the report for each entry with a fit: regimes, quality and named parameters of its models."""
     for entry, heading in _titled(machine):
-        remark = f"\n{OVERSUBSCRIBED}" if entry.oversubscribed else ""
-        yield _models_table(entry, f"{heading}{remark}")
-        yield _parameters_table(entry)
+        remark = f"; {OVERSUBSCRIBED}" if entry.oversubscribed else ""
+        for kind in (regimes, quality, named):
+            if entry.fits and (table := kind(entry)) is not None:
+                yield replace(table, caption=f"{heading}{remark}\n{table.caption}")
 
 
 def _entry_data(entry: Entry) -> dict[str, Any]:
@@ -163,98 +159,21 @@ def _fit_data(entry: Entry, fit: Fit) -> dict[str, Any]:
     }
 
 
-def _figures(entry: Entry, fit: Fit) -> list[str]:
-    return [_value(latency(fit)), _value(bandwidth(entry, fit)), _value(half_bandwidth_size(entry, fit))]
-
-
 def _figures_line(entry: Entry, fit: Fit) -> str:
-    latency_, bandwidth_, n_half = _figures(entry, fit)
+    numbers = (latency(fit), bandwidth(entry, fit), half_bandwidth_size(entry, fit))
+    latency_, bandwidth_, n_half = (NONE if each is None else quantity(each.value, each.unit) for each in numbers)
     line = f"latency {latency_}, bandwidth {bandwidth_}, n½ {n_half}"
     if fit.quality is None:
         return line
-    error, left_out = fit.quality.median_relative_error, fit.quality.leave_one_out_median
-    return f"{line}, median error {_percent(error)}, on sizes hidden one by one {_percent(left_out)}"
-
-
-def _models_table(entry: Entry, heading: str) -> Table:
-    names = [f"{name} (not physical)" if fit.nonphysical else name for name, fit in entry.fits.items()]
-    table = new_table(heading, "", *names)
-    columns = [_figures(entry, fit) + _errors(fit.quality) for fit in entry.fits.values()]
-    for label, *row in zip(_FIGURES, *columns, strict=True):
-        add_row(table, label, *row)
-    return table
-
-
-_FIGURES = (
-    *("latency", "bandwidth", "n½", "median error", "95 % of errors", "largest error"),
-    *("median left out", "95 % left out", "adjusted R²"),
-)
-
-
-def _errors(quality: Quality | None) -> list[str]:
-    if quality is None:
-        return ["—"] * 6
-    return [
-        _percent(quality.median_relative_error),
-        _percent(quality.p95_relative_error),
-        _percent(quality.max_relative_error),
-        _percent(quality.leave_one_out_median),
-        _percent(quality.leave_one_out_p95),
-        "—" if quality.adjusted_r2 is None else f"{quality.adjusted_r2:.4f}",
-    ]
-
-
-def _parameters_table(entry: Entry) -> Table:
-    table = new_table("", "model", "sizes", "parameter", "value", "95 % interval")
-    for name, fit in entry.fits.items():
-        for index, regime in enumerate(fit.regimes):
-            low = format_bytes(math.ceil(regime.min_B))
-            high = "∞" if regime.max_B is None else format_bytes(int(regime.max_B))
-            sizes = low if regime.is_of_empty else f"{low} … {high}"
-            _parameter(table, "" if index else name, sizes, "α", regime.alpha_s)
-            _parameter(table, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
-        for word, parameter in fit.parameters.items():
-            # These repeat the first α and the last 1/β.
-            if word not in ("latency_s", "bandwidth_B_per_s"):
-                _parameter(table, "", "", word, parameter)
-        _parameter(table, "", "", "n½", half_bandwidth_size(entry, fit))
-    return table
-
-
-def _parameter(table: Table, model: str, sizes: str, word: str, parameter: Parameter | None) -> None:
-    if parameter is not None:
-        add_row(table, model, sizes, word, _value(parameter), interval(parameter))
-
-
-def new_table(heading: str, *columns: str) -> Table:
-    """An empty table in the common style: the first column is set left, the others right."""
-    table = Table(
-        title=Text(heading) if heading else None, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
-    for number, column in enumerate(columns):
-        table.add_column(Text(column), justify="left" if number == 0 else "right", overflow="fold")
-    return table
-
-
-def add_row(table: Table, *cells: str) -> None:
-    """Add a row of plain text: brackets in a user's words are no markup."""
-    table.add_row(*(Text(cell) for cell in cells))
+    errors = fit.quality.median_relative_error, fit.quality.leave_one_out_median
+    error, left_out = (NONE if each is None else percent(each) for each in errors)
+    return f"{line}, median error {error}, on sizes hidden one by one {left_out}"
 
 
 def cell(value: Cell) -> str:
     """A measured point's value as text, a float to four significant digits."""
     if value is None:
-        return "—"
+        return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _value(parameter: Parameter | None) -> str:
-    return "—" if parameter is None else quantity(parameter.value, parameter.unit)
-
-
-def _percent(fraction: float | None) -> str:
-    if fraction is None:
-        return "—"
-    return f"{100 * fraction:.3g} %" if fraction >= 1e-4 else "< 0.01 %"

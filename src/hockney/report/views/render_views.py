@@ -5,46 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.table import Table
-
 from hockney.machine.formula import interval, latex_text, stated
-from hockney.models.views import VIEWS, Statement, View
-from hockney.report.views.render import add_row, cell, new_table
+from hockney.models.views import SYMBOLS, VIEWS, Statement, View
+from hockney.report.tables import Table
+from hockney.report.views.render import cell
 from hockney.report.views.sections import ModelSection, parameter_line
 
-_SYMBOLS = {
-    "α": r"\alpha",
-    "β": r"\beta",
-    "γ": r"\gamma",
-    "Θ": r"\Theta",
-    "≤": r"\le",
-    "≥": r"\ge",
-    "→": r"\to",
-    "∞": r"\infty",
-    "×": r"\times",
-    "·": r"\cdot",
-    "−": "-",
-    "µ": r"\mu",
-    "⌈": r"\lceil",
-    "⌉": r"\rceil",
-    "⌊": r"\lfloor",
-    "⌋": r"\rfloor",
-    "∛": r"\sqrt[3]{\;}",
-    "½": r"\tfrac{1}{2}",
-    "₁": "_1",
-    "₂": "_2",
-    "²": "^2",
-    "³": "^3",
-    "⁴": "^4",
-    "ₙ": "_n",
-    "∈": r"\in",
-    "≈": r"\approx",
-    "λ": r"\lambda",
-    "Σ": r"\Sigma",
-    "σ": r"\sigma",
-    "±": r"\pm",
-    "÷": r"\div",
-}
 _DASHES = {"—": "---", "–": "--", "…": r"\dots{}", "’": "'"}
 
 
@@ -52,8 +18,8 @@ def latex_words(text: str) -> str:
     """`text` for a LaTeX document of plain `article`: symbols become mathematics, unknown letters `?`."""
     parts = []
     for character in text:
-        if character in _SYMBOLS:
-            parts.append(rf"\ensuremath{{{_SYMBOLS[character]}}}")
+        if character in SYMBOLS:
+            parts.append(rf"\ensuremath{{{SYMBOLS[character].strip()}}}")
         elif character in _DASHES:
             parts.append(_DASHES[character])
         elif ord(character) < 0x180:
@@ -92,8 +58,7 @@ def sections_latex(sections: Sequence[ModelSection], views: Sequence[View]) -> l
         if section.parameters:
             listed = "; ".join(parameter_line(name, parameter) for name, parameter in section.parameters.items())
             lines.append(latex_words(listed) + r"\par")
-        statements = [(str(view), statement) for view in views for statement in section.views.of(view)]
-        for view, statement in [*statements, *(("as printed", statement) for statement in section.as_printed)]:
+        for view, statement in _statements(section, views):
             where = f": {statement.where}" if statement.where else ""
             lines += [rf"\noindent {latex_words(f'{view}{where}')}", rf"\[ {statement.latex} \]"]
         lines += [rf"\noindent {latex_words(line)}\par" for line in section.lines]
@@ -105,28 +70,22 @@ def sections_tables(sections: Sequence[ModelSection], views: Sequence[View]) -> 
     for section in sections:
         heading = section.heading
         if section.parameters:
-            table = new_table(heading, "parameter", "value", "95 % interval")
-            for name, known in section.parameters.items():
-                add_row(table, name, stated(known), interval(known))
-            yield table
+            rows = [[name, stated(known), interval(known)] for name, known in section.parameters.items()]
+            yield Table(heading, ["parameter", "value", "95 % interval"], rows)
             heading = ""
-        statements = [(str(view), statement) for view in views for statement in section.views.of(view)]
-        statements += [("as printed", statement) for statement in section.as_printed]
-        if statements or section.lines or heading:
-            table = new_table(heading, "view", "statement", "where", "source")
-            for column in table.columns[1:]:
-                column.justify = "left"
-            for view, statement in statements:
-                add_row(table, view, statement.text, statement.where, statement.source)
-            for line in section.lines:
-                add_row(table, "", line, "", "")
-            yield table
+        rows = [[view, one.text, one.where, one.source] for view, one in _statements(section, views)]
+        rows += [["", line, "", ""] for line in section.lines]
+        if rows or heading:
+            yield Table(heading, ["view", "statement", "where", "source"], rows, frozenset(range(4)))
         if section.points:
             names = list(dict.fromkeys(name for point in section.points for name in point))
-            table = new_table("", *names)
-            for point in section.points:
-                add_row(table, *(cell(point.get(name)) for name in names))
-            yield table
+            yield Table("", names, [[cell(point.get(name)) for name in names] for point in section.points])
+
+
+def _statements(section: ModelSection, views: Sequence[View]) -> list[tuple[str, Statement]]:
+    """Those of the views, then those that are printed."""
+    statements = [(str(view), statement) for view in views for statement in section.views.of(view)]
+    return [*statements, *(("as printed", statement) for statement in section.as_printed)]
 
 
 def sections_data(sections: Sequence[ModelSection], views: Sequence[View]) -> list[dict[str, Any]]:

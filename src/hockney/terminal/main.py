@@ -1,0 +1,151 @@
+"""The program: a call of a verb, and what becomes of its errors."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gc
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from hockney import __version__, reading
+from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
+from hockney.terminal import app, application, say
+from hockney.terminal.signals import send_nowhere
+from hockney.terminal.signs import accept_any_terminal
+
+LIMITS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+SIGNS_OF_LIMITS = ("failed to map segment", "can't start new thread")
+"""What errors of no errno say: of a library that finds no memory, and of a thread."""
+
+BY_INTERRUPT = 130
+"""What Typer makes of an interrupt: the shell's code for it."""
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        say.line(f"hockney {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        # Plain text, not through the console: the help brings its own layout.
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+MOST_SAID = 1000
+"""Characters of an error: what was given may be longer than anybody reads."""
+
+
+def _report(error: HockneyError, as_json: bool) -> int:
+    message, hint = _shortened(error.message), _shortened(error.hint)
+    if as_json:
+        say.json({"error": {"kind": error.kind, "message": message, "hint": hint}})
+    else:
+        say.error(message, hint)
+    return error.exit_code
+
+
+def _shortened(text: str) -> str:
+    """A text without its middle where it is too long, and without what no terminal can show."""
+    shown = text.encode("utf-8", "backslashreplace").decode()
+    half = MOST_SAID // 2
+    return shown if len(shown) <= MOST_SAID else f"{shown[:half]} … {shown[-half:]}"
+
+
+def _limit(error: Exception) -> EnvironmentLack | None:
+    """The system's limit (files, processes, memory) that an error comes of; None where it comes of none."""
+    text = str(error)
+    is_limit = isinstance(error, OSError) and error.errno in LIMITS
+    if not is_limit and not any(sign in text for sign in SIGNS_OF_LIMITS):
+        return None
+    return EnvironmentLack(
+        f"the system gives no more: {text.strip().splitlines()[-1]}",
+        "raise the limit (`ulimit -a` shows them all), or end what uses the memory",
+    )
+
+
+def _help_for(arguments: Sequence[str]) -> str:
+    """Where the help of the requested verb is; the verbs of a group where the request names none of them."""
+    words, at = ["hockney"], app
+    for word in arguments:
+        groups = {group.name: group.typer_instance for group in at.registered_groups}
+        if inner := groups.get(word):
+            words.append(word)
+            at = inner
+            continue
+        # What the request names is imported; to name the others of a group they are imported, too.
+        if word in _names(at):
+            words.append(word)
+        elif at is not app and not word.startswith("-"):
+            application()
+            return f"known: {', '.join(sorted(_names(at)))}; see `{' '.join(words)} --help`"
+        break
+    return f"see `{' '.join(words)} --help`"
+
+
+def _names(group: typer.Typer) -> list[str]:
+    return [str(command.name) for command in group.registered_commands]
+
+
+def _refuse_names_that_are_no_text() -> None:
+    """RequestError for a word that is no UTF-8: records, JSON and pages could not hold it."""
+    for word in sys.argv[1:]:
+        if not reading.is_utf8(word):
+            raise RequestError(f"{reading.printable(word)!r} is not UTF-8", "rename the file, or link to it")
+
+
+def main() -> None:
+    """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
+    accept_any_terminal()
+    as_json = "--json" in sys.argv
+    # Threads that wait for a core by spinning cost more than they bring on matrices as small as ours, and sums
+    # would depend on how many there are. It must be said before numpy is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Frames and figures are many small objects that live to the end: to look for circles among them after every
+    # 700 takes a tenth of a report's time.
+    gc.set_threshold(20_000)
+    try:
+        _refuse_names_that_are_no_text()
+        code = app(standalone_mode=False)
+    except HockneyError as error:
+        code = _report(error, as_json)
+    except MemoryError as error:
+        code = _report(
+            RequestError(
+                str(error) or "this takes more memory than there is",
+                "ask for less; `hockney schedule show … --rank R` and `hockney simulate` hold one rank at a time",
+            ),
+            as_json,
+        )
+    except typer.Abort:
+        code = Incomplete.exit_code
+    except BrokenPipeError:
+        # The reader went away (`| head`); keep the interpreter from complaining at exit.
+        with contextlib.suppress(OSError):
+            send_nowhere(sys.stdout)
+        code = 0
+    except typer.TyperException as error:
+        code = _report(RequestError(error.format_message(), _help_for(sys.argv[1:])), as_json)
+    except OSError as error:
+        # A name that is too long, a folder that may not be entered: what the system refuses, it says why.
+        name = "" if error.filename is None else f"{reading.printable(error.filename)}: "
+        refused = RequestError(f"{name}{reading.reason(error)}", "check the name and its rights")
+        code = _report(_limit(error) or refused, as_json)
+    except Exception as error:  # noqa: BLE001 - the last resort: whatever is left is a defect of ours
+        if limit := _limit(error):
+            sys.exit(_report(limit, as_json))
+        traceback.print_exc()
+        defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")
+        code = _report(defect, as_json)
+    if code == BY_INTERRUPT:
+        code = _report(Incomplete("interrupted", "give the same command to run it again"), as_json)
+    sys.exit(code if isinstance(code, int) else 0)
