@@ -13,9 +13,13 @@ import pandas as pd
 import pytest
 from tests.command_line import outcome
 
+from hockney._core import CostCurves
 from hockney.apps.pinning.answer import PinningAnswer
 from hockney.machine.file import Machine, load
 from hockney.machine.node_topology import NodeTopology
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.estimators.base import Training
+from hockney.predict.points import points
 from hockney.records import table
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
@@ -177,3 +181,13 @@ def verb(*words: str, columns: int | None = None) -> Any:
         return lambda *further: outcome(*words, *further)
 
     return run
+
+
+def loggp(**parameters: Any) -> CostCurves:
+    """Costs in the form that the core reads, the same for all messages."""
+    return LoggopsParameters(**parameters).at([0]).curves()
+
+
+def training(frame: pd.DataFrame, operation: str = "bcast", statistic: str = "mean_over_ranks") -> Training:
+    """What an estimator learns from all points of a tidy table, without ping-pongs and a system."""
+    return Training(points(frame, operation).frame, frame[:0], None, operation, statistic)
