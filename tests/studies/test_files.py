@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import refused, succeeded
 
 from hockney.campaign.estimate import LAUNCH_S, VISIT_SHARE, estimate
 from hockney.campaign.plan import Plan
@@ -185,14 +185,12 @@ def test_one_value_of_a_repeated_option_needs_no_list(tmp_path: Path) -> None:
     ],
 )
 def test_words_that_mean_nothing_are_refused(words: list[str], message: str) -> None:
-    code, _, err = outcome("study", *words)
-    assert code == 2
+    err = refused("study", *words)
     assert message in " ".join(err.split())
 
 
 def test_an_unknown_study_names_the_nearest() -> None:
-    code, _, err = outcome("study", "jacoby", "-o", "nowhere")
-    assert code == 2
+    err = refused("study", "jacoby", "-o", "nowhere")
     assert "did you mean 'jacobi'?" in err
 
 
@@ -200,19 +198,16 @@ def test_a_study_is_listed_shown_and_planned_without_an_mpi(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    code, out, _ = outcome("study", "list")
-    assert code == 0
+    out = succeeded("study", "list")
     assert all(name in out for name in names())
-    code, out, _ = outcome("study", "show", "ring")
-    assert code == 0
+    out = succeeded("study", "show", "ring")
     assert parse(out, "shown") == parse((FOLDER / "ring.toml").read_text(encoding="utf-8"), "kept")
-    code, out, _ = outcome("study", "ring", "--dry-run", "--ranks", "3", "--mpi", tmp_path, "-o", tmp_path / "s")
-    assert code == 0
+    out = succeeded("study", "ring", "--dry-run", "--ranks", "3", "--mpi", tmp_path, "-o", tmp_path / "s")
     assert "hockney run ring --ranks 1-3" in out
     assert re.search(r"on 3 ranks, about \d+", out)
     assert re.search(r"takes about \d+ s", out)
     assert not (tmp_path / "s").exists()
     # Bound and estimate are named.
-    code, out, _ = outcome("study", "collectives", "--dry-run", "--ranks", "2", "--mpi", tmp_path)
+    out = succeeded("study", "collectives", "--dry-run", "--ranks", "2", "--mpi", tmp_path)
     assert re.search(r"takes .*\d+ (s|min)\b.* \(--time\)", out)
     assert not re.search(r"--time \d+min \(", out)

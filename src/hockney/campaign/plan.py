@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from socket import gethostname
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -281,6 +281,11 @@ class Plan(Launching):
     def has_collectives(self) -> bool:
         """Whether it asks for any collective."""
         return any(name in COLLECTIVES for name in self.operations)
+
+    def of_others(self, **asked: Any) -> Plan:
+        """A plan of other points, all of them whatever time they take, launched as this one launched."""
+        fixed = {"effects": [], "adaptive": False, "topology": "", "time_s": None}
+        return self.model_copy(update={**fixed, **asked})
 
     @model_validator(mode="after")
     def _adapts_to_something(self) -> Plan:
