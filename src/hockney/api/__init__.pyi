@@ -81,6 +81,7 @@ from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
 from .profiled import Profile as Profile
+from .profiled import ProfiledCall as ProfiledCall
 from .profiled import profile_program as profile_program
 from .scaling import LawFit as LawFit
 from .scaling import MeasuredPoint as MeasuredPoint
@@ -88,6 +89,7 @@ from .scaling import Parameter as Parameter
 from .scaling import ScalingStudy as ScalingStudy
 from .scaling import scaling_law as scaling_law
 from .scaling import scaling_studies as scaling_studies
+from .schedules import CountOfOne as CountOfOne
 from .schedules import ScheduleRequest as ScheduleRequest
 from .schedules import draw_schedule as draw_schedule
 from .schedules import export_schedule as export_schedule

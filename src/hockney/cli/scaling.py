@@ -121,17 +121,12 @@ def _show(study: api.ScalingStudy) -> None:
 
 
 def _show_law(name: str, law_fit: api.LawFit) -> None:
-    parts = [f"{_word(key)} {_with_interval(value)}" for key, value in law_fit.parameters.items()]
+    parts = [f"{_word(key)} {value.value:.3g}{value.bounds()}" for key, value in law_fit.parameters.items()]
     limits = [f"{_word(key)} {value:.4g}" for key, value in law_fit.limits.items() if value is not None]
     scatter = "" if law_fit.relative_scatter is None else f"; times scatter by {law_fit.relative_scatter:.2%}"
     say.line(f"{name}: {', '.join([*parts, *limits])}{scatter}")
     for note in law_fit.notes:
         say.line(f"  {note}")
-
-
-def _with_interval(parameter: api.Parameter) -> str:
-    low, high = parameter.low, parameter.high
-    return f"{parameter.value:.3g}" + ("" if low is None or high is None else f" (95 %: {low:.3g} to {high:.3g})")
 
 
 def _word(key: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.models.base import Parameter
+from hockney.models.scaling.fit import LawFit
 from hockney.models.scaling.study import ScalingStudy
 from hockney.report.axes import plain
 from hockney.report.drawing import Drawing
@@ -21,64 +22,47 @@ from hockney.report.style import MEASURED, Style, styles
 from hockney.report.tables import NONE, Table
 from hockney.units import counted, format_time
 
+if TYPE_CHECKING:
+    from hockney.report.page import Contribution, Section
 
-def scaling(study: ScalingStudy) -> Drawing:
+
+def scaling(studies: Mapping[str, ScalingStudy]) -> Drawing:
     """Two panels over the number of processes: the speed-up (both axes logarithmic) and the efficiency.
 
-    Small dots are times, large dots their medians, lines the laws; the grey line is the ideal.
+    Of one curve small dots are times, large dots their medians, lines the laws; of several the medians, joined.
+    The grey line is the ideal.
     """
-    times = study.times
-    counts, medians_s = times.counts, times.medians_s()
-    curve = np.geomspace(1.0, float(counts[-1]), 200)
-    laws = {name: study.law_speedups(name, curve) for name in study.fits}
-    looks = styles(list(laws))
-    every, typical = study.speedups(times.processes, times.time_s), study.speedups(counts, medians_s)
-    dots = Style(MEASURED, (), ".")
-    panels = []
-    for divided in (False, True):
-        lines = [
-            Line("ideal", curve, curve, width=0.9),
-            *(Line(name, curve, speedup, style=looks[name]) for name, speedup in laws.items()),
-            Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5),
-            Line("measured (median)", counts, typical, style=replace(dots, marker="o"), width=0, dots=4.0),
-        ]
-        panels.append(_panel(lines, np.array([1.0, *counts]), divided=divided, is_weak=study.is_weak))
-    kind = "weak" if study.is_weak else "strong"
-    base = "extrapolated" if study.is_extrapolated else "measured"
-    title = f"{kind.capitalize()} scaling to {plain(float(counts[-1]))} processes"
-    heading = f"{title}; one process takes {format_time(study.baseline_s)} ({base})"
-    return Drawing(
-        "scaling",
-        f"{title}.",
-        f"{title}: speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g} at "
-        f"{plain(float(counts[-1]))} processes. {study.comparison}.",
-        "Small dots are single times, large ones medians; the grey line is the ideal.",
-        Chart([panels], 3.7, title=heading),
-    )
-
-
-def several(studies: Mapping[str, ScalingStudy]) -> Drawing:
-    """The same two panels for several curves: medians of the times, joined, and the ideal; no laws."""
-    looks = styles(list(studies))
+    first, is_alone = next(iter(studies.values())), len(studies) == 1
     most = max(float(study.times.counts[-1]) for study in studies.values())
-    ideal = np.geomspace(1.0, most, 50)
-    lines, words = [Line("ideal", ideal, ideal, width=0.9)], []
+    curve = np.geomspace(1.0, most, 200)
+    looks = styles(list(first.fits) if is_alone else list(studies))
+    lines, words = [Line("ideal", curve, curve, width=0.9)], []
     for name, study in studies.items():
-        counts = study.times.counts
-        speedup = study.speedups(counts, study.times.medians_s())
-        lines.append(Line(name, counts, speedup, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
-        words.append(f"{name}: speed-up {speedup[-1]:.3g} at {plain(float(counts[-1]))}")
-    every = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
-    is_weak = next(iter(studies.values())).is_weak
-    panels = [_panel(lines, every, divided=divided, is_weak=is_weak) for divided in (False, True)]
-    curves = counted(len(studies), "curve")
-    title = f"{'Weak' if is_weak else 'Strong'} scaling of {curves} to {plain(most)} processes"
+        times, counts = study.times, study.times.counts
+        typical = study.speedups(counts, times.medians_s())
+        words.append(f"{name}: speed-up {typical[-1]:.3g} at {plain(float(counts[-1]))}")
+        if not is_alone:
+            lines.append(Line(name, counts, typical, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
+            continue
+        lines += [Line(law, curve, study.law_speedups(law, curve), style=looks[law]) for law in study.fits]
+        every, dots = study.speedups(times.processes, times.time_s), Style(MEASURED, (), ".")
+        lines.append(Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5))
+        medians = replace(dots, marker="o")
+        lines.append(Line("measured (median)", counts, typical, style=medians, width=0, dots=4.0))
+        words = [f"speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g}. {study.comparison}"]
+    ticks = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
+    panels = [_panel(lines, ticks, divided=divided, is_weak=first.is_weak) for divided in (False, True)]
+    of_curves = "" if is_alone else f" of {counted(len(studies), 'curve')}"
+    title = f"{'Weak' if first.is_weak else 'Strong'} scaling{of_curves} to {plain(most)} processes"
+    base = "extrapolated" if first.is_extrapolated else "measured"
+    heading = f"{title}; one process takes {format_time(first.baseline_s)} ({base})" if is_alone else ""
+    caption = "Small dots are single times, large ones medians" if is_alone else "Dots are medians"
     return Drawing(
         "scaling",
         f"{title}.",
         f"{title}. {'; '.join(words)}.",
-        "Dots are medians; the grey line is the ideal.",
-        Chart([panels], 3.9, columns=3),
+        f"{caption}; the grey line is the ideal.",
+        Chart([panels], 3.8, title=heading, columns=3),
     )
 
 
@@ -95,64 +79,58 @@ LEAST_COUNTS = 3
 """Numbers of processes from which on a law's two parameters, T(1) and another, leave a point to be tried on."""
 
 
-@dataclass
-class Laws:
-    """What the laws of scaling make of several curves of a program: figures, a table, sentences and answers."""
+def add_laws(studies: Mapping[str, ScalingStudy], page: Section, contribution: Contribution) -> None:
+    """Add speed-ups of several curves of a program to its section, and the laws that were fitted to them.
 
-    figures: list[Drawing]
-    tables: list[Table]
-    note: str
-    findings: list[Finding]
-
-
-def laws_of(studies: Mapping[str, ScalingStudy], section: str) -> Laws:
-    """The laws that were fitted to curves of a program, for its section of that id.
-
-    A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in `note`.
+    A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in the note.
     """
-    told = {name: made for name, made in studies.items() if made.times.counts.size >= LEAST_COUNTS}
-    short = [name for name in studies if name not in told]
-    note = f"No law of scaling is tried on fewer than {LEAST_COUNTS} numbers of ranks: {'; '.join(short)}."
-    table_id = f"{section}-laws"
+    long = {name: made for name, made in studies.items() if made.times.counts.size >= LEAST_COUNTS}
+    for is_weak in (True, False):
+        own = {name: made for name, made in studies.items() if made.is_weak == is_weak}
+        if len(own) > 1 or not own.keys() <= long.keys():
+            page.figures.append(replace(scaling(own), name=f"{page.id}-{'weak' if is_weak else 'strong'}"))
+    for place, (name, made) in enumerate(long.items(), 1):
+        drawing = scaling({name: made})
+        page.figures.append(replace(drawing, name=f"{page.id}-law-{place}", title=f"{name}. {drawing.title}"))
+    table_id = f"{page.id}-laws"
     rows = [
         [
             name,
             "weak" if made.is_weak else "strong",
             law,
             "yes" if law == made.preferred else "",
-            ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items()),
-            ", ".join(f"{_words(key)} {value:.3g}" for key, value in fit.limits.items() if value is not None),
+            _parameters(fit),
+            _limits(fit),
             NONE if fit.relative_scatter is None else percent(fit.relative_scatter),
         ]
-        for name, made in told.items()
+        for name, made in long.items()
         for law, fit in made.fits.items()
     ]
-    columns = ["curve", "scaling", "law", "preferred", "parameters (95 %)", "what follows", "times scatter by"]
-    table = Table("Laws of scaling fitted to the times", columns, rows, frozenset(range(6)), table_id)
-    return Laws(
-        [
-            replace(drawing, name=f"{section}-law-{place}", title=f"{name}. {drawing.title}")
-            for place, (name, drawing) in enumerate(((name, scaling(made)) for name, made in told.items()), 1)
-        ],
-        [table] if rows else [],
-        note if short else "",
-        [_law_finding(name, made, table_id) for name, made in told.items()],
-    )
+    if rows:
+        columns = ["curve", "scaling", "law", "preferred", "parameters (95 %)", "what follows", "scatter"]
+        page.tables.append(
+            Table("Laws of scaling fitted to the times", columns, rows, frozenset(range(6)), table_id)
+        )
+    if short := "; ".join(name for name in studies if name not in long):
+        page.note += f" No law of scaling is tried on fewer than {LEAST_COUNTS} numbers of ranks: {short}."
+    for name, made in long.items():
+        law = made.preferred or next(iter(made.fits))
+        limits = _limits(made.fits[law])
+        so = f", so {limits}" if limits else ""
+        text = f"{name}: by {law}, {_parameters(made.fits[law])}{so}; {made.comparison}."
+        contribution.findings.append(Finding(text, table_id, 0.55))
 
 
-def _law_finding(name: str, made: ScalingStudy, anchor: str) -> Finding:
-    law = made.preferred or next(iter(made.fits))
-    fit = made.fits[law]
-    said = ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items())
-    follows = [f"{_words(key)} {value:.3g}" for key, value in fit.limits.items() if value is not None]
-    further = f", so {', '.join(follows)}" if follows else ""
-    return Finding(f"{name}: by {law}, {said}{further}; {made.comparison}.", anchor, 0.55)
+def _parameters(fit: LawFit) -> str:
+    bounded = {
+        key: f"{value.value:.3g}{value.bounds(about='', none=' (no interval)')}"
+        for key, value in fit.parameters.items()
+    }
+    return ", ".join(f"{_words(key)} {value}" for key, value in bounded.items())
 
 
-def _with_interval(parameter: Parameter) -> str:
-    low, high = parameter.low, parameter.high
-    reach = " (no interval)" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
-    return f"{parameter.value:.3g}{reach}"
+def _limits(fit: LawFit) -> str:
+    return ", ".join(f"{_words(key)} {value:.3g}" for key, value in fit.limits.items() if value is not None)
 
 
 def _words(key: str) -> str:
@@ -160,8 +138,5 @@ def _words(key: str) -> str:
 
 
 def write(path: Path, studies: Mapping[str, ScalingStudy]) -> None:
-    """Draw one study, or several, into `.svg`, `.png` or `.html`.
-
-    RequestError for another ending or an unwritable place.
-    """
-    write_drawing(path, lambda: scaling(*studies.values()) if len(studies) == 1 else several(studies))
+    """Draw studies into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
+    write_drawing(path, lambda: scaling(studies))
