@@ -56,7 +56,7 @@ class Page:
     @property
     def headlines(self) -> list[str]:
         """A line for each kind of pair: latency, bandwidth, n½, and the share of the links that was reached."""
-        return [head.text for head in self.made.headlines]
+        return [head.text for head in self.made.content.headlines]
 
     @property
     def findings(self) -> list[str]:
@@ -230,20 +230,20 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
     drawn = [] if options.figures is None else write_figures(whole, options.figures)
     tables = [] if options.csv is None else write_csv(whole, options.csv)
     findings = page.findings if others else []
-    said_of_runs = spoken(whole.applications) if whole.applications else []
+    said_of_runs = spoken(whole.content.runs) if whole.content.runs else []
     return ReportAnswer(
         report=str(output),
         figures=list(map(str, drawn)),
         csv=list(map(str, tables)),
-        headline=whole.headlines,
-        left_out=whole.omitted,
+        headline=whole.content.headlines,
+        left_out=whole.content.omitted,
         evaluations=whole.evaluations,
         collectives={section.id: section.rows for section in whole.sections if section.rows},
-        applications=whole.applications,
+        applications=whole.content.runs,
         findings=list(whole.findings),
         warnings=whole.warnings,
-        lines=[*page.headlines, *findings, *filter(None, [whole.omitted, whole.verdict]), *said_of_runs],
-        unmeasured=whole.unmeasured,
+        lines=[*page.headlines, *findings, *filter(None, [whole.content.omitted, whole.verdict]), *said_of_runs],
+        unmeasured="" if whole.reading is None else whole.reading.unmeasured,
         in_place=in_place,
     )
 
