@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from hockney.errors import RequestError
 from hockney.models.scaling.study import Study, study
 from hockney.models.scaling.times import Times
-from hockney.report.scaling import laws_of, scaling, several, write
+from hockney.report.scaling import laws_of, scaling, write
 
 
 def made() -> Study:
@@ -25,7 +25,7 @@ def line(axes: Axes, label: str) -> Line2D:
 
 
 def test_speedup_and_efficiency_stand_beside_the_ideal() -> None:
-    left, right = scaling(made()).figure.axes
+    left, right = scaling({"": made()}).figure.axes
     assert np.asarray(line(left, "measured (median)").get_ydata()) == pytest.approx([1, 2, 2.5])
     assert np.asarray(line(right, "measured (median)").get_ydata()) == pytest.approx([1, 1, 0.625])
     ideal = line(left, "ideal")
@@ -34,13 +34,13 @@ def test_speedup_and_efficiency_stand_beside_the_ideal() -> None:
 
 
 def test_every_time_has_a_dot() -> None:
-    dots = next(one for one in scaling(made()).figure.axes[0].lines if one.get_marker() == ".")
+    dots = next(one for one in scaling({"": made()}).figure.axes[0].lines if one.get_marker() == ".")
     assert np.asarray(dots.get_ydata()) == pytest.approx([1, 8 / 3.9, 2, 1.6, 2.5])
 
 
 def test_a_law_is_drawn_against_the_measured_baseline() -> None:
     one = made()
-    left, right = scaling(one).figure.axes
+    left, right = scaling({"": one}).figure.axes
     fit = one.fits["amdahl"]
     serial = fit.theta[0]
     time_s = fit.serial_time_s.value * (serial + (1 - serial) / 4)
@@ -52,7 +52,7 @@ def test_a_law_is_drawn_against_the_measured_baseline() -> None:
 @pytest.mark.parametrize(("counts", "ticks"), [([1, 3, 6, 24], [1, 3, 6, 24]), (range(1, 13), [1, 2, 4, 8])])
 def test_ticks_do_not_touch(counts: list[int], ticks: list[int]) -> None:
     processes = np.array(list(counts), dtype=np.float64)
-    figure = scaling(study(Times(processes, 10 / processes**0.8), "amdahl")).figure
+    figure = scaling({"": study(Times(processes, 10 / processes**0.8), "amdahl")}).figure
     assert list(figure.axes[0].get_xticks()) == ticks
 
 
@@ -67,7 +67,7 @@ def test_only_files_that_can_be_drawn(tmp_path: Path) -> None:
 
 def test_several_curves_share_a_figure(tmp_path: Path) -> None:
     flat = study(Times(np.array([1.0, 2, 8]), np.array([8.0, 8.0, 8.0])), "amdahl")
-    left, right = several({"steep": made(), "flat": flat}).figure.axes
+    left, right = scaling({"steep": made(), "flat": flat}).figure.axes
     assert np.asarray(line(left, "steep").get_ydata()) == pytest.approx([1, 2, 2.5])
     assert np.asarray(line(right, "flat").get_ydata()) == pytest.approx([1, 1 / 2, 1 / 8])
     assert np.asarray(line(left, "ideal").get_xdata())[-1] == pytest.approx(8)

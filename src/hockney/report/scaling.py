@@ -19,66 +19,46 @@ from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.style import MEASURED, Style, styles
 from hockney.report.tables import NONE, Table
-from hockney.units import counted, format_time
+from hockney.units import format_time
 
 
-def scaling(study: Study) -> Drawing:
+def scaling(studies: Mapping[str, Study]) -> Drawing:
     """Two panels over the number of processes: the speed-up (both axes logarithmic) and the efficiency.
 
-    Small dots are times, large dots their medians, lines the laws; the grey line is the ideal.
+    Of one curve with every time, and with the laws fitted to it; of several the medians, joined.
     """
-    times = study.times
-    counts, medians_s = times.counts, times.medians_s()
-    curve = np.geomspace(1.0, float(counts[-1]), 200)
-    laws = {name: study.law_speedups(name, curve) for name in study.fits}
-    looks = styles(list(laws))
-    every, typical = study.speedups(times.processes, times.time_s), study.speedups(counts, medians_s)
-    dots = Style(MEASURED, (), ".")
-    panels = []
-    for divided in (False, True):
-        lines = [
-            Line("ideal", curve, curve, width=0.9),
-            *(Line(name, curve, speedup, style=looks[name]) for name, speedup in laws.items()),
-            Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5),
-            Line("measured (median)", counts, typical, style=replace(dots, marker="o"), width=0, dots=4.0),
-        ]
-        panels.append(_panel(lines, np.array([1.0, *counts]), divided=divided, is_weak=study.is_weak))
-    kind = "weak" if study.is_weak else "strong"
-    base = "extrapolated" if study.is_extrapolated else "measured"
-    title = f"{kind.capitalize()} scaling to {plain(float(counts[-1]))} processes"
-    heading = f"{title}; one process takes {format_time(study.baseline_s)} ({base})"
-    return Drawing(
-        "scaling",
-        f"{title}.",
-        f"{title}: speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g} at "
-        f"{plain(float(counts[-1]))} processes. {study.comparison}.",
-        "Small dots are single times, large ones medians; the grey line is the ideal.",
-        Chart([panels], 3.7, title=heading),
-    )
-
-
-def several(studies: Mapping[str, Study]) -> Drawing:
-    """The same two panels for several curves: medians of the times, joined, and the ideal; no laws."""
-    looks = styles(list(studies))
-    most = max(float(study.times.counts[-1]) for study in studies.values())
-    ideal = np.geomspace(1.0, most, 50)
-    lines, words = [Line("ideal", ideal, ideal, width=0.9)], []
+    first, *others = studies.values()
+    every = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
+    grid = np.geomspace(1.0, every[-1], 200)
+    lines, clauses, heading = [Line("ideal", grid, grid, width=0.9)], [], ""
+    looks = styles([*studies] if others else [*first.fits])
     for name, study in studies.items():
         counts = study.times.counts
         speedup = study.speedups(counts, study.times.medians_s())
-        lines.append(Line(name, counts, speedup, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
-        words.append(f"{name}: speed-up {speedup[-1]:.3g} at {plain(float(counts[-1]))}")
-    every = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
-    is_weak = next(iter(studies.values())).is_weak
-    panels = [_panel(lines, every, divided=divided, is_weak=is_weak) for divided in (False, True)]
-    curves = counted(len(studies), "curve")
-    title = f"{'Weak' if is_weak else 'Strong'} scaling of {curves} to {plain(most)} processes"
+        last = f"speed-up {speedup[-1]:.3g}", f"efficiency {speedup[-1] / counts[-1]:.3g}"
+        clauses.append(f"{name}: {last[0]} at {plain(float(counts[-1]))}" if others else " and ".join(last))
+        if others:
+            lines.append(Line(name, counts, speedup, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
+            continue
+        lines += [Line(law, grid, study.law_speedups(law, grid), style=looks[law]) for law in study.fits]
+        dots = Style(MEASURED, (), ".")
+        single = study.speedups(study.times.processes, study.times.time_s)
+        lines += [
+            Line("", study.times.processes, single, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5),
+            Line("measured (median)", counts, speedup, style=replace(dots, marker="o"), width=0, dots=4.0),
+        ]
+        clauses.append(study.comparison)
+        base = "extrapolated" if study.is_extrapolated else "measured"
+        heading = f"; one process takes {format_time(study.baseline_s)} ({base})"
+    kind = f"{'Weak' if first.is_weak else 'Strong'} scaling"
+    title = f"{kind}{f' of {len(studies)} curves' if others else ''} to {plain(float(every[-1]))} processes"
+    panels = [_panel(lines, every, divided=divided, is_weak=first.is_weak) for divided in (False, True)]
     return Drawing(
         "scaling",
         f"{title}.",
-        f"{title}. {'; '.join(words)}.",
-        "Dots are medians; the grey line is the ideal.",
-        Chart([panels], 3.9, columns=3),
+        f"{title}. {'; '.join(clauses)}.",
+        f"{'Dots are' if others else 'Small dots are single times, large ones'} medians; the line is the ideal.",
+        Chart([panels], 3.8, title=f"{title}{heading}" if heading else "", columns=3),
     )
 
 
@@ -132,7 +112,9 @@ def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
     return Laws(
         [
             replace(drawing, name=f"{section}-law-{place}", title=f"{name}. {drawing.title}")
-            for place, (name, drawing) in enumerate(((name, scaling(made)) for name, made in told.items()), 1)
+            for place, (name, drawing) in enumerate(
+                ((name, scaling({name: made})) for name, made in told.items()), 1
+            )
         ],
         [table] if rows else [],
         note if short else "",
@@ -164,4 +146,4 @@ def write(path: Path, studies: Mapping[str, Study]) -> None:
 
     RequestError for another ending or an unwritable place.
     """
-    write_drawing(path, lambda: scaling(*studies.values()) if len(studies) == 1 else several(studies))
+    write_drawing(path, lambda: scaling(studies))

@@ -22,7 +22,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Contribution, Runs
 from hockney.report.run_tables import ReportedRun, table
-from hockney.report.scaling import laws_of, several
+from hockney.report.scaling import laws_of, scaling
 
 ABOUT_SOLUTIONS = (
     "Residuum is r·r at the end. Speed-up and efficiency are over the fewest ranks of the same size and "
@@ -53,7 +53,7 @@ def section(runs: Runs) -> Contribution:
         return contribution
     studies = _studies(records)
     laws = laws_of({f"Conjugate gradients, {name}": made for name, made in studies.items()}, page.id)
-    drawings = [over_sizes(records), replace(several(studies), name="app-cg-speedup") if studies else None]
+    drawings = [over_sizes(records), replace(scaling(studies), name="app-cg-speedup") if studies else None]
     page.figures += [drawing for drawing in drawings if drawing is not None] + laws.figures
     page.tables.insert(1, table("Solutions", solved_runs(records), SOLUTIONS))
     page.tables += laws.tables
