@@ -120,11 +120,11 @@ def broadcast(inputs: Inputs) -> Section:
     given = inputs["broadcast"]
     rows = []
     for row in given["rows"]:
-        made = counts(ask("bcast", row["ours"], ranks=row["ranks"], size_B=given["size_B"]).generate())
+        counted = counts(ask("bcast", row["ours"], ranks=row["ranks"], size_B=given["size_B"]))
         what = f"{row['algorithm']} (`{row['ours']}`), {row['ranks']} ranks"
         rows += [
-            Row(f"{what}: critical path", row["critical"], made["critical_path"]["messages"], FORMULA),
-            Row(f"{what}: in all", row["all"], made["messages"], FORMULA),
+            Row(f"{what}: critical path", row["critical"], counted.critical_path.messages, FORMULA),
+            Row(f"{what}: in all", row["all"], counted.messages, FORMULA),
         ]
     pieces = given["segments"]
     for ranks in sorted({row["ranks"] for row in given["rows"]}):
@@ -135,9 +135,9 @@ def broadcast(inputs: Inputs) -> Section:
             ("blocking_pipeline", NOT_COMPARED, OTHER, "2 (n/b − 1) + P − 1; as its code is printed"),
         ):
             problem = ask("bcast", ours, ranks=ranks, size_B=given["size_B"], segment_B=segment_B)
-            made = counts(problem.generate())
+            counted = counts(problem)
             what = f"buffer (`{ours}`) of {pieces} packets, {ranks} ranks"
-            rows.append(Row(what, printed, made["critical_path"]["messages"], kind, note=note))
+            rows.append(Row(what, printed, counted.critical_path.messages, kind, note=note))
     return Section(rows)
 
 

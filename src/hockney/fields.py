@@ -13,11 +13,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_origin
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
 from hockney.units import parse_time
@@ -35,6 +37,8 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_se
 """A time in a file of the user's: seconds, or a text with a unit."""
 
 Model = TypeVar("Model", bound=BaseModel)
+Value = str | float | Path | Iterable[str | float] | None
+"""What is written for an option, or handed over for it in Python."""
 
 
 @dataclass(frozen=True)
@@ -123,16 +127,18 @@ def refuse_unknown(given: Iterable[str], known: Iterable[str], verb: str) -> Non
 _NUMBERS = (int, float, int | None, float | None)
 
 
-def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Model:
+def of_keywords(
+    model: type[Model], given: Mapping[str, Value], verb: str, further: Mapping[str, Value] | None = None
+) -> Model:
     """The model with options as keywords of Python: a text is read as on the command line, other values are kept.
 
-    So is a number where the field holds none, as `size=400`.
+    So is a number where the field holds none, as `size=400`. `further`: fields beside what is given.
     RequestError for a word that is no option of `hockney VERB`, and as `checked`.
     """
     known = keywords(model)
     refuse_unknown(given, known, verb)
-    written: dict[str, Any] = {}
-    read: dict[str, Any] = {}
+    written: dict[str, Value] = {}
+    read = dict(further or {})
     for word, value in given.items():
         name, option = known[word]
         kind = model.model_fields[name].annotation
@@ -142,21 +148,35 @@ def of_keywords(model: type[Model], given: Mapping[str, Any], verb: str) -> Mode
         if option.read is not None and not option.repeat and (isinstance(value, str) or is_number):
             written[name] = str(value)
             continue
-        if get_origin(kind) is list:
+        if get_origin(kind) is list or (option.repeat and isinstance(value, str | list)):
             with named(word):
                 value = _several(option, several(value)) if option.repeat else several(value)
         read[name] = value
     return checked(model, written, verb, read)
 
 
+def from_toml(model: type[Model], text: str, name: str, hint: str) -> Model:
+    """The model of a TOML text that was read from `name`; RequestError where it is none: where, and why."""
+    try:
+        return model.model_validate(reading.toml(text, name, hint))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+        said = f"{place}: {first['msg'].removeprefix('Value error, ')}"
+        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+            known = [field.alias or key for key, field in model.model_fields.items()]
+            said, hint = f"unknown key {place!r}", f"{did_you_mean(place, known)}known: {', '.join(known)}"
+        raise RequestError(f"{reading.printable(name)}: {said}", hint) from error
+
+
 def _several(option: Option, given: Iterable[Any]) -> list[Any]:
     """The values of an option that was written several times; what is no text is a value already."""
     values: list[Any] = []
-    for one in given:
-        if option.read is None or not isinstance(one, str):
-            values.append(one)
+    for value in given:
+        if option.read is None or not isinstance(value, str):
+            values.append(value)
         else:
-            values += [option.read(word) for word in (words(one) if option.commas else [one])]
+            values += map(option.read, words(value) if option.commas else [value])
     return values
 
 
@@ -170,7 +190,7 @@ def named(what: str) -> Iterator[None]:
 
 
 def checked(
-    model: type[Model], written: Mapping[str, Any], verb: str, further: Mapping[str, Any] | None = None
+    model: type[Model], written: Mapping[str, Value], verb: str, further: Mapping[str, Value] | None = None
 ) -> Model:
     """The model with what was written for `hockney VERB`; RequestError names the first option that is wrong.
 
@@ -184,7 +204,7 @@ def checked(
             continue
         text = written[name]
         with named(called[name]):
-            values[name] = _several(option, text) if option.repeat else option.read(text)
+            values[name] = _several(option, several(text)) if option.repeat else option.read(str(text))
     try:
         return model.model_validate(values)
     except ValidationError as error:

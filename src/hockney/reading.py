@@ -163,7 +163,7 @@ def parsed(text: str | bytes, name: str, hint: str, *, line: int = 1) -> Any:
     return value
 
 
-def toml(text: str, name: str, hint: str) -> dict[str, Any]:
+def toml(text: str, name: str, hint: str) -> Any:
     """TOML of a text that was read from `name`; RequestError where it is none."""
     import tomllib
 

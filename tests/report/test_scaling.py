@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from hockney.errors import RequestError
-from hockney.models.scaling.study import Study, study
+from hockney.models.scaling.study import ScalingStudy, study
 from hockney.models.scaling.times import Times
 from hockney.report.scaling import laws_of, scaling, write
 
 
-def made() -> Study:
+def made() -> ScalingStudy:
     # T(1) = 8 s; speed-ups 1, 2 (of 3.9, 4 and 5 s) and 2.5
     return study(Times(np.array([1.0, 2, 2, 2, 4]), np.array([8.0, 3.9, 4.0, 5.0, 3.2])), "amdahl")
 

@@ -43,9 +43,9 @@ from .joined import MergeAnswer as MergeAnswer
 from .joined import import_files as import_files
 from .joined import merge as merge
 from .machine import Machine as Machine
-from .measuring import Asked as Asked
 from .measuring import MeasureAnswer as MeasureAnswer
 from .measuring import MeasurePlanned as MeasurePlanned
+from .measuring import MeasureRequest as MeasureRequest
 from .measuring import WrittenJobs as WrittenJobs
 from .measuring import measure as measure
 from .network import EffectiveBisectionAnswer as EffectiveBisectionAnswer
@@ -85,9 +85,10 @@ from .profiled import profile_program as profile_program
 from .scaling import LawFit as LawFit
 from .scaling import MeasuredPoint as MeasuredPoint
 from .scaling import Parameter as Parameter
-from .scaling import Study as Study
+from .scaling import ScalingStudy as ScalingStudy
 from .scaling import scaling_law as scaling_law
 from .scaling import scaling_studies as scaling_studies
+from .schedules import CountOfOne as CountOfOne
 from .schedules import ScheduleRequest as ScheduleRequest
 from .schedules import draw_schedule as draw_schedule
 from .schedules import export_schedule as export_schedule

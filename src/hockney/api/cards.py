@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from hockney import writing
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
 from hockney.machine.build import fitted
@@ -15,7 +16,7 @@ from hockney.machine.levels import at_any_level
 from hockney.records.contents import read
 from hockney.report.card.content import CardAnswer as CardAnswer
 from hockney.report.card.content import content
-from hockney.report.card.page import render, write
+from hockney.report.card.page import render
 from hockney.report.reading import Progress
 
 
@@ -28,7 +29,7 @@ class Card:
 
     def write(self, path: str | Path) -> Path:
         """Write the page and return its path; NotWritten where that fails."""
-        write(render(self.machine, self.content), Path(path))
+        writing.replace(Path(path), render(self.machine, self.content))
         return Path(path)
 
     @property

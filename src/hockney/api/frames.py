@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 from pydantic import BaseModel, TypeAdapter
 
 from hockney.errors import RequestError
-from hockney.fields import keywords, named, of_keywords, refuse_unknown
+from hockney.fields import Value, keywords, named, of_keywords, refuse_unknown
 from hockney.machine.file import Machine
 from hockney.predict.datatype import predict_datatype
 from hockney.predict.estimators.base import silent
@@ -33,7 +34,7 @@ from hockney.report.application import apps
 from hockney.words import LARGEST, listed, several, wholes
 
 
-def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> pd.DataFrame:
+def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, Value]) -> pd.DataFrame:
     """What `given`, options of `hockney predict OPERATION` as keywords, asks of a machine: `Machine.predict`."""
     known = dict.fromkeys(COLLECTIVES, _of_collective) | dict.fromkeys(POINT_TO_POINT, _of_messages)
     known |= {name: _of_application for name, app in apps if app.predict is not None}
@@ -46,19 +47,46 @@ def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, obje
         raise RequestError(
             "predict has no option 'machine' here", "ask the other machine: load_machine(…).predict(…)"
         )
-    rows, warnings = known[operation](machine, path, operation, given)
+    rows, warnings = known[operation](_Asking(machine, path, operation, given))
     table = pd.DataFrame(rows)
     table.attrs["warnings"] = list(dict.fromkeys(warnings))
     return table
 
 
-Rows = tuple[list[dict[str, object]], Sequence[str]]
+@dataclass(frozen=True)
+class _Asking:
+    """A verb's words of Python, put to a machine."""
+
+    machine: Machine
+    path: Path
+    operation: str
+    given: Mapping[str, Value]
+
+    def models(self, *models: type[BaseModel]) -> list[Any]:
+        """The models of the verb, filled with the words; those of a machine file hold the machine.
+
+        A word goes to the first model that has such an option; RequestError where none has.
+        """
+        verb = f"predict {self.operation}"
+        place = {word: model for model in reversed(models) for word in keywords(model)}
+        refuse_unknown(self.given, place, verb)
+        filled: list[Any] = []
+        for model in models:
+            words = {word: value for word, value in self.given.items() if place[word] is model}
+            if issubclass(model, MachineFile):
+                filled.append(of_keywords(model, words, verb, {"machine": self.path}).holding(self.machine))
+            else:
+                filled.append(of_keywords(model, words, verb))
+        return filled
+
+
+Rows = tuple[list[Any], Sequence[str]]
 """Rows of a frame, and what limits them."""
 
 
-def _of_messages(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
-    message, effects = _asked(machine, path, operation, given, Message, AddedEffects)
-    answer = predict_messages(operation, message, effects)
+def _of_messages(asking: _Asking) -> Rows:
+    message, effects = asking.models(Message, AddedEffects)
+    answer = predict_messages(asking.operation, message, effects)
     words = answer.model_dump(
         exclude={"machine", "reference_s", "large_reference_s", "oversubscribed", "predictions", "warnings"}
         | {"with_effects"}
@@ -73,17 +101,17 @@ def _of_messages(machine: Machine, path: Path, operation: str, given: Mapping[st
     return rows, answer.warnings
 
 
-def _columns(answer: object, *without: str) -> dict[str, object]:
+def _columns(answer: object, *without: str) -> Any:
     """The fields and computed values of an answer, but some."""
     plain = TypeAdapter(type(answer)).dump_python(answer)
     return {name: value for name, value in plain.items() if name not in without}
 
 
-def _of_collective(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
-    words = dict(given)
+def _of_collective(asking: _Asking) -> Rows:
+    operation, words = asking.operation, dict(asking.given)
     counts = _counts(words.pop("ranks", None))
-    (case,) = _asked(machine, path, operation, words, CollectiveCase)
-    rows: list[dict[str, object]] = []
+    (case,) = replace(asking, given=words).models(CollectiveCase)
+    rows = []
     warnings: list[str] = []
     for ranks in counts:
         for size in predict_collective(
@@ -120,21 +148,21 @@ def _counts(ranks: Any) -> list[int | None]:
     return counts
 
 
-def _of_application(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
-    app = apps.get(operation)
+def _of_application(asking: _Asking) -> Rows:
+    app = apps.get(asking.operation)
     assert app.predict is not None
     models = app.predict.of_a_machine()
-    cases = _asked(machine, path, operation, given, *models.values())
+    cases = asking.models(*models.values())
     answer = app.answer("predict", dict(zip(models, cases, strict=True)), silent)
     return answer.rows(), answer.limits()
 
 
-def _of_fft(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
-    (case,) = _asked(machine, path, operation, given, FftCase)
+def _of_fft(asking: _Asking) -> Rows:
+    (case,) = asking.models(FftCase)
     answer = predict_fft(case)
     rows = [
         {
-            "operation": operation,
+            "operation": asking.operation,
             "size": answer.size,
             "ranks": decision.ranks,
             **_columns(way, "grid", "terms_s", "transpositions"),
@@ -148,11 +176,11 @@ def _of_fft(machine: Machine, path: Path, operation: str, given: Mapping[str, ob
     return rows, [*answer.warnings, *(why for decision in answer.decisions for why in decision.refused.values())]
 
 
-def _of_datatype(machine: Machine, path: Path, operation: str, given: Mapping[str, object]) -> Rows:
-    answer = predict_datatype(*_asked(machine, path, operation, given, BlockLayout, BlockFace, EffectOptions))
+def _of_datatype(asking: _Asking) -> Rows:
+    answer = predict_datatype(*asking.models(BlockLayout, BlockFace, EffectOptions))
     layout = {
         **_columns(answer, "machine", "layout", "ways", "verdict", "notes"),
-        "operation": operation,
+        "operation": asking.operation,
         **_columns(answer.layout, "contiguous", "level"),
     }
     rows = [
@@ -160,24 +188,3 @@ def _of_datatype(machine: Machine, path: Path, operation: str, given: Mapping[st
         for name, prediction in answer.ways.items()
     ]
     return rows, [note for prediction in answer.ways.values() for note in prediction.notes]
-
-
-def _asked(
-    machine: Machine, path: Path, operation: str, given: Mapping[str, object], *models: type[BaseModel]
-) -> list[Any]:
-    """The models of a verb, filled with keywords; those of a machine file hold the machine.
-
-    A word goes to the first model that has such an option; RequestError where none has.
-    """
-    refuse_unknown(given, {word for model in models for word in keywords(model)}, f"predict {operation}")
-    parts: list[dict[str, Any]] = [{} for _ in models]
-    for name, value in given.items():
-        place = next(number for number, model in enumerate(models) if name in keywords(model))
-        parts[place][name] = value
-    made: list[Any] = []
-    for model, part in zip(models, parts, strict=True):
-        if issubclass(model, MachineFile):
-            made.append(of_keywords(model, {"machine": path, **part}, f"predict {operation}").holding(machine))
-        else:
-            made.append(of_keywords(model, part, f"predict {operation}"))
-    return made

@@ -25,7 +25,7 @@ from hockney.campaign.prepare import launches as prepare
 from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.trust import doubt, seal
 from hockney.errors import HockneyError, Incomplete, RequestError
-from hockney.fields import flag
+from hockney.fields import Value, flag
 from hockney.fields import options as options_of
 from hockney.network.topologies.base import parse_spec
 from hockney.options.measure import MeasureOptions, Submission
@@ -50,7 +50,7 @@ OF_EFFECTS = {
 """Options that these effects alone heed."""
 
 
-class Asked(NamedTuple):
+class MeasureRequest(NamedTuple):
     """A campaign as it was asked for: `written` are the options on the command line, and what stands there.
 
     `confirm` asks the user whether to run what a plan from elsewhere names; None where nobody can answer.
@@ -58,12 +58,12 @@ class Asked(NamedTuple):
 
     options: MeasureOptions
     submission: Submission
-    written: Mapping[str, object]
+    written: Mapping[str, Value]
     confirm: Callable[[str], bool] | None
 
 
 def measure(
-    asked: Asked, closing: Callable[[], object], *, quiet: bool
+    asked: MeasureRequest, closing: Callable[[], object], *, quiet: bool
 ) -> MeasureAnswer | MeasurePlanned | WrittenJobs:
     """Measure a campaign into its folder, or plan it, or write the scripts of jobs that measure it.
 
@@ -139,7 +139,7 @@ def _planned(plan: Plan, output: Path, *, is_for_jobs: bool) -> MeasurePlanned:
     )
 
 
-def _expected(asked: Asked) -> Plan:
+def _expected(asked: MeasureRequest) -> Plan:
     """The plan of a campaign that is only told of; what the campaign would refuse is refused."""
     plan, output = _plan(asked), asked.options.output
     if asked.submission.submit:
@@ -150,7 +150,7 @@ def _expected(asked: Asked) -> Plan:
     return plan
 
 
-def _expect_jobs(asked: Asked, plan: Plan) -> Plan:
+def _expect_jobs(asked: MeasureRequest, plan: Plan) -> Plan:
     """The plan of jobs; RequestError where they have no share of it, or the folder holds another campaign."""
     _expect_shares(asked.submission, plan)
     output = asked.options.output
@@ -252,7 +252,7 @@ def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
     return RequestError("nothing could be measured: no point was asked for", "see `hockney measure --help`")
 
 
-def _plan(asked: Asked) -> Plan:
+def _plan(asked: MeasureRequest) -> Plan:
     """The plan to measure and to store; RequestError for an option that names nothing, or would be ignored."""
     options, given = asked.options, asked.written
     if options.trust:
@@ -284,7 +284,7 @@ def _plan(asked: Asked) -> Plan:
     return plan
 
 
-def _submit(asked: Asked) -> WrittenJobs:
+def _submit(asked: MeasureRequest) -> WrittenJobs:
     """Write the scripts of jobs that measure, and submit them where that is asked for."""
     options, submission = asked.options, asked.submission
     output, site = options.output, submission.chosen()
@@ -306,7 +306,7 @@ def _submit(asked: Asked) -> WrittenJobs:
     return write_jobs(jobs, submission, site, output)
 
 
-def _resumed(asked: Asked, campaign: Campaign) -> Plan:
+def _resumed(asked: MeasureRequest, campaign: Campaign) -> Plan:
     """The plan of a campaign that goes on; RequestError for another choice beside --resume."""
     _refuse_other_choices(asked.written)
     plan = Plan.stored(campaign.plan(), asked.options.output)
@@ -314,7 +314,7 @@ def _resumed(asked: Asked, campaign: Campaign) -> Plan:
     return plan
 
 
-def _of_system(joined: Campaign, plan: Plan, asked: Asked) -> Plan:
+def _of_system(joined: Campaign, plan: Plan, asked: MeasureRequest) -> Plan:
     """The plan, of the system of the campaign that it joins: without --system it has the name of this node."""
     stored = joined.plan()
     if "--system" in asked.written or "system" not in stored.model_fields_set:
@@ -341,7 +341,7 @@ def _with_transports(plan: Plan, *, quiet: bool) -> Plan:
     return plan
 
 
-def _refuse_other_choices(written: Mapping[str, object]) -> None:
+def _refuse_other_choices(written: Mapping[str, Value]) -> None:
     """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
     of_jobs = [flag(name, option) for name, _, option in options_of(Submission)]
     if "--dry-run" in written:
@@ -357,7 +357,7 @@ def _refuse_other_choices(written: Mapping[str, object]) -> None:
             )
 
 
-def _expect_trusted(asked: Asked, plan: Plan) -> None:
+def _expect_trusted(asked: MeasureRequest, plan: Plan) -> None:
     """Run what a plan from elsewhere names only if the user wants it: by --trust, or when asked on a terminal."""
     output = asked.options.output
     if not (reason := doubt(output, plan)):

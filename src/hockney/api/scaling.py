@@ -11,9 +11,9 @@ from hockney.models.scaling.fit import LawFit as LawFit
 from hockney.models.scaling.laws import LawAnswer, answer, exact
 from hockney.models.scaling.study import MeasuredPoint as MeasuredPoint
 from hockney.models.scaling.study import ScalingStudies, StudyOfFile, study
-from hockney.models.scaling.study import Study as Study
+from hockney.models.scaling.study import ScalingStudy as ScalingStudy
 from hockney.models.scaling.times import curves
-from hockney.options.scaling import LawOptions, SerialOptions, StudyOptions, UslOptions
+from hockney.options.scaling import LawOptions, ScalingOptions, SerialOptions, UslOptions
 from hockney.report.scaling import write
 
 LEAST = 1e-12
@@ -67,12 +67,12 @@ def _serial_fraction(options: SerialOptions) -> float:
     )
 
 
-def scaling_studies(options: StudyOptions, warn: Callable[[str], None]) -> StudyOfFile | ScalingStudies:
+def scaling_studies(options: ScalingOptions, warn: Callable[[str], None]) -> StudyOfFile | ScalingStudies:
     """Fit laws to each curve of a file, and draw them; `warn` hears which are left out.
 
     RequestError where all are.
     """
-    studies: dict[str, Study] = {}
+    studies: dict[str, ScalingStudy] = {}
     measured = curves(options.path, is_weak=options.weak)
     for curve in measured:
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hockney import _core, writing
 from hockney._core import RankSchedule
@@ -20,8 +19,8 @@ from hockney.options.schedule import (
 )
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule import words as in_words
+from hockney.schedule.catalogue import DescribedProblem, algorithms, find, rank_counts
 from hockney.schedule.catalogue import ScheduleRequest as ScheduleRequest
-from hockney.schedule.catalogue import algorithms, find, rank_counts
 from hockney.schedule.formats import formats
 from hockney.schedule.proof import prove
 from hockney.words import names
@@ -82,12 +81,32 @@ def _steps(options: StepsOptions, request: ScheduleRequest) -> Iterator[tuple[in
         yield rank, _core.generate_rank(options.collective, options.algorithm, request.problem, rank)
 
 
-def schedule_steps(options: StepsOptions, request: ScheduleRequest) -> dict[str, dict[str, Any]]:
-    """The steps of each rank, as `hockney schedule show --json` has them."""
-    return {
-        str(rank): {"scratch_B": part.scratch_B, "steps": [in_words.as_data(step) for step in part.steps]}
+@dataclass(frozen=True)
+class RankSteps:
+    """The steps of one rank."""
+
+    scratch_B: int
+    steps: list[in_words.StepAnswer]
+
+
+@dataclass(frozen=True)
+class ShowScheduleAnswer(DescribedProblem):
+    """Steps by rank."""
+
+    collective: str
+    algorithm: str
+    ranks: dict[str, RankSteps]
+
+
+def schedule_steps(options: StepsOptions, request: ScheduleRequest) -> ShowScheduleAnswer:
+    """The steps of each rank."""
+    ranks = {
+        str(rank): RankSteps(part.scratch_B, [in_words.described(step) for step in part.steps])
         for rank, part in _steps(options, request)
     }
+    return ShowScheduleAnswer(
+        **vars(request.described()), collective=options.collective, algorithm=options.algorithm, ranks=ranks
+    )
 
 
 def schedule_steps_in_words(options: StepsOptions, request: ScheduleRequest) -> Iterator[str]:
@@ -148,10 +167,29 @@ def schedule_verify(options: VerifyOptions, tell: Callable[[str], None]) -> tupl
     return VerifyAnswer(proved, rows), [verdict.reason for verdict in verdicts]
 
 
+@dataclass(frozen=True)
+class CountOfOne(in_words.ScheduleCounts):
+    """Of the one that was named."""
+
+    collective: str
+    ranks: int
+    root: int
+
+
+@dataclass(frozen=True)
+class CountOfSeveral:
+    """Of several, by their names."""
+
+    collective: str
+    ranks: int
+    root: int
+    algorithms: dict[str, in_words.ScheduleCounts]
+
+
 def schedule_counts(
     options: CountOptions, note: Callable[[str], None]
-) -> tuple[bool, dict[str, dict[str, Any]], ScheduleRequest | None]:
-    """Whether several were asked for, the counts of each algorithm, and the first request."""
+) -> tuple[CountOfOne | CountOfSeveral, ScheduleRequest | None]:
+    """The counts of each algorithm, and the first request."""
     from hockney.predict.default_schedules import default_schedules
 
     has_all = options.algorithm == "all"
@@ -165,15 +203,14 @@ def schedule_counts(
         raise RequestError(
             "--mpi and --nodes say what `--algorithm default` is", "leave them out, or add default"
         )
-    counts: dict[str, dict[str, Any]] = {}
+    counts: dict[str, in_words.ScheduleCounts] = {}
     first = None
     for name in chosen:
         if name == "default":
             for part, request in default_schedules(
                 options.mpi, options.collective, options.ranks, options.size_B, options.root, options.nodes
             ):
-                about_it = {"algorithm": request.algorithm.name, "problem": request.as_data()}
-                counts[part] = {**about_it, **in_words.counts(request.generate())}
+                counts[part] = in_words.counts(request)
             continue
         try:
             request = options.request(name)
@@ -184,11 +221,31 @@ def schedule_counts(
             note(f"left out: {error.message}")
             continue
         first = first if counts else request
-        counts[name] = {"problem": request.as_data(), **in_words.counts(request.generate())}
-    return has_all or len(counts) > 1 or chosen == ["default"], counts, first
+        counts[name] = in_words.counts(request)
+    if has_all or len(counts) > 1 or chosen == ["default"]:
+        return CountOfSeveral(options.collective, options.ranks, options.root, counts), first
+    (only,) = counts.values()
+    return CountOfOne(**vars(only), collective=options.collective, ranks=options.ranks, root=options.root), first
 
 
-def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> str:
+@dataclass(frozen=True)
+class DrawAnswer(DescribedProblem):
+    """The figure that was written."""
+
+    figure: str
+    style: str
+
+
+@dataclass(frozen=True)
+class ExportAnswer(DescribedProblem):
+    """The text that was written."""
+
+    file: str
+    format: str
+    characters: int
+
+
+def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> DrawAnswer:
     """Draw a schedule into its file; the style of the picture, by what is given where none is named."""
     # Lists and counts do without matplotlib.
     from hockney.predict.costs import loggp_costs
@@ -202,7 +259,7 @@ def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOp
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
     checked_ending(options.output)
     write(options.output, draw(request, style, loggp_costs(**parameters) if parameters else None), request)
-    return style
+    return DrawAnswer(**vars(request.described()), figure=str(options.output), style=style)
 
 
 def _loggp(options: LogGpOptions) -> dict[str, float] | None:
@@ -247,10 +304,13 @@ def export_schedule(request: ScheduleRequest, options: ExportOptions) -> Iterato
     return formats.get(options.format_)(request, options.reduce_ns_per_byte)
 
 
-def write_schedule(request: ScheduleRequest, options: ExportOptions) -> int:
-    """Write these lines into the file that is named; how many characters they are."""
+def write_schedule(request: ScheduleRequest, options: ExportOptions) -> ExportAnswer:
+    """Write these lines into the file that is named."""
     lines = export_schedule(request, options)
     if options.output is None:
         raise RequestError("--json needs a file for the schedule itself", "add -o FILE")
     with writing.replacing_text(options.output) as file:
-        return sum(file.write(line + "\n") for line in lines)
+        characters = sum(file.write(line + "\n") for line in lines)
+    return ExportAnswer(
+        **vars(request.described()), file=str(options.output), format=options.format_, characters=characters
+    )

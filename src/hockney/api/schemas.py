@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pydantic.json_schema import JsonSchemaValue
 
 from hockney.api.answers.base import VERSION, Schemas, answers, schema
 from hockney.errors import RequestError
@@ -14,7 +14,7 @@ def schemas() -> Schemas:
     return Schemas(VERSION, [*answers()])
 
 
-def schema_of(verb: str) -> dict[str, Any]:
+def schema_of(verb: str) -> JsonSchemaValue:
     """The JSON Schema (draft 2020-12) of a verb; RequestError for an unknown one."""
     known = answers()
     if verb not in known:

@@ -43,7 +43,7 @@ def measure(
     one starts, and --resume goes on after an interruption.
     """
     confirm = _confirm if sys.stdin.isatty() and not json else None
-    asked = api.Asked(options, submission, written(context), confirm)
+    asked = api.MeasureRequest(options, submission, written(context), confirm)
     with ExitStack() as closing:
         answer = api.measure(asked, lambda: closing.enter_context(undisturbed()), quiet=json)
         if json:

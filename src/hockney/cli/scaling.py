@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from hockney import api
-from hockney.options.scaling import LawOptions, SerialOptions, StudyOptions, UslOptions
+from hockney.options.scaling import LawOptions, ScalingOptions, SerialOptions, UslOptions
 from hockney.terminal import JsonOption, group, say, verb
 from hockney.terminal.say import Column
 from hockney.units import format_time
@@ -85,7 +85,7 @@ def _speedups(kind: str) -> list[Column]:
     "hockney scaling fit jacobi --weak",
     of=scaling,
 )
-def fit(options: StudyOptions, json: JsonOption = False) -> None:
+def fit(options: ScalingOptions, json: JsonOption = False) -> None:
     """Fit laws to measured times: parameters with 95 % intervals, and which law the times support.
 
     Every row is one time; rows of the same number of processes are repetitions. The time of one process is fitted
@@ -109,7 +109,7 @@ def _by_law(name: str, point: api.MeasuredPoint) -> float:
     return point.law_speedup[name]
 
 
-def _show(study: api.Study) -> None:
+def _show(study: api.ScalingStudy) -> None:
     laws = [
         Column(name, partial(_by_law, name), lambda value: f"{value:.4g}", is_number=True) for name in study.fits
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import typer
 
 from hockney import api
@@ -57,8 +59,7 @@ def show(options: StepsOptions, json: JsonOption = False) -> None:
     request = options.request()
     _note_rounding(request)
     if json:
-        about = {"collective": options.collective, "algorithm": options.algorithm}
-        say.json({**about, **request.as_data(), "ranks": api.schedule_steps(options, request)})
+        say.json(api.schedule_steps(options, request))
         return
     for line in api.schedule_steps_in_words(options, request):
         say.line(line)
@@ -98,25 +99,20 @@ def verify(options: VerifyOptions, json: JsonOption = False) -> None:
 )
 def count(options: CountOptions, json: JsonOption = False) -> None:
     """Rounds, messages and bytes, in all and on the critical path (one-ported)."""
-    has_several, counts, first = api.schedule_counts(options, say.note)
+    answer, first = api.schedule_counts(options, say.note)
     if first is not None:
         _note_rounding(first)
     if json:
-        about = {"collective": options.collective, "ranks": options.ranks, "root": options.root}
-        if has_several:
-            say.json({**about, "algorithms": counts})
-        else:
-            ((name, numbers),) = counts.items()
-            say.json({**about, "algorithm": name, **numbers})
+        say.json(answer)
         return
     say.rows(
         "",
-        counts.items(),
+        [(answer.algorithm, answer)] if isinstance(answer, api.CountOfOne) else answer.algorithms.items(),
         [
             Column("algorithm", lambda row: row[0]),
             *(_number(name, name) for name in ("rounds", "messages", "bytes")),
-            Column("critical messages", lambda row: row[1]["critical_path"]["messages"], "{:,}".format, True),
-            Column("critical bytes", lambda row: row[1]["critical_path"]["bytes"], "{:,}".format, True),
+            _number("critical messages", "critical_path.messages"),
+            _number("critical bytes", "critical_path.bytes"),
             _number("degree", "max_degree"),
             _number("round bytes", "round_bytes"),
         ],
@@ -135,9 +131,9 @@ def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, js
     """The tree, the rounds, or with LogGP parameters the space-time diagram."""
     request = problem.request()
     _note_rounding(request)
-    style = api.draw_schedule(request, costs, options)
+    answer = api.draw_schedule(request, costs, options)
     if json:
-        say.json({"figure": str(options.output), "style": style, **request.as_data()})
+        say.json(answer)
     else:
         say.line(f"wrote {options.output}")
 
@@ -155,16 +151,16 @@ def export(problem: ScheduleOptions, options: ExportOptions, json: JsonOption = 
         for line in api.export_schedule(request, options):
             typer.echo(line)
         return
-    characters = api.write_schedule(request, options)
+    answer = api.write_schedule(request, options)
     if json:
-        data = {"file": str(options.output), "format": options.format_, "characters": characters}
-        say.json({**data, **request.as_data()})
+        say.json(answer)
     else:
         say.line(f"wrote {options.output}")
 
 
-def _number(heading: str, key: str) -> Column:
-    return Column(heading, lambda row: row[1][key], "{:,}".format, is_number=True)
+def _number(heading: str, count: str) -> Column:
+    value = attrgetter(count)
+    return Column(heading, lambda row: value(row[1]), "{:,}".format, is_number=True)
 
 
 def _note_rounding(request: api.ScheduleRequest) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
-from hockney.fields import Argument, Option, flag, options
+from hockney.fields import Argument, Option, Value, flag, options
 from hockney.network.node_choice import NodeChoice as NodeChoice
 from hockney.network.topologies.base import Topology as Topology
 from hockney.network.topologies.base import topologies as topologies
@@ -52,7 +52,7 @@ class GraphOptions(NodeChoice):
     figure: Annotated[Path | None, Option("The network, its allocation and the cut.")] = None
 
 
-def texts(described: BaseModel, on_command_line: Mapping[str, str]) -> dict[str, str]:
+def texts(described: BaseModel, on_command_line: Mapping[str, Value]) -> dict[str, str]:
     """The options of a topology as its spec has them: as they were written, or their defaults."""
     values = {}
     for name, _, option in options(type(described)):

@@ -50,7 +50,7 @@ class UslOptions(LawOptions):
     coherency: Annotated[float, Option("κ: the cost of each pair of processes that agree.")]
 
 
-class StudyOptions(BaseModel):
+class ScalingOptions(BaseModel):
     """The times, the laws that are fitted to them, and the figure."""
 
     path: Annotated[

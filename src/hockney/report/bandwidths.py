@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -17,7 +17,14 @@ from hockney.models.over_ranks.bandwidth import (
     network_bandwidth_B_per_s,
 )
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.models.over_ranks.points import CONFIGURATION, PLACED, groups, positions, telling_placed
+from hockney.models.over_ranks.points import (
+    CONFIGURATION,
+    PLACED,
+    Configuration,
+    groups,
+    positions,
+    telling_placed,
+)
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.report.axes import rate_unit
 from hockney.report.drawing import Drawing
@@ -25,7 +32,7 @@ from hockney.report.explorer.chart import NETWORK, RATE, Axis, Chart, Line, Pane
 from hockney.report.explorer.chart import along as axis_along
 from hockney.report.explorer.explored import by_bytes
 from hockney.report.style import Style
-from hockney.report.tables import NONE, Table, headings
+from hockney.report.tables import Column, Table, held, table
 from hockney.report.views.collective_bounds import least_time_s
 from hockney.report.views.collective_costs import CollectiveCosts
 from hockney.units import format_bytes, format_rate
@@ -163,44 +170,34 @@ def _least_s(operation: str, rows: pd.DataFrame, costs: CollectiveCosts) -> list
     ]
 
 
-def table(measured: pd.DataFrame, operation: str, most: int) -> list[Table]:
+def fastest_rates(measured: pd.DataFrame, operation: str, most: int) -> list[Table]:
     """Rates of the fastest algorithm at the largest size of each configuration and rank count, `most` rows."""
     if not COLLECTIVES[operation].has_size:
         return []
-    names = telling_placed(measured)
-    rows = []
-    grown = measured[measured["ranks"].notna()]
+    grown = measured[(measured["ranks"].fillna(0) >= 2) & (measured["bytes"] > 0)]
     size_B, time_s = grown["bytes"].to_numpy(np.int64), grown["time_s"].to_numpy(np.float64)
     labels = grown["label"].tolist()
+    rows: list[tuple[Configuration, int]] = []
     for point, members in positions(grown, (*PLACED, "ranks")):
         largest = members[size_B[members] == size_B[members].max()]
-        best = largest[np.argmin(time_s[largest])]
-        about = (operation, int(point["ranks"]), int(size_B[best]), float(time_s[best]))
-        if about[1] < 2 or about[2] == 0:
-            continue
-        rows.append(
-            [
-                point["ranks"],
-                *(point[name] or NONE for name in names),
-                format_bytes(about[2]),
-                labels[best],
-                format_rate(algorithm_bandwidth_B_per_s(*about)),
-                format_rate(bus_bandwidth_B_per_s(*about)),
-                format_rate(network_bandwidth_B_per_s(*about)),
-            ]
+        rows.append((point, int(largest[np.argmin(time_s[largest])])))
+
+    def rate(heading: str, of: Callable[[str, int, int, float], float]) -> Column[tuple[Configuration, int]]:
+        return Column(
+            heading,
+            lambda row: format_rate(
+                of(operation, int(row[0]["ranks"]), int(size_B[row[1]]), float(time_s[row[1]]))
+            ),
         )
-    columns = ["size", "fastest", "size / time", "bus bandwidth", "collective network bandwidth"]
-    more = len(names)
+
+    columns: list[Column[tuple[Configuration, int]]] = [
+        *held(telling_placed(measured), lambda row: row[0]),
+        Column("ranks", lambda row: row[0]["ranks"]),
+        Column("size", lambda row: format_bytes(int(size_B[row[1]]))),
+        Column("fastest", lambda row: labels[row[1]], is_text=True),
+        rate("size / time", algorithm_bandwidth_B_per_s),
+        rate("bus bandwidth", bus_bandwidth_B_per_s),
+        rate("collective network bandwidth", network_bandwidth_B_per_s),
+    ]
     cut = f" ({most} of {len(rows)})" if len(rows) > most else ""
-    return (
-        [
-            Table(
-                f"Collective bandwidth{cut}",
-                ["ranks", *headings(names), *columns],
-                rows[:most],
-                frozenset({*range(1, more + 1), more + 2}),
-            )
-        ]
-        if rows
-        else []
-    )
+    return [table(f"Collective bandwidth{cut}", rows[:most], columns)] if rows else []

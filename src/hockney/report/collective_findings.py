@@ -12,7 +12,7 @@ from hockney.models.over_ranks.points import CONFIGURATION
 from hockney.predict.reproduced import PARTS
 from hockney.report.collective_analysis import ALL, ALLOCATION, AlgorithmCurves, Analysis, ExplainedStep
 from hockney.report.findings import Finding
-from hockney.report.tables import NONE, Cells, Table, held, table_of
+from hockney.report.tables import Column, Table, held, table
 from hockney.units import counted, format_bytes, format_size
 
 MOST_NAMED = 4
@@ -165,42 +165,42 @@ def _height(one: ExplainedStep) -> str:
 
 def step_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
     """Each step with its cause; `names` are the columns that tell configurations apart."""
-    columns: list[Cells[tuple[AlgorithmCurves, ExplainedStep]]] = [
-        Cells("algorithm", lambda row: row[0].label, is_text=True),
+    columns: list[Column[tuple[AlgorithmCurves, ExplainedStep]]] = [
+        Column("algorithm", lambda row: row[0].label, is_text=True),
         *held([name for name in names if name not in ALLOCATION], lambda row: row[0].held),
-        Cells("size", lambda row: format_bytes(row[0].size_B)),
-        Cells("allocation", lambda row: row[1].allocation, is_text=True),
-        Cells("between ranks", lambda row: f"{row[1].candidate.before} → {row[1].candidate.after}"),
-        Cells("step (95 % interval)", lambda row: _height(row[1])),
-        Cells("cost of a further rank", lambda row: _slope(row[1].step.slope_ratio)),
-        Cells(
+        Column("size", lambda row: format_bytes(row[0].size_B)),
+        Column("allocation", lambda row: row[1].allocation, is_text=True),
+        Column("between ranks", lambda row: f"{row[1].candidate.before} → {row[1].candidate.after}"),
+        Column("step (95 % interval)", lambda row: _height(row[1])),
+        Column("cost of a further rank", lambda row: _slope(row[1].step.slope_ratio)),
+        Column(
             "what is there",
-            lambda row: "; ".join(WHY_WORDS[word] for word in row[1].candidate.why) or NONE,
+            lambda row: "; ".join(WHY_WORDS[word] for word in row[1].candidate.why),
             is_text=True,
         ),
-        Cells("cause", lambda row: cause(row[1]), is_text=True),
+        Column("cause", lambda row: cause(row[1]), is_text=True),
     ]
     steps = [(algorithm, step) for algorithm in analysis.algorithms for step in algorithm.steps]
-    return table_of(f"Steps of {operation} against ranks, and their causes", steps, columns, f"{operation}-steps")
+    return table(f"Steps of {operation} against ranks, and their causes", steps, columns, f"{operation}-steps")
 
 
 def _slope(ratio: float | None) -> str:
-    return NONE if ratio is None else f"× {ratio:.2g}"
+    return "" if ratio is None else f"× {ratio:.2g}"
 
 
 def crossover_table(operation: str, analysis: Analysis, names: Sequence[str]) -> Table:
     """From which size on an algorithm is faster than another, of every two."""
-    columns: list[Cells[Crossover]] = [
+    columns: list[Column[Crossover]] = [
         *held(names, lambda one: one.configuration),
-        Cells("ranks", lambda one: str(one.ranks)),
-        Cells("this", lambda one: one.larger, is_text=True),
-        Cells("is faster than", lambda one: one.smaller, is_text=True),
-        Cells("from", lambda one: format_size(one.at_B)),
-        Cells("between", lambda one: f"{format_bytes(one.low_B)} … {format_bytes(one.high_B)}"),
-        Cells("up to", lambda one: format_bytes(one.last_B)),
+        Column("ranks", lambda one: str(one.ranks)),
+        Column("this", lambda one: one.larger, is_text=True),
+        Column("is faster than", lambda one: one.smaller, is_text=True),
+        Column("from", lambda one: format_size(one.at_B)),
+        Column("between", lambda one: f"{format_bytes(one.low_B)} … {format_bytes(one.high_B)}"),
+        Column("up to", lambda one: format_bytes(one.last_B)),
     ]
     title = f"Crossover sizes of {operation} on the most ranks measured"
-    return table_of(title, analysis.crossovers, columns, f"{operation}-crossovers")
+    return table(title, analysis.crossovers, columns, f"{operation}-crossovers")
 
 
 def of_steps(operation: str, analysis: Analysis) -> list[Finding]:
@@ -216,7 +216,7 @@ def of_steps(operation: str, analysis: Analysis) -> list[Finding]:
             text = (
                 f"{operation} {algorithm.label}, {format_bytes(algorithm.size_B)}, {where}: from "
                 f"{one.candidate.before} to {one.candidate.after} ranks the time steps by {_height(one)}"
-                f"{'' if slope is None else f', a further rank costs {_slope(slope)}'}: {cause(one)}."
+                f"{f', a further rank costs {_slope(slope)}' if slope else ''}: {cause(one)}."
             )
             found.append(Finding(text, f"{operation}-steps", 0.7 if one.explanation.causes else 0.6))
     if untold := sorted({ranks for algorithm in analysis.algorithms for ranks in algorithm.untested}):

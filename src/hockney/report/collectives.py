@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, penalty
+from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, Penalty, penalty
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
+    HEADINGS,
     HELD,
     PLACED,
     Configuration,
@@ -33,7 +34,7 @@ from hockney.report.explorer.explored import Explorable
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
 from hockney.report.style import Looks
-from hockney.report.tables import NONE, Cells, Table, headings, held, table_of
+from hockney.report.tables import NONE, Column, Table, held, table
 from hockney.report.views.collective_costs import CollectiveCosts
 from hockney.units import format_bytes, format_time
 
@@ -102,7 +103,7 @@ def section(
     result.tables += [
         *_segment_table(measured),
         *_statistics_table(frame, operation),
-        *bandwidths.table(measured, operation, MOST_CHOICES),
+        *bandwidths.fastest_rates(measured, operation, MOST_CHOICES),
     ]
     listed = measured.head(MOST_ROWS)
     title = f"Measured points ({len(listed)} of {len(measured)})"
@@ -157,20 +158,18 @@ def _drawn(measured: pd.DataFrame, sizes: Sequence[int]) -> list[str]:
     return [*([DEFAULT] if DEFAULT in behind.index else []), *names]
 
 
-def _cells(configuration: Configuration, names: Sequence[str]) -> list[str]:
-    return [configuration[name] or NONE for name in names]
-
-
 def _regressions(lines: Mapping[int, Mapping[Key, pd.DataFrame]], names: Sequence[str]) -> Table:
-    columns: list[Cells[tuple[Key, int, Regression]]] = [
-        Cells("algorithm", lambda row: row[0][1], is_text=True),
+    columns: list[Column[tuple[Key, int, Regression]]] = [
+        Column("algorithm", lambda row: row[0][1], is_text=True),
         *held(names, lambda row: row[0][0]),
-        Cells("size", lambda row: format_bytes(row[1])),
-        Cells("fit", lambda row: f"{('linear', 'quadratic')[row[2].degree - 1]}, {row[2].weights}", is_text=True),
-        Cells("T in µs, P = number of ranks (± standard error)", lambda row: _formula(row[2]), is_text=True),
-        Cells("adjusted R²", lambda row: f"{row[2].adjusted_r2:.4f}"),
-        Cells("P (points)", lambda row: f"{row[2].first} … {row[2].last} ({row[2].points})"),
-        Cells("remarks", lambda row: "; ".join(row[2].notes), is_text=True),
+        Column("size", lambda row: format_bytes(row[1])),
+        Column(
+            "fit", lambda row: f"{('linear', 'quadratic')[row[2].degree - 1]}, {row[2].weights}", is_text=True
+        ),
+        Column("T in µs, P = ranks (± standard error)", lambda row: _formula(row[2]), is_text=True),
+        Column("adjusted R²", lambda row: f"{row[2].adjusted_r2:.4f}"),
+        Column("P (points)", lambda row: f"{row[2].first} … {row[2].last} ({row[2].points})"),
+        Column("remarks", lambda row: "; ".join(row[2].notes), is_text=True),
     ]
     rows = [
         (key, size, fit)
@@ -178,7 +177,7 @@ def _regressions(lines: Mapping[int, Mapping[Key, pd.DataFrame]], names: Sequenc
         for key, curve in of_size.items()
         for fit in regressions(curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64))
     ]
-    return table_of("Regressions in the number of ranks", rows, columns)
+    return table("Regressions in the number of ranks", rows, columns)
 
 
 def _formula(fit: Regression) -> str:
@@ -189,35 +188,47 @@ def _formula(fit: Regression) -> str:
     )
 
 
-def _choice_tables(measured: pd.DataFrame, operation: str, all_choices: Sequence[AlgorithmChoice]) -> list[Table]:
-    if not all_choices:
+def _choice_tables(measured: pd.DataFrame, operation: str, choices: Sequence[AlgorithmChoice]) -> list[Table]:
+    """The fastest on the most ranks of each configuration, and the penalty of the default over all points."""
+    if not choices:
         return []
-    names = telling_placed(measured)
-    largest: dict[tuple[str, ...], int] = {}
-    for choice in all_choices:
+    of_configuration: dict[tuple[str, ...], list[AlgorithmChoice]] = {}
+    for choice in choices:
         key = tuple(choice.configuration[name] for name in CONFIGURATION)
-        largest[key] = max(choice.ranks, largest.get(key, 0))
-    last = [
-        choice
-        for choice in all_choices
-        if choice.ranks == largest[tuple(choice.configuration[name] for name in CONFIGURATION)]
-    ]
+        of_configuration.setdefault(key, []).append(choice)
+    most = {key: max(choice.ranks for choice in group) for key, group in of_configuration.items()}
+    last = [choice for key, group in of_configuration.items() for choice in group if choice.ranks == most[key]]
     listed = last[:MOST_CHOICES]
-    columns: list[Cells[AlgorithmChoice]] = [
-        *held(names, lambda choice: choice.configuration),
-        Cells("ranks", lambda choice: str(choice.ranks or NONE)),
-        Cells("size", lambda choice: format_bytes(choice.bytes)),
-        Cells("fastest", lambda choice: choice.best, is_text=True),
-        Cells("time", lambda choice: format_time(choice.best_s)),
-        Cells("cannot be told from it", _ties, is_text=True),
-        Cells("candidates", lambda choice: str(choice.candidates)),
-        Cells("default", lambda choice: NONE if choice.default_s is None else format_time(choice.default_s)),
-        Cells("penalty", _penalty, is_text=True),
+    columns: list[Column[AlgorithmChoice]] = [
+        *held(telling_placed(measured), lambda choice: choice.configuration),
+        Column("ranks", lambda choice: str(choice.ranks or "")),
+        Column("size", lambda choice: format_bytes(choice.bytes)),
+        Column("fastest", lambda choice: choice.best, is_text=True),
+        Column("time", lambda choice: format_time(choice.best_s)),
+        Column("cannot be told from it", _ties, is_text=True),
+        Column("candidates", lambda choice: str(choice.candidates)),
+        Column("default", lambda choice: "" if choice.default_s is None else format_time(choice.default_s)),
+        Column("penalty", _penalty, is_text=True),
+    ]
+    of_penalty: list[Column[tuple[Configuration, Penalty]]] = [
+        *held(telling(measured), lambda row: row[0]),
+        Column("points", lambda row: str(row[1].points)),
+        Column("median", lambda row: f"× {row[1].median:.2f}"),
+        Column("P90", lambda row: f"× {row[1].p90:.2f}"),
+        Column("worst", lambda row: f"× {row[1].worst:.2f}"),
+        Column("within 10 % of the fastest", lambda row: f"{100 * row[1].within_10_percent:.0f} %"),
+    ]
+    totals = [
+        (group[0].configuration, total)
+        for group in of_configuration.values()
+        if (total := penalty(group)) is not None
     ]
     cut = f" ({len(listed)} of {len(last)})" if len(listed) < len(last) else ""
-    tables = [table_of(f"Fastest {operation} on the most ranks measured{cut}", listed, columns)]
-    costs = _penalty_table(all_choices, telling(measured))
-    return [*tables, costs] if costs.rows else tables
+    title = "What the library's own choice costs: its time over that of the fastest (1: cannot be told apart)"
+    return [
+        table(f"Fastest {operation} on the most ranks measured{cut}", listed, columns),
+        *([table(title, totals, of_penalty)] if totals else []),
+    ]
 
 
 def _ties(choice: AlgorithmChoice) -> str:
@@ -227,67 +238,38 @@ def _ties(choice: AlgorithmChoice) -> str:
 def _penalty(choice: AlgorithmChoice) -> str:
     """The penalty of the default, as a cell."""
     if choice.penalty is None:
-        return NONE
+        return ""
     if choice.is_default_slower:
         return f"× {choice.penalty:.2f}"
     return "cannot be told apart" if choice.ties else "the default is fastest"
 
 
-def _penalty_table(all_choices: Sequence[AlgorithmChoice], names: Sequence[str]) -> Table:
-    by_configuration: dict[tuple[str, ...], list[AlgorithmChoice]] = {}
-    for choice in all_choices:
-        by_configuration.setdefault(tuple(_cells(choice.configuration, names)), []).append(choice)
-    rows = [
-        [
-            *cells,
-            str(total.points),
-            *(f"× {value:.2f}" for value in (total.median, total.p90, total.worst)),
-            f"{100 * total.within_10_percent:.0f} %",
-        ]
-        for cells, group in by_configuration.items()
-        if (total := penalty(group)) is not None
-    ]
-    return Table(
-        "What the library's own choice costs: its time over that of the fastest (1: cannot be told apart)",
-        [*headings(names), "points", "median", "P90", "worst", "within 10 % of the fastest"],
-        rows,
-        frozenset(range(len(names))),
-    )
-
-
 def _segment_table(measured: pd.DataFrame) -> list[Table]:
     """The best segment size at each point, of algorithms that were measured with several."""
     names = telling_placed(measured)
-    segments_of = measured.groupby(["algorithm", "radix"], dropna=False)["segment_bytes"]
-    several = segments_of.transform("nunique", dropna=False) > 1
-    measured, rows = measured[several], []
-    segments = measured["segment_bytes"].tolist()
+    of_algorithm = measured.groupby(["algorithm", "radix"], dropna=False)["segment_bytes"]
+    measured = measured[of_algorithm.transform("nunique", dropna=False) > 1]
     time_s = measured["time_s"].to_numpy(np.float64)
-    known = measured["segment_bytes"].fillna(-1).to_numpy(np.int64)
+    segment_B = measured["segment_bytes"].fillna(-1).to_numpy(np.int64)
+    rows: list[tuple[Configuration, int, int]] = []
     for point, members in positions(measured, (*PLACED, "algorithm", "radix", "ranks", "bytes")):
-        if np.unique(known[members]).size < 2:
-            continue
-        ordered = members[np.argsort(time_s[members], kind="stable")]
-        best, worst = ordered[0], ordered[-1]
-        rows.append(
-            [
-                point["algorithm"] + (f", radix {point['radix']}" if point["radix"] else ""),
-                *_cells(point, names),
-                point["ranks"] or NONE,
-                format_bytes(float(point["bytes"])),
-                _segment(segments[best]),
-                format_time(float(time_s[best])),
-                _segment(segments[worst]),
-                f"× {time_s[worst] / time_s[best]:.2f}",
-            ]
-        )
-    columns = ["ranks", "size", "best segment", "time", "worst segment", "its time over the best"]
-    title, text = "Choice of the segment size", frozenset(range(len(names) + 1))
-    return [Table(title, ["algorithm", *headings(names), *columns], rows, text)] if rows else []
+        if np.unique(segment_B[members]).size > 1:
+            rows.append((point, members[time_s[members].argmin()], members[time_s[members].argmax()]))
+    columns: list[Column[tuple[Configuration, int, int]]] = [
+        Column("algorithm", lambda row: row[0]["algorithm"], is_text=True),
+        *held(["radix", *names], lambda row: row[0]),
+        Column("ranks", lambda row: row[0]["ranks"]),
+        Column("size", lambda row: format_bytes(float(row[0]["bytes"]))),
+        Column("best segment", lambda row: _segment(segment_B[row[1]])),
+        Column("time", lambda row: format_time(float(time_s[row[1]]))),
+        Column("worst segment", lambda row: _segment(segment_B[row[2]])),
+        Column("its time over the best", lambda row: f"× {time_s[row[2]] / time_s[row[1]]:.2f}"),
+    ]
+    return [table("Choice of the segment size", rows, columns)] if rows else []
 
 
-def _segment(value: Any) -> str:
-    return "none" if pd.isna(value) else format_bytes(float(value))
+def _segment(size_B: int) -> str:
+    return "none" if size_B < 0 else format_bytes(int(size_B))
 
 
 def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
@@ -298,19 +280,30 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
     keys = [name for name in (*HELD, "repetition") if name in rows.columns]
     # A pivot drops rows with unknown keys, which are the same for all statistics of a point.
     rows = rows.assign(**{name: rows[name].astype(object).where(rows[name].notna(), "") for name in keys})
-    wide = rows.pivot_table(index=keys, columns="statistic", values="time_s", aggfunc="median")
-    wide = wide.dropna(how="any")
-    if wide.empty:
-        return []
-    lines = []
-    for name in OVER_RANKS:
-        if name in wide.columns:
-            ratio = wide[name] / wide["completion"]
-            lines.append(
-                [name, str(len(ratio)), *(f"{ratio.quantile(level):.3f}" for level in (0.05, 0.5, 0.95))]
-            )
-    columns = ["statistic", "points", "5 %", "median", "95 %"]
-    return [Table("Statistics over ranks as OSU defines them, relative to the completion time", columns, lines)]
+    wide = rows.pivot_table(index=keys, columns="statistic", values="time_s", aggfunc="median").dropna(how="any")
+    ratios = {name: wide[name] / wide["completion"] for name in OVER_RANKS if name in wide.columns and len(wide)}
+    lines = [
+        [name, str(len(ratio)), *(f"{ratio.quantile(level):.3f}" for level in (0.05, 0.5, 0.95))]
+        for name, ratio in ratios.items()
+    ]
+    title = "Statistics over ranks as OSU defines them, relative to the completion time"
+    return [Table(title, ["statistic", "points", "5 %", "median", "95 %"], lines)] if lines else []
+
+
+def _points_table(listed: pd.DataFrame, names: Sequence[str]) -> Table:
+    def column(name: str) -> Column[Mapping[Hashable, Any]]:
+        is_text = name != "ranks"
+        value = listed[name].astype(object).where(listed[name].notna(), "").astype(str)
+        return Column(HEADINGS.get(name, name), lambda row: value[row["index"]], is_text)
+
+    columns: list[Column[Mapping[Hashable, Any]]] = [
+        Column("algorithm", lambda row: str(row["label"]), is_text=True),
+        *map(column, [*names, "ranks"]),
+        Column("size", lambda row: format_bytes(float(row["bytes"]))),
+        Column("time", lambda row: format_time(float(row["time_s"]))),
+        Column("95 % interval, or range of repeats", _bounds),
+    ]
+    return table("Points", listed.reset_index().to_dict("records"), columns)
 
 
 def _bounds(row: Mapping[Hashable, Any]) -> str:
@@ -319,19 +312,3 @@ def _bounds(row: Mapping[Hashable, Any]) -> str:
         return NONE
     ends = f"{format_time(float(row['low_s']))} … {format_time(float(row['high_s']))}"
     return f"{ends} ({row['repeats']} repeats)" if row["repeats"] > 1 else ends
-
-
-def _points_table(listed: pd.DataFrame, names: Sequence[str]) -> Table:
-    rows = [
-        [
-            str(row["label"]),
-            *("" if pd.isna(row[name]) else str(row[name]) or NONE for name in names),
-            NONE if pd.isna(row["ranks"]) else str(row["ranks"]),
-            format_bytes(float(row["bytes"])),
-            format_time(float(row["time_s"])),
-            _bounds(row),
-        ]
-        for row in listed.to_dict("records")
-    ]
-    columns = ["ranks", "size", "time", "95 % interval, or range of repeats"]
-    return Table("Points", ["algorithm", *headings(names), *columns], rows, frozenset(range(len(names) + 1)))

@@ -66,38 +66,6 @@ def _overlap(known: Parameters) -> str:
     return ""
 
 
-def _injection(known: Parameters) -> str:
-    said = []
-    if "R_C_B_per_s" in known:
-        said.append(f"one rank sends at most {_number(known['R_C_B_per_s'])}")
-    if "message_rate_C_per_s" in known:
-        said.append(f"{_number(known['message_rate_C_per_s'])} of short messages")
-    if "R_N_B_per_s" in known:
-        said.append(f"all ranks together {_number(known['R_N_B_per_s'])}")
-    return ", ".join(said)
-
-
-def _congestion(known: Parameters) -> str:
-    if "mean_congestion" not in known:
-        return ""
-    text = (
-        f"when all ranks exchange in pairs at once, a message takes × {_number(known['mean_congestion'])} as long"
-    )
-    if "worst_congestion" in known:
-        text += f", that of the slowest pair × {_number(known['worst_congestion'])}"
-    return text
-
-
-def _subsets(known: Parameters) -> str:
-    factor = known.get("greatest_factor")
-    if factor is None:
-        return ""
-    return (
-        f"a collective on a subset of the ranks takes × {_number(factor)} as long, at most, while the other "
-        "subsets do the same"
-    )
-
-
 def _synchronisation(known: Parameters) -> str:
     limit = known.get("S_B")
     if limit is None:
@@ -113,19 +81,6 @@ def _synchronisation(known: Parameters) -> str:
     return text
 
 
-def _matching(known: Parameters) -> str:
-    queues = {
-        "posted": "receive posted before the right one",
-        "unexpected": "message that came before the right one",
-    }
-    said = [
-        f"each {words} costs {_number(known[f'{queue}_entry_s'])}"
-        for queue, words in queues.items()
-        if f"{queue}_entry_s" in known
-    ]
-    return ", ".join(said)
-
-
 def _datatypes(known: Parameters) -> str:
     for side, other in (("below", "above"), ("above", "below")):
         block = known.get(f"hand_wins_{side}_block_B")
@@ -135,17 +90,19 @@ def _datatypes(known: Parameters) -> str:
                 f"packing by hand is faster than a derived datatype for blocks {side} {size}, slower {other} "
                 "(a stride of twice the block)"
             )
-    ways = {"send": "as a derived datatype", "hand": "packed by hand"}
-    said = [
-        f"{_number(known[f'{way}_strided_block_s'])} {words}"
-        for way, words in ways.items()
-        if f"{way}_strided_block_s" in known
-    ]
-    if not said:
+    costs = {
+        words: known[name]
+        for name, words in (
+            ("send_strided_block_s", "as a derived datatype"),
+            ("hand_strided_block_s", "packed by hand"),
+        )
+        if name in known
+    }
+    if not costs:
         return ""
-    costs = [known[f"{way}_strided_block_s"] for way in ways if f"{way}_strided_block_s" in known]
-    ends = [(one.low, one.high) for one in costs if one.low is not None and one.high is not None]
-    is_untold = len(ends) == len(ways) and max(low for low, _ in ends) <= min(high for _, high in ends)
+    said = [f"{_number(cost)} {words}" for words, cost in costs.items()]
+    ends = [(cost.low, cost.high) for cost in costs.values() if cost.low is not None and cost.high is not None]
+    is_untold = len(ends) == 2 and max(low for low, _ in ends) <= min(high for _, high in ends)
     verdict = "; which of the two is faster cannot be told" if is_untold else ""
     return f"each block at a stride costs a sender {' and '.join(said)}{verdict}"
 
@@ -153,17 +110,37 @@ def _datatypes(known: Parameters) -> str:
 def _untold(effect: Effect) -> str:
     """The reason that most of the untold parameters share."""
     reasons = list(effect.not_identified.values())
-    if not reasons:
-        return ""
-    return f"could not be told: {max(reasons, key=reasons.count)}"
+    return f"could not be told: {max(reasons, key=reasons.count)}" if reasons else ""
+
+
+def _each_of(**phrases: str) -> Callable[[Parameters], str]:
+    """What is said of each parameter that is known, its number in the braces."""
+
+    def say(known: Parameters) -> str:
+        return ", ".join(text.format(_number(known[name])) for name, text in phrases.items() if name in known)
+
+    return say
 
 
 _SAID: dict[str, Callable[[Parameters], str]] = {
     "overlap": _overlap,
-    "injection": _injection,
-    "congestion": _congestion,
-    "subsets": _subsets,
+    "injection": _each_of(
+        R_C_B_per_s="one rank sends at most {}",
+        message_rate_C_per_s="{} of short messages",
+        R_N_B_per_s="all ranks together {}",
+    ),
+    "congestion": _each_of(
+        mean_congestion="when all ranks exchange in pairs at once, a message takes × {} as long",
+        worst_congestion="that of the slowest pair × {}",
+    ),
+    "subsets": _each_of(
+        greatest_factor="a collective on a subset of the ranks takes × {} as long, at most, while the other "
+        "subsets do the same"
+    ),
     "synchronisation": _synchronisation,
-    "matching": _matching,
+    "matching": _each_of(
+        posted_entry_s="each receive posted before the right one costs {}",
+        unexpected_entry_s="each message that came before the right one costs {}",
+    ),
     "datatypes": _datatypes,
 }

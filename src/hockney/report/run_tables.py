@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from hockney.records.app_record import AppRecord
 from hockney.report import axes
 from hockney.report.marks import percent
-from hockney.report.tables import NONE, Table
+from hockney.report.tables import Column as Column
+from hockney.report.tables import Table
+from hockney.report.tables import table as table
 from hockney.units import format_time
 
 T = TypeVar("T")
@@ -91,25 +93,6 @@ def name_series(runs: Sequence[ReportedRun]) -> None:
     differing = [index for index, column in enumerate(zip(*words, strict=True)) if len(set(column)) > 1]
     for run, row in zip(runs, words, strict=True):
         run.series = ", ".join(row[index] for index in differing or [0] if row[index]) or "measured"
-
-
-@dataclass(frozen=True)
-class Column(Generic[T]):
-    """A column of a table of runs: its heading, and what it says of a row, empty for nothing."""
-
-    heading: str
-    value: Callable[[T], str]
-    is_text: bool = False
-    """Text stands to the left, numbers to the right."""
-
-
-def table(caption: str, rows: Sequence[T], columns: Sequence[Column[T]]) -> Table:
-    """A table of the rows; columns that say nothing of any are left out."""
-    cells = {number: [column.value(row) for row in rows] for number, column in enumerate(columns)}
-    kept = [columns[number] for number, of_column in cells.items() if any(of_column)]
-    lines = [[cell or NONE for cell in line] for line in zip(*filter(any, cells.values()), strict=True)]
-    text = frozenset(number for number, column in enumerate(kept) if column.is_text)
-    return Table(caption, [column.heading for column in kept], lines, text)
 
 
 def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models.base import Parameter
-from hockney.models.scaling.study import Study
+from hockney.models.scaling.study import ScalingStudy
 from hockney.report.axes import plain
 from hockney.report.drawing import Drawing
 from hockney.report.drawn import write_drawing
@@ -19,46 +19,46 @@ from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.style import MEASURED, Style, styles
 from hockney.report.tables import NONE, Table
-from hockney.units import format_time
+from hockney.units import counted, format_time
 
 
-def scaling(studies: Mapping[str, Study]) -> Drawing:
+def scaling(studies: Mapping[str, ScalingStudy]) -> Drawing:
     """Two panels over the number of processes: the speed-up (both axes logarithmic) and the efficiency.
 
-    Of one curve with every time, and with the laws fitted to it; of several the medians, joined.
+    Of one curve small dots are times, large dots their medians, lines the laws; of several the medians, joined.
+    The grey line is the ideal.
     """
-    first, *others = studies.values()
-    every = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
-    grid = np.geomspace(1.0, every[-1], 200)
-    lines, clauses, heading = [Line("ideal", grid, grid, width=0.9)], [], ""
-    looks = styles([*studies] if others else [*first.fits])
+    first, is_alone = next(iter(studies.values())), len(studies) == 1
+    most = max(float(study.times.counts[-1]) for study in studies.values())
+    curve = np.geomspace(1.0, most, 200)
+    looks = styles(list(first.fits) if is_alone else list(studies))
+    lines, words = [Line("ideal", curve, curve, width=0.9)], []
     for name, study in studies.items():
-        counts = study.times.counts
-        speedup = study.speedups(counts, study.times.medians_s())
-        last = f"speed-up {speedup[-1]:.3g}", f"efficiency {speedup[-1] / counts[-1]:.3g}"
-        clauses.append(f"{name}: {last[0]} at {plain(float(counts[-1]))}" if others else " and ".join(last))
-        if others:
-            lines.append(Line(name, counts, speedup, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
+        times, counts = study.times, study.times.counts
+        typical = study.speedups(counts, times.medians_s())
+        words.append(f"{name}: speed-up {typical[-1]:.3g} at {plain(float(counts[-1]))}")
+        if not is_alone:
+            lines.append(Line(name, counts, typical, style=replace(looks[name], dashes=()), width=1.2, dots=4.0))
             continue
-        lines += [Line(law, grid, study.law_speedups(law, grid), style=looks[law]) for law in study.fits]
-        dots = Style(MEASURED, (), ".")
-        single = study.speedups(study.times.processes, study.times.time_s)
-        lines += [
-            Line("", study.times.processes, single, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5),
-            Line("measured (median)", counts, speedup, style=replace(dots, marker="o"), width=0, dots=4.0),
-        ]
-        clauses.append(study.comparison)
-        base = "extrapolated" if study.is_extrapolated else "measured"
-        heading = f"; one process takes {format_time(study.baseline_s)} ({base})"
-    kind = f"{'Weak' if first.is_weak else 'Strong'} scaling"
-    title = f"{kind}{f' of {len(studies)} curves' if others else ''} to {plain(float(every[-1]))} processes"
-    panels = [_panel(lines, every, divided=divided, is_weak=first.is_weak) for divided in (False, True)]
+        lines += [Line(law, curve, study.law_speedups(law, curve), style=looks[law]) for law in study.fits]
+        every, dots = study.speedups(times.processes, times.time_s), Style(MEASURED, (), ".")
+        lines.append(Line("", times.processes, every, style=dots, width=0, dots=3.0, opacity=0.35, order=2.5))
+        medians = replace(dots, marker="o")
+        lines.append(Line("measured (median)", counts, typical, style=medians, width=0, dots=4.0))
+        words = [f"speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g}. {study.comparison}"]
+    ticks = np.array(sorted({1.0, *(float(n) for study in studies.values() for n in study.times.counts)}))
+    panels = [_panel(lines, ticks, divided=divided, is_weak=first.is_weak) for divided in (False, True)]
+    of_curves = "" if is_alone else f" of {counted(len(studies), 'curve')}"
+    title = f"{'Weak' if first.is_weak else 'Strong'} scaling{of_curves} to {plain(most)} processes"
+    base = "extrapolated" if first.is_extrapolated else "measured"
+    heading = f"{title}; one process takes {format_time(first.baseline_s)} ({base})" if is_alone else ""
+    caption = "Small dots are single times, large ones medians" if is_alone else "Dots are medians"
     return Drawing(
         "scaling",
         f"{title}.",
-        f"{title}. {'; '.join(clauses)}.",
-        f"{'Dots are' if others else 'Small dots are single times, large ones'} medians; the line is the ideal.",
-        Chart([panels], 3.8, title=f"{title}{heading}" if heading else "", columns=3),
+        f"{title}. {'; '.join(words)}.",
+        f"{caption}; the grey line is the ideal.",
+        Chart([panels], 3.8, title=heading, columns=3),
     )
 
 
@@ -85,7 +85,7 @@ class Laws:
     findings: list[Finding]
 
 
-def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
+def laws_of(studies: Mapping[str, ScalingStudy], section: str) -> Laws:
     """The laws that were fitted to curves of a program, for its section of that id.
 
     A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in `note`.
@@ -122,7 +122,7 @@ def laws_of(studies: Mapping[str, Study], section: str) -> Laws:
     )
 
 
-def _law_finding(name: str, made: Study, anchor: str) -> Finding:
+def _law_finding(name: str, made: ScalingStudy, anchor: str) -> Finding:
     law = made.preferred or next(iter(made.fits))
     fit = made.fits[law]
     said = ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items())
@@ -141,9 +141,6 @@ def _words(key: str) -> str:
     return key.replace("_", " ").replace("speedup", "speed-up")
 
 
-def write(path: Path, studies: Mapping[str, Study]) -> None:
-    """Draw one study, or several, into `.svg`, `.png` or `.html`.
-
-    RequestError for another ending or an unwritable place.
-    """
+def write(path: Path, studies: Mapping[str, ScalingStudy]) -> None:
+    """Draw studies into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
     write_drawing(path, lambda: scaling(studies))

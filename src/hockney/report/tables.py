@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -37,33 +37,31 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Cells(Generic[T]):
-    """A column of a table: its heading, how a row gives its cell, and whether that is text."""
+class Column(Generic[T]):
+    """A column of a table: its heading, and what it says of a row, empty for nothing."""
 
     heading: str
-    of: Callable[[T], str]
+    value: Callable[[T], str]
     is_text: bool = False
+    """Text stands to the left, numbers to the right."""
 
 
-def table_of(caption: str, rows: Iterable[T], columns: Sequence[Cells[T]], anchor: str = "") -> Table:
-    """The table with these columns of some rows; `anchor`: what links on the page lead to."""
-    lines = [[column.of(row) for column in columns] for row in rows]
-    text = frozenset(place for place, column in enumerate(columns) if column.is_text)
-    return Table(caption, [column.heading for column in columns], lines, text, anchor)
+def table(caption: str, rows: Sequence[T], columns: Sequence[Column[T]], anchor: str = "") -> Table:
+    """A table of the rows; columns that say nothing of any are left out. `anchor`: what links lead to."""
+    cells = [[column.value(row) for row in rows] for column in columns]
+    kept = [(column, values) for column, values in zip(columns, cells, strict=True) if any(values)]
+    lines = [[cell or NONE for cell in line] for line in zip(*(values for _, values in kept), strict=True)]
+    text = frozenset(number for number, (column, _) in enumerate(kept) if column.is_text)
+    return Table(caption, [column.heading for column, _ in kept], lines, text, anchor)
 
 
-def held(names: Sequence[str], configuration: Callable[[T], Configuration]) -> list[Cells[T]]:
-    """Columns of what is held in a row, the unknown as a dash."""
+def held(names: Sequence[str], configuration: Callable[[T], Configuration]) -> list[Column[T]]:
+    """Columns of what is held in a row."""
 
-    def cells(name: str, heading: str) -> Cells[T]:
-        return Cells(heading, lambda row: configuration(row)[name] or NONE, is_text=True)
+    def column(name: str) -> Column[T]:
+        return Column(HEADINGS.get(name, name), lambda row: configuration(row)[name], is_text=True)
 
-    return [cells(name, heading) for name, heading in zip(names, headings(names), strict=True)]
-
-
-def headings(names: Sequence[str]) -> list[str]:
-    """The headings of columns of the tidy table."""
-    return [HEADINGS.get(name, name) for name in names]
+    return [column(name) for name in names]
 
 
 def regimes(entry: Entry) -> Table:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from hockney import _core
 from hockney._core import Algorithm, Kind, Problem, Schedule, Step
@@ -70,6 +69,26 @@ def _known(name: str, known: list[str], what: str) -> None:
 
 
 @dataclass(frozen=True)
+class AskedSizes:
+    """As asked, before rounding to whole elements."""
+
+    bytes: int
+    segment_bytes: int | None
+
+
+@dataclass(frozen=True)
+class DescribedProblem:
+    """What a schedule does, sizes in bytes; None: no segments, no radix."""
+
+    asked: AskedSizes
+    bytes: int
+    element_bytes: int
+    segment_bytes: int | None
+    radix: int | None
+    root: int
+
+
+@dataclass(frozen=True)
 class ScheduleRequest:
     """An algorithm and a problem that it does not refuse; `size_B` and `segment_B` are not rounded."""
 
@@ -83,16 +102,16 @@ class ScheduleRequest:
         """Whether sizes became whole elements."""
         return self.problem.bytes > self.size_B or self.problem.segment_B > self.segment_B
 
-    def as_data(self) -> dict[str, Any]:
-        """The request beside the rounded problem, sizes in bytes; None: no segments, no radix."""
-        return {
-            "asked": {"bytes": self.size_B, "segment_bytes": self.segment_B or None},
-            "bytes": self.problem.bytes,
-            "element_bytes": self.problem.element_B,
-            "segment_bytes": self.problem.segment_B or None,
-            "radix": self.problem.radix or self.algorithm.default_radix or None,
-            "root": self.problem.root,
-        }
+    def described(self) -> DescribedProblem:
+        """The request beside the rounded problem."""
+        return DescribedProblem(
+            AskedSizes(self.size_B, self.segment_B or None),
+            self.problem.bytes,
+            self.problem.element_B,
+            self.problem.segment_B or None,
+            self.problem.radix or self.algorithm.default_radix or None,
+            self.problem.root,
+        )
 
     def resized(self, size_B: int) -> ScheduleRequest:
         """The same with another number of bytes, whole elements."""

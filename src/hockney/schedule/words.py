@@ -1,12 +1,16 @@
-"""A schedule in words, and its counts as data."""
+"""A schedule in words, and its counts."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from hockney import _core
-from hockney._core import Counts, Kind, Region, Schedule, Step
+from hockney._core import Kind, Region, Step
 from hockney.errors import HockneyError
+from hockney.schedule.catalogue import DescribedProblem, ScheduleRequest
 from hockney.units import format_bytes
 
 
@@ -32,38 +36,86 @@ def step(step: Step) -> str:
     return f"{text}; after {', '.join(map(str, step.after))}" if step.after else text
 
 
-def counts(schedule: Schedule) -> dict[str, Any]:
+@dataclass(frozen=True)
+class CriticalCounts:
+    """On the critical path."""
+
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ScheduleCounts:
     """What `hockney schedule count` prints; one-ported, see docs/reference/schedule-counts.md."""
-    counts: Counts = _core.count(schedule)
-    if counts.blocks:
+
+    algorithm: str
+    problem: DescribedProblem
+    rounds: int
+    messages: int
+    bytes: int
+    critical_path: CriticalCounts
+    max_degree: int
+    round_bytes: int
+    reduced_bytes: int
+    copied_bytes: int
+    most_sent_bytes: int
+    most_received_bytes: int
+
+
+def counts(request: ScheduleRequest) -> ScheduleCounts:
+    """The counts of a schedule."""
+    counted = _core.count(request.generate())
+    if counted.blocks:
         raise HockneyError("one-ported, the schedule does not get to its end", "please report it")
-    return {
-        "rounds": counts.rounds,
-        "messages": counts.messages,
-        "bytes": counts.bytes,
-        "critical_path": {"messages": counts.critical_messages, "bytes": counts.critical_bytes},
-        "max_degree": counts.max_degree,
-        "round_bytes": counts.round_bytes,
-        "reduced_bytes": counts.reduced_bytes,
-        "copied_bytes": counts.copied_bytes,
-        "most_sent_bytes": max(counts.sent_bytes, default=0),
-        "most_received_bytes": max(counts.received_bytes, default=0),
-    }
+    return ScheduleCounts(
+        request.algorithm.name,
+        request.described(),
+        counted.rounds,
+        counted.messages,
+        counted.bytes,
+        CriticalCounts(counted.critical_messages, counted.critical_bytes),
+        counted.max_degree,
+        counted.round_bytes,
+        counted.reduced_bytes,
+        counted.copied_bytes,
+        max(counted.sent_bytes, default=0),
+        max(counted.received_bytes, default=0),
+    )
 
 
-def as_data(step: Step) -> dict[str, Any]:
-    """A step as plain data."""
-    return {
-        "kind": step.kind.name,
-        "peer": step.peer if step.peer >= 0 else None,
-        "tag": step.tag if step.peer >= 0 else None,
-        "from": _region_data(step.source),
-        "into": _region_data(step.target),
-        "after": list(step.after),
-    }
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that a step reads or writes."""
+
+    memory: str
+    offset_B: int
+    length_B: int
 
 
-def _region_data(part: Region) -> dict[str, Any] | None:
-    if part.length_B == 0:
-        return None
-    return {"memory": part.memory.name, "offset_B": part.offset_B, "length_B": part.length_B}
+@dataclass(frozen=True)
+class StepAnswer:
+    """A step; None: no message, no bytes."""
+
+    kind: str
+    peer: int | None
+    tag: int | None
+    source: Annotated[Memory | None, Field(serialization_alias="from")]
+    target: Annotated[Memory | None, Field(serialization_alias="into")]
+    after: list[int]
+
+
+def described(step: Step) -> StepAnswer:
+    """A step as a value."""
+    is_message = step.peer >= 0
+    source, target = (
+        Memory(part.memory.name, part.offset_B, part.length_B) if part.length_B else None
+        for part in (step.source, step.target)
+    )
+    return StepAnswer(
+        step.kind.name,
+        step.peer if is_message else None,
+        step.tag if is_message else None,
+        source,
+        target,
+        list(step.after),
+    )

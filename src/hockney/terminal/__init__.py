@@ -41,7 +41,7 @@ app = _typer(
     "4 interrupted or partly done (resume possible), 70 a defect of ours.",
 )
 
-JsonOption = Annotated[bool, typer.Option("--json", metavar="", help=MEANINGS["--json"].help)]
+JsonOption = Annotated[bool, typer.Option("--json", help=MEANINGS["--json"].help)]
 
 
 def group(

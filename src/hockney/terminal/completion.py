@@ -12,12 +12,13 @@ import csv
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from hockney import reading
 from hockney.errors import RequestError
+from hockney.fields import Value
+from hockney.words import several
 
 COLUMNS = {
     "--algorithm": ("algorithm",),
@@ -59,13 +60,13 @@ def completer(
     return complete
 
 
-def _named(values: Mapping[str, Any], paths: Mapping[str, str]) -> list[Path]:
+def _named(values: Mapping[str, Value], paths: Mapping[str, str]) -> list[Path]:
     """The files and folders that stand on the command line."""
     found: list[Path] = []
     for parameter, called in paths.items():
         value = values.get(parameter)
         if called in SOURCES or not called.startswith("-"):
-            found += [Path(str(one)) for one in (value if isinstance(value, list | tuple) else [value]) if one]
+            found += [Path(str(name)) for name in several(value) if name]
     return found
 
 

@@ -27,18 +27,19 @@ BEGINNING_B = 500
 
 
 class _Helped:
-    """What helps: --help takes no word."""
+    """A command whose switches take no word, and are off where they are not written."""
 
-    def get_help_option(self, ctx: Any) -> Any:
-        """Without the name of a type."""
-        option = super().get_help_option(ctx)  # type: ignore[misc]
-        if option is not None:
-            option.metavar = ""
-        return option
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Without the name of a type. Typer would load pydantic for a switch that is neither on nor off."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar, parameter.default = "", parameter.default or False
+        return parameters
 
 
 class Verb(_Helped, TyperCommand):
-    """A verb, whose --help takes no word."""
+    """A verb."""
 
 
 class Verbs(_Helped, TyperGroup):
@@ -78,7 +79,7 @@ class Verbs(_Helped, TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """All names. Of a verb that is not imported there is only what the list says of it."""
         lines: dict[str, str] = {}
-        for module, _ in _modules((*self.told, *self.places)):
+        for module, _ in _modules((*self.places, *self.told)):
             lines |= (own := lines_of(module))
             if not own and not self.told:
                 importlib.import_module(module)

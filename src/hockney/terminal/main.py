@@ -85,7 +85,7 @@ def _help_for(arguments: Sequence[str]) -> str:
         # What the request names is imported; to name the others of a group they are imported, too.
         if word in _names(at):
             words.append(word)
-        elif at is not app:
+        elif at is not app and not word.startswith("-"):
             application()
             return f"known: {', '.join(sorted(_names(at)))}; see `{' '.join(words)} --help`"
         break

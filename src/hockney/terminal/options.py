@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from copy import copy
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,11 +21,22 @@ from rich.markup import escape
 from typer.models import OptionInfo
 
 from hockney.errors import RequestError
-from hockney.fields import Argument, Option, Without, checked, flag, options
-from hockney.registry import did_you_mean
+from hockney.fields import (
+    Argument,
+    Option,
+    Value,
+    Without,
+    checked,
+    flag,
+    keywords,
+    of_keywords,
+    options,
+    refuse_unknown,
+)
 from hockney.terminal import say
 from hockney.terminal.completion import completer
 from hockney.vocabulary import MEANINGS, Meaning
+from hockney.words import several
 
 
 def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callable[..., Any]:
@@ -38,7 +50,7 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
     fields: dict[str, tuple[str, str]] = {}
     paths: dict[str, str] = {}
     lists: set[str] = set()
-    count = _count(hints)
+    has_panels = _count(function) > FEW
     parameters = [_parameter("context", typer.Context)]
     for name, parameter in inspect.signature(function).parameters.items():
         if (taken := _model(hints[name])) is not None:
@@ -52,10 +64,10 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
                     if _is_list(info, option):
                         lists.add(f"{name}_{field}")
                     parameters.append(
-                        _option(f"{name}_{field}", field, info, option, paths, has_panels=count > FEW)
+                        _option(f"{name}_{field}", field, info, option, paths, has_panels=has_panels)
                     )
         elif name != "context":
-            parameters.append(_parameter(name, _placed(hints[name], has_panels=count > FEW), parameter.default))
+            parameters.append(_parameter(name, _placed(hints[name], has_panels=has_panels), parameter.default))
     # What must be written stands first.
     parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
 
@@ -63,20 +75,21 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
         with nullcontext() if launches else say.patience(context.command_path):
             return work(context, values)
 
-    def work(context: typer.Context, values: dict[str, Any]) -> Any:
+    def work(context: typer.Context, values: dict[str, Value]) -> Any:
         # What was imported lives to the end: the collector needs not look at it again and again.
         if not gc.get_freeze_count():
             gc.freeze()
-        arguments = {name: value for name, value in values.items() if name not in fields}
-        written: dict[str, dict[str, Any]] = {name: {} for name in models}
+        arguments: dict[str, Value | BaseModel] = {
+            name: value for name, value in values.items() if name not in fields
+        }
+        written: dict[str, dict[str, Value]] = {name: {} for name in models}
         for parameter in lists:
             # Written several times it is one list.
-            values[parameter] = ",".join(values[parameter] or [])
+            values[parameter] = ",".join(several(values[parameter] or []))
         for parameter, (name, field) in fields.items():
             # A script's --hosts "$HOSTS" with nothing in it asks for nothing, where the model says so.
             is_empty = values[parameter] == "" and getattr(models[name], "empty_means_default", False)
-            given = values[parameter] if isinstance(values[parameter], list) else [values[parameter]]
-            if "" in given and parameter in paths and not is_empty:
+            if "" in several(values[parameter]) and parameter in paths and not is_empty:
                 # A path without a name would be the present folder.
                 named = f"{paths[parameter]}: '' names nothing"
                 raise RequestError(named, "write a name, or . for the present folder")
@@ -95,9 +108,9 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
 
 def from_table(
     function: Callable[..., Any],
-    table: Mapping[str, Any],
+    table: Mapping[str, Value],
     verb: str,
-    known: Mapping[str, Any],
+    known: Mapping[str, Value],
     of: type[BaseModel],
 ) -> dict[str, BaseModel]:
     """The models of a verb, with options that stand in a table: {"map-by": "core", "largest": "4MiB"}.
@@ -107,27 +120,23 @@ def from_table(
     verb, and for what its models refuse.
     """
     fields = words_of(function)
-    written: dict[str, dict[str, Any]] = {name: {} for name in _models(function)}
-    for word, value in table.items():
-        if word not in fields:
-            raise RequestError(
-                f"hockney {verb} has no option {word!r}",
-                f"{did_you_mean(word, fields)}known: {', '.join(sorted(fields))}",
-            )
-        name, field, info, option = fields[word]
-        if is_repeated(info, option):
-            written[name][field] = value if isinstance(value, list) else [value]
-        else:
-            written[name][field] = str(value) if option.read else value
-    made = {}
+    refuse_unknown(table, fields, f"hockney {verb}")
+    filled: dict[str, BaseModel] = {}
     for name, (model, left_out) in _models(function).items():
+        own = {word: value for word, value in table.items() if fields[word][0] == name}
+        said = {*left_out, *(fields[word][1] for word in own)}
         further = {
             field: value
             for field, value in known.items()
-            if issubclass(model, of) and field in model.model_fields and field not in {*left_out, *written[name]}
+            if issubclass(model, of) and field in model.model_fields and field not in said
         }
-        made[name] = checked(model, written[name], verb, further)
-    return made
+        written = {word.replace("-", "_"): _as_written(value) for word, value in own.items()}
+        filled[name] = of_keywords(model, written, verb, further)
+    return filled
+
+
+def _as_written(value: Value) -> Value:
+    return [str(word) for word in value] if isinstance(value, list) else str(value)
 
 
 def is_repeated(info: FieldInfo, option: Option) -> bool:
@@ -138,18 +147,11 @@ def is_repeated(info: FieldInfo, option: Option) -> bool:
 def words_of(function: Callable[..., Any]) -> dict[str, tuple[str, str, FieldInfo, Option]]:
     """How the options of a verb are called in a table: parameter, field and option of each."""
     return {
-        word: (name, field, info, option)
+        word.replace("_", "-"): (name, field, model.model_fields[field], option)
         for name, (model, left_out) in _models(function).items()
-        for field, info, option in options(model)
+        for word, (field, option) in keywords(model).items()
         if field not in left_out
-        for word in ([field] if isinstance(option, Argument) else [*_words_of(flag(field, option), option)])
     }
-
-
-def _words_of(called: str, option: Option) -> Iterator[str]:
-    for word in option.flags or (called,):
-        if word.startswith("--"):
-            yield word.partition("/")[0].removeprefix("--")
 
 
 def _models(function: Callable[..., Any]) -> dict[str, tuple[type[BaseModel], Collection[str]]]:
@@ -159,7 +161,7 @@ def _models(function: Callable[..., Any]) -> dict[str, tuple[type[BaseModel], Co
     return {name: taken for name, hint in hints.items() if (taken := _model(hint)) is not None}
 
 
-def written(context: typer.Context) -> dict[str, Any]:
+def written(context: typer.Context) -> dict[str, Value]:
     """The options that stand on the command line, `--pairs`, and what was written for them."""
     return {
         parameter.opts[0]: context.params[parameter.name]
@@ -189,7 +191,7 @@ def _unfolded(function: Callable[..., Any]) -> str:
     """What a function says of itself, each paragraph in one line: the help folds it to the terminal's width."""
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     is_laid_out = re.compile(r"^[ *|-]", re.MULTILINE).search
-    return "\n\n".join(one if is_laid_out(one) else one.replace("\n", " ") for one in paragraphs)
+    return "\n\n".join(text if is_laid_out(text) else text.replace("\n", " ") for text in paragraphs)
 
 
 _WORDS: dict[Any, str] = {str: "<text>", list[str]: "<list>"}
@@ -198,12 +200,11 @@ FEW = 8
 """Options of a verb that need no headings."""
 
 
-def _count(hints: Mapping[str, Any]) -> int:
+def _count(function: Callable[..., Any]) -> int:
     """How many options a verb has."""
-    taken = [one for name, hint in hints.items() if name != "return" and (one := _model(hint)) is not None]
     return sum(
         field not in left_out and not isinstance(option, Argument)
-        for model, left_out in taken
+        for model, left_out in _models(function).values()
         for field, _, option in options(model)
     )
 
@@ -243,23 +244,23 @@ def _option(
     ]
     least, most = ends if option.read is None else (None, None)
     called = flag(field, option)
-    more: dict[str, Any] = {
-        "min": least,
-        "max": most,
-        "autocompletion": completer(called, option.known, _words(info.annotation), paths),
-    }
     meaning = MEANINGS.get(called, Meaning(""))
-    if panel := option.panel or (meaning.panel if has_panels else ""):
-        more |= {"rich_help_panel": panel}
-    says = escape(f"{meaning.help} {option.help}".strip())
-    declared: Any
-    if isinstance(option, Argument):
-        declared = typer.Argument(help=escape(option.help), metavar=called, **more)
-    else:
-        flags = option.flags or ((f"{called}/--no-{called[2:]}",) if kind is bool else (called,))
-        # A switch takes no word.
-        metavar = "" if kind is bool else option.metavar or ("<path>" if _is_path(info) else _WORDS.get(kind))
-        declared = typer.Option(*flags, help=says, metavar=metavar, **more)
+    declare: Callable[..., Any] = typer.Argument
+    metavar: str | None = called
+    says = option.help
+    if not isinstance(option, Argument):
+        flags = option.flags or (f"{called}/--no-{called[2:]}" if kind is bool else called,)
+        declare = partial(typer.Option, *flags)
+        metavar = option.metavar or ("<path>" if _is_path(info) else _WORDS.get(kind))
+        says = f"{meaning.help} {option.help}"
+    declared = declare(
+        help=escape(says.strip()),
+        metavar=metavar,
+        min=least,
+        max=most,
+        autocompletion=completer(called, option.known, _words(info.annotation), paths),
+        rich_help_panel=option.panel or (meaning.panel if has_panels else "") or None,
+    )
     return _parameter(name, Annotated[annotation, declared], default)
 
 

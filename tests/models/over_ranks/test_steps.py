@@ -12,7 +12,7 @@ from scipy.stats import t
 
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.search import search
-from hockney.models.over_ranks.shared_step import LEAST_SCALE, Plain, excess_of, fitted, likelihoods, tails_of
+from hockney.models.over_ranks.shared_step import LEAST_SCALE, excess_of, fitted, likelihoods, tails_of
 from hockney.models.over_ranks.steps import (
     DISAGREE,
     Searched,
@@ -132,7 +132,7 @@ def test_the_mean_ratio_without_a_step_is_that_of_many_draws(ranks: Array, reach
     stepped, smooth = (fitted([curve], targets, tail, one).likelihood for one in ("shared", "none"))
     mean = 2 * (stepped - smooth).mean()
     design = np.column_stack([curve.basis, curve.column])
-    assert excess_of((Plain(curve.target.size, design.tobytes(), tail),)) == pytest.approx(mean, abs=reach)
+    assert excess_of(((curve.target.size, design.tobytes(), tail),)) == pytest.approx(mean, abs=reach)
     assert ranks is RANKS or mean - reach > 1
 
 

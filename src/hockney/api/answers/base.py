@@ -6,10 +6,11 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from types import UnionType
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
@@ -18,8 +19,8 @@ from hockney.registry import unit_files
 VERSION = 1
 """Of the schemas. It grows where a key goes or changes what it means; a key that is added keeps it."""
 
-Answer = TypeVar("Answer")
-_answers: dict[str, Any] = {}
+Answer = TypeVar("Answer", bound=type | UnionType)
+_answers: dict[str, type | UnionType] = {}
 
 
 class Error(TypedDict):
@@ -55,7 +56,7 @@ def answer(*verbs: str) -> Callable[[Answer], Answer]:
 
 
 @cache
-def answers() -> dict[str, Any]:
+def answers() -> dict[str, type | UnionType]:
     """The type of each verb's answer."""
     for name in unit_files(__package__):
         importlib.import_module(f"{__package__}.{name}")
@@ -73,16 +74,16 @@ class _Schema(GenerateJsonSchema):
 class _Strict(_Schema):
     """Keys that the type does not name are refused: for tests. A reader passes over keys that come later."""
 
-    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> dict[str, Any]:
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         """Closed unless the type itself is open: that the one around it is says nothing of this one."""
         own = getattr(schema.get("cls"), "__pydantic_config__", {})
         return {**super().typed_dict_schema(schema), "additionalProperties": own.get("extra") == "allow"}
 
-    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> dict[str, Any]:
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Closed: a dataclass writes its fields."""
         return {**super().dataclass_schema(schema), "additionalProperties": False}
 
-    def generate(self, schema: Any, mode: Any = "serialization") -> dict[str, Any]:
+    def generate(self, schema: Any, mode: Any = "serialization") -> JsonSchemaValue:
         """The schema, closed."""
         made = super().generate(schema, mode)
         for part in [made, *made.get("$defs", {}).values()]:
@@ -91,13 +92,13 @@ class _Strict(_Schema):
         return made
 
 
-def schema(verb: str, *, strict: bool = False) -> dict[str, Any]:
+def schema(verb: str, *, strict: bool = False) -> JsonSchemaValue:
     """The JSON Schema (draft 2020-12) of what `hockney VERB --json` prints, an error included.
 
     KeyError for an unknown verb. `strict` refuses keys that are not named.
     """
-    adapter: TypeAdapter[Any] = TypeAdapter(answers()[verb] | ErrorAnswer)
-    made = adapter.json_schema(mode="serialization", schema_generator=_Strict if strict else _Schema)
+    kind: Any = answers()[verb] | ErrorAnswer
+    made = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Strict if strict else _Schema)
     return {
         "$schema": GenerateJsonSchema.schema_dialect,
         "$id": f"urn:hockney:schema:{VERSION}:{verb.replace(' ', '-')}",

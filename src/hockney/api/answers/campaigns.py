@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hockney.api.answers.base import answer
 from hockney.api.installation import DoctorAnswer, Lab, LabDown
 from hockney.api.joined import ImportAnswer, MergeAnswer
@@ -18,4 +16,4 @@ answer("merge")(MergeAnswer)
 answer("doctor")(DoctorAnswer)
 answer("lab up")(Lab)
 answer("lab down")(LabDown)
-LabRunAnswer = answer("lab run")(Any)
+answer("lab run")(object)

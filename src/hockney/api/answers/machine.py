@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import NotRequired
 
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from hockney.api.answers.base import answer
+from hockney.apps.ring.lines import RingComparison
 from hockney.machine.file import EntryLevel, MpiLibrary
 from hockney.models.base import Parameter, Quality, Regime
 from hockney.models.collectives.base import CollectiveQuality, CollectiveRegime
@@ -35,7 +36,7 @@ class FitOfEntry(TypedDict):
     views: NotRequired[dict[str, list[Statement]]]
 
 
-class OtherLevel(TypedDict):
+class LevelBeside(TypedDict):
     """Another level of the machine."""
 
     level: EntryLevel | None
@@ -61,7 +62,7 @@ class ModelledEntry(TypedDict):
     models: dict[str, FitOfEntry]
     notes: list[str]
     level: EntryLevel | None
-    other_levels: list[OtherLevel]
+    other_levels: list[LevelBeside]
 
 
 class ModelledEffect(TypedDict):
@@ -129,14 +130,14 @@ class ShowAnswer(TypedDict):
 class FitAnswer(ShowAnswer):
     """The models that were fitted; `machine` is the file that holds them."""
 
-    rings: NotRequired[list[dict[str, Any]]]
+    rings: NotRequired[list[RingComparison]]
 
 
 class FittedRings(TypedDict):
     """Of rings alone, no machine file is made."""
 
     machine: None
-    rings: list[dict[str, Any]]
+    rings: list[RingComparison]
 
 
-Fitted = answer("fit")(FitAnswer | FittedRings)
+answer("fit")(FitAnswer | FittedRings)

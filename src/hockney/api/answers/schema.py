@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pydantic.json_schema import JsonSchemaValue
 
 from hockney.api.answers.base import Schemas, answer
 
 # The schema of a verb is a JSON Schema itself.
-answer("schema")(Schemas | dict[str, Any])
+answer("schema")(Schemas | JsonSchemaValue)

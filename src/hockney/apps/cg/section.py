@@ -16,7 +16,7 @@ from hockney.apps.cg.findings import cache_steps, findings
 from hockney.apps.cg.solved import SOLUTIONS, VECTORS, name_of, size_of, solved_runs
 from hockney.apps.stencil.runs import reported_run, simulated_s
 from hockney.errors import RequestError
-from hockney.models.scaling.study import Study, study
+from hockney.models.scaling.study import ScalingStudy, study
 from hockney.models.scaling.times import Times
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
@@ -76,7 +76,7 @@ def _is_understood(record: AppRecord) -> bool:
         return False
 
 
-def _studies(records: Sequence[AppRecord]) -> dict[str, Study]:
+def _studies(records: Sequence[AppRecord]) -> dict[str, ScalingStudy]:
     """The scaling of the fastest grid on each number of ranks, of an iteration, by size and formulation."""
     best: dict[str, dict[int, float]] = {}
     for record in records:

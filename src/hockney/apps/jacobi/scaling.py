@@ -21,7 +21,7 @@ from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.measured import stencil_of
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.scaling.study import Study, study
+from hockney.models.scaling.study import ScalingStudy, study
 from hockney.models.scaling.times import Times
 from hockney.records.app_record import AppRecord
 from hockney.report.run_tables import Column, signed_percent, table
@@ -71,7 +71,7 @@ class ScalingTable:
                 best[ranks] = run
         return [best[ranks] for ranks in sorted(best)]
 
-    def study(self) -> Study | None:
+    def study(self) -> ScalingStudy | None:
         """Laws of scaling and the break of the fastest grids; None with too few, or without a run on one rank.
 
         The time is that of a sweep.

@@ -22,7 +22,7 @@ MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
-class Seen:
+class PlacedThread:
     """One thread: the CPUs it was launched with (its rank), may use, and was seen on; most often on `cpu`."""
 
     rank: int
@@ -55,7 +55,7 @@ class PinningFinding:
 class Sight:
     """All threads in order, and each host's CPUs; none of those where the host is simulated."""
 
-    threads: tuple[Seen, ...]
+    threads: tuple[PlacedThread, ...]
     nodes: dict[str, NodeTopology]
     cores: dict[str, int]
     environment: dict[str, str]
@@ -73,9 +73,9 @@ def sight(answer: PinningAnswer) -> Sight:
     return Sight(tuple(threads), nodes, cores, answer.ranks[0].environment, answer.openmp)
 
 
-def _seen(rank: SeenRank, thread: SeenThread) -> Seen:
+def _seen(rank: SeenRank, thread: SeenThread) -> PlacedThread:
     looks = dict(zip(thread.cpus, thread.looks, strict=True))
-    return Seen(
+    return PlacedThread(
         rank=rank.rank,
         thread=thread.thread,
         host=rank.host,
@@ -89,7 +89,7 @@ def _seen(rank: SeenRank, thread: SeenThread) -> Seen:
     )
 
 
-def line(thread: Seen) -> str:
+def line(thread: PlacedThread) -> str:
     """What is printed of one thread."""
     return f"rank={thread.rank}; thread={thread.thread}; cpu id={'none' if thread.cpu is None else thread.cpu}"
 
@@ -114,8 +114,8 @@ def _oversubscribed(seen: Sight) -> list[PinningFinding]:
     return findings
 
 
-def _by_host(threads: Sequence[Seen]) -> dict[str, list[Seen]]:
-    groups: dict[str, list[Seen]] = defaultdict(list)
+def _by_host(threads: Sequence[PlacedThread]) -> dict[str, list[PlacedThread]]:
+    groups: dict[str, list[PlacedThread]] = defaultdict(list)
     for thread in threads:
         groups[thread.host].append(thread)
     return dict(groups)
@@ -125,13 +125,13 @@ def _shared(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
     findings = []
     with_siblings = plan is None or plan.wish.bind_to == "core"
     # Hosts that are namespaces of one machine have its CPUs in common.
-    machines: dict[str, list[Seen]] = defaultdict(list)
+    machines: dict[str, list[PlacedThread]] = defaultdict(list)
     for thread in seen.threads:
         machines[thread.machine].append(thread)
     for members in machines.values():
         node = seen.nodes[members[0].host]
-        on_cpu: dict[int, list[Seen]] = defaultdict(list)
-        on_core: dict[int, list[Seen]] = defaultdict(list)
+        on_cpu: dict[int, list[PlacedThread]] = defaultdict(list)
+        on_core: dict[int, list[PlacedThread]] = defaultdict(list)
         for thread in members:
             if thread.cpu is not None:
                 on_cpu[thread.cpu].append(thread)
@@ -151,7 +151,7 @@ def _shared(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
 
 
 def _loose(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
-    floating: dict[tuple[str, tuple[int, ...]], list[Seen]] = defaultdict(list)
+    floating: dict[tuple[str, tuple[int, ...]], list[PlacedThread]] = defaultdict(list)
     findings = []
     for thread in seen.threads:
         node = seen.nodes[thread.host]
@@ -195,7 +195,7 @@ def _against(seen: Sight, plan: PinningPlan) -> list[PinningFinding]:
     return findings
 
 
-def _names(threads: Sequence[Seen]) -> str:
+def _names(threads: Sequence[PlacedThread]) -> str:
     names = [thread.name for thread in threads]
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

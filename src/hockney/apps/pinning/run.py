@@ -11,7 +11,7 @@ from pydantic import Field
 from hockney.apps.launched import Launched, Told, records
 from hockney.apps.pinning.answer import PinningAnswer
 from hockney.apps.pinning.app import PinningLaunching, WishOptions
-from hockney.apps.pinning.judge import PinningFinding, Seen, Sight, findings, line, sight
+from hockney.apps.pinning.judge import PinningFinding, PlacedThread, Sight, findings, line, sight
 from hockney.apps.pinning.plan import SPREADS, PinningPlan, plan
 from hockney.apps.pinning.plan import wish as checked_wish
 from hockney.apps.pinning.recipes import Recipe, kmp_affinity, recipe, recipes, request, target_of
@@ -41,7 +41,7 @@ class PinnedRun(AppRecord):
     openmp: bool
     environment: dict[str, str]
     lines: list[str]
-    threads: list[Seen]
+    threads: list[PlacedThread]
     findings: list[PinningFinding]
 
 

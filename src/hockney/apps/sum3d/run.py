@@ -19,11 +19,11 @@ from hockney.apps.sum3d.collectives import MeasuredCollectives
 from hockney.apps.sum3d.grid_test import COLUMNS, Configuration, GridTest
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.sums import (
-    Comparison,
     PredictedCycle,
     PredictedPart,
     Sum3dProblem,
     Sum3dRun,
+    SumComparison,
     comparison,
     expect_measured,
     predicted_cycle,
@@ -177,7 +177,7 @@ def run(
             collectives=collectives,
         )
         runs.append(summary(record, predicted))
-    compared: Comparison = comparison(ran)
+    compared: SumComparison = comparison(ran)
     return Sum3dRuns(runs, compared.configurations, compared.tests, len(problems) == 1)
 
 

@@ -9,7 +9,7 @@ from hockney.apps.sum3d.app import APP
 from hockney.apps.sum3d.grid_test import COLUMNS
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.picture import grids
-from hockney.apps.sum3d.sums import Comparison, apart, comparison, predicted_cycle, problem_of
+from hockney.apps.sum3d.sums import SumComparison, apart, comparison, predicted_cycle, problem_of
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
@@ -77,7 +77,7 @@ def section(runs: Runs) -> Contribution:
     return contribution
 
 
-def findings(runs: Runs, compared: Comparison, contribution: Contribution) -> list[Finding]:
+def findings(runs: Runs, compared: SumComparison, contribution: Contribution) -> list[Finding]:
     """Whether the grid matters, what share scatter and gather have, and the model beside what was measured."""
     found = [Finding(sentence, ANCHOR, 0.6) for sentence in compared.sentences]
     shares = [

@@ -96,7 +96,7 @@ def problem_of(record: AppRecord) -> Sum3dProblem:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SumComparison:
     """Configurations of all runs, and in each group the test whether the grid matters."""
 
     configurations: list[Configuration]
@@ -116,7 +116,7 @@ class Comparison:
         return [test.words for test in self.tests]
 
 
-def comparison(records: Sequence[AppRecord]) -> Comparison:
+def comparison(records: Sequence[AppRecord]) -> SumComparison:
     """Every configuration of all runs; grids are compared where size, ranks, split and launch options agree."""
     fields = ("system", "mpi", "mapping", "variant")
     telling = [name for name in fields if len({getattr(record, name) for record in records}) > 1]
@@ -146,7 +146,7 @@ def comparison(records: Sequence[AppRecord]) -> Comparison:
     for one in every:
         alike.setdefault((one.size, one.split), []).append(one)
     tests = [grid_test(f"{size}, {split}", group) for (size, split), group in alike.items()]
-    return Comparison(every, judged([test for test in tests if test is not None]))
+    return SumComparison(every, judged([test for test in tests if test is not None]))
 
 
 def _loads(problem: Sum3dProblem, record: AppRecord) -> list[str]:

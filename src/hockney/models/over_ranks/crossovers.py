@@ -51,55 +51,41 @@ def crossovers(points: pd.DataFrame) -> list[Crossover]:
         np.where(bare, time_s * (1 - UNKNOWN), low_s),
         np.where(bare, time_s * (1 + UNKNOWN), high_s),
     )
-    found = []
+    result = []
     for configuration, rows in positions(known, (*PLACED, "ranks")):
         of_label = {}
         for label in dict.fromkeys(labels[rows]):
             own = rows[labels[rows] == label]
             of_label[str(label)] = own[np.argsort(size_B[own], kind="stable")]
         for first, second in combinations(of_label, 2):
-            common, at, there = np.intersect1d(
-                size_B[of_label[first]], size_B[of_label[second]], return_indices=True
-            )
-            a, b = of_label[first][at], of_label[second][there]
+            common, *at = np.intersect1d(size_B[of_label[first]], size_B[of_label[second]], return_indices=True)
+            a, b = of_label[first][at[0]], of_label[second][at[1]]
             ratio = np.log(time_s[a] / time_s[b])
             faster = np.where(
                 (low_s[a] > high_s[b]) & (ratio > math.log1p(TIE)),
                 1,
                 np.where((low_s[b] > high_s[a]) & (ratio < -math.log1p(TIE)), -1, 0),
             )
-            for size in _changes(common, ratio, faster):
-                names = (first, second) if size.sign > 0 else (second, first)
-                found.append(
-                    Crossover(
-                        configuration,
-                        int(configuration["ranks"]),
-                        *names,
-                        size.at_B,
-                        *size.between_B,
-                        size.last_B,
-                    )
+            for sign, at_B, low_B, high_B, last_B in _changes(common, ratio, faster):
+                names = (first, second) if sign > 0 else (second, first)
+                result.append(
+                    Crossover(configuration, int(configuration["ranks"]), *names, at_B, low_B, high_B, last_B)
                 )
-    return found
+    return result
 
 
-@dataclass(frozen=True)
-class _Change:
-    sign: int
-    at_B: float
-    between_B: tuple[int, int]
-    last_B: int
+def _changes(size_B: Array, ratio: Array, faster: Array) -> Iterator[tuple[int, float, int, int, int]]:
+    """Where the sign of `faster` changes, ties apart (1: the second is faster beyond): it, and sizes.
 
-
-def _changes(size_B: Array, ratio: Array, faster: Array) -> Iterator[_Change]:
-    """Where the sign of `faster` changes, ties apart; 1: the second is faster beyond."""
-    told = np.flatnonzero(faster)
-    turns = [(i, j) for i, j in pairwise(told.tolist()) if faster[i] != faster[j]]
+    These are the crossing of the lines, the last before it and the first after it, and how far that holds.
+    """
+    decided = np.flatnonzero(faster)
+    turns = [(i, j) for i, j in pairwise(decided.tolist()) if faster[i] != faster[j]]
     for number, (i, j) in enumerate(turns):
         sign = int(faster[j])
         # The last crossing of the curves themselves between the two.
         k = max(k for k in range(i, j) if sign * ratio[k] <= 0 < sign * ratio[k + 1])
         share = ratio[k] / (ratio[k] - ratio[k + 1])
-        at = math.exp(math.log(size_B[k]) + share * math.log(size_B[k + 1] / size_B[k]))
+        at_B = math.exp(math.log(size_B[k]) + share * math.log(size_B[k + 1] / size_B[k]))
         last = turns[number + 1][0] if number + 1 < len(turns) else size_B.size - 1
-        yield _Change(sign, at, (int(size_B[i]), int(size_B[j])), int(size_B[last]))
+        yield sign, at_B, int(size_B[i]), int(size_B[j]), int(size_B[last])

@@ -165,25 +165,20 @@ def tails_of(by_allocation: Mapping[str, Array], significance: float) -> dict[st
     return made
 
 
-@dataclass(frozen=True)
-class Plain:
-    """A curve to draw others like it: its n points, its columns, (n, p), the step's last, as an array's bytes."""
-
-    points: int
-    columns: bytes
-    tail: float
+Drawn = tuple[int, bytes, float]
+"""A curve to draw others like it: its n points, its columns, (n, p), the step's last, as bytes, and its tail."""
 
 
 @lru_cache(maxsize=4096)
-def excess_of(plain: tuple[Plain, ...]) -> float:
+def excess_of(curves: tuple[Drawn, ...]) -> float:
     """The mean ratio of likelihoods of curves without a step, with one over without; of many points it is 1.
 
     Of each draw the score test of the same step, of curves and noise that are known, is taken off: it goes with
     the ratio and has the mean 1 exactly, so that a quarter of the draws tells as much (a control variate).
     """
-    designs = [np.frombuffer(one.columns).reshape(one.points, -1) for one in plain]
+    designs = [np.frombuffer(columns).reshape(points, -1) for points, columns, _ in curves]
     made = [StepShape(basis_of(design[:, :-1]), design[:, -1]) for design in designs]
-    tails = [one.tail for one in plain]
+    tails = [tail for *_, tail in curves]
     noise = np.random.default_rng(1)
     targets = [
         noise.standard_t(tail, (DRAWS, curve.column.size)) for curve, tail in zip(made, tails, strict=True)

@@ -23,7 +23,6 @@ from scipy import special
 
 from hockney.models.over_ranks.boundaries import EACH, Boundary
 from hockney.models.over_ranks.shared_step import (
-    Plain,
     StepFit,
     StepShape,
     basis_of,
@@ -275,16 +274,13 @@ def _key(candidate: StepPlace) -> int:
 class _Curve(StepShape):
     """A curve near a place: `target`, n residuals of ln T from a smooth curve, and what may make them up.
 
-    `square`: the squared length of what the basis leaves of the column. `drawn`: the arguments of `_columns` on
-    which all this depends, but for the smooth curve.
+    `square`: the squared length of what the basis leaves of the column. `columns`: those of a curve √P at these
+    ranks, to draw others like it: many curves have the same ones.
     """
 
     target: Array
     square: float
-    drawn: _Drawn
-
-
-_Drawn = tuple[tuple[float, ...], StepPlace, tuple[StepPlace, ...], tuple[StepPlace, ...]]
+    columns: bytes
 
 
 def _measured(
@@ -301,8 +297,8 @@ def _measured(
     _, freedom, square = projected(design)
     if target.size <= 2 * (target.size - freedom) or square < LEAST_KNOWN**2 * target.size * design[:, -1].var():
         return None
-    drawn = (tuple(at.tolist()), place, tuple(others), tuple(candidates))
-    return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, drawn)
+    columns = _columns(at, np.sqrt(at), place, others, candidates)
+    return _Curve(basis_of(design[:, :-1]), design[:, -1], target, square, columns.tobytes())
 
 
 def _tested(
@@ -324,8 +320,8 @@ def _tested(
     excess = points / (points - 2 * sum(curve.basis.shape[1] + 1 for curve in curves))
     if special.chdtrc(1, ratio) < significance:
         # Of curves at the same ranks one is drawn: more of them make it no larger.
-        drawn = dict.fromkeys((curve.drawn, tail) for curve, tail in zip(curves, tails.tolist(), strict=True))
-        excess = excess_of(tuple(_plain(of_curve, tail) for of_curve, tail in drawn))
+        drawn = [(one.target.size, one.columns, tail) for one, tail in zip(curves, tails.tolist(), strict=True)]
+        excess = excess_of(tuple(dict.fromkeys(drawn)))
     if len(apart) > 1:
         differing, freedom = 2 * (sum(one.likelihood for one in apart) - likelihood) / excess, len(apart) - 1
         if special.chdtrc(freedom, differing) < DISAGREE:
@@ -338,12 +334,6 @@ def _tested(
     reach = NORMAL * (abs(level) / root if root > 1 else math.sqrt(excess / precision))
     middle, low, high = (math.exp(level + side * reach) for side in (0, -1, 1))
     return LevelStep(middle, low, high, float(2 * special.ndtr(-root)), likelihood)
-
-
-def _plain(drawn: _Drawn, tail: float) -> Plain:
-    """A curve √P at these ranks, to draw others like it: many curves have the same one."""
-    ranks, place, others, known = np.array(drawn[0]), *drawn[1:]
-    return Plain(ranks.size, _columns(ranks, np.sqrt(ranks), place, others, known).tobytes(), tail)
 
 
 def simulated_step(

@@ -43,7 +43,7 @@ class MeasuredPoint:
 
 
 @dataclass(frozen=True)
-class Study:
+class ScalingStudy:
     """`fits` by law, `skipped` the laws that cannot be fitted and why, `preferred` None where none stands out.
 
     `baseline_s` is the time of one process: the median of those measured, or the best fit's where there is none.
@@ -110,14 +110,14 @@ class Study:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyOfFile(Study):
+class StudyOfFile(ScalingStudy):
     """One curve, and where it is from."""
 
     path: Annotated[Path, Field(serialization_alias="times")]
     figure: Path | None
 
     @property
-    def studies(self) -> list[Study]:
+    def studies(self) -> list[ScalingStudy]:
         """Itself."""
         return [self]
 
@@ -128,7 +128,7 @@ class ScalingStudies:
 
     path: Annotated[Path, Field(serialization_alias="times")]
     figure: Path | None
-    studies: Annotated[list[Study], Field(serialization_alias="curves")]
+    studies: Annotated[list[ScalingStudy], Field(serialization_alias="curves")]
 
 
 def _karp_flatt(count: float, speedup: float) -> float:
@@ -136,7 +136,7 @@ def _karp_flatt(count: float, speedup: float) -> float:
     return float((1 / speedup - 1 / count) / (1 - 1 / count))
 
 
-def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate: bool = False) -> Study:
+def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate: bool = False) -> ScalingStudy:
     """Fit one law, or all that are for this kind of scaling.
 
     `extrapolate`: without a time of one process the fits say what it would be. RequestError where a law is for
@@ -182,7 +182,9 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
         )
     if broken is not None:
         notes.append(in_words(broken))
-    return Study(times, is_weak, fits, skipped, baseline_s, not measured, preferred, comparison, notes, broken)
+    return ScalingStudy(
+        times, is_weak, fits, skipped, baseline_s, not measured, preferred, comparison, notes, broken
+    )
 
 
 def in_words(broken: Break) -> str:

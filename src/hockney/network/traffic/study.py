@@ -29,7 +29,7 @@ def alltoall_congestion(shape: tuple[int, ...]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class NamedMeaning:
     """A name and what it means."""
 
     name: str
@@ -119,8 +119,8 @@ class TrafficAnswer:
     allocated_nodes: int
     directed_links: int
     used_links: int
-    traffic: Meaning
-    routing: Meaning
+    traffic: NamedMeaning
+    routing: NamedMeaning
     message_bytes: float
     streams: int
     messages: int
@@ -207,8 +207,8 @@ class TrafficStudy:
             allocated_nodes=len(self.among.nodes),
             directed_links=len(self.load.carried_B),
             used_links=int((self.load.carried_B > 0).sum()),
-            traffic=Meaning(self.traffic, traffic.meaning),
-            routing=Meaning(self.routing, routing.meaning),
+            traffic=NamedMeaning(self.traffic, traffic.meaning),
+            routing=NamedMeaning(self.routing, routing.meaning),
             message_bytes=self.size_B,
             streams=self.streams,
             messages=len(self.demand.source) * self.streams,

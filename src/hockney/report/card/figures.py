@@ -1,24 +1,24 @@
-"""Figures of the card: messages over sizes, collectives over ranks, and intervals of the parameters."""
+"""Figures of the card: messages over sizes, collectives over ranks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from hockney.machine.file import Entry, Machine
+from hockney.machine.file import Entry
 from hockney.machine.formula import MESSAGES
 from hockney.machine.select import collective_title
-from hockney.models.base import Parameter, predict
+from hockney.models.base import predict
 from hockney.models.collectives.base import CollectiveModel
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.report.axes import rate_unit
 from hockney.report.card.content import fit_of, label
 from hockney.report.drawing import Drawing
-from hockney.report.explorer.chart import Array, Axis, Chart, Line, Mark, Panel
-from hockney.report.style import MEASURED, Style, styles
+from hockney.report.explorer.chart import Array, Axis, Chart, Line, Panel
+from hockney.report.style import styles
 from hockney.units import format_bytes
 
 _LARGEST_B = 2.0**24
@@ -27,7 +27,6 @@ _RANKS = [2**exponent for exponent in range(1, 17)]
 _SMALL_B, _LARGE_B = 8.0, 2.0**30
 _MOST_MODELS = 5
 """Models of collectives in a figure."""
-_MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
 def messages(entries: Sequence[Entry]) -> Drawing | None:
@@ -90,11 +89,12 @@ def collectives(models: Sequence[CollectiveModel]) -> Drawing | None:
     no model can be evaluated on two numbers of ranks.
     """
     models = sorted(models, key=lambda model: bool(model.algorithm))[:_MOST_MODELS]
+    times = _curves(models, lambda model, count: model.time_s(count, _SMALL_B))
     drawn = [
         (curves, title, unit)
         for curves, title, unit in (
-            (_times(models), f"time of {format_bytes(int(_SMALL_B))} (µs)", 1e-6),
-            (_rates(models), "large vector / time (MB/s)", 1e6),
+            (times, f"time of {format_bytes(int(_SMALL_B))} (µs)", 1e-6),
+            (_curves(models, _vector_rate), "large vector / time (MB/s)", 1e6),
         )
         if curves
     ]
@@ -139,81 +139,30 @@ Curves = dict[str, tuple[list[int], list[float]]]
 """Ranks and values by name."""
 
 
-def _times(models: Sequence[CollectiveModel]) -> Curves:
-    """Time at 8 B, by the models that can be evaluated there."""
+def _curves(models: Sequence[CollectiveModel], value: Callable[[CollectiveModel, int], float | None]) -> Curves:
+    """What each model gives at its numbers of ranks, as far as it can be evaluated at two."""
     curves: Curves = {}
     for model in models:
-        times = {
-            count: time_s for count in _ranks_of(model) if (time_s := model.time_s(count, _SMALL_B)) is not None
-        }
-        if len(times) > 1:
-            curves[_name(model, models)] = list(times), list(times.values())
+        known = {count: y for count in _ranks_of(model) if (y := value(model, count)) is not None}
+        if len(known) > 1:
+            curves[_name(model, models)] = list(known), list(known.values())
     return curves
 
 
-def _rates(models: Sequence[CollectiveModel]) -> Curves:
-    """Vector / time, by models with a term in bytes.
+def _vector_rate(model: CollectiveModel, count: int) -> float | None:
+    """Vector / time, by a model with a term in bytes.
 
     The vector is 1 GiB, or the largest that the model holds for (Hoefler et al. 2010, figure 3(b)). Where a model
     is a lower bound on time, its rate is the most there can be.
     """
-    curves: Curves = {}
-    for model in models:
-        is_of_blocks = model.operation in COLLECTIVES and sizes_are_blocks(model.operation)
-        ends = [math.inf if regime.max_B is None else regime.max_B for regime in model.regimes]
-        vector_B = min(_LARGE_B, _LARGE_B if is_of_blocks else max(ends, default=0.0))
-        rates: dict[int, float] = {}
-        for count in _ranks_of(model):
-            size_B = vector_B / count if is_of_blocks else vector_B
-            regime, time_s = model.regime(count, size_B), model.time_s(count, size_B)
-            if (
-                regime is not None
-                and time_s
-                and any(term.per_byte or term.counts == "bytes" for term in regime.terms)
-            ):
-                rates[count] = vector_B / time_s
-        if len(rates) > 1:
-            curves[_name(model, models)] = list(rates), list(rates.values())
-    return curves
+    is_of_blocks = model.operation in COLLECTIVES and sizes_are_blocks(model.operation)
+    ends = [math.inf if regime.max_B is None else regime.max_B for regime in model.regimes]
+    vector_B = _LARGE_B if is_of_blocks else min(_LARGE_B, max(ends, default=0.0))
+    size_B = vector_B / count if is_of_blocks else vector_B
+    regime, time_s = model.regime(count, size_B), model.time_s(count, size_B)
+    has_bytes = regime is not None and any(term.per_byte or term.counts == "bytes" for term in regime.terms)
+    return vector_B / time_s if has_bytes and time_s else None
 
 
 def _name(model: CollectiveModel, among: Sequence[CollectiveModel]) -> str:
     return collective_title(model, among).replace(" — the library", "").replace(" — ", ", ")
-
-
-def known(machine: Machine) -> Drawing | None:
-    """The interval of each parameter relative to its value; None where no parameter has an interval."""
-    widths = _relative(machine)
-    if not widths:
-        return None
-    at = np.arange(float(len(widths)))
-    low, high = np.array([*widths.values()]).T
-    dots = Line("", np.ones_like(at), at, low, high, Style(MEASURED, (), "o"), 0.0, 3.2, is_across=True)
-    ends = np.array([max(0.0, low.min() - 0.02), min(high.max() + 0.02, 3.0)])
-    panel = Panel(
-        [dots],
-        Axis("95 % interval / value", "linear", values=ends),
-        Axis("", "names", names=[*widths]),
-        marks=[Mark(1.0)],
-    )
-    words = "Intervals of the parameters"
-    return Drawing("card-intervals", f"{words}.", words, "", Chart([[panel]], 0.8 + 0.2 * len(widths)))
-
-
-def _relative(machine: Machine) -> Mapping[str, tuple[float, float]]:
-    widths: dict[str, tuple[float, float]] = {}
-
-    def add(name: str, parameter: Parameter | None) -> None:
-        if parameter is None or parameter.low is None or parameter.high is None or parameter.value <= 0:
-            return
-        widths.setdefault(name, (parameter.low / parameter.value, parameter.high / parameter.value))
-
-    for entry in machine.point_to_point:
-        fit = fit_of(entry)
-        if fit is not None and entry.operation == "pingpong" and entry.variant in ("", "default"):
-            add(f"latency, {entry.locality}", fit.regimes[0].alpha_s)
-            add(f"1/bandwidth, {entry.locality}", fit.regimes[-1].beta_s_per_B)
-    for effect in machine.effects:
-        for name, parameter in list(effect.parameters.items())[:_MOST_OF_AN_EFFECT]:
-            add(f"{effect.effect}: {name}", parameter)
-    return dict(list(widths.items())[:_MOST_PARAMETERS])

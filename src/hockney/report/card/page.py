@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from hockney import reading, writing
+from hockney import reading
 from hockney.machine.file import Machine
 from hockney.models.views import View
 from hockney.report.card.content import CardAnswer, CardModel, Number, content, principal
-from hockney.report.card.figures import collectives, known, messages
+from hockney.report.card.figures import collectives, messages
 from hockney.report.drawing import Drawing
 from hockney.report.page import Contribution, Report, Section
 from hockney.report.style import Looks
@@ -43,7 +43,6 @@ def render(machine: Machine, card: CardAnswer | None = None) -> str:
             collectives(machine.collectives),
         ),
         _section("closed-forms", "Collectives by closed forms", [_formulas(card.closed_forms)]),
-        _section("intervals", "How well the parameters are known", [], known(machine)),
         _section("limits", "Limits", [_lines("what must not be concluded from these numbers", card.limits)]),
     ]
     return Report(
@@ -109,8 +108,3 @@ def _formulas(models: Sequence[CardModel]) -> Table:
         stated += [("printed", text) for text in model.as_printed]
         rows += [[model.title if not place else "", *words] for place, words in enumerate(stated)]
     return Table("", ["of", "view", "formula"], rows, frozenset(range(3)))
-
-
-def write(text: str, path: Path) -> None:
-    """RequestError where the file cannot be written."""
-    writing.replace(path, text)
