@@ -17,6 +17,7 @@ from unittest.mock import patch
 from tests.schemas import expect_as_in_schema
 
 from hockney.cli import main
+from hockney.errors import RequestError
 
 AWAY = "points were not met at the level asked for"
 
@@ -48,6 +49,22 @@ def outcome(*words: str | Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+def answer(*words: str | Path) -> Any:
+    """The JSON of a call that succeeds."""
+    code, out, err = outcome(*words, "--json")
+    assert code == 0, out + err
+    return json.loads(out)
+
+
+def refusal(*words: str | Path) -> str:
+    """The message and the hint of a wrong request."""
+    code, out, err = outcome(*words, "--json")
+    assert code == 2, out + err
+    error = json.loads(out)["error"]
+    assert error["hint"]
+    return f"{error['message']}\n{error['hint']}"
+
+
 def campaign_answer(done: subprocess.CompletedProcess[str]) -> Any:
     """What a `hockney measure … --json` that succeeded says, wherever the machine was meanwhile.
 
@@ -59,3 +76,17 @@ def campaign_answer(done: subprocess.CompletedProcess[str]) -> Any:
     answer["failures"] = [text for text in answer["failures"] if AWAY not in text]
     assert done.returncode == 0 or (done.returncode == 4 and not answer["failures"]), done.stdout + done.stderr
     return answer
+
+
+def succeeded(*words: str | Path) -> str:
+    """What a verb prints that ends with 0."""
+    code, out, err = outcome(*words)
+    assert code == 0, out + err
+    return out
+
+
+def refused(*words: str | Path, code: int = RequestError.exit_code) -> str:
+    """What a verb says on standard error that ends with this code."""
+    ended, out, err = outcome(*words)
+    assert ended == code, out + err
+    return err

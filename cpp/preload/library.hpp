@@ -41,69 +41,43 @@ using AnyOp = Whole<MPI_Op>;
 
 }  // namespace hockney
 
-// X(name, parameters, arguments …)
-#define HOCKNEY_COLLECTIVES(X)                                                                               \
-    X(Barrier, (AnyComm comm), comm)                                                                         \
-    X(Bcast, (void* buffer, int count, AnyType type, int root, AnyComm comm), buffer, count, type, root,     \
+// X(name, parameters, arguments …), with counts of a type
+#define HOCKNEY_SIZED(X, Number)                                                                             \
+    X(Bcast, (void* buffer, Number count, AnyType type, int root, AnyComm comm), buffer, count, type, root,  \
       comm)                                                                                                  \
     X(Scatter,                                                                                               \
-      (const void* from, int count, AnyType type, void* into, int into_count, AnyType into_type, int root,   \
-       AnyComm comm),                                                                                        \
+      (const void* from, Number count, AnyType type, void* into, Number into_count, AnyType into_type,       \
+       int root, AnyComm comm),                                                                              \
       from, count, type, into, into_count, into_type, root, comm)                                            \
     X(Gather,                                                                                                \
-      (const void* from, int count, AnyType type, void* into, int into_count, AnyType into_type, int root,   \
-       AnyComm comm),                                                                                        \
+      (const void* from, Number count, AnyType type, void* into, Number into_count, AnyType into_type,       \
+       int root, AnyComm comm),                                                                              \
       from, count, type, into, into_count, into_type, root, comm)                                            \
     X(Allgather,                                                                                             \
-      (const void* from, int count, AnyType type, void* into, int into_count, AnyType into_type,             \
+      (const void* from, Number count, AnyType type, void* into, Number into_count, AnyType into_type,       \
        AnyComm comm),                                                                                        \
       from, count, type, into, into_count, into_type, comm)                                                  \
     X(Alltoall,                                                                                              \
-      (const void* from, int count, AnyType type, void* into, int into_count, AnyType into_type,             \
+      (const void* from, Number count, AnyType type, void* into, Number into_count, AnyType into_type,       \
        AnyComm comm),                                                                                        \
       from, count, type, into, into_count, into_type, comm)                                                  \
-    X(Reduce, (const void* from, void* into, int count, AnyType type, AnyOp op, int root, AnyComm comm),     \
+    X(Reduce, (const void* from, void* into, Number count, AnyType type, AnyOp op, int root, AnyComm comm),  \
       from, into, count, type, op, root, comm)                                                               \
-    X(Allreduce, (const void* from, void* into, int count, AnyType type, AnyOp op, AnyComm comm), from,      \
+    X(Allreduce, (const void* from, void* into, Number count, AnyType type, AnyOp op, AnyComm comm), from,   \
       into, count, type, op, comm)                                                                           \
-    X(Reduce_scatter_block, (const void* from, void* into, int count, AnyType type, AnyOp op, AnyComm comm), \
-      from, into, count, type, op, comm)                                                                     \
+    X(Reduce_scatter_block,                                                                                  \
+      (const void* from, void* into, Number count, AnyType type, AnyOp op, AnyComm comm), from, into, count, \
+      type, op, comm)                                                                                        \
     X(Reduce_scatter,                                                                                        \
-      (const void* from, void* into, const int counts[], AnyType type, AnyOp op, AnyComm comm), from, into,  \
-      counts, type, op, comm)
+      (const void* from, void* into, const Number counts[], AnyType type, AnyOp op, AnyComm comm), from,     \
+      into, counts, type, op, comm)
+#define HOCKNEY_COLLECTIVES(X)       \
+    X(Barrier, (AnyComm comm), comm) \
+    HOCKNEY_SIZED(X, int)
 
 // The same with counts that may be larger than an int.
 #if MPI_VERSION >= 4
-#define HOCKNEY_LARGE(X)                                                                                     \
-    X(Bcast, (void* buffer, MPI_Count count, AnyType type, int root, AnyComm comm), buffer, count, type,     \
-      root, comm)                                                                                            \
-    X(Scatter,                                                                                               \
-      (const void* from, MPI_Count count, AnyType type, void* into, MPI_Count into_count, AnyType into_type, \
-       int root, AnyComm comm),                                                                              \
-      from, count, type, into, into_count, into_type, root, comm)                                            \
-    X(Gather,                                                                                                \
-      (const void* from, MPI_Count count, AnyType type, void* into, MPI_Count into_count, AnyType into_type, \
-       int root, AnyComm comm),                                                                              \
-      from, count, type, into, into_count, into_type, root, comm)                                            \
-    X(Allgather,                                                                                             \
-      (const void* from, MPI_Count count, AnyType type, void* into, MPI_Count into_count, AnyType into_type, \
-       AnyComm comm),                                                                                        \
-      from, count, type, into, into_count, into_type, comm)                                                  \
-    X(Alltoall,                                                                                              \
-      (const void* from, MPI_Count count, AnyType type, void* into, MPI_Count into_count, AnyType into_type, \
-       AnyComm comm),                                                                                        \
-      from, count, type, into, into_count, into_type, comm)                                                  \
-    X(Reduce,                                                                                                \
-      (const void* from, void* into, MPI_Count count, AnyType type, AnyOp op, int root, AnyComm comm), from, \
-      into, count, type, op, root, comm)                                                                     \
-    X(Allreduce, (const void* from, void* into, MPI_Count count, AnyType type, AnyOp op, AnyComm comm),      \
-      from, into, count, type, op, comm)                                                                     \
-    X(Reduce_scatter_block,                                                                                  \
-      (const void* from, void* into, MPI_Count count, AnyType type, AnyOp op, AnyComm comm), from, into,     \
-      count, type, op, comm)                                                                                 \
-    X(Reduce_scatter,                                                                                        \
-      (const void* from, void* into, const MPI_Count counts[], AnyType type, AnyOp op, AnyComm comm), from,  \
-      into, counts, type, op, comm)
+#define HOCKNEY_LARGE(X) HOCKNEY_SIZED(X, MPI_Count)
 #else
 #define HOCKNEY_LARGE(X)
 #endif

@@ -19,6 +19,7 @@ from typing import Annotated, Any, TypeVar, get_origin
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
 from hockney.units import parse_time
@@ -152,6 +153,20 @@ def of_keywords(
                 value = _several(option, several(value)) if option.repeat else several(value)
         read[name] = value
     return checked(model, written, verb, read)
+
+
+def from_toml(model: type[Model], text: str, name: str, hint: str) -> Model:
+    """The model of a TOML text that was read from `name`; RequestError where it is none: where, and why."""
+    try:
+        return model.model_validate(reading.toml(text, name, hint))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+        said = f"{place}: {first['msg'].removeprefix('Value error, ')}"
+        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+            known = [field.alias or key for key, field in model.model_fields.items()]
+            said, hint = f"unknown key {place!r}", f"{did_you_mean(place, known)}known: {', '.join(known)}"
+        raise RequestError(f"{reading.printable(name)}: {said}", hint) from error
 
 
 def _several(option: Option, given: Iterable[Any]) -> list[Any]:

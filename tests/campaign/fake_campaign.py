@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,10 @@ from hockney.campaign.launch import Described, Launch
 from hockney.campaign.loop import Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.plan import Plan
+from hockney.campaign.work import NextPoint
 from hockney.records.answers import Hello
 from hockney.records.folder import Campaign
-from hockney.records.journal import LaunchLine
+from hockney.records.journal import HostLine, LaunchLine
 from hockney.records.record import Record
 
 FAKE = Path(__file__).with_name("fake_runner.py")
@@ -30,17 +33,31 @@ class Silent:
         self.progresses.append(progress)
 
     def measured(self, record: Record) -> None:
-        assert record.value > 0
+        assert record.value > 0, "a point"
 
     def warning(self, text: str) -> None:
         self.warnings.append(text)
 
 
-def fake_launch(*arguments: str, variant: str = "default") -> Launch:
-    def describe(_: Hello) -> Described:
-        return Described({(0, 1): "cache"}, False, 1, 2, LaunchLine(mpi={"kind": "fake"}), [])
+def fake_launch(
+    *arguments: str,
+    variant: str = "default",
+    ranks: int = 2,
+    cpu_model: str = "",
+    crowded: bool = False,
+    warnings: Sequence[str] = (),
+    **changes: Any,
+) -> Launch:
+    """A launch of the fake runner, by default a good one; `crowded`: its ranks share cores."""
 
-    return Launch(variant, "Fake MPI 1", [sys.executable, str(FAKE), *arguments], {}, LaunchLine(), describe)
+    def describe(_: Hello) -> Described:
+        hosts = [HostLine(host="h", cpu_model=cpu_model)] if cpu_model else []
+        line = LaunchLine(mpi={"kind": "fake"}, hosts=hosts)
+        return Described({(0, 1): "cache"}, crowded, 1, ranks, line, [*warnings])
+
+    argv = [sys.executable, str(FAKE), *(arguments or ("good",))]
+    environment = {"HOCKNEY_FAKE_RANKS": str(ranks)}
+    return replace(Launch(variant, "Fake MPI 1", argv, environment, LaunchLine(), describe), **changes)
 
 
 def plan(**choices: Any) -> Plan:
@@ -49,10 +66,13 @@ def plan(**choices: Any) -> Plan:
     )
 
 
-def measured(path: Path, asked: Plan, *launches: Launch) -> tuple[Campaign, Outcome, Silent]:
+def measured(
+    path: Path, asked: Plan, *launches: Launch, chooser: Callable[[Plan], NextPoint] | None = None, **more: Any
+) -> tuple[Campaign, Outcome, Silent]:
+    """The campaign in that folder, begun or gone on with on these launches, or a good one."""
     campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
     watcher = Silent()
-    outcome = run(campaign, asked, list(launches), watcher)
+    outcome = run(campaign, asked, list(launches) or [fake_launch(ranks=asked.ranks)], watcher, chooser, **more)
     return campaign, outcome, watcher
 
 

@@ -3,55 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.campaign.fake_campaign import Silent, fake_launch
+from tests.campaign.fake_campaign import fake_launch, measured
 
 from hockney.campaign import collectives, loop
-from hockney.campaign.launch import Described, Launch
-from hockney.campaign.loop import Outcome
-from hockney.campaign.measure import run
 from hockney.campaign.offer import Offer
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import spread
-from hockney.campaign.work import NextPoint
 from hockney.errors import RequestError
 from hockney.records import table
-from hockney.records.answers import Candidate, Hello
+from hockney.records.answers import Candidate
 from hockney.records.folder import Campaign
-from hockney.records.journal import LaunchLine
 from hockney.records.keys import CollectiveKey
 from hockney.runner.session import Session
 
+BCAST = {"operation": "bcast", "segmented": False, "radix": 0}
 GOOD = ["default", "binomial", "pipeline", "lib:linear"]
 
 
 def plan(**choices: Any) -> Plan:
     asked = {"ranks": 2, "visits": 1, "operations": ["bcast"], "algorithms": GOOD, "sizes_B": [8, 64, 4096]}
     return Plan.model_validate({**asked, "time_limit_s": 20.0, **choices})
-
-
-def launch(ranks: int = 2, *, crowded: bool = False) -> Launch:
-    made = fake_launch("good")
-
-    def describe(_: Hello) -> Described:
-        return Described({}, crowded, 1, ranks, LaunchLine(mpi={"kind": "fake"}), [])
-
-    return replace(made, environment={"HOCKNEY_FAKE_RANKS": str(ranks)}, describe=describe)
-
-
-def measured(
-    path: Path, asked: Plan, chooser: Callable[[Plan], NextPoint] | None = None
-) -> tuple[Campaign, Outcome, Silent]:
-    campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
-    watcher = Silent()
-    return campaign, run(campaign, asked, [launch(asked.ranks)], watcher, chooser), watcher
 
 
 def points(campaign: Campaign) -> set[tuple[str, str, int | None, int]]:
@@ -80,8 +57,7 @@ def test_few_of_ranks_that_share_cores_share_them_too(tmp_path: Path) -> None:
     """And are asked for no level: others of the launch wake up on their cores."""
     for crowded in (True, False):
         asked = plan(ranks=3, rank_counts=[2, 3], sizes_B=[8])
-        campaign = Campaign.create(tmp_path / str(crowded), asked.model_dump())
-        run(campaign, asked, [launch(3, crowded=crowded)], Silent())
+        campaign, _, _ = measured(tmp_path / str(crowded), asked, fake_launch(ranks=3, crowded=crowded))
         assert {record.ranks: record.oversubscribed for record in campaign.records()} == {2: crowded, 3: crowded}
 
 
@@ -106,10 +82,10 @@ def test_named_algorithms_without_segments_or_radix_say_so(tmp_path: Path) -> No
     }
 
 
-def test_groups_of_algorithms_and_whole_messages_need_no_such_words(tmp_path: Path) -> None:
-    _, outcome, _ = measured(tmp_path / "a", plan(algorithms=["ours"], segments_B=[4096], sizes_B=[8]))
-    assert outcome.limitations == []
-    _, outcome, _ = measured(tmp_path / "b", plan(algorithms=["binomial"], segments_B=[0, 4096], sizes_B=[8]))
+@pytest.mark.parametrize("asked", [(["ours"], [4096]), (["binomial"], [0, 4096])])
+def test_groups_and_whole_messages_need_no_such_words(tmp_path: Path, asked: tuple[list[str], list[int]]) -> None:
+    algorithms, segments_B = asked
+    _, outcome, _ = measured(tmp_path / "a", plan(algorithms=algorithms, segments_B=segments_B, sizes_B=[8]))
     assert outcome.limitations == []
 
 
@@ -126,8 +102,7 @@ def test_a_selection_is_proved_or_said_to_be_unproved(tmp_path: Path) -> None:
 
 def test_an_algorithm_asked_for_at_launch_is_unproved(tmp_path: Path) -> None:
     asked = plan(algorithms=["binomial_preset"], sizes_B=[8])
-    campaign = Campaign.create(tmp_path / "c", asked.model_dump())
-    run(campaign, asked, [replace(launch(), only=("bcast", "binomial_preset"))], Silent())
+    campaign, _, _ = measured(tmp_path / "c", asked, fake_launch(only=("bcast", "binomial_preset")))
     found = {(r.algorithm, r.selection, r.selection_why) for r in campaign.records()}
     assert found == {("binomial_preset", "unproved", "asked for at launch; the library does not answer")}
 
@@ -198,15 +173,7 @@ def test_words_for_many_algorithms(word: str, names: set[str]) -> None:
     kinds = {"default": "default", "binomial": "schedule", "pipeline": "schedule", "stepped": "schedule"}
     every = [*GOOD, "stepped", "lib:choosy", "lib:wrong", "lib:deadly"]
     known = [
-        Candidate.model_validate(
-            {
-                "operation": "bcast",
-                "algorithm": name,
-                "kind": kinds.get(name, "library"),
-                "segmented": False,
-                "radix": 0,
-            }
-        )
+        Candidate.model_validate({**BCAST, "algorithm": name, "kind": kinds.get(name, "library")})
         for name in every
     ]
     assert {one.algorithm for one in collectives.choose(known, plan(algorithms=[word]))} == names
@@ -215,8 +182,7 @@ def test_words_for_many_algorithms(word: str, names: set[str]) -> None:
 @pytest.mark.parametrize(("word", "count"), [("all", 2), ("ours", 1), ("blocking_pipeline", 1)])
 def test_what_is_there_to_teach_is_measured_where_it_is_named(word: str, count: int) -> None:
     kinds = {"default": "default", "pipeline": "schedule", "blocking_pipeline": "schedule"}
-    about = {"operation": "bcast", "segmented": True, "radix": 0}
-    known = [Candidate.model_validate({**about, "algorithm": name, "kind": kinds[name]}) for name in kinds]
+    known = [Candidate.model_validate({**BCAST, "algorithm": name, "kind": kinds[name]}) for name in kinds]
     found = [one.algorithm for one in collectives.choose(known, plan(algorithms=[word]))]
     assert len(found) == count
     assert ("blocking_pipeline" in found) == (word == "blocking_pipeline")
@@ -244,13 +210,17 @@ def test_the_time_is_kept_and_what_is_left_out_is_said(tmp_path: Path) -> None:
     assert len(points(again)) > len(set(sizes))
 
 
-def test_a_root_or_rank_count_that_is_none_is_refused_beforehand() -> None:
-    with pytest.raises(ValueError, match="root 4 is none of 2 ranks"):
-        plan(ranks=4, root=4, rank_counts=[2])
-    with pytest.raises(ValueError, match="rank count of 9"):
-        plan(ranks=4, rank_counts=[9])
-    with pytest.raises(ValueError, match="rank count of 1"):
-        plan(ranks=4, rank_counts=[1])
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"root": 4, "rank_counts": [2]}, "root 4 is none of 2 ranks"),
+        ({"rank_counts": [9]}, "rank count of 9"),
+        ({"rank_counts": [1]}, "rank count of 1"),
+    ],
+)
+def test_a_root_or_rank_count_that_is_none_is_refused(choices: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plan(ranks=4, **choices)
 
 
 def test_rounds_of_visits_are_spread_over_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,15 +281,9 @@ def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
 
 def test_another_processor_is_another_machine(tmp_path: Path) -> None:
     asked = plan(sizes_B=[8])
-    campaign, _, _ = measured(tmp_path / "c", asked)
-    campaign.append(LaunchLine.model_validate({"id": "x", "hosts": [{"host": "h", "cpu_model": "another"}]}))
-
-    def describe(_: Hello) -> Described:
-        hosts = [{"host": "h", "cpu_model": "this"}]
-        return Described({}, False, 1, 2, LaunchLine.model_validate({"hosts": hosts}), [])
-
+    measured(tmp_path / "c", asked, fake_launch(cpu_model="another"))
     with pytest.raises(RequestError, match="begun on another; this is this"):
-        run(campaign, asked, [replace(launch(), describe=describe)], Silent())
+        measured(tmp_path / "c", asked, fake_launch(cpu_model="this"))
 
 
 def test_two_processes_do_not_measure_into_one_folder(tmp_path: Path) -> None:

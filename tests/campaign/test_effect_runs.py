@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import sys
 from pathlib import Path
 from socket import gethostname
 from typing import Any
 
 import pytest
-from tests.campaign.fake_campaign import FAKE, Silent
+from tests.campaign.fake_campaign import Silent, fake_launch
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
-from hockney.campaign.launch import Described, Launch
+from hockney.campaign.launch import Launch
 from hockney.campaign.loop import MOST_FAILURES, Outcome
 from hockney.campaign.measure import run as measure
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Hello, Timed
+from hockney.records.answers import Timed
 from hockney.records.folder import EFFECTS, LAUNCHES, Campaign
-from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
 NUMBERS = {"probe": [1, 2, 3], "second": [4, 5]}
@@ -55,35 +53,13 @@ def numbers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
     return asked
 
 
-def launch(*arguments: str, cpu_model: str = "", oversubscribed: bool = False) -> Launch:
-    def describe(_: Hello) -> Described:
-        hosts = [{"host": "h", "cpu_model": cpu_model}] if cpu_model else []
-        return Described(
-            {(0, 1): "cache"},
-            oversubscribed,
-            1,
-            2,
-            LaunchLine.model_validate({"mpi": {"kind": "fake"}, "hosts": hosts}),
-            [],
-        )
-
-    return Launch(
-        "default",
-        "Fake MPI 1",
-        [sys.executable, str(FAKE), *(arguments or ("good",))],
-        {},
-        LaunchLine(),
-        describe,
-    )
-
-
 def run(path: Path, *launches: Launch, time_s: float | None = None) -> tuple[Campaign, Outcome, Watcher]:
     asked = Plan.model_validate(
         {"ranks": 2, "effects": ["probe", "second"], "time_limit_s": 20.0, "time_s": time_s}
     )
     campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
     watcher = Watcher()
-    outcome = measure(campaign, asked, launches or [launch()], watcher)
+    outcome = measure(campaign, asked, launches or [fake_launch()], watcher)
     return campaign, outcome, watcher
 
 
@@ -177,7 +153,7 @@ def test_a_launch_that_does_not_start_again_is_given_up_after_some_tries(
     tmp_path: Path, numbers: dict[str, list[int]]
 ) -> None:
     numbers["probe"] = [1, 100, 3]
-    campaign, outcome, _ = run(tmp_path / "c", launch("once", str(tmp_path / "begun")))
+    campaign, outcome, _ = run(tmp_path / "c", fake_launch("once", str(tmp_path / "begun")))
     assert answered(campaign) == [1]
     assert len(campaign.failures()) == len(outcome.failures) == MOST_FAILURES
     assert not campaign.failures()[1].effect, "a launch that did not start was asked nothing"
@@ -249,12 +225,12 @@ def test_an_effect_that_was_measured_whole_before_the_time_ended_is_not_named(
 
 
 def test_another_machine_or_library_is_refused(tmp_path: Path) -> None:
-    run(tmp_path / "c", launch(cpu_model="EPYC"))
+    run(tmp_path / "c", fake_launch(cpu_model="EPYC"))
     with pytest.raises(RequestError, match="begun on EPYC; this is Xeon"):
-        run(tmp_path / "c", launch(cpu_model="Xeon"))
+        run(tmp_path / "c", fake_launch(cpu_model="Xeon"))
     with pytest.raises(RequestError, match="more ranks than cores"):
-        run(tmp_path / "c", launch(cpu_model="EPYC", oversubscribed=True))
-    other = dataclasses.replace(launch(cpu_model="EPYC"), mpi_name="Other MPI 2")
+        run(tmp_path / "c", fake_launch(cpu_model="EPYC", crowded=True))
+    other = dataclasses.replace(fake_launch(cpu_model="EPYC"), mpi_name="Other MPI 2")
     with pytest.raises(RequestError, match="begun with Fake MPI 1; found now: Other MPI 2"):
         run(tmp_path / "c", other)
 
@@ -273,7 +249,7 @@ def asked_of_collectives(
     words = {"ranks": 2, "effects": ["probe"], "sizes_B": [8], "visits": 1, "budget_s": 0.05, **asked}
     plan = Plan.model_validate(words)
     campaign = Campaign.create(path, plan.model_dump())
-    outcome = measure(campaign, plan, launches or [launch()], Silent())
+    outcome = measure(campaign, plan, launches or [fake_launch()], Silent())
     return found, outcome, campaign
 
 
@@ -295,9 +271,9 @@ def test_what_is_asked_of_no_collective_does_not_end_a_campaign_of_points(
 def test_what_another_launch_measures_is_no_unknown_algorithm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = dataclasses.replace(launch(), only=("bcast", "adjust:3"))
+    alone = dataclasses.replace(fake_launch(), only=("bcast", "adjust:3"))
     words = {"operations": ["bcast"], "algorithms": ["adjust:3"], "rank_counts": [2]}
-    found, outcome, campaign = asked_of_collectives(tmp_path / "c", monkeypatch, launch(), alone, **words)
+    found, outcome, campaign = asked_of_collectives(tmp_path / "c", monkeypatch, fake_launch(), alone, **words)
     assert (found, outcome.failures) == (set(), [])
     assert {record.algorithm for record in campaign.records()} == {"adjust:3"}
 

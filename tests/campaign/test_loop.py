@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.campaign.fake_campaign import Silent, fake_launch
 
-from hockney.campaign.events import Progress
-from hockney.campaign.launch import Described, Launch
 from hockney.campaign.loop import MOST_FAILURES, Asking, Loop, Request, Running, Subject
 from hockney.campaign.plan import Launching
-from hockney.records.answers import Hello
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
-from hockney.records.journal import FailureLine, LaunchLine
-from hockney.records.record import Record
+from hockney.records.journal import FailureLine
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
-FAKE = Path(__file__).with_name("fake_runner.py")
 DEADLY, NO_MEMORY, CONSTRAINT = 100, 101, 102
 """Numbers at which the fake runner's effect dies or refuses."""
 
 
-class Quiet:
-    """A watcher that remembers what it is warned of."""
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    def progress(self, progress: Progress) -> None:
-        """Not asked for here."""
-
-    def measured(self, record: Record) -> None:
-        """Not asked for here."""
-
-    def warning(self, text: str) -> None:
-        self.warnings.append(text)
-
-
-def launch(*words: str) -> Launch:
-    def describe(_: Hello) -> Described:
-        return Described({(0, 1): "cache"}, False, 1, 2, LaunchLine(mpi={"kind": "fake"}), ["a word to the user"])
-
-    return Launch(
-        "default", "Fake MPI 1", [sys.executable, str(FAKE), *(words or ("good",))], {}, LaunchLine(), describe
-    )
+launch = partial(fake_launch, warnings=["a word to the user"])
 
 
 class Numbers:
@@ -78,8 +52,8 @@ class Numbers:
             self.seen.append((self.left.pop(0), "answered"))
 
 
-def loop(campaign: Campaign | None, time_s: float | None = None) -> tuple[Loop, Quiet]:
-    watcher = Quiet()
+def loop(campaign: Campaign | None, time_s: float | None = None) -> tuple[Loop, Silent]:
+    watcher = Silent()
     return Loop(campaign, Launching(ranks=2, time_limit_s=20.0), watcher, time_s), watcher
 
 

@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.campaign.fake_campaign import Silent, fake_launch, measured, plan, sizes
+from tests.campaign.fake_campaign import fake_launch, measured, plan, sizes
 
-from hockney.campaign.measure import run
 from hockney.campaign.work import Work
 from hockney.errors import RequestError
 from hockney.records.contents import read, unmeasured
-from hockney.records.folder import Campaign
 from hockney.report.findings import of_results
 from hockney.runner.inventory import inventory
 from hockney.runner.session import Session
 
 
 def test_a_campaign_brackets_the_switch_and_keeps_everything(tmp_path: Path) -> None:
-    campaign, outcome, watcher = measured(tmp_path / "c", plan(), fake_launch("good"))
+    campaign, outcome, watcher = measured(tmp_path / "c", plan())
     found = sizes(campaign)
     assert outcome.measured == len(found)
     assert outcome.failures == []
@@ -35,7 +33,7 @@ def test_a_campaign_brackets_the_switch_and_keeps_everything(tmp_path: Path) -> 
 
 
 def test_operations_keep_to_their_largest_size(tmp_path: Path) -> None:
-    campaign, _, _ = measured(tmp_path / "c", plan(operations=[]), fake_launch("good"))
+    campaign, _, _ = measured(tmp_path / "c", plan(operations=[]))
     assert {record.operation for record in campaign.records()} == {"pingpong", "bandwidth", "send_overhead"}
     assert max(sizes(campaign, operation="send_overhead")) == 64
     windows = {record.operation: record.window for record in campaign.records()}
@@ -45,7 +43,7 @@ def test_operations_keep_to_their_largest_size(tmp_path: Path) -> None:
 
 
 def test_several_launches_repeat_the_same_sizes(tmp_path: Path) -> None:
-    campaign, _, _ = measured(tmp_path / "c", plan(launches=3), fake_launch("good"))
+    campaign, _, _ = measured(tmp_path / "c", plan(launches=3))
     assert sizes(campaign, repetition=0) == sizes(campaign, repetition=1) == sizes(campaign, repetition=2)
     assert len(campaign.launches()) == 3
 
@@ -62,14 +60,14 @@ def test_launches_for_which_there_is_no_time_are_not_looked_at(
 
     monkeypatch.setattr(Work, "resume", counted)
     asked = plan(launches=10_000, time_s=1.0, sizes_B=[0, 8])
-    _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    _, outcome, _ = measured(tmp_path / "c", asked)
     # A second is over after a few hundred launches of a process each.
     assert 0 < len(looked_at) < 1000
     assert outcome.measured <= 2 * len(looked_at)
 
 
 def test_visits_of_a_point_lie_far_apart(tmp_path: Path) -> None:
-    campaign, _, _ = measured(tmp_path / "c", plan(visits=2, sizes_B=[0, 1, 2, 3]), fake_launch("good"))
+    campaign, _, _ = measured(tmp_path / "c", plan(visits=2, sizes_B=[0, 1, 2, 3]))
     order = [record.bytes for record in campaign.records()]
     assert sorted(order[:4]) == sorted(order[4:]) == [0, 1, 2, 3]
 
@@ -83,7 +81,7 @@ def test_ranks_found_on_one_processor_are_marked(tmp_path: Path) -> None:
     campaign, _, watcher = measured(tmp_path / "c", plan(sizes_B=[8]), fake_launch("shares"))
     assert [record.oversubscribed for record in campaign.records()] == [True]
     assert any("shared one processor" in text for text in watcher.warnings)
-    fine, _, _ = measured(tmp_path / "d", plan(sizes_B=[8]), fake_launch("good"))
+    fine, _, _ = measured(tmp_path / "d", plan(sizes_B=[8]))
     assert [record.oversubscribed for record in fine.records()] == [False]
 
 
@@ -92,14 +90,7 @@ def test_a_runner_that_dies_costs_the_point_in_flight(tmp_path: Path) -> None:
     campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 1, 2, 3, 4, 5]), fake_launch("dies", "2"))
     assert len(sizes(campaign)) == 4
     assert len(outcome.failures) == 2
-    assert sorted([*sizes(campaign), *(failure.bytes or 0 for failure in campaign.failures())]) == [
-        0,
-        1,
-        2,
-        3,
-        4,
-        5,
-    ]
+    assert sorted([*sizes(campaign), *(failure.bytes or 0 for failure in campaign.failures())]) == [*range(6)]
     assert "exit code 9" in outcome.failures[0]
 
 
@@ -132,7 +123,7 @@ def test_what_the_campaigns_time_ended_is_left_out_and_no_failure(tmp_path: Path
     assert sum("as the campaign's time was over" in text for text in watcher.warnings) == 1
     (told,) = unmeasured(campaign.records(), campaign.failures())
     assert line.left_out in told
-    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    campaign, outcome, _ = measured(tmp_path / "c", asked)
     assert outcome.is_whole
     assert set(sizes(campaign)) == {8, 64}
     assert unmeasured(campaign.records(), campaign.failures()) == []
@@ -174,7 +165,7 @@ def test_what_the_campaigns_time_ended_comes_last_in_the_next_run(tmp_path: Path
     asked = plan(operations=["bcast"], algorithms=["binomial", "lib:linear"], sizes_B=sizes_B, time_s=1.5)
     first, _, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "0"))
     hung = getattr(first.failures()[0].series, "algorithm", "")
-    again, _, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    again, _, _ = measured(tmp_path / "c", asked)
     order = list(dict.fromkeys(record.algorithm for record in again.records()))
     assert order[-1] == hung
 
@@ -182,12 +173,11 @@ def test_what_the_campaigns_time_ended_comes_last_in_the_next_run(tmp_path: Path
 @pytest.mark.usefixtures("impatient")
 def test_what_a_jobs_time_ended_goes_on_in_the_next(tmp_path: Path) -> None:
     asked = plan(sizes_B=[0, 8], time_limit_s=100.0, budget_s=0.05)
-    campaign = Campaign.create(tmp_path / "c", asked.model_dump())
-    outcome = run(campaign, asked, [fake_launch("hangs", "1")], Silent(), job_s=2.0)
+    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "1"), job_s=2.0)
     assert (outcome.measured, outcome.failures, outcome.job_is_over) == (1, [], True)
     assert outcome.why == "the job's time was over"
     assert "as the job's time was over" in campaign.failures()[0].left_out
-    outcome = run(campaign, asked, [fake_launch("good")], Silent(), job_s=60.0)
+    _, outcome, _ = measured(tmp_path / "c", asked, job_s=60.0)
     assert (outcome.measured, outcome.is_whole) == (1, True)
 
 
@@ -213,27 +203,26 @@ def test_launches_that_were_not_begun_are_left_out(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(Session, "close", slowly)
     asked = plan(launches=3, sizes_B=[0, 8], time_s=2.0, budget_s=0.02)
-    _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    _, outcome, _ = measured(tmp_path / "c", asked)
     assert (outcome.measured, outcome.left_out, outcome.is_whole) == (2, 4, False)
 
 
 def test_of_launches_that_are_not_reached_again_only_what_is_missing_is_left_out(tmp_path: Path) -> None:
     asked = plan(launches=3, sizes_B=[0, 8])
-    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    campaign, outcome, _ = measured(tmp_path / "c", asked)
     assert outcome.is_whole
     # Of the last launch a point is missing, and nobody wrote down that the campaign was whole.
     (campaign.path / "ended.json").unlink()
     lines = (campaign.path / "records.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (campaign.path / "records.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
-    outcome = run(campaign, asked, [fake_launch("good")], Silent(), job_s=0.0)
+    _, outcome, _ = measured(tmp_path / "c", asked, job_s=0.0)
     assert (outcome.measured, outcome.left_out, outcome.is_whole) == (0, 1, False)
 
 
 def test_a_whole_campaign_stays_whole_without_time(tmp_path: Path) -> None:
     asked = plan(launches=3)
-    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
-    assert outcome.is_whole
-    outcome = run(campaign, asked, [fake_launch("good")], Silent(), job_s=0.0)
+    assert measured(tmp_path / "c", asked)[1].is_whole
+    _, outcome, _ = measured(tmp_path / "c", asked, job_s=0.0)
     assert (outcome.measured, outcome.left_out, outcome.is_whole) == (0, 0, True)
 
 
@@ -290,7 +279,7 @@ def test_a_time_that_always_vanishes_is_no_failure_and_is_named_until_it_is_meas
     assert (outcome.measured, outcome.failures) == (4, [])
     gone = ["pingpong cache, 8 B: vanishes in the noise"]
     assert outcome.vanished == unmeasured(campaign.records(), campaign.failures()) == gone
-    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    campaign, outcome, _ = measured(tmp_path / "c", asked)
     assert sizes(campaign) == [0, 0, 8, 8, 64, 64]
     assert unmeasured(campaign.records(), campaign.failures()) == []
 
@@ -308,7 +297,7 @@ def test_a_time_that_vanished_is_named_where_the_budget_ends_before_the_next_vis
     # A failure ends the command with exit code 4.
     assert named in outcome.failures
     assert named in [text.partition(" (")[0] for text in watcher.warnings]
-    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    campaign, outcome, _ = measured(tmp_path / "c", asked)
     assert unmeasured(campaign.records(), campaign.failures()) == []
 
 
@@ -340,7 +329,7 @@ def test_what_failed_is_named_until_it_is_measured(tmp_path: Path) -> None:
     [told] = unmeasured(campaign.records(), campaign.failures())
     assert told.startswith("pingpong cache, 2000 B: ")
     assert "memory is free" in told
-    campaign, _, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    campaign, _, _ = measured(tmp_path / "c", asked)
     assert unmeasured(campaign.records(), campaign.failures()) == []
 
 
@@ -357,21 +346,21 @@ def test_a_variant_that_fails_leaves_the_other(tmp_path: Path) -> None:
 
 def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
     asked = plan()
-    campaign, _, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    campaign, _, _ = measured(tmp_path / "c", asked)
     whole = sizes(campaign)
     path = campaign.path / "records.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:5]) + lines[5][:40])
-    again, outcome, watcher = measured(tmp_path / "c", asked, fake_launch("good"))
+    again, outcome, watcher = measured(tmp_path / "c", asked)
     assert outcome.measured == len(whole) - 5
     assert sizes(again) == whole
     assert any("damaged line" in text for text in watcher.warnings)
-    _, nothing, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    _, nothing, _ = measured(tmp_path / "c", asked)
     assert nothing.measured == 0
 
 
 def test_resume_with_another_library_is_refused(tmp_path: Path) -> None:
-    measured(tmp_path / "c", plan(sizes_B=[8]), fake_launch("good"))
+    measured(tmp_path / "c", plan(sizes_B=[8]))
     other = dataclasses.replace(fake_launch("good"), mpi_name="Fake MPI 2")
     with pytest.raises(RequestError, match="begun with Fake MPI 1; found now: Fake MPI 2"):
         measured(tmp_path / "c", plan(sizes_B=[8, 16]), other)
@@ -379,11 +368,11 @@ def test_resume_with_another_library_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_operation_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="unknown operation 'pingpang'") as error:
-        measured(tmp_path / "c", plan(operations=["pingpang"]), fake_launch("good"))
+        measured(tmp_path / "c", plan(operations=["pingpang"]))
     assert "pingpong" in error.value.hint
 
 
 def test_a_locality_the_placement_lacks_lists_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="no pair of ranks has locality 'network'") as error:
-        measured(tmp_path / "c", plan(localities=["network"]), fake_launch("good"))
+        measured(tmp_path / "c", plan(localities=["network"]))
     assert "cache" in error.value.hint

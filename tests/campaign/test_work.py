@@ -63,11 +63,11 @@ def test_where_all_visits_disagree_an_eighth_or_thirty_are_further_ones(points: 
     made, sizes = all_disagreeing(points), list(range(1, points + 1))
     seen = work(*made, sizes_B=sizes)
     while (following := seen.next_point()) is not None:
-        assert seen.done_points() < 5 * points, "it does not end"
+        assert seen.visits.total() < 5 * points, "it does not end"
         made.append(visit(following[1], 1e-6))
         seen.add(made[-1])
     # Of 343 visits 43 are an eighth.
-    assert seen.done_points() == 3 * points + most
+    assert seen.visits.total() == 3 * points + most
     assert work(*made, sizes_B=sizes).next_point() is None, "resumed it makes no more"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, refused, succeeded
 from tests.runner.preload.programs import answer, compiled, hockney, launch_line
 
 from hockney.records import preload_table
@@ -51,16 +51,12 @@ def table(
 
 
 def told(*words: str | Path) -> Any:
-    code, out, err = outcome("tune", *words, "--json")
-    assert code == 0, out + err
-    return json.loads(out)
+    return json.loads(succeeded("tune", *words, "--json"))
 
 
-def refused(*words: str | Path) -> str:
+def refusal(*words: str | Path) -> str:
     """What it says and advises, with exit code 2."""
-    code, _, err = outcome("tune", *words)
-    assert code == 2, err
-    return " ".join(err.split())
+    return " ".join(refused("tune", *words).split())
 
 
 def test_rules_are_written_where_the_gain_is_beyond_its_interval(tmp_path: Path) -> None:
@@ -96,8 +92,7 @@ def test_what_no_library_has_taken_says_so(
 ) -> None:
     times = {("default", 0, 0): TIMES["default", 0, 0], (word, 0, 0): (50.0, 50.0, 50.0)}
     source = table(tmp_path / "t.csv", times, library)
-    code, out, _ = outcome("tune", source, "--for", target, "-o", tmp_path / "rules")
-    assert code == 0
+    out = succeeded("tune", source, "--for", target, "-o", tmp_path / "rules")
     assert said in " ".join(out.split())
     if target not in ("openmpi-json", "hockney"):
         assert said in (tmp_path / "rules").read_text()
@@ -201,7 +196,7 @@ def test_a_version_that_does_not_read_the_form(
 ) -> None:
     """What that library does read is named."""
     file = tmp_path / "rules"
-    complaint = refused(table(tmp_path / "t.csv", mpi=library), "--for", target, "-o", file)
+    complaint = refusal(table(tmp_path / "t.csv", mpi=library), "--for", target, "-o", file)
     assert said in complaint
     assert complaint.endswith(f"--for {others}")
     assert not file.exists()
@@ -221,7 +216,7 @@ def test_a_rule_that_a_version_cannot_express_is_left_out_and_named(tmp_path: Pa
     )
     old = {("default", 0, 0): TIMES["default", 0, 0], ("tuned:sparbit", 0, 0): (50.0, 50.0, 50.0)}
     source = table(tmp_path / "t.csv", old, "Open MPI 4.1.5", operation="allgather")
-    assert "an algorithm that rules of Open MPI's tuned" in refused(
+    assert "an algorithm that rules of Open MPI's tuned" in refusal(
         source, "--for", "openmpi-classic", "-o", tmp_path / "rules"
     )
 
@@ -235,7 +230,7 @@ def test_a_campaign_without_the_ranks_that_the_rules_would_cover(
     tmp_path: Path, measured: list[int], asked: str
 ) -> None:
     source = table(tmp_path / "t.csv", UNKNOWN, "Intel MPI 2021.18", measured)
-    said = refused(source, "--for", "intel-env", "-o", tmp_path / "rules", "--ranks", asked)
+    said = refusal(source, "--for", "intel-env", "-o", tmp_path / "rules", "--ranks", asked)
     assert f"bcast on {asked.partition(',')[0]} ranks was not measured, and cannot be predicted" in said
     assert "--rank-counts" in said
     assert not (tmp_path / "rules").exists()
@@ -276,14 +271,14 @@ def test_ranks_that_were_not_measured_are_chosen_by_the_model(tmp_path: Path) ->
 
 def test_a_machine_file_needs_ranks_and_a_library_whose_choice_is_known(tmp_path: Path) -> None:
     thin, file = MACHINES / "orfeo_thin.json", tmp_path / "rules"
-    assert "choose one: --where mpi=" in refused(thin, "--for", "openmpi-classic", "-o", file, "--ranks", "4")
+    assert "choose one: --where mpi=" in refusal(thin, "--for", "openmpi-classic", "-o", file, "--ranks", "4")
     where = ("--where", "mpi=Open MPI 4.1.1")
-    assert "--ranks 4,8" in refused(thin, "--for", "openmpi-classic", "-o", file, *where)
-    assert "by itself is not known" in refused(
+    assert "--ranks 4,8" in refusal(thin, "--for", "openmpi-classic", "-o", file, *where)
+    assert "by itself is not known" in refusal(
         thin, "--for", "hockney", "-o", file, "--ranks", "4", "--where", "mpi=Intel MPI"
     )
     two = MACHINES / "ci_2core.json"
-    assert "no messages between nodes" in refused(two, "--for", "hockney", "-o", file, "--ranks", "4")
+    assert "no messages between nodes" in refusal(two, "--for", "hockney", "-o", file, "--ranks", "4")
     assert not file.exists()
 
 
@@ -314,7 +309,7 @@ def test_from_a_machine_file_the_model_chooses_in_every_cell(tmp_path: Path) -> 
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    assert said in refused(table(tmp_path / "t.csv"), *words, "-o", tmp_path / "rules")
+    assert said in refusal(table(tmp_path / "t.csv"), *words, "-o", tmp_path / "rules")
 
 
 def test_times_under_several_settings_are_not_mixed(tmp_path: Path) -> None:
@@ -322,7 +317,7 @@ def test_times_under_several_settings_are_not_mixed(tmp_path: Path) -> None:
     more = table(tmp_path / "u.csv", mapping="core").read_text().splitlines()[1:]
     with source.open("a") as file:
         file.write("\n".join(more) + "\n")
-    said = refused(source, "--for", "openmpi-v2", "-o", tmp_path / "rules")
+    said = refusal(source, "--for", "openmpi-v2", "-o", tmp_path / "rules")
     assert "was measured with mapping" in said
     assert told(source, "--for", "openmpi-v2", "-o", tmp_path / "rules", "--where", "mapping=core")["rules"]
 
@@ -331,14 +326,13 @@ def test_times_without_a_default_or_a_rival_say_what_to_measure(tmp_path: Path) 
     for kept in ("default", "tuned:binomial"):
         times = {name: of_it for name, of_it in TIMES.items() if name[0] == kept}
         source = table(tmp_path / "t.csv", times)
-        assert "measure both" in refused(source, "--for", "openmpi-v2", "-o", tmp_path / "rules")
+        assert "measure both" in refusal(source, "--for", "openmpi-v2", "-o", tmp_path / "rules")
 
 
 def test_mpich_that_is_not_here_cannot_be_asked_for_its_selection(tmp_path: Path) -> None:
     times = {("default", 0, 0): TIMES["default", 0, 0], ("mpir:binomial", 0, 0): (50.0, 50.0, 50.0)}
     source = table(tmp_path / "t.csv", times, "MPICH 4.2.1")
-    code, _, err = outcome("tune", source, "--for", "mpich-json", "-o", tmp_path / "rules")
-    assert code == 3
+    err = refused("tune", source, "--for", "mpich-json", "-o", tmp_path / "rules", code=3)
     assert "where MPICH 4.2.1 is, the times do not say" in " ".join(err.split())
 
 
@@ -369,8 +363,7 @@ def test_what_a_user_must_know_stands_in_the_file_too(
 ) -> None:
     times = {("default", 0, 0): TIMES["default", 0, 0], (word, 0, 0): (50.0, 50.0, 50.0)}
     source, file = table(tmp_path / "t.csv", times, library, operation="allreduce"), tmp_path / "rules"
-    code, out, err = outcome("tune", source, "--for", target, "-o", file)
-    assert code == 0, err
+    out = succeeded("tune", source, "--for", target, "-o", file)
     assert said in " ".join(out.split())
     lines = [line for line in file.read_text().splitlines() if line.startswith("#")]
     assert said in " ".join(line.removeprefix("# ") for line in lines)

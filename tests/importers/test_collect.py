@@ -18,6 +18,7 @@ from hockney.errors import HockneyError, RequestError
 from hockney.importers import _collect
 from hockney.importers.base import Given, importers
 from hockney.records.folder import Campaign
+from hockney.records.table import HEADER
 from hockney.writing import NotWritten
 
 DATA = Path(__file__).parent / "data"
@@ -38,6 +39,11 @@ def allreduce(folder: Path, name: str, value: str) -> Path:
     return path
 
 
+def tidy(folder: Path, *rows: str) -> Path:
+    (folder / "t.csv").write_text("\n".join([",".join(HEADER), *rows, ""]))
+    return folder / "t.csv"
+
+
 def series(paths: list[Path], given: Given = NOTHING) -> dict[tuple[str, int], list[float]]:
     """(variant, repetition) → values in µs."""
     found: dict[tuple[str, int], list[float]] = {}
@@ -46,26 +52,23 @@ def series(paths: list[Path], given: Given = NOTHING) -> dict[tuple[str, int], l
     return found
 
 
-def counts(collection: _collect.Collection) -> list[int]:
-    """Records of each file."""
-    return [len(records) for _, records in collection.by_file()]
-
-
-def test_folders_are_configurations(tmp_path: Path) -> None:
-    latency(tmp_path, "x/tcp/osu/latency/out.txt", "9.00")
-    latency(tmp_path, "x/shm-xpmem/osu/latency/out.txt", "1.00")
-    assert series([tmp_path]) == {("tcp", 0): [9.0], ("shm-xpmem", 0): [1.0]}
-
-
-def test_names_that_differ_by_numbers_are_repetitions(tmp_path: Path) -> None:
-    latency(tmp_path, "imb/IMB_PingPong_2/job.out", "1.00")
-    latency(tmp_path, "imb/IMB_PingPong__1/job.out", "2.00")
-    assert series([tmp_path]) == {("", 0): [1.0], ("", 1): [2.0]}
-
-
-def test_names_that_differ_by_words_are_configurations(tmp_path: Path) -> None:
-    paths = [latency(tmp_path, "latency_tcp.txt", "9.00"), latency(tmp_path, "latency_shm.txt", "1.00")]
-    assert series(paths) == {("tcp", 0): [9.0], ("shm", 0): [1.0]}
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        # Folders are configurations.
+        (
+            ("x/tcp/osu/latency/out.txt", "x/shm-xpmem/osu/latency/out.txt"),
+            {("tcp", 0): [1], ("shm-xpmem", 0): [2]},
+        ),
+        # Names that differ by numbers are repetitions, by words configurations.
+        (("imb/IMB_PingPong_2/job.out", "imb/IMB_PingPong__1/job.out"), {("", 0): [1], ("", 1): [2]}),
+        (("latency_tcp.txt", "latency_shm.txt"), {("tcp", 0): [1], ("shm", 0): [2]}),
+    ],
+)
+def test_names_tell_configurations(
+    tmp_path: Path, values: tuple[str, str], told: dict[tuple[str, int], list[float]]
+) -> None:
+    assert series([latency(tmp_path, name, f"{place}.00") for place, name in enumerate(values, 1)]) == told
 
 
 def test_words_that_are_not_needed_are_left_out(tmp_path: Path) -> None:
@@ -98,10 +101,8 @@ def test_osu_and_imb_in_one_file(tmp_path: Path) -> None:
     path.write_text((DATA / "osu_latency_5.txt").read_text() + (DATA / "imb_rates.txt").read_text())
     collection = _collect.collect([path], Given())
     # 4 rows of OSU; IMB has 7 values as counted in test_imb.
-    assert dict(zip((file.format for file in collection.files), counts(collection), strict=True)) == {
-        "osu": 4,
-        "imb": 7,
-    }
+    counts = {file.format: len(records) for file, records in collection.by_file()}
+    assert counts == {"osu": 4, "imb": 7}
     assert [file.content.left_out() for file in collection.files] == [[], []]
 
 
@@ -122,9 +123,7 @@ def test_what_is_given_fills_but_never_overrides(tmp_path: Path) -> None:
 
 def test_a_forced_algorithm_is_of_the_collectives(tmp_path: Path) -> None:
     paths = [latency(tmp_path, "a.txt"), allreduce(tmp_path, "b.txt", "5.00")]
-    table = tmp_path / "t.csv"
-    head = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
-    table.write_text(f"{head}\ns,m,bcast,default,core,1,2,2,8,mean_over_ranks,1.0,0\n")
+    table = tidy(tmp_path, "s,m,bcast,default,core,1,2,2,8,mean_over_ranks,1.0,0")
     for algorithm, expected in (("tuned:ring", "tuned:ring"), ("", "default")):
         collection = _collect.collect([*paths, table], Given(algorithm=algorithm))
         found = {r.operation: r.algorithm for r in collection.records}
@@ -146,11 +145,7 @@ def test_a_copy_is_no_repetition(tmp_path: Path) -> None:
 
 
 def test_rows_repeated_in_a_table_are_kept_and_named(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    head = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
-    path.write_text(
-        f"{head}\ns,m,bcast,a,core,1,2,2,8,mean_over_ranks,1.0,0\ns,m,bcast,a,core,1,2,2,8,mean_over_ranks,2.0,0\n"
-    )
+    path = tidy(tmp_path, *(f"s,m,bcast,a,core,1,2,2,8,mean_over_ranks,{time_us},0" for time_us in (1.0, 2.0)))
     collection = _collect.collect([path], Given())
     (file,) = collection.files
     assert [(r.repetition, r.variant) for r in collection.records] == [(0, ""), (1, "")]
@@ -158,12 +153,9 @@ def test_rows_repeated_in_a_table_are_kept_and_named(tmp_path: Path) -> None:
 
 
 def test_a_repeated_row_takes_the_number_after_the_highest(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    head = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
     numbers = [(8, 0), (8, 0), (8, 1), (16, 0), (8, 7), (8, 7), (16, 1), (8, 3), (8, 3)]
     rows = [f"s,m,bcast,a,core,1,2,2,{size},mean_over_ranks,1.0,{number}" for size, number in numbers]
-    path.write_text("\n".join([head, *rows, ""]))
-    collection = _collect.collect([path], Given())
+    collection = _collect.collect([tidy(tmp_path, *rows)], Given())
     # Of 8 B: 0, again 0 → 1, then 1 is taken → 2, 7, again 7 → 8, 3 is free, again 3 → 9; of 16 B none repeats.
     assert [record.repetition for record in collection.records] == [0, 1, 2, 0, 7, 8, 1, 3, 9]
     assert "4 rows repeat" in collection.files[0].content.warnings[0]
@@ -293,20 +285,10 @@ FRAGMENTS = st.sampled_from(
             "# ( 2 groups of 2 processes each",
             "# Group 0: 0 1",
             "# ( 3 additional processes waiting",
-            "#----------",
+            "#" + "-" * 10,
         ),
-        *(
-            "8 1.50",
-            "8 10 1.50 5.30",
-            "0 8 10 1.50",
-            "1e9",
-            "1e999",
-            "99999999999999999999999",
-            "8 nan",
-            "8 1e999",
-            "8 " + "9" * 5000,
-            "9" * 5000 + " 1.00",
-        ),
+        *("8 1.50", "8 10 1.50 5.30", "0 8 10 1.50", "1e9", "1e999", "9" * 23, "8 nan", "8 1e999"),
+        *("8 " + "9" * 5000, "9" * 5000 + " 1.00"),
     ]
 )
 

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given as for_all
-from hypothesis import strategies as st
+from tests.importers import reading
+from tests.importers.reading import DATA, EXACT, columns
 
 from hockney.importers import imb as module
-from hockney.importers.base import Given, Imported, load_text
+from hockney.importers.base import Given, load_text
 
-# Printed decimals times a power of ten: equal up to one rounding.
-EXACT = 1e-14
-DATA = Path(__file__).parent / "data"
-
-
-def read_text(text: str, given: Given | None = None, path: Path = Path("f")) -> Imported:
-    assert module.recognises(path, text)
-    return module.read(path, text, given or Given())
-
-
-def read_file(path: Path, given: Given | None = None) -> Imported:
-    return read_text(load_text(path), given, path)
-
-
-def columns(imported: Imported, *names: str) -> list[Any]:
-    """One tuple of those fields per record."""
-    return [tuple(getattr(record, name) for name in names) for record in imported.records]
+read_text = partial(reading.read_text, module)
+read_file = partial(reading.read_file, module)
 
 
 def test_pingpong_and_pingping() -> None:
@@ -222,88 +208,14 @@ def test_last_integer_column_cannot_be_trusted_without_line_end() -> None:
     assert "cut short" in imported.warnings[0]
 
 
-TABLES = st.lists(
-    st.tuples(
-        st.sampled_from(["PingPong", "Uniband", "Sendrecv"]),
-        st.integers(1, 64).map(lambda pairs: 2 * pairs),
-        st.lists(
-            st.tuples(st.integers(0, 2**33), st.tuples(*[st.integers(1, 10**9)] * 4)), min_size=1, max_size=8
-        ),
-    ),
-    min_size=1,
-    max_size=3,
-)
-HEADERS = {
-    "PingPong": "t[usec] Mbytes/sec",
-    "Uniband": "Mbytes/sec Msg/sec",
-    "Sendrecv": "t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec",
-}
-NOISE = st.sampled_from(["", "", "srun: job 17 queued", "[n1:3] 2 more processes", "WARNING: 8 10 1.00 2.00"])
-Tables = list[tuple[str, int, list[tuple[int, tuple[int, ...]]]]]
-Expected = list[tuple[int, int, str, int]]
-
-
-@st.composite
-def rendered(draw: st.DrawFn) -> tuple[str, Expected]:
-    """IMB text with noise between its lines, and (ranks, size, statistic, hundredths) of each value in it."""
-    tables: Tables = draw(TABLES)
-    prefix = draw(st.sampled_from(["", "0: ", "[1,0]<stdout>:"]))
-    lines, expected = [], []
-    for name, ranks, rows in tables:
-        names = HEADERS[name].split()
-        lines += [
-            "#------------------",
-            f"# Benchmarking {name} ",
-            f"# #processes = {ranks} ",
-            "#------------------",
-        ]
-        lines.append(f"{'#bytes':>13}{'#repetitions':>13}" + "".join(f"{n:>13}" for n in names))
-        for size, numbers in rows:
-            cells = [
-                f"{n}" if c == "Msg/sec" else f"{n // 100}.{n % 100:02}"
-                for c, n in zip(names, numbers, strict=False)
-            ]
-            lines.append(f"{size:>13}{1000:>13}" + "".join(f" {cell:>12}" for cell in cells))
-            of = dict(zip(names, numbers, strict=False))
-            expected += [
-                (ranks, size, statistic, of[column] * (100 if column == "Msg/sec" else 1))
-                for column, statistic in WANTED[name]
-            ]
-    text = ""
-    for line in lines:
-        noise = draw(NOISE)
-        text += (noise + "\n" if noise else "") + prefix + line + "\n"
-    return text, expected
-
-
-WANTED = {
-    "PingPong": [("t[usec]", "one_way")],
-    "Uniband": [("Mbytes/sec", "bandwidth_B_per_s"), ("Msg/sec", "message_rate_per_s")],
-    "Sendrecv": [
-        ("t_max[usec]", "max_over_ranks"),
-        ("t_avg[usec]", "mean_over_ranks"),
-        ("t_min[usec]", "min_over_ranks"),
-    ],
-}
-
-
-def printed(text: str) -> Expected:
-    """What the importer reads, in hundredths of the printed unit."""
-    unit = {"bandwidth_B_per_s": 1e6, "message_rate_per_s": 1.0}
-    records = module.read(Path("f"), text, Given()).records
-    return [
-        (r.ranks or 0, r.bytes, r.statistic, round(r.value / unit.get(r.statistic, 1e-6) * 100)) for r in records
-    ]
-
-
-@for_all(rendered())
-def test_what_is_rendered_is_read_back(case: tuple[str, Expected]) -> None:
-    text, expected = case
-    assert printed(text) == expected
-
-
-@for_all(rendered(), st.data())
-def test_truncation_invents_nothing(case: tuple[str, Expected], choice: st.DataObject) -> None:
-    text, expected = case
-    found = printed(text[: choice.draw(st.integers(0, len(text)))])
-    assert found == expected[: len(found)]
+@pytest.mark.parametrize("name", ["imb_pingpong", "imb_rates", "imb_parallel", "imb_multi", "imb_collectives"])
+@pytest.mark.parametrize("prefix", ["", "0: ", "[1,0]<stdout>:"])
+def test_truncation_invents_nothing(name: str, prefix: str) -> None:
+    """And lines of others between those of the benchmark do not, either."""
+    lines = load_text(DATA / f"{name}.txt").split("\n")
+    text = "".join(f"{prefix}{line}\nWARNING: 8 10 1.00 2.00\n" for line in lines)
+    whole = [record.model_dump(exclude={"origin"}) for record in read_file(DATA / f"{name}.txt").records]
+    for cut in range(0, len(text) + 1, 7):
+        kept = module.read(Path("f"), text[:cut] + "\n" * (cut > len(text) - 7), Given()).records
+        assert [record.model_dump(exclude={"origin"}) for record in kept] == whole[: len(kept)]
+    assert len(kept) == len(whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,16 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
+from tests.importers import reading
+from tests.importers.reading import DATA, EXACT, columns
 
 from hockney.errors import RequestError
 from hockney.importers import _collect
 from hockney.importers import nccl_tests as module
-from hockney.importers.base import Given, Imported, load_text
+from hockney.importers.base import Given, load_text
 
-# Printed decimals times a power of ten: equal up to one rounding.
-EXACT = 1e-14
-DATA = Path(__file__).parent / "data"
+read_text = partial(reading.read_text, module)
+
 HEAD = "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 2\n"
 COLUMNS = f"#       size         count      type   redop    root{2 * '     time   algbw   busbw #wrong'}\n"
 ROW = "1024  256  float  sum  -1  12.5  0.08  0.16  0  11.5  0.09  0.17  0\n"
@@ -30,17 +32,6 @@ def device(rank: int, host: str = "n1", group: int = 0) -> str:
 
 def devices(number: int) -> str:
     return "".join(device(rank) for rank in range(number))
-
-
-def read_text(text: str, name: str = "f", given: Given | None = None) -> Imported:
-    path = Path(name)
-    assert module.recognises(path, text)
-    return module.read(path, text, given or Given())
-
-
-def columns(imported: Imported, *names: str) -> list[Any]:
-    """One tuple of those fields per record."""
-    return [tuple(getattr(record, name) for name in names) for record in imported.records]
 
 
 def test_a_printed_table() -> None:
@@ -86,27 +77,27 @@ def test_whole_vectors_and_blocks(program: str, operation: str, size_B: int) -> 
 
 def test_ranks_that_contradict_the_sizes() -> None:
     text = HEAD + COLUMNS + ROW
-    imported = read_text(text, "all_gather_perf.txt", Given(ranks=3))
+    imported = read_text(text, Given(ranks=3), path="all_gather_perf.txt")
     assert imported.records == []
     assert "does not fit 3 ranks" in imported.warnings[0]
     # Without any ranks the elements of a block still say its size.
-    assert {(r.bytes, r.ranks) for r in read_text(text, "all_gather_perf.txt").records} == {(1024, None)}
+    assert {(r.bytes, r.ranks) for r in read_text(text, path="all_gather_perf.txt").records} == {(1024, None)}
 
 
 def test_the_file_may_be_named_after_the_program() -> None:
     text = HEAD + COLUMNS + ROW
-    assert {r.operation for r in read_text(text, "reduce-scatter_8gpu.log", Given(ranks=1)).records} == {
+    assert {r.operation for r in read_text(text, Given(ranks=1), path="reduce-scatter_8gpu.log").records} == {
         "reduce_scatter"
     }
-    unknown = read_text(text, "job.17.out")
+    unknown = read_text(text, path="job.17.out")
     assert unknown.records == []
     assert "name the file after its program" in unknown.not_imported[0]
-    assert "hypercube" in read_text(text, "hypercube_perf.txt").not_imported[0]
+    assert "hypercube" in read_text(text, path="hypercube_perf.txt").not_imported[0]
 
 
 def test_wrong_results_are_failures() -> None:
     text = HEAD + devices(2) + COLUMNS + ROW.replace("0.17  0", "0.17  1e+03")
-    imported = read_text(text, "all_reduce_perf.txt")
+    imported = read_text(text, path="all_reduce_perf.txt")
     assert [r.variant for r in imported.records] == [""]
     assert imported.warnings[0].startswith("all_reduce_perf.txt:5: left out")
     assert "1000 wrong elements" in imported.warnings[0]
@@ -114,7 +105,7 @@ def test_wrong_results_are_failures() -> None:
 
 def test_unchecked_results() -> None:
     text = HEAD + COLUMNS + ROW.replace("  0  11", "  N/A  11")
-    assert [r.verified for r in read_text(text, "all_reduce_perf.txt").records] == [None, True]
+    assert [r.verified for r in read_text(text, path="all_reduce_perf.txt").records] == [None, True]
 
 
 @pytest.mark.parametrize(("verdict", "verified"), [("0 OK", True), ("3 FAILED", False)])
@@ -122,20 +113,20 @@ def test_releases_that_print_the_largest_error(verdict: str, verified: bool) -> 
     columns = COLUMNS.replace("#wrong", "error").replace("    root", "")
     row = "1024  256  float  sum  12.5  0.08  0.16  2e-07  11.5  0.09  0.17  4e-07\n"
     text = HEAD + columns + row + f"# Out of bounds values : {verdict}\n"
-    imported = read_text(text, "all_reduce_perf.txt")
+    imported = read_text(text, path="all_reduce_perf.txt")
     assert [r.verified for r in imported.records] == [verified] * 2
     assert (imported.warnings == []) == verified
 
 
 def test_what_else_tells_points_apart() -> None:
     row = ROW.replace("float  sum  -1", "half  max  3").replace("  256  ", "  512  ")
-    (first, second) = read_text(HEAD + COLUMNS + row, "reduce_perf.txt").records
+    (first, second) = read_text(HEAD + COLUMNS + row, path="reduce_perf.txt").records
     assert (first.variant, second.variant) == ("half, max, root 3", "half, max, root 3, in place")
 
 
 def test_groups_of_a_split_run() -> None:
     text = HEAD + "".join(device(rank, group=rank % 2) for rank in range(4)) + COLUMNS + ROW
-    assert {(r.ranks, r.nodes, r.variant) for r in read_text(text, "all_reduce_perf").records} == {
+    assert {(r.ranks, r.nodes, r.variant) for r in read_text(text, path="all_reduce_perf").records} == {
         (2, None, "2 groups at once"),
         (2, None, "2 groups at once, in place"),
     }
@@ -143,11 +134,11 @@ def test_groups_of_a_split_run() -> None:
 
 def test_a_list_of_devices_that_was_cut() -> None:
     text = HEAD + devices(2) + "...\n" + COLUMNS + ROW
-    assert {r.ranks for r in read_text(text, "all_reduce_perf").records} == {None}
+    assert {r.ranks for r in read_text(text, path="all_reduce_perf").records} == {None}
 
 
 def test_aggregated_iterations_are_one_sample() -> None:
-    assert {r.batch for r in read_text(HEAD + COLUMNS + ROW, "all_reduce_perf").records} == {40}
+    assert {r.batch for r in read_text(HEAD + COLUMNS + ROW, path="all_reduce_perf").records} == {40}
 
 
 def test_per_iteration_columns_and_time_stamps() -> None:
@@ -155,7 +146,7 @@ def test_per_iteration_columns_and_time_stamps() -> None:
     columns = f"#  size  count  type  redop  root  {part}  {part}  timestamp\n"
     row = "1024 256 float sum -1 12.5 0.1 0.2 0 12.0 13.0 13.0 1.5 11.5 0.1 0.2 0 11.0 12.0 12.0 1.4"
     row += " 2026-07-01 10:00:00\n"
-    imported = read_text(HEAD + columns + row, "all_reduce_perf")
+    imported = read_text(HEAD + columns + row, path="all_reduce_perf")
     assert [r.value for r in imported.records] == pytest.approx([12.5e-6, 11.5e-6], rel=EXACT)
     assert imported.warnings == []
 
@@ -163,20 +154,20 @@ def test_per_iteration_columns_and_time_stamps() -> None:
 def test_a_short_row_before_a_time_stamp_is_named() -> None:
     columns = COLUMNS.replace("\n", "  timestamp\n")
     rows = ROW.replace("\n", " 2026-07-01 10:00:00\n") + "1024 256"
-    imported = read_text(HEAD + columns + rows, "all_reduce_perf")
+    imported = read_text(HEAD + columns + rows, path="all_reduce_perf")
     assert len(imported.records) == 2
     assert "the file ends inside this line" in imported.warnings[0]
 
 
 def test_a_table_that_is_left_out_is_not_called_unverified() -> None:
     columns = COLUMNS.replace("#wrong", "error")
-    imported = read_text(HEAD + columns + ROW + "# Out of bounds values : 3 FAILED\n", "foo_perf.txt")
+    imported = read_text(HEAD + columns + ROW + "# Out of bounds values : 3 FAILED\n", path="foo_perf.txt")
     assert imported.warnings == []
     assert "is not imported: it is an unknown program; known are " in imported.not_imported[0]
 
 
 def test_time_of_the_launching_cpu_is_no_duration() -> None:
-    imported = read_text(HEAD + COLUMNS.replace("    time", " cputime") + ROW, "all_reduce_perf")
+    imported = read_text(HEAD + COLUMNS.replace("    time", " cputime") + ROW, path="all_reduce_perf")
     assert imported.records == []
     assert "CPU that launches" in imported.not_imported[0]
 
@@ -202,7 +193,7 @@ def test_commands_between_the_tables_name_the_programs() -> None:
     """Releases that do not print their name, in the output of a script that prints its commands."""
     table = HEAD + COLUMNS + ROW + "# Out of bounds values : 0 OK\n# Avg bus bandwidth : 0.16\n"
     text = "".join(f"+ ./build/{name}_perf -b 1K\n{table}" for name in ("all_reduce", "broadcast"))
-    assert [r.operation for r in read_text(text, "reduce_perf").records] == ["allreduce"] * 2 + ["bcast"] * 2
+    assert [r.operation for r in read_text(text, path="reduce_perf").records] == ["allreduce"] * 2 + ["bcast"] * 2
 
 
 @pytest.mark.parametrize(
@@ -217,17 +208,17 @@ def test_commands_between_the_tables_name_the_programs() -> None:
     ],
 )
 def test_a_damaged_row_is_named(row: str) -> None:
-    imported = read_text(HEAD + COLUMNS + ROW + row + "\n", "all_reduce_perf")
+    imported = read_text(HEAD + COLUMNS + ROW + row + "\n", path="all_reduce_perf")
     assert {r.bytes for r in imported.records} == {1024}
     assert imported.warnings[0].startswith("all_reduce_perf:4: ")
 
 
 def test_cut_ends() -> None:
     text = HEAD + COLUMNS + ROW + ROW.replace("1024", "2048").rstrip("\n")
-    imported = read_text(text, "all_reduce_perf")
+    imported = read_text(text, path="all_reduce_perf")
     assert {r.bytes for r in imported.records} == {1024}
     assert "cut short" in imported.warnings[0]
-    assert "no results" in read_text(HEAD + COLUMNS, "all_reduce_perf").warnings[0]
+    assert "no results" in read_text(HEAD + COLUMNS, path="all_reduce_perf").warnings[0]
 
 
 def json_file(**changes: Any) -> dict[str, Any]:
@@ -392,4 +383,4 @@ def test_no_text_is_a_defect(pieces: list[str], name: str) -> None:
 def test_the_line_of_units_is_believed(unit: str, time_s: float) -> None:
     units = f"#   (B)    (elements)                ({unit})  (GB/s)  (GB/s)            ({unit})  (GB/s)  (GB/s)\n"
     text = HEAD + devices(2) + COLUMNS + units + ROW
-    assert read_text(text, "all_reduce_perf.txt").records[0].value == pytest.approx(time_s, rel=1e-12)
+    assert read_text(text, path="all_reduce_perf.txt").records[0].value == pytest.approx(time_s, rel=1e-12)

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
+from tests.importers import reading
+from tests.importers.reading import DATA, EXACT, columns
 
 from hockney.importers import osu as module
-from hockney.importers.base import Given, Imported, load_text
+from hockney.importers.base import Given, Imported
 
-# Printed decimals times a power of ten: equal up to one rounding.
-EXACT = 1e-14
-DATA = Path(__file__).parent / "data"
-
-
-def read_text(text: str, given: Given | None = None, path: Path = Path("f")) -> Imported:
-    assert module.recognises(path, text)
-    return module.read(path, text, given or Given())
-
-
-def read_file(path: Path, given: Given | None = None) -> Imported:
-    return read_text(load_text(path), given, path)
-
-
-def columns(imported: Imported, *names: str) -> list[Any]:
-    """One tuple of those fields per record."""
-    return [tuple(getattr(record, name) for name in names) for record in imported.records]
+read_text = partial(reading.read_text, module)
+read_file = partial(reading.read_file, module)
 
 
 def values(imported: Imported) -> dict[tuple[int, str], float]:
@@ -126,14 +113,11 @@ def test_reduce_scatter_prints_the_whole_vector() -> None:
     ("title", "operation"),
     [
         ("Broadcast", "bcast"),
-        ("Scatter", "scatter"),
-        ("Gather", "gather"),
-        ("Reduce", "reduce"),
-        ("Allreduce", "allreduce"),
-        ("Allgather", "allgather"),
         ("All-to-All Personalized Exchange", "alltoall"),
-        ("Reduce_scatter", "reduce_scatter"),
-        ("Barrier", "barrier"),
+        *(
+            (n.title(), n)
+            for n in ["scatter", "gather", "reduce", "allreduce", "allgather", "barrier", "reduce_scatter"]
+        ),
     ],
 )
 def test_every_collective_with_and_without_f(title: str, operation: str, full: bool) -> None:
@@ -201,21 +185,10 @@ def test_printed_zeros() -> None:
 
 
 @pytest.mark.parametrize(
-    "row",
-    [
-        "8    nan",
-        "8   1e999",
-        "8   " + "9" * 400,
-        "8   ٣.٠٠",
-        "8    1.0e",
-        "8   1.05[n1:1] WARNING",
-        "8",
-        "8   1.00   2.00",
-        "8 -1.00",
-    ],
+    "cells", ["nan", "1e999", "9" * 400, "٣.٠٠", "1.0e", "1.05[n1:1] WARNING", "", "1.00   2.00", "-1.00"]
 )
-def test_a_damaged_row_is_named(row: str) -> None:
-    imported = read_text(f"# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n4   1.00\n{row}\n")
+def test_a_damaged_row_is_named(cells: str) -> None:
+    imported = read_text(f"# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n4   1.00\n8   {cells}\n")
     assert [r.bytes for r in imported.records] == [4]
     assert imported.warnings[0].startswith("f:4: ")
 
@@ -233,14 +206,7 @@ def test_last_line_without_its_end(last: str, kept: bool) -> None:
 SIZES = st.lists(st.integers(0, 2**33), min_size=1, max_size=12, unique=True).map(sorted)
 HUNDREDTHS = st.integers(1, 10**9)
 NOISE = st.sampled_from(
-    [
-        "",
-        "slurmstepd: warning: 4 7.00",
-        "[n1:3] 2 more processes have sent help",
-        "WARNING: 8 1.00",
-        "----",
-        "libfoo",
-    ]
+    ["", "slurmstepd: warning: 4 7.00", "[n1:3] 2 more processes have sent help", "WARNING: 8 1.00", "libfoo"]
 )
 PREFIXES = st.sampled_from(["", "0: ", "[1,0]<stdout>:", "[0] ", "node-17: "])
 

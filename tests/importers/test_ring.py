@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.importers import reading
+from tests.importers.reading import DATA
 
 from hockney.errors import RequestError
 from hockney.importers import _collect
 from hockney.importers import ring as module
 from hockney.importers._summary import summary
-from hockney.importers.base import Given, Imported, load_text
+from hockney.importers.base import Given, load_text
 from hockney.records.contents import read as read_contents
 
-DATA = Path(__file__).parent / "data"
-
-
-def read_text(text: str, given: Given | None = None) -> Imported:
-    assert module.recognises(Path("f"), text)
-    return module.read(Path("f"), text, given or Given())
+read_text = partial(reading.read_text, module)
 
 
 def test_wall_times_of_one_ring() -> None:

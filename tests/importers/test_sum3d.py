@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 
 import pytest
+from tests.importers import reading
+from tests.importers.reading import DATA
 
 from hockney.importers import sum3d as module
-from hockney.importers.base import Given, Imported, load_text
+from hockney.importers.base import load_text
 
-DATA = Path(__file__).parent / "data"
-
-
-def read_text(text: str) -> Imported:
-    assert module.recognises(Path("f"), text)
-    return module.read(Path("f"), text, Given())
+read_text = partial(reading.read_text, module)
 
 
 def test_a_printed_table() -> None:

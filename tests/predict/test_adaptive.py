@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.campaign.test_collectives import measured, plan, points
+from tests.campaign.fake_campaign import measured
+from tests.campaign.test_collectives import plan, points
 from tests.command_line import run_hockney
 
 from hockney.predict.adaptive import Adaptive
@@ -20,40 +21,40 @@ EVERYTHING = 2 * len(RANKS) * len(SIZES)
 
 def test_fewer_points_and_the_step_is_found(tmp_path: Path) -> None:
     """`stepped` is as fast as `binomial` up to 40 ranks and 40 µs slower above."""
-    campaign, outcome, _ = measured(tmp_path / "c", plan(adaptive=True, **ASKED), Adaptive)
+    campaign, outcome, _ = measured(tmp_path / "c", plan(adaptive=True, **ASKED), chooser=Adaptive)
     found = points(campaign)
     assert outcome.left_out == 0
     assert outcome.failures == []
     assert len(found) < EVERYTHING / 2
     # What is decided above 40 ranks was looked at there.
     assert any(name == "stepped" and ranks is not None and ranks > 40 for _, name, ranks, _ in found)
-    whole, _, _ = measured(tmp_path / "whole", plan(**ASKED), Adaptive)
+    whole, _, _ = measured(tmp_path / "whole", plan(**ASKED), chooser=Adaptive)
     assert len(points(whole)) == EVERYTHING
 
 
 def test_a_settled_campaign_has_nothing_left_when_it_is_resumed(tmp_path: Path) -> None:
     asked = plan(adaptive=True, **ASKED)
-    campaign, _, _ = measured(tmp_path / "c", asked, Adaptive)
+    campaign, _, _ = measured(tmp_path / "c", asked, chooser=Adaptive)
     before = points(campaign)
-    again, outcome, _ = measured(tmp_path / "c", asked, Adaptive)
+    again, outcome, _ = measured(tmp_path / "c", asked, chooser=Adaptive)
     assert outcome.measured == 0
     assert points(again) == before
 
 
 def test_an_interrupted_campaign_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     asked = plan(adaptive=True, **ASKED)
-    whole, _, _ = measured(tmp_path / "whole", asked, Adaptive)
+    whole, _, _ = measured(tmp_path / "whole", asked, chooser=Adaptive)
     lines = (tmp_path / "whole" / "records.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     cut = Campaign.create(tmp_path / "cut", asked.model_dump())
     # After the corners, three for each algorithm and four records a point.
     (cut.path / "records.jsonl").write_text("".join(lines[: 4 * 6]), encoding="utf-8")
-    resumed, outcome, _ = measured(tmp_path / "cut", asked, Adaptive)
+    resumed, outcome, _ = measured(tmp_path / "cut", asked, chooser=Adaptive)
     assert outcome.measured == len(points(whole)) - 6
     assert points(resumed) == points(whole)
 
 
 def test_a_later_launch_repeats_what_the_first_one_chose(tmp_path: Path) -> None:
-    campaign, _, _ = measured(tmp_path / "c", plan(adaptive=True, launches=2, **ASKED), Adaptive)
+    campaign, _, _ = measured(tmp_path / "c", plan(adaptive=True, launches=2, **ASKED), chooser=Adaptive)
     chosen = [
         {(r.algorithm, r.ranks, r.bytes) for r in campaign.records() if r.repetition == launch}
         for launch in (0, 1)
@@ -63,20 +64,20 @@ def test_a_later_launch_repeats_what_the_first_one_chose(tmp_path: Path) -> None
 
 def test_an_algorithm_without_a_rival_is_measured_whole(tmp_path: Path) -> None:
     campaign, _, _ = measured(
-        tmp_path / "c", plan(**{**ASKED, "algorithms": ["binomial"]}, adaptive=True), Adaptive
+        tmp_path / "c", plan(**{**ASKED, "algorithms": ["binomial"]}, adaptive=True), chooser=Adaptive
     )
     assert len(points(campaign)) == EVERYTHING / 2
 
 
 def test_an_algorithm_that_refuses_does_not_stop_the_others(tmp_path: Path) -> None:
     asked = plan(**{**ASKED, "algorithms": ["binomial", "stepped", "lib:choosy"]}, adaptive=True)
-    campaign, outcome, _ = measured(tmp_path / "c", asked, Adaptive)
+    campaign, outcome, _ = measured(tmp_path / "c", asked, chooser=Adaptive)
     assert outcome.failures == []
     assert {name for _, name, _, _ in points(campaign)} == {"binomial", "stepped"}
 
 
 def test_core_seconds_are_elapsed_seconds_times_ranks_once_a_point(tmp_path: Path) -> None:
-    campaign, _, _ = measured(tmp_path / "c", plan(**ASKED), Adaptive)
+    campaign, _, _ = measured(tmp_path / "c", plan(**ASKED), chooser=Adaptive)
     by_visit: dict[str, list[float]] = {}
     for record in campaign.records():
         by_visit.setdefault(record.visit, []).append(record.core_seconds or 0.0)

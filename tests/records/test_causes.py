@@ -15,30 +15,16 @@ from hockney.records.visits import ranks_of
 
 FAST_S, SLOW_S = 0.16e-6, 0.42e-6
 SPAN_S = 0.5
-USUAL = {
-    "waited_s": 0.005,
-    "stolen_s": 0.005,
-    "siblings_busy_s": 0.05,
-    "involuntary_switches": 6,
-    "migrations": 2,
-    "frequency_Hz": 3e9,
-}
+CAUSED = [cause.field for cause in CAUSES]
+USUAL = dict(zip(CAUSED, (0.005, 0.005, 0.05, 6, 2, 3e9), strict=True))
 """What a visit of half a second has, but for noise."""
-PLANTED = {
-    "waited_s": 0.1,
-    "stolen_s": 0.1,
-    "siblings_busy_s": 0.4,
-    "involuntary_switches": 60,
-    "migrations": 20,
-    "frequency_Hz": 2e9,
-}
-SLOW_IS_RARE = (
-    Level(FAST_S, 0.9 * FAST_S, 1.1 * FAST_S, 0.8, 50),
-    Level(SLOW_S, 0.9 * SLOW_S, 1.1 * SLOW_S, 0.2, 20),
-)
-SLOW_IS_COMMON = (
-    Level(FAST_S, 0.9 * FAST_S, 1.1 * FAST_S, 0.2, 20),
-    Level(SLOW_S, 0.9 * SLOW_S, 1.1 * SLOW_S, 0.8, 50),
+PLANTED = dict(zip(CAUSED, (0.1, 0.1, 0.4, 60, 20, 2e9), strict=True))
+SLOW_IS_RARE, SLOW_IS_COMMON = (
+    (
+        Level(FAST_S, 0.9 * FAST_S, 1.1 * FAST_S, 1 - share, 50),
+        Level(SLOW_S, 0.9 * SLOW_S, 1.1 * SLOW_S, share, 20),
+    )
+    for share in (0.2, 0.8)
 )
 
 

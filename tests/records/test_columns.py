@@ -25,18 +25,8 @@ FIXED: dict[str, Any] = {
 }  # fmt: skip
 VALUES = {"value", "low", "high", "quantiles", "samples", "sample_roots", "elapsed_s", "core_seconds"}
 HOW = {
-    *(
-        "clock_error_s",
-        "late",
-        "visit",
-        "batch",
-        "disturbed",
-        "disturbed_at",
-        "stop",
-        "selection",
-        "selection_why",
-    ),
-    *("verified", "launch", "time", "origin"),
+    *("clock_error_s", "late", "visit", "batch", "disturbed", "disturbed_at", "stop", "selection"),
+    *("selection_why", "verified", "launch", "time", "origin"),
     *Bracketed.model_fields,
 }
 OTHER: dict[str, Any] = {

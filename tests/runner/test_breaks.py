@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.runner.sessions import start
 
 from hockney.runner.breaks import (
     CELL,
@@ -18,12 +18,7 @@ from hockney.runner.breaks import (
     eager_limits_B,
     largest_plain_copy_B,
 )
-from hockney.runner.build import runner_binary
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.session import Session
-
-LIMIT_S = 120.0
 
 OPENMPI_5 = {"btl_sm_eager_limit": "4096", "btl_vader_eager_limit": "4096", "btl_tcp_eager_limit": "65536"}
 
@@ -183,9 +178,7 @@ def test_without_proc_nothing_is_said(tmp_path: Path) -> None:
 
 
 def test_the_library_states_what_breaks_are_read_from(mpi: Mpi) -> None:
-    more = len(os.sched_getaffinity(0)) < 2
-    argv, environment = command(mpi, LaunchRequest(ranks=2, oversubscribe=more))
-    with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as session:
+    with start(mpi) as session:
         settings = session.hello.settings
     stated = breaks_B(mpi.kind, mpi.version, settings).get("shared_memory", [])
     if mpi.kind == "mpich":

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.runner.preload.programs import compiled
+from tests.runner.sessions import bcast, start
 from tests.runner.test_kernels import ask
 
-from hockney.runner.build import runner_binary
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.session import Session
 
 MOST = 16
 """Messages of a burst (cpp/runner/pair.cpp, collective/group.hpp)."""
@@ -59,9 +57,7 @@ NOTES_BURSTS_OF_ALL = NOTES_BURSTS.replace(
 
 def test_batches_of_fast_messages_begin_with_bursts_of_many_lengths(mpi: Mpi, tmp_path: Path) -> None:
     library = compiled(mpi, tmp_path, NOTES_BURSTS, "-shared", "-fPIC")
-    argv, environment = command(mpi, LaunchRequest(ranks=2))
-    words = ["env", f"LD_PRELOAD={library}", f"BURSTS={tmp_path}", str(runner_binary(mpi))]
-    with Session([*argv, *words], {**mpi.environment, **environment}, 120.0) as session:
+    with start(mpi, 2, "env", f"LD_PRELOAD={library}", f"BURSTS={tmp_path}") as session:
         batches = {}
         for size_B, cache in ((512, "warm"), (1024, "off"), (4 << 20, "warm")):
             answer = ask(session, "pingpong", size_B, cache=cache)
@@ -80,19 +76,11 @@ def test_batches_of_fast_messages_begin_with_bursts_of_many_lengths(mpi: Mpi, tm
 
 def test_blocks_of_fast_collectives_begin_with_bursts_of_many_lengths(mpi: Mpi, tmp_path: Path) -> None:
     library = compiled(mpi, tmp_path, NOTES_BURSTS_OF_ALL, "-shared", "-fPIC")
-    argv, environment = command(mpi, LaunchRequest(ranks=2))
-    words = ["env", f"LD_PRELOAD={library}", f"BURSTS={tmp_path}", str(runner_binary(mpi))]
-    with Session([*argv, *words], {**mpi.environment, **environment}, 120.0) as session:
-        request: dict[str, object] = {
-            "operation": "bcast",
-            "algorithm": "default",
-            "ranks": 2,
-            "root": 0,
-            "rotate": 0,
-        }
-        request |= {"bytes": 64, "segment_B": 0, "radix": 0, "cache": "warm", "start": "window"}
+    with start(mpi, 2, "env", f"LD_PRELOAD={library}", f"BURSTS={tmp_path}") as session:
         # Nothing but the count of repetitions, 1,024 in blocks of 64, ends it.
-        answer = session.collective(60.0, **request, budget_s=0.5, tolerance=1e-9, least_samples=1000)
+        answer = session.collective(
+            60.0, **bcast("default", 64), budget_s=0.5, tolerance=1e-9, least_samples=1000
+        )
         assert answer.verified
     bursts = [tuple(map(int, line.split())) for line in (tmp_path / "0").read_text().splitlines()]
     assert {size_B for size_B, _ in bursts} == {1024}

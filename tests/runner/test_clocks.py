@@ -6,11 +6,9 @@ from pathlib import Path
 
 from tests.capabilities import needs_two_cpus
 from tests.runner.preload.programs import compiled
+from tests.runner.sessions import bcast, start
 
-from hockney.runner.build import runner_binary
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.session import Session
 
 SHIFT_S = 1e-3
 """A thousand broadcasts of eight bytes long."""
@@ -45,23 +43,12 @@ int clock_gettime(clockid_t which, struct timespec* now) {
 @needs_two_cpus
 def test_an_offset_between_clocks_of_one_host_is_no_part_of_a_time(mpi: Mpi, tmp_path: Path) -> None:
     library = compiled(mpi, tmp_path, SHIFTS_THE_CLOCK, "-shared", "-fPIC", "-ldl")
-    argv, environment = command(mpi, LaunchRequest(ranks=2, bind_to="core"))
-    words = ["env", f"LD_PRELOAD={library}", str(runner_binary(mpi))]
     times_s = []
-    with Session([*argv, *words], {**mpi.environment, **environment}, 120.0) as session:
+    with start(mpi, 2, "env", f"LD_PRELOAD={library}") as session:
         for _ in range(5):
             answer = session.collective(
                 60.0,
-                operation="bcast",
-                algorithm="binomial",
-                ranks=2,
-                root=0,
-                rotate=0,
-                bytes=8,
-                segment_B=0,
-                radix=0,
-                cache="warm",
-                start="window",
+                **bcast("binomial", 8),
                 budget_s=0.05,
                 tolerance=0.01,
                 least_samples=30,

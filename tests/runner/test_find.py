@@ -95,22 +95,33 @@ def test_kind_version_and_standard(
     assert (mpi.kind, mpi.version, mpi.standard, mpi.launcher_kind) == (kind, version, standard, launcher)
 
 
-def test_a_wrapper_that_fails_gives_its_last_error_line(empty: Path, script: Make) -> None:
-    message = "mpi.c:3:10: fatal error: mpi.h: No such file\n    3 | #include <mpi.h>\ncompilation terminated."
-    wrapper = script(empty / "mpicc", message, code=1, to=2)
-    with pytest.raises(EnvironmentLack, match=r"fatal error: mpi\.h") as caught:
+@pytest.mark.parametrize(
+    ("name", "text", "code", "said", "hint"),
+    [
+        (
+            "mpicc",
+            "mpi.c:3:10: fatal error: mpi.h: No such file\n 3 | #include <mpi.h>\ncompilation terminated.",
+            1,
+            r"mpicc fails.*fatal error: mpi\.h",
+            "try ",
+        ),
+        (
+            "mpicc",
+            "-----\nThe wrapper compiler was unable to find the specified compiler\ngcc in your PATH.\n-----",
+            1,
+            r"compiler gcc in your PATH\.$",
+            "g++",
+        ),
+        ("cc", "int x;", 0, "declares no version", "mpicc"),
+    ],
+)
+def test_a_wrapper_that_is_of_no_use_gives_the_line_that_says_why(
+    empty: Path, script: Make, name: str, text: str, code: int, said: str, hint: str
+) -> None:
+    wrapper = script(empty / name, text, code=code, to=2 if code else 1)
+    with pytest.raises(EnvironmentLack, match=said) as caught:
         find(str(wrapper))
-    assert str(wrapper) in caught.value.message
-
-
-def test_a_wrapper_without_its_compiler_says_which_to_install(empty: Path, script: Make) -> None:
-    text = (
-        "-----\nThe Open MPI wrapper compiler was unable to find the specified compiler\ngcc in your PATH.\n-----"
-    )
-    wrapper = script(empty / "mpicc", text, code=1, to=2)
-    with pytest.raises(EnvironmentLack, match=r"compiler gcc in your PATH\.$") as caught:
-        find(str(wrapper))
-    assert "g++" in caught.value.hint
+    assert hint in caught.value.hint
 
 
 def test_a_wrapper_that_is_no_program(empty: Path) -> None:
@@ -119,11 +130,6 @@ def test_a_wrapper_that_is_no_program(empty: Path) -> None:
     wrapper.chmod(0o755)
     with pytest.raises(EnvironmentLack, match="cannot be run"):
         find(str(wrapper))
-
-
-def test_a_compiler_is_no_mpi(empty: Path, script: Make) -> None:
-    with pytest.raises(EnvironmentLack, match="declares no version"):
-        find(str(script(empty / "cc", "int x;")))
 
 
 def test_launcher_of_another_library(empty: Path, install: Make) -> None:

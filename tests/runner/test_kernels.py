@@ -7,27 +7,18 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runner.sessions import LIMIT_S, session_of, start
 
 from hockney.errors import RequestError
 from hockney.records.keys import POINT_TO_POINT
-from hockney.runner.build import runner_binary
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import LaunchFailed, Refused, Session, operations
 
 KERNELS = sorted(path.stem for path in (Path(__file__).parents[2] / "cpp" / "runner" / "kernels").glob("*.cpp"))
-LIMIT_S = 120.0
-
-
-def start(mpi: Mpi, ranks: int = 2, **choices: Any) -> Session:
-    request = LaunchRequest(ranks=ranks, oversubscribe=ranks > len(os.sched_getaffinity(0)), **choices)
-    argv, environment = command(mpi, request)
-    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
 
 
 def ask(
@@ -52,10 +43,7 @@ def test_every_kernel_has_its_place_in_the_order_of_a_campaign() -> None:
     assert sorted(POINT_TO_POINT) == KERNELS
 
 
-@pytest.fixture(scope="module")
-def session(mpi: Mpi) -> Iterator[Session]:
-    with start(mpi) as started:
-        yield started
+session = session_of(2)
 
 
 def test_hello_describes_the_launch(session: Session, mpi: Mpi) -> None:

@@ -27,10 +27,10 @@ from tests.runner.library.messages import (
 )
 from tests.runner.library.probe import Probe, build, through_tcp
 
-from hockney.runner.library import INTEL_NAMES, launch_variants
+from hockney.runner.library import INTEL_PRESETS, launch_variants
 from hockney.runner.mpi import Mpi
 
-OPERATIONS = sorted(INTEL_NAMES)
+OPERATIONS = sorted(INTEL_PRESETS)
 
 
 TRIES = 3

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from hockney.errors import RequestError
-from hockney.runner.library import INTEL_NAMES, launch_environment, launch_variants
+from hockney.runner.library import INTEL_PRESETS, launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 
-OPERATIONS = sorted(INTEL_NAMES)
+OPERATIONS = sorted(INTEL_PRESETS)
 
 
 def intel(folder: Path, says: str | None) -> Mpi:

@@ -6,22 +6,17 @@ from itertools import pairwise
 
 import pytest
 from tests.capabilities import needs_two_cpus
+from tests.runner.sessions import bcast, start
 
-from hockney.runner.build import runner_binary
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.session import Session
 
 
 @needs_two_cpus
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("rotate", [0, 1])
 def test_samples_keep_their_root(mpi: Mpi, rotate: int) -> None:
-    argv, environment = command(mpi, LaunchRequest(ranks=2, bind_to="core"))
-    request: dict[str, object] = {"operation": "bcast", "algorithm": "binomial", "ranks": 2, "root": 0}
-    request |= {"bytes": 8, "segment_B": 0, "radix": 0, "cache": "warm", "start": "barrier", "rotate": rotate}
-    words = [*argv, str(runner_binary(mpi))]
-    with Session(words, {**mpi.environment, **environment}, 120.0) as session:
+    request = bcast("binomial", 8, start="barrier", rotate=rotate)
+    with start(mpi) as session:
         answer = session.collective(60.0, **request, budget_s=0.05, tolerance=0.01, least_samples=30)
         # An interval that no one reaches: the count ends it, within a block of repetitions, also on busy cores.
         limited = {"budget_s": 30.0, "tolerance": 1e-9, "least_samples": 30, "most_samples": 64}

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import refused, succeeded
 
 from hockney.api import studies as of_api
 from hockney.campaign import prepare
@@ -192,8 +192,7 @@ def test_a_folder_that_is_not_empty_is_refused_before_the_probe(
 
     monkeypatch.setattr(of_api, "crowded", never)
     (tmp_path / "mine").touch()
-    code, _, err = outcome("study", "collectives", "--ranks", "2", "-o", tmp_path)
-    assert code == 2
+    err = refused("study", "collectives", "--ranks", "2", "-o", tmp_path)
     assert "is not empty" in err
 
 
@@ -208,10 +207,8 @@ def test_a_study_on_shared_cores_says_so_before_and_first_of_its_answers(mpi: Mp
     ranks = inventory().cores + 1
     words: list[str | Path] = ["study", study, "--ranks", str(ranks), "--mpi", mpi.wrapper]
     words += ["-o", tmp_path / "s", "--json"]
-    code, out, err = outcome(*words, "--dry-run")
-    assert code == 0, err
-    code, out, err = outcome(*words)
-    assert code == 0, err
+    succeeded(*words, "--dry-run")
+    out = succeeded(*words)
     said = json.loads(out)
     assert said["crowding"]["cores"] == inventory().cores
     assert said["findings"][0]["text"].startswith("Ranks shared cores in 1 of 1 launch:")

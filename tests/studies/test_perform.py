@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, refused, succeeded
 from tests.studies.conftest import TWO
 
 from hockney.campaign.loop import Outcome
@@ -30,8 +30,7 @@ def anchors(html: str) -> set[str]:
 
 def test_a_study_leaves_a_campaign_a_machine_a_page_and_its_answers(two: Path, tmp_path: Path) -> None:
     folder = tmp_path / "s"
-    code, out, err = outcome("study", two, "--ranks", "2", "-o", folder, "--json")
-    assert code == 0, err
+    out = succeeded("study", two, "--ranks", "2", "-o", folder, "--json")
     said = json.loads(out)
     assert [step["state"] for step in said["steps"]] == ["done", "done"]
     assert {record.operation for record in Campaign.open(folder / "campaign").records()} == {
@@ -67,21 +66,17 @@ def test_an_interrupted_study_has_half_a_page_and_goes_on(
         return measure(path, *given)
 
     monkeypatch.setattr(perform, "_measure", interrupted)
-    code, _, err = outcome("study", two, "--ranks", "2", "-o", folder)
-    assert code == 4
+    err = refused("study", two, "--ranks", "2", "-o", folder, code=4)
     assert "--resume" in err
     html = (folder / "report.html").read_text(encoding="utf-8")
     assert "Half a study: 2-measure-core is not done" in html
-    code, _, err = outcome("study", two, "-o", folder, "--resume")
-    assert code == 0, err
+    succeeded("study", two, "-o", folder, "--resume")
     # The first step was not measured again.
     assert asked == ["1-measure-core", "2-measure-core", "2-measure-core"]
     assert "Half a study" not in (folder / "report.html").read_text(encoding="utf-8")
-    code, _, err = outcome("study", two, "-o", folder, "--resume", "--ranks", "3")
-    assert code == 2
+    err = refused("study", two, "-o", folder, "--resume", "--ranks", "3")
     assert "--ranks cannot be changed with --resume" in err
-    code, _, err = outcome("study", two, "-o", folder)
-    assert code == 2
+    err = refused("study", two, "-o", folder)
     assert "already holds a study" in err
 
 
@@ -105,8 +100,7 @@ def test_a_step_whose_time_was_over_is_gone_on_with(
     assert json.loads(out)["steps"][0]["why"] == "its time (--time) was over"
     (said,) = [text for text in json.loads(out)["warnings"] if "The time of 1-measure-core" in text]
     assert "about 3 visits of points were left out; --resume goes on" in said
-    code, out, err = outcome("study", two, "-o", folder, "--resume", "--json")
-    assert code == 0, err
+    out = succeeded("study", two, "-o", folder, "--resume", "--json")
     assert [step["state"] for step in json.loads(out)["steps"]] == ["done", "done"]
     assert asked == ["1-measure-core", "2-measure-core", "1-measure-core"]
 
@@ -118,8 +112,7 @@ def test_a_step_of_which_nothing_came_is_never_done(
         return Outcome(left_out=5)
 
     monkeypatch.setattr(perform, "_measure", nothing)
-    code, _, err = outcome("study", two, "--ranks", "2", "-o", tmp_path / "s")
-    assert code == 4
+    err = refused("study", two, "--ranks", "2", "-o", tmp_path / "s", code=4)
     assert "nothing could be measured: its time (--time) was over" in err
     state = json.loads((tmp_path / "s" / "study.json").read_text(encoding="utf-8"))
     assert {done["state"] for done in state["steps"].values()} == {"failed"}
@@ -128,16 +121,14 @@ def test_a_step_of_which_nothing_came_is_never_done(
 def test_a_study_of_somebody_else_is_trusted_first(two: Path, tmp_path: Path) -> None:
     folder, mpi = tmp_path / "s", tmp_path / "mpicc"
     mpi.write_text("#!/bin/sh\n", encoding="utf-8")
-    code, _, err = outcome("study", two, "--ranks", "2", "--mpi", mpi, "-o", folder)
-    assert code == 0, err
+    succeeded("study", two, "--ranks", "2", "--mpi", mpi, "-o", folder)
     # This user's own, until somebody changes what it would run.
-    assert outcome("study", two, "-o", folder, "--resume")[0] == 0
+    succeeded("study", two, "-o", folder, "--resume")
     changed = (folder / "study.json").read_text(encoding="utf-8").replace(str(mpi), "/elsewhere/mpicc")
     (folder / "study.json").write_text(changed, encoding="utf-8")
-    code, _, err = outcome("study", two, "-o", folder, "--resume")
-    assert code == 2
+    err = refused("study", two, "-o", folder, "--resume")
     assert "/elsewhere/mpicc" in err
-    assert outcome("study", two, "-o", folder, "--resume", "--trust")[0] == 0
+    succeeded("study", two, "-o", folder, "--resume", "--trust")
 
 
 def test_a_step_that_fails_leaves_the_others_alone(
@@ -151,8 +142,7 @@ def test_a_step_that_fails_leaves_the_others_alone(
         return measure(path, *given)
 
     monkeypatch.setattr(perform, "_measure", failing)
-    code, _, err = outcome("study", two, "--ranks", "2", "-o", tmp_path / "s")
-    assert code == 4
+    err = refused("study", two, "--ranks", "2", "-o", tmp_path / "s", code=4)
     html = (tmp_path / "s" / "report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
     assert "Half a study: 1-measure-core failed: it needs 8 GiB; --size 228 fits." in html
     assert "--size 228 fits" in err
@@ -169,18 +159,15 @@ def test_without_an_mpi_nothing_is_tried_twice(
         raise EnvironmentLack("there is no MPI", "install one")
 
     monkeypatch.setattr(perform, "_measure", lacking)
-    code, _, err = outcome("study", two, "--ranks", "2", "-o", tmp_path / "s")
-    assert code == 3
+    err = refused("study", two, "--ranks", "2", "-o", tmp_path / "s", code=3)
     assert "there is no MPI" in err
     assert tried == ["1-measure-core"]
 
 
 def test_more_ranks_than_slots_names_the_number_that_fits(two: Path, tmp_path: Path) -> None:
-    code, _, err = outcome("study", two, "--hosts", "n1:2,n2:2", "--ranks", "8", "-o", tmp_path / "s")
-    assert code == 2
+    err = refused("study", two, "--hosts", "n1:2,n2:2", "--ranks", "8", "-o", tmp_path / "s")
     assert "--ranks 4 fits" in err
-    code, _, err = outcome("study", two, "--ranks", "100000", "-o", tmp_path / "s")
-    assert code == 2
+    err = refused("study", two, "--ranks", "100000", "-o", tmp_path / "s")
     assert f"--ranks {inventory().cores} has a core for each" in err
     assert not (tmp_path / "s").exists()
 
@@ -188,8 +175,7 @@ def test_more_ranks_than_slots_names_the_number_that_fits(two: Path, tmp_path: P
 def test_results_of_osu_make_the_same_page(tmp_path: Path) -> None:
     folder = tmp_path / "s"
     source = IMPORTED / "osu_latency_7.4_percentiles.txt"
-    code, out, err = outcome("study", "point_to_point", "--from", source, "-o", folder, "--json")
-    assert code == 0, err
+    out = succeeded("study", "point_to_point", "--from", source, "-o", folder, "--json")
     html = (folder / "report.html").read_text(encoding="utf-8")
     said = json.loads(out)
     assert any("Half a study" in warning and "bandwidth" in warning for warning in said["warnings"])
@@ -199,10 +185,7 @@ def test_results_of_osu_make_the_same_page(tmp_path: Path) -> None:
 
 def test_a_campaign_elsewhere_stays_as_it_is(campaign: Path, tmp_path: Path) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in campaign.iterdir()}
-    code, out, err = outcome(
-        "study", "point_to_point", "--from", campaign, "-o", tmp_path / "new" / "s", "--json"
-    )
-    assert code == 0, err
+    out = succeeded("study", "point_to_point", "--from", campaign, "-o", tmp_path / "new" / "s", "--json")
     # The truth of its pingpong is 2 µs + n / 1 GB/s.
     assert any("takes 2 µs" in finding["text"] for finding in json.loads(out)["findings"])
     assert (tmp_path / "new" / "s" / "report.html").is_file()
@@ -224,8 +207,7 @@ def tidy(tmp_path: Path, *sizes_B: int) -> Path:
 def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path) -> None:
     table = tidy(tmp_path, 8, 64, 4096, 32768)
     shown = ("--statistic", "max_over_ranks", "--bytes", "64")
-    code, out, err = outcome("study", "collectives", "--from", table, *shown, "-o", tmp_path / "s", "--json")
-    assert code == 0, err
+    out = succeeded("study", "collectives", "--from", table, *shown, "-o", tmp_path / "s", "--json")
     texts = [finding["text"] for finding in json.loads(out)["findings"]]
     assert any("own choice takes × 1.50" in text and "median of 4 points" in text for text in texts)
     assert any(
@@ -248,8 +230,7 @@ def test_a_folder_is_read_and_what_is_not_read_of_it_is_named(
     words = ("--statistic", "mean_over_ranks", "-o", tmp_path / "s", "--json")
     # A folder that is written `.` has its name all the same.
     monkeypatch.chdir(folder)
-    code, out, err = outcome("study", "collectives", "--from", ".", *words)
-    assert code == 0, err
+    out = succeeded("study", "collectives", "--from", ".", *words)
     (lacking,) = [text for text in json.loads(out)["warnings"] if text.startswith("The page would also show")]
     assert "; measured holds none" in lacking
     (said,) = [text for text in json.loads(out)["warnings"] if "were not read" in text]
@@ -268,8 +249,7 @@ def test_a_folder_is_read_and_what_is_not_read_of_it_is_named(
 
 def test_a_folder_that_lacks_all_that_a_study_needs_says_what(tmp_path: Path) -> None:
     source = IMPORTED / "osu_latency_7.4_percentiles.txt"
-    code, _, err = outcome("study", "ring", "--from", source, "-o", tmp_path / "s")
-    assert code == 2
+    err = refused("study", "ring", "--from", source, "-o", tmp_path / "s")
     assert "holds nothing that the study ring is about (ring); it holds pingpong" in err
     assert "column `operation`" in err
     assert not (tmp_path / "s").exists()
@@ -278,14 +258,12 @@ def test_a_folder_that_lacks_all_that_a_study_needs_says_what(tmp_path: Path) ->
 def test_a_page_that_is_refused_leaves_nothing_and_can_be_asked_for_again(tmp_path: Path) -> None:
     table, words = tidy(tmp_path, 8, 64), ("study", "collectives", "--from", tmp_path / "tidy.csv")
     for wrong in (("--statistic", "completion"), ("--bytes", "1MiB")):
-        code, _, err = outcome(*words, *wrong, "-o", tmp_path / "s")
-        assert code == 2, err
+        refused(*words, *wrong, "-o", tmp_path / "s")
         assert not (tmp_path / "s").exists()
-    assert outcome(*words, "-o", tmp_path / "s")[0] == 0
+    succeeded(*words, "-o", tmp_path / "s")
     # What was imported before is replaced, not added to.
     table.write_text("\n".join(table.read_text(encoding="utf-8").splitlines()[:-1]) + "\n", encoding="utf-8")
-    code, _, err = outcome(*words, "-o", tmp_path / "s")
-    assert code == 0, err
+    succeeded(*words, "-o", tmp_path / "s")
     assert len(Campaign.open(tmp_path / "s" / "campaign").records()) == 7
 
 
@@ -293,8 +271,7 @@ def test_from_replaces_nothing_that_was_measured(campaign: Path, tmp_path: Path)
     (tmp_path / "s").mkdir()
     there = shutil.copytree(campaign, tmp_path / "s" / "campaign")
     before = (there / "records.jsonl").read_bytes()
-    code, _, err = outcome("study", "collectives", "--from", tidy(tmp_path, 8), "-o", tmp_path / "s")
-    assert code == 2
+    err = refused("study", "collectives", "--from", tidy(tmp_path, 8), "-o", tmp_path / "s")
     assert "choose another folder" in err
     assert (there / "records.jsonl").read_bytes() == before
 
@@ -305,8 +282,7 @@ def test_only_what_the_steps_measure_makes_half_a_study(tmp_path: Path) -> None:
     for name in ("scatter", "allreduce"):
         rows += [row.replace("bcast", name) for row in rows[1:5]]
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    code, out, err = outcome("study", "collectives", "--from", table, "-o", tmp_path / "s", "--json")
-    assert code == 0, err
+    out = succeeded("study", "collectives", "--from", table, "-o", tmp_path / "s", "--json")
     warnings = json.loads(out)["warnings"]
     assert not any("Half a study" in text for text in warnings)
     assert any("gather, allgather" in text and "holds none" in text for text in warnings)
@@ -314,8 +290,7 @@ def test_only_what_the_steps_measure_makes_half_a_study(tmp_path: Path) -> None:
 
 def test_from_measures_nothing(tmp_path: Path) -> None:
     source = IMPORTED / "osu_latency_7.4_percentiles.txt"
-    code, _, err = outcome("study", "ring", "--from", source, "--quick", "-o", tmp_path / "s")
-    assert code == 2
+    err = refused("study", "ring", "--from", source, "--quick", "-o", tmp_path / "s")
     assert "--quick" in err
 
 

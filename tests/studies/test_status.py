@@ -12,7 +12,7 @@ import pytest
 from tests.batch.conftest import command  # noqa: F401 - a fixture
 from tests.batch.fake import Fake
 from tests.campaign.fake_campaign import Silent, fake_launch, plan
-from tests.command_line import outcome
+from tests.command_line import outcome, refused, succeeded
 
 from hockney.batch.base import JobAllocation
 from hockney.batch.jobs import Submitted
@@ -84,8 +84,7 @@ def test_jobs_are_asked_for(tmp_path: Path, command: Fake) -> None:  # noqa: F81
     Campaign.open(tmp_path / "c", "17")
     assert json.loads(outcome("status", tmp_path / "c", "--json")[1])["state"] == "running"
     command("squeue", "slurm_load_jobs error: Invalid job id specified", code=1, to=2)
-    code, out, err = outcome("status", tmp_path / "c")
-    assert code == 0, err
+    out = succeeded("status", tmp_path / "c")
     assert "not begun" in out
     assert "ended" in out
 
@@ -115,30 +114,27 @@ def test_a_part_is_found_by_an_id_that_no_file_may_have(tmp_path: Path, command:
 
 def test_the_same_command_from_another_node_joins(tmp_path: Path) -> None:
     words = ("measure", "-o", tmp_path / "c", "--operation", "bcast", "--ranks", "2", "--submit", "slurm")
-    assert outcome(*words)[0] == 0
+    succeeded(*words)
     path = tmp_path / "c/plan.json"
     stored = {**json.loads(path.read_text()), "system": "another-node"}
     path.write_text(json.dumps(stored))
-    code, _, err = outcome(*words)
-    assert code == 0, err
+    succeeded(*words)
     assert json.loads(path.read_text()) == stored
-    code, _, err = outcome(*words, "--system", "other")
-    assert code == RequestError.exit_code
+    err = refused(*words, "--system", "other")
     assert "another plan: system" in err
 
 
 def test_a_study_in_jobs_is_of_one_system_and_its_jobs_have_plain_names(tmp_path: Path) -> None:
     (tmp_path / "my study.toml").write_text(find("ring").text)
     words = ("study", tmp_path / "my study.toml", "-o", tmp_path / "s", "--nodes", "1,2", "--ranks", "4")
-    code, _, err = outcome(*words, "--submit", "slurm")
-    assert code == 0, err
+    succeeded(*words, "--submit", "slurm")
     asked = json.loads((tmp_path / "s/study.json").read_text())["asked"]
     assert asked["launching"]["system"] == gethostname()
     assert {path.name for path in (tmp_path / "s/jobs").iterdir()} == {"my-study-1n.sh", "my-study-2n.sh"}
 
 
 def test_what_is_neither_is_refused(tmp_path: Path) -> None:
-    assert outcome("status", tmp_path / "nothing")[0] == RequestError.exit_code
+    refused("status", tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/2/3", "-1/2"])
@@ -191,15 +187,14 @@ def test_a_job_has_as_many_ranks_as_tasks(monkeypatch: pytest.MonkeyPatch, comma
 def test_two_submissions_of_different_plans_are_told_apart(tmp_path: Path, command: Fake) -> None:  # noqa: F811
     command("sbatch", "Submitted batch job 17")
     words = ("measure", "-o", tmp_path / "c", "--operation", "bcast", "--nodes", "2", "--submit", "slurm")
-    assert outcome(*words, "--ranks", "4", "--now")[0] == 0
+    succeeded(*words, "--ranks", "4", "--now")
     before = (tmp_path / "c/plan.json").read_bytes()
-    code, _, err = outcome(*words, "--ranks", "8", "--now")
-    assert code == RequestError.exit_code
+    err = refused(*words, "--ranks", "8", "--now")
     assert "another plan: ranks 8, not 4" in err
     assert (tmp_path / "c/plan.json").read_bytes() == before
     assert len((tmp_path / "c/jobs/submitted.jsonl").read_text().splitlines()) == 1
     # The same plan again is the same campaign.
-    assert outcome(*words, "--ranks", "4", "--now")[0] == 0
+    succeeded(*words, "--ranks", "4", "--now")
 
 
 @pytest.mark.parametrize(
@@ -214,6 +209,5 @@ def test_two_submissions_of_different_plans_are_told_apart(tmp_path: Path, comma
     ],
 )
 def test_what_no_job_can_be_is_refused(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    code, _, err = outcome("measure", "-o", tmp_path / "c", "--operation", "bcast", *words)
-    assert code == RequestError.exit_code
+    err = refused("measure", "-o", tmp_path / "c", "--operation", "bcast", *words)
     assert said in err.splitlines()[0]

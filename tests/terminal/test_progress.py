@@ -81,11 +81,3 @@ def test_a_text_that_counts_says_how_far_the_work_is(monkeypatch: pytest.MonkeyP
         assert (known.completed, known.total) == (1200, 2400)
         tell("writing machine.json")
         assert task.description == "writing machine.json"
-
-
-def test_compiling_says_so_and_how_long_it_took(capsys: pytest.CaptureFixture[str]) -> None:
-    with say.compiling("the runner", "a minute"):
-        pass
-    first, last = capsys.readouterr().err.splitlines()
-    assert first == "note: compiling the runner: once, for a minute"
-    assert last == "note: compiled the runner in 0 s; it is kept"

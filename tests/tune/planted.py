@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from tests.factories import collective
 
 from hockney.campaign.plan import Plan
 from hockney.records import table
@@ -34,13 +35,6 @@ Factors = Mapping[tuple[str, int], float]
 
 def record(size_B: int, time_s: float, **other: Any) -> Record:
     fields: dict[str, Any] = {
-        "source": "hockney",
-        "operation": "bcast",
-        "bytes": size_B,
-        "statistic": "completion",
-        "value": time_s,
-        "low": 0.99 * time_s,
-        "high": 1.01 * time_s,
         "system": "planted",
         "mpi": LIBRARY,
         "mapping": "core",
@@ -51,12 +45,12 @@ def record(size_B: int, time_s: float, **other: Any) -> Record:
         "ranks": RANKS,
         "root": 0,
         "start": "window",
-        "samples": [time_s] * 20,
         "batch": 1,
         "verified": True,
+        "samples": [time_s] * 20,
         "stop": "interval",
     }
-    return Record.model_validate(fields | other)
+    return collective(size_B, time_s, within=0.01, **{**fields, **other})
 
 
 def campaign(folder: Path, width: float = 0.01, caches: Sequence[Cache] = ("warm",)) -> Path:
@@ -69,9 +63,9 @@ def campaign(folder: Path, width: float = 0.01, caches: Sequence[Cache] = ("warm
             low=(1 - width) * time_s,
             high=(1 + width) * time_s,
             algorithm=name,
+            cache=cache,
             repetition=launch,
             launch=str(launch),
-            cache=cache,
         )
         for cache in caches
         for name, times_s in TIMES_S.items()

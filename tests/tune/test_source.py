@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, succeeded
 
 from hockney.errors import RequestError
 from hockney.records.contents import Contents
@@ -55,12 +55,10 @@ def test_points_of_another_level_are_left_out_and_counted(
     records = [record("default", 4e-3), record("tuned:binomial", 2e-3), record("tuned:chain", 1e-3)]
     planted(monkeypatch, records, records[2:])
     file = tmp_path / "rules"
-    code, out, err = outcome("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
-    assert code == 0, err
+    out = succeeded("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
     assert "1 points left out" in out
     assert "# binomial" in file.read_text()
-    code, out, err = outcome("tune", tmp_path, "--for", "openmpi-v2", "-o", file, "--json")
-    assert code == 0, err
+    out = succeeded("tune", tmp_path, "--for", "openmpi-v2", "-o", file, "--json")
     assert '"points_of_another_level": 1' in out
 
 
@@ -101,8 +99,7 @@ def test_what_its_intervals_are_is_said(
     planted(monkeypatch, records, [])
     file = tmp_path / "rules"
     words = ("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
-    code, out, err = outcome(*words)
-    assert code == 0, err
+    out = succeeded(*words)
     assert said in " ".join(out.split())
     assert "95 %" not in out
     assert said in file.read_text()

@@ -20,7 +20,7 @@ from hockney.tune.choose import span
 from hockney.tune.loading import expect_own_choice
 from hockney.tune.rules import Method, Rule, find
 from hockney.tune.targets.base import Reader, targets
-from hockney.tune.trial import Variation, base_variant, best_rules, probes, trial, without
+from hockney.tune.trial import base_variant, best_rules, probes, trial, without
 
 A, B = Method("tuned:binomial"), Method("tuned:chain", 8192, 4)
 OPEN_MPI = Reader("Open MPI 5.0.11", (5, 0, 11))
@@ -115,7 +115,7 @@ def test_a_trial_launches_as_the_campaign_did(tmp_path: Path) -> None:
         segments_B=[0, 1024],
     )
     base = base_variant(plan, "tcp")
-    variations = [Variation("tuned", [Rule("bcast", 8, 8, 0, None, A)])]
+    variations = {"tuned": [Rule("bcast", 8, 8, 0, None, A)]}
     made = trial(plan, base, CELLS, variations, TARGET, OPEN_MPI, tmp_path, 7)
     default, tuned = map(parse_variant, made.plan.variants)
     assert default == Variant("default", ("--mca", "btl", "tcp,self"), {"A": "1"})
@@ -178,9 +178,7 @@ def test_what_the_user_chose_is_no_default(
     form, plan = targets.get(name), Plan(ranks=8, operations=["bcast"])
 
     def launched(base: Variant) -> None:
-        trial(
-            plan, base, CELLS, [Variation("tuned", [])], replace(form, write=lambda *_: ""), OPEN_MPI, tmp_path, 4
-        )
+        trial(plan, base, CELLS, {"tuned": []}, replace(form, write=lambda *_: ""), OPEN_MPI, tmp_path, 4)
 
     launched(Variant("default", ("--mca", "coll", "^han"), {"A": "1"}))
     with pytest.raises(RequestError, match=target):
@@ -200,7 +198,7 @@ def test_our_own_layer_stands_before_what_the_user_preloads(
     monkeypatch.setenv("LD_PRELOAD", "/theirs.so")
 
     def preloaded(base: Variant) -> str:
-        variations = [Variation("tuned", [Rule("bcast", 8, 8, 16, 4096, Method("binomial"))])]
+        variations = {"tuned": [Rule("bcast", 8, 8, 16, 4096, Method("binomial"))]}
         made = trial(plan, base, CELLS, variations, target, OPEN_MPI, tmp_path, 4)
         return " ".join(parse_variant(made.plan.variants[1]).arguments)
 
@@ -210,7 +208,7 @@ def test_our_own_layer_stands_before_what_the_user_preloads(
 
 def test_our_own_schedules_are_preloaded(mpi: Mpi, tmp_path: Path) -> None:
     plan, target = Plan(ranks=8, operations=["bcast"], mpi=str(mpi.wrapper)), targets.get("hockney")
-    variations = [Variation("tuned", [Rule("bcast", 8, 8, 16, 4096, Method("binomial"))])]
+    variations = {"tuned": [Rule("bcast", 8, 8, 16, 4096, Method("binomial"))]}
     made = trial(plan, Variant("default", ("-v",)), CELLS, variations, target, OPEN_MPI, tmp_path, 4)
     default, tuned = map(parse_variant, made.plan.variants)
     assert (default.arguments, default.environment) == (("-v",), {})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -24,17 +25,27 @@ from hockney.tune.verify import Ratio, TrialTimes, judged, proof
 POINT = ("bcast", 8, 64)
 
 
-def contents_with(default_s: Sequence[float], tuned_s: Sequence[float]) -> Contents:
+def contents_of(
+    times_s: Mapping[tuple[str, int], Sequence[float]], wrong: tuple[str, int] = ("", 0), **fields: Any
+) -> Contents:
+    """Times of variants at sizes in each launch, one of them with wrong results."""
     records = [
-        record(64, time_s, variant=variant, repetition=launch)
-        for variant, values in (("default", default_s), ("tuned", tuned_s))
+        record(*(size_B, time_s), variant=name, repetition=launch, verified=(name, size_B) != wrong, **fields)
+        for (name, size_B), values in times_s.items()
         for launch, time_s in enumerate(values)
     ]
     return Contents(Path("c"), pd.DataFrame(), records, Settled(records))
 
 
 def times(default_s: Sequence[float], tuned_s: Sequence[float]) -> TrialTimes:
-    return TrialTimes(contents_with(default_s, tuned_s))
+    return TrialTimes(contents_of({("default", 64): default_s, ("tuned", 64): tuned_s}))
+
+
+def of_sizes(tuned: Mapping[int, float], wrong: tuple[str, int] = ("", 0)) -> TrialTimes:
+    """Four launches in which the default takes a second at each size."""
+    default_s = {("default", size_B): [1.0] * 4 for size_B in tuned}
+    tuned_s = {("tuned", size_B): [time_s] * 4 for size_B, time_s in tuned.items()}
+    return TrialTimes(contents_of({**default_s, **tuned_s}, wrong))
 
 
 def test_what_slows_a_whole_turn_down_cancels() -> None:
@@ -63,8 +74,10 @@ def test_variants_at_different_levels_of_the_machine_are_not_compared() -> None:
     default = ranks_of(record(64, 1.0, variant="default"))
     tuned = ranks_of(record(64, 1.0, variant="tuned"))
 
+    both = {("default", 64): [2.0] * 4, ("tuned", 64): [1.0] * 4}
+
     def ratio(of_default: Sequence[Level], of_tuned: Sequence[Level]) -> Ratio | None:
-        contents = replace(contents_with([2.0] * 4, [1.0] * 4), levels={default: of_default, tuned: of_tuned})
+        contents = replace(contents_of(both), levels={default: of_default, tuned: of_tuned})
         return TrialTimes(contents).ratio("default", "tuned", POINT)
 
     assert ratio([fast, often_slow], [often_fast, slow]) is None
@@ -75,9 +88,10 @@ def test_variants_at_different_levels_of_the_machine_are_not_compared() -> None:
 
 
 def test_times_with_and_without_caches_are_not_mixed() -> None:
-    records = [record(64, 1.0, variant="default", cache=cache) for cache in ("warm", "off")]
+    warm, off = (contents_of({("default", 64): [1.0]}, cache=cache) for cache in ("warm", "off"))
+    records = [*warm.records, *off.records]
     with pytest.raises(RequestError, match="in the caches and outside"):
-        TrialTimes(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
+        TrialTimes(replace(warm, records=records, settled=Settled(records)))
 
 
 def test_one_launch_tells_nothing_and_none_is_none() -> None:
@@ -158,16 +172,6 @@ def test_where_loading_rules_changes_more_than_they_say_no_gain_proves_them() ->
     assert "the settings that load it may do so as well" in found.why
 
 
-def of_sizes(tuned: dict[int, float]) -> TrialTimes:
-    records = [
-        record(size_B, time_s, variant=variant, repetition=launch)
-        for size_B, tuned_s in tuned.items()
-        for variant, time_s in (("default", 1.0), ("tuned", tuned_s))
-        for launch in range(4)
-    ]
-    return TrialTimes(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
-
-
 @pytest.mark.parametrize(
     ("tuned", "whole", "kept"),
     [
@@ -223,14 +227,14 @@ def test_operations_count_by_their_proof_where_a_rule_is_left() -> None:
 def test_where_rules_change_calls_without_one_a_wrong_result_counts() -> None:
     name = Method("mpir:ring")
     cells = [CallTimes("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
-    records = [
-        record(size_B, time_s, variant=variant, repetition=launch, verified=(variant, size_B) != ("tuned", 128))
-        for size_B in (64, 128)
-        for variant, time_s in (("default", 1.0), ("tuned", 0.5))
-        for launch in range(4)
-    ]
-    times = TrialTimes(Contents(Path("c"), pd.DataFrame(), records, Settled(records)))
-    found = judged(times, cells, [Rule("bcast", 8, 8, 0, 64, name)], [], "tuned", whole=True)
+    found = judged(
+        of_sizes({64: 0.5, 128: 0.5}, wrong=("tuned", 128)),
+        cells,
+        [Rule("bcast", 8, 8, 0, 64, name)],
+        [],
+        "tuned",
+        whole=True,
+    )
     assert [(one.verdict, one.is_kept) for one in found] == [("faster", False), ("not timed", False)]
 
 

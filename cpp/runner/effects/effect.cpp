@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../clock.hpp"
+#include "../statistics.hpp"
 
 namespace hockney {
 namespace {
@@ -33,13 +34,20 @@ void meet(MPI_Comm pair) {
     }
 }
 
-std::vector<std::size_t> quiet_samples(std::vector<int>& preempted, MPI_Comm comm) {
+Quiet keep_quiet(Repeated& repeated, std::vector<double> own_s, std::vector<int> preempted, MPI_Comm comm) {
+    own_s.erase(own_s.begin());
+    preempted.erase(preempted.begin());
     MPI_Allreduce(MPI_IN_PLACE, preempted.data(), static_cast<int>(preempted.size()), MPI_INT, MPI_MAX, comm);
     const auto quiet = static_cast<std::size_t>(std::count(preempted.begin(), preempted.end(), 0));
     std::vector<std::size_t> kept;
     for (std::size_t each = 0; each < preempted.size(); ++each)
         if (preempted[each] == 0 || quiet * 4 < preempted.size()) kept.push_back(each);
-    return kept;
+    repeated.samples_s = only(kept, repeated.samples_s);
+    repeated.references.renumber(kept);
+    own_s = only(kept, own_s);
+    std::sort(own_s.begin(), own_s.end());
+    const auto set_aside = static_cast<long>(preempted.size() - kept.size());
+    return {kept, set_aside, gather(quantile(own_s, 0.5), comm)};
 }
 
 std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector<double>& samples_s) {

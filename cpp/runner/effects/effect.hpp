@@ -38,9 +38,16 @@ std::string run_effect(const Request& request, MPI_Comm comm);
 // nearly as the time of one message allows: rank 0 goes on when rank 1's answer is there.
 void meet(MPI_Comm pair);
 
-// The samples during which the system preempted no rank; all where those would be less than a quarter, as
-// `disturbed` has it. `preempted` becomes 1 where any rank was. Collective.
-std::vector<std::size_t> quiet_samples(std::vector<int>& preempted, MPI_Comm comm);
+// The samples that are kept, how many are not, and on rank 0 each rank's median of its own times.
+struct Quiet {
+    std::vector<std::size_t> kept;
+    long set_aside;
+    std::vector<double> medians_s;
+};
+// Keeps of `repeated` the samples during which the system preempted no rank; all where those would be less
+// than a quarter, as `disturbed` has it. `own_s` and `preempted` are this rank's, of the repetition that
+// warms up, too. Collective.
+Quiet keep_quiet(Repeated& repeated, std::vector<double> own_s, std::vector<int> preempted, MPI_Comm comm);
 std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector<double>& samples_s);
 
 // Takes this long without MPI, on a simulated host too: what a test plants at the place that is measured.

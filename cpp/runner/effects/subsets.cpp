@@ -128,18 +128,10 @@ std::string run(const Request& request, MPI_Comm comm) {
         came_late.push_back(done.late ? 1 : 0);
         return done.mean_s;
     });
+    const Quiet quiet = keep_quiet(repeated, own_s, preempted, comm);
     // The repetition that warms up.
-    own_s.erase(own_s.begin());
     slowest_s.erase(slowest_s.begin());
-    preempted.erase(preempted.begin());
     came_late.erase(came_late.begin());
-    const std::vector<std::size_t> kept = quiet_samples(preempted, comm);
-    const auto set_aside = static_cast<long>(preempted.size() - kept.size());
-    own_s = only(kept, own_s);
-    repeated.samples_s = only(kept, repeated.samples_s);
-    repeated.references.renumber(kept);
-    std::sort(own_s.begin(), own_s.end());
-    const std::vector<double> medians_s = gather(quantile(own_s, 0.5), comm);
     const double clock_error_s = whole.clock->residual_s();
     const bool is_right = all_agree(before.right && verdict(2).right, comm);
     const bool is_proved = all_agree(ready.selection->proved(), comm);
@@ -147,12 +139,12 @@ std::string run(const Request& request, MPI_Comm comm) {
     record.add("type", "record");
     add_times(record, repeated);
     std::vector<double> subset_s;
-    for (std::size_t first = 0; first < medians_s.size(); first += static_cast<std::size_t>(ranks))
-        subset_s.push_back(medians_s[first]);
-    record.add("slowest_s", only(kept, slowest_s)).add("subset_s", subset_s);
+    for (std::size_t first = 0; first < quiet.medians_s.size(); first += static_cast<std::size_t>(ranks))
+        subset_s.push_back(quiet.medians_s[first]);
+    record.add("slowest_s", only(quiet.kept, slowest_s)).add("subset_s", subset_s);
     long late_kept = 0;
-    for (const std::size_t sample : kept) late_kept += came_late[sample];
-    record.add("preempted", set_aside).add("late", late).add("late_kept", late_kept);
+    for (const std::size_t sample : quiet.kept) late_kept += came_late[sample];
+    record.add("preempted", quiet.set_aside).add("late", late).add("late_kept", late_kept);
     record.add("clock_error_s", clock_error_s);
     return record.add("proved", is_proved).add("verified", is_right).str();
 }

@@ -23,10 +23,7 @@ double run(Pair& pair, long repetitions) {
                           pair.comm, &request);
         }
         MPI_Waitall(pair.window, requests.data(), MPI_STATUSES_IGNORE);
-        if (pair.leader)
-            pair.receive_signal();
-        else
-            pair.send_signal();
+        pair.answer();
     }
     return (now_s() - start) / pair.window;
 }

@@ -22,10 +22,7 @@ double run(Pair& pair, long repetitions) {
             MPI_Isend(sent, pair.payload.count(), pair.payload.type(), pair.partner, Pair::tag, pair.comm,
                       &requests[window + w]);
         MPI_Waitall(2 * pair.window, requests.data(), MPI_STATUSES_IGNORE);
-        if (pair.leader)
-            pair.receive_signal();
-        else
-            pair.send_signal();
+        pair.answer();
     }
     return (now_s() - start) / pair.window;
 }

@@ -32,6 +32,8 @@ struct Pair {
     void receive_signal() const {
         MPI_Recv(nullptr, 0, MPI_BYTE, partner, signal_tag, comm, MPI_STATUS_IGNORE);
     }
+    // Of the follower, when all has arrived; the leader waits for it.
+    void answer() const { leader ? receive_signal() : send_signal(); }
 
     // Computes for `times` messages; a fixed amount, so that the same work alone can be subtracted.
     void work(long times = 1) const;

@@ -5,6 +5,7 @@
 // (5.0).
 #include <cctype>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "../../schedule/collective.hpp"
@@ -15,7 +16,7 @@ namespace hockney::library_mpich {
 namespace {
 
 // Not for calls on host memory with separate buffers.
-const std::vector<std::string> unusable = {"auto", "ccl", "ipc_read", "pairwise_sendrecv_replace"};
+const std::set<std::string> unusable = {"auto", "ccl", "ipc_read", "pairwise_sendrecv_replace"};
 
 const std::map<std::string, std::string> radix_variables = {
     {"allgather:k_brucks", "ALLGATHER_BRUCKS_KVAL"},
@@ -77,11 +78,7 @@ std::vector<std::string> listed(const std::string& description) {
     return names;
 }
 
-bool usable(const std::string& name) {
-    for (const std::string& other : unusable)
-        if (name == other) return false;
-    return true;
-}
+bool usable(const std::string& name) { return unusable.count(name) == 0; }
 
 // A variable is left out where this version has none; `required` are checked before.
 void set(LibraryAlgorithm& algorithm, const std::string& name, long value) {
@@ -102,17 +99,27 @@ LibraryAlgorithm make(const std::string& layer, const std::string& operation, co
 // on communicators where it does not do, so it has to be let.
 constexpr long fallback_is_error = 0, fallback_is_silent = 2;
 
-void find_upper_layer(const std::string& operation, std::vector<LibraryAlgorithm>& found) {
-    const std::string selector = upper(operation) + "_INTRA_ALGORITHM";
+// The usable algorithms that a selector lists.
+std::vector<LibraryAlgorithm> listed_by(const std::string& selector, const std::string& layer,
+                                        const std::string& operation, bool on_device) {
+    std::vector<LibraryAlgorithm> algorithms;
     const auto variable = ControlVariable::find(cvar(selector));
-    if (!variable || !variable->writable()) return;
+    if (!variable || !variable->writable()) return algorithms;
     const std::vector<std::string> names = listed(variable->description());
     for (std::size_t value = 1; value < names.size(); ++value) {
-        const std::string key = operation + ":" + names[value];
         if (!usable(names[value])) continue;
-        LibraryAlgorithm algorithm = make("mpir", operation, names[value], false);
-        set(algorithm, selector, static_cast<long>(value));
-        set(algorithm, "COLLECTIVE_FALLBACK", names[value] == "smp" ? fallback_is_silent : fallback_is_error);
+        algorithms.push_back(make(layer, operation, names[value], on_device));
+        set(algorithms.back(), selector, static_cast<long>(value));
+    }
+    return algorithms;
+}
+
+void find_upper_layer(const std::string& operation, std::vector<LibraryAlgorithm>& found) {
+    for (LibraryAlgorithm algorithm :
+         listed_by(upper(operation) + "_INTRA_ALGORITHM", "mpir", operation, false)) {
+        const std::string name = algorithm.name.substr(algorithm.name.find(':') + 1);
+        const std::string key = operation + ":" + name;
+        set(algorithm, "COLLECTIVE_FALLBACK", name == "smp" ? fallback_is_silent : fallback_is_error);
         if (const auto radix = radix_variables.find(key); radix != radix_variables.end()) {
             algorithm.radix_variable = cvar(radix->second);
             const auto k = ControlVariable::find(algorithm.radix_variable);
@@ -129,14 +136,8 @@ void find_upper_layer(const std::string& operation, std::vector<LibraryAlgorithm
 }
 
 void find_shared_memory(const std::string& operation, std::vector<LibraryAlgorithm>& found) {
-    const std::string selector = upper(operation) + "_POSIX_INTRA_ALGORITHM";
-    const auto variable = ControlVariable::find(cvar(selector));
-    if (!variable || !variable->writable()) return;
-    const std::vector<std::string> names = listed(variable->description());
-    for (std::size_t value = 1; value < names.size(); ++value) {
-        if (!usable(names[value])) continue;
-        LibraryAlgorithm algorithm = make("posix", operation, names[value], true);
-        set(algorithm, selector, static_cast<long>(value));
+    for (LibraryAlgorithm algorithm :
+         listed_by(upper(operation) + "_POSIX_INTRA_ALGORITHM", "posix", operation, true)) {
         set(algorithm, "POSIX_NUM_COLLS_THRESHOLD", 0);  // from the first call on, not from the fifth
         algorithm.needs.push_back(Need::one_node);
         found.push_back(algorithm);

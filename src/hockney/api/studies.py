@@ -211,7 +211,7 @@ def _planned(begun: _Begun, expected: Sequence[StudyStep], estimate_s: float) ->
     file, asked = begun.study.file, begun.asked
     shares = asked.crowding is None and crowded(asked.launched, asked.placements)
     takes = [str(step.estimate or f"about {format_duration(step.estimate_s)}") for step in expected]
-    answers = list(map(StepAnswer.planned, expected))
+    answers = list(map(StepAnswer.of, expected))
     texts = (begun.study.name, file.question, file.compares, file.shows)
     return StudyPlanned(*texts, asked, estimate_s, answers, takes, BEFORE if shares else "")
 
@@ -313,7 +313,7 @@ def _watching(step: StudyStep, *, quiet: bool) -> Iterator[say.PointsBar]:
 
 
 def _answers(folder: Folder, whole: Sequence[StudyStep]) -> list[StepAnswer]:
-    return [StepAnswer.performed(step, folder.state.steps.get(step.name)) for step in whole]
+    return [StepAnswer.of(step, folder.state.steps.get(step.name), "not done") for step in whole]
 
 
 def _left(

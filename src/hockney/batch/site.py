@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.fields import Seconds
+from hockney.fields import Seconds, from_toml
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.mpi import KINDS
 
@@ -68,15 +68,14 @@ class Site(BaseModel):
         return given
 
 
-def folders() -> list[Path]:
+def folder() -> Path:
     """Where a site is looked for by its name."""
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return [Path(home, "hockney", "sites")]
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "hockney", "sites")
 
 
 def names() -> list[str]:
     """The sites that can be named."""
-    return sorted({path.stem for folder in folders() if folder.is_dir() for path in folder.glob("*.toml")})
+    return sorted(path.stem for path in folder().glob("*.toml"))
 
 
 def find(name_or_path: str) -> Site:
@@ -88,26 +87,11 @@ def find(name_or_path: str) -> Site:
         return Site()
     path = Path(name_or_path)
     if path.suffix != ".toml" and "/" not in name_or_path:
-        found = [folder / f"{name_or_path}.toml" for folder in folders()]
-        there = [one for one in found if one.is_file()]
-        if not there:
+        path = folder() / f"{name_or_path}.toml"
+        if not path.is_file():
             known = names()
             raise RequestError(
-                f"there is no site {name_or_path!r} in {' or '.join(map(str, folders()))}",
+                f"there is no site {name_or_path!r} in {folder()}",
                 f"{did_you_mean(name_or_path, known)}known: {', '.join(known)}; or give the path of a file",
             )
-        path = there[0]
-    given = reading.toml(reading.text(path, HINT), str(path), HINT)
-    try:
-        return Site.model_validate(given)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            known = [field.alias or name for name, field in Site.model_fields.items()]
-            raise RequestError(
-                f"{reading.printable(path)}: unknown key {place!r}",
-                f"{did_you_mean(place, known)}known: {', '.join(known)}",
-            ) from error
-        said = first["msg"].removeprefix("Value error, ")
-        raise RequestError(f"{reading.printable(path)}: {place}: {said}", HINT) from error
+    return from_toml(Site, reading.text(path, HINT), str(path), HINT)

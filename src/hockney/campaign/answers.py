@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hockney.campaign.estimate import Estimate
 from hockney.campaign.plan import Plan
 from hockney.records.next_step import next_step
 
@@ -40,20 +41,10 @@ class MeasureAnswer:
 
 
 @dataclass(frozen=True)
-class MeasurePlanned:
-    """With --dry-run: what would be launched. `points` and `visits` are of a launch, and about so many.
-
-    `estimate_s`: at most `bound_s`, the campaign's time; `whole_s`: all of it, whatever its time.
-    `warnings`: what of it is not known before. `takes`: the estimate in words.
-    """
+class MeasurePlanned(Estimate):
+    """With --dry-run: what would be launched. `warnings`: what of it is not known before. `takes`: in words."""
 
     campaign: str
-    launches: int
-    points: int
-    visits: int
-    estimate_s: float
-    whole_s: float
-    bound_s: float | None
     compile_s: float
     warnings: list[str]
     plan: Plan

@@ -32,7 +32,9 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
     operations = [name for name in plan.operations if name in COLLECTIVES]
     offered = [candidate for candidate in known if candidate.operation in operations]
     names = sorted({candidate.algorithm for candidate in offered} | set(elsewhere))
-    choices = [one for one in offered if (one.operation, one.algorithm) not in by_name_alone()]
+    choices = [
+        candidate for candidate in offered if (candidate.operation, candidate.algorithm) not in by_name_alone()
+    ]
     selected: set[str] = set()
     for word in plan.algorithms if operations else ():
         if word == "all":
@@ -60,7 +62,9 @@ def of_subsets(plan: Plan, default: str) -> Plan:
 def expect_heeded(chosen: Iterable[Candidate], mpi: str, settings: Mapping[str, str]) -> None:
     """RequestError where the library would run what a file of rules says under the name of a chosen algorithm."""
     file = rules_first(mpi, settings)
-    if file and (names := {one.algorithm for one in chosen if one.algorithm.startswith("tuned:")}):
+    if file and (
+        names := {candidate.algorithm for candidate in chosen if candidate.algorithm.startswith("tuned:")}
+    ):
         raise RequestError(
             f"{mpi} goes by the rules of {file} before it heeds {min(names)}",
             f"with {RULES} empty it runs what is asked for; or leave the algorithms of tuned out",
@@ -112,7 +116,7 @@ def keys(chosen: Iterable[Candidate], plan: Plan) -> list[CollectiveKey]:
     return list(dict.fromkeys(series))
 
 
-def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, object]:
+def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, str | int]:
     """The words of the runner's request (cpp/runner/main.cpp). `algorithm`: its name in this launch."""
     return {
         "operation": key.operation,
@@ -144,29 +148,20 @@ def selection(key: CollectiveKey, name: str, kind: str, answer: CollectiveMeasur
 
 
 def records(
-    key: CollectiveKey, size_B: int, answer: CollectiveMeasurement, places: Sequence[RankPlace], about: Record
+    key: CollectiveKey, answer: CollectiveMeasurement, places: Sequence[RankPlace], about: Record
 ) -> list[Record]:
-    """One record for each statistic; the samples are the completion's. `about` holds what the launch knows.
+    """One record for each statistic; the samples are the completion's. `about`: the point, its launch.
 
     `places`: the runner's description of each rank; those that took part count. Where the ranks of the launch
     share cores, few of them do, too: the others sleep, but wake up to look for work.
     """
-    here = places[: key.ranks]
-    per_host = Counter(place.host for place in here)
+    per_host = Counter(place.host for place in places[: key.ranks])
     shared = 2 * answer.same_cpu > len(answer.samples_s)
     common = about.model_copy(
         update={
-            "operation": key.operation,
-            "algorithm": key.algorithm,
-            "bytes": size_B,
-            "cache": key.cache,
             "nodes": len(per_host),
             "ppn": max(per_host.values()),
             "ranks": key.ranks,
-            "segment_bytes": key.segment_B or None,
-            "radix": key.radix or None,
-            "root": key.root,
-            "start": key.start,
             "oversubscribed": about.oversubscribed or shared,
             "stop": answer.stop,
             "verified": answer.verified,
@@ -175,27 +170,21 @@ def records(
             "elapsed_s": answer.elapsed_s,
         }
     )
-    values_s = {"completion": answer.median_s, **answer.over_ranks_s}
-    completion = {
-        "low": max(0.0, answer.low_s),
-        "high": answer.high_s,
-        "quantiles": answer.quantiles_s,
-        "samples": answer.samples_s,
-        "sample_roots": answer.sample_roots,
-        "core_seconds": key.ranks * answer.elapsed_s,
-        "batch": answer.batch,
-        "disturbed": answer.disturbed,
-        "disturbed_at": answer.disturbed_at,
-        **answer.references(),
-    }
+    completion = common.model_copy(
+        update={
+            "low": max(0.0, answer.low_s),
+            "high": answer.high_s,
+            "quantiles": answer.quantiles_s,
+            "samples": answer.samples_s,
+            "sample_roots": answer.sample_roots,
+            "core_seconds": key.ranks * answer.elapsed_s,
+            "batch": answer.batch,
+            "disturbed": answer.disturbed,
+            "disturbed_at": answer.disturbed_at,
+        }
+    ).between(answer)
+    others = answer.over_ranks_s.items()
     return [
-        Record.model_validate(
-            {
-                **common.model_dump(),
-                **(completion if statistic == "completion" else {}),
-                "statistic": statistic,
-                "value": value_s,
-            }
-        )
-        for statistic, value_s in values_s.items()
+        completion,
+        *(common.model_copy(update={"statistic": name, "value": time_s}) for name, time_s in others),
     ]

@@ -9,14 +9,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from socket import gethostname
-from typing import Any
 
 from hockney.campaign.collectives import choose as choose_algorithms
 from hockney.campaign.collectives import expect_heeded, keys, of_subsets
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.campaign.effects.subsets import TRANSPOSITION, subset_sizes
 from hockney.campaign.events import Progress
-from hockney.campaign.launch import Described, Launch, measured_alone, utc_now
+from hockney.campaign.launch import Described, Launch, measured_alone
 from hockney.campaign.loop import Asking, Loop, Request, Running, Subject, TimeOver, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
@@ -272,20 +271,8 @@ class _Effects:
 
     def _record(self, name: str, running: Running, here: Here) -> EffectRecord:
         """A record without its question."""
-        plan, described = self._plan, running.described
-        return EffectRecord(
+        record = EffectRecord(
             effect=name,
-            system=plan.system,
-            mpi=running.launch.mpi_name,
-            mapping=plan.map_by,
-            variant=running.launch.variant,
-            ranks=plan.ranks,
-            nodes=described.nodes,
-            ppn=described.ppn,
-            oversubscribed=described.oversubscribed,
-            repetition=running.index,
-            launch=running.recorded(),
-            time=utc_now(),
             about={
                 "eager_limit_B": dict(here.eager_limit_B),
                 "mpi_kind": here.mpi_kind,
@@ -293,6 +280,7 @@ class _Effects:
                 "caches": _caches(here.ranks),
             },
         )
+        return running.stamped(record, self._plan)
 
 
 def _expected(asking: Questions) -> int:
@@ -305,13 +293,13 @@ def _expected(asking: Questions) -> int:
     return count
 
 
-def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
+def _words(members: Sequence[int], parameters: Mapping[str, float | str]) -> str:
     """A question's identity: its members and parameters but for a thread's processors, which vary by launch."""
     identity = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
     return json.dumps([list(members), identity], sort_keys=True, default=str)
 
 
-def _caches(ranks: Sequence[RankPlace]) -> list[dict[str, Any]]:
+def _caches(ranks: Sequence[RankPlace]) -> list[dict[str, int]]:
     """Size of each data cache of the first rank's processor, innermost first."""
     caches = ranks[0].caches if ranks else []
     sizes_B = {cache.level: cache.size_B for cache in caches if cache.type != "Instruction"}

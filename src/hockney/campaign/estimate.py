@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from hockney.campaign import collectives
 from hockney.campaign.effect_runs import questions_of_subsets
@@ -13,13 +13,13 @@ from hockney.campaign.plan import Plan
 from hockney.campaign.visits_so_far import LEAST_BUDGET_S, VisitsSoFar, visits_of
 from hockney.campaign.work import Work
 from hockney.errors import HockneyError
-from hockney.records.answers import Candidate
+from hockney.records.answers import Candidate, Kind
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, CollectiveKey, Key, PairKey
 from hockney.records.record import Locality
 from hockney.runner.build import is_built
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory
-from hockney.schedule.catalogue import algorithms, offered
+from hockney.schedule.catalogue import algorithms
 from hockney.units import format_duration
 
 COMPILE_S = 60.0
@@ -70,15 +70,26 @@ class Estimate:
 
 
 def estimate(plan: Plan, waiting: Waiting | None = None) -> Estimate:
-    """What is known of a campaign before its first launch; effects count as a point, subsets by questions."""
-    points = [(key, _points(key, plan)) for key in (series(plan) if plan.points else ())]
-    launched, (effects, _) = _launched(plan), _effects(plan)
+    """What is known of a campaign before its first launch; effects count as a point, subsets by questions.
+
+    A visit takes its budget, or what ranks that share cores wait.
+    """
+    points = visits = visits_s = 0.0
+    for key in series(plan) if plan.points else ():
+        count, of_point = _points(key, plan), visits_of(key, plan)
+        points += count
+        visits += count * of_point
+        visits_s += count * max(VISIT_SHARE * plan.budget_s, of_point * _waited_s(key, waiting))
+    launched, of_subsets = _launched(plan), questions_of_subsets(plan, _candidates)
+    others = len(plan.effects) - (of_subsets > 0)
+    effects_s = EFFECT_S * others + SHARE * plan.budget_s * of_subsets
+    whole_s = launched * (launch_s(waiting) + visits_s + effects_s)
     return Estimate(
         launches=launched,
-        points=round(sum(count for _, count in points)) + effects,
-        visits=round(sum(count * visits_of(key, plan) for key, count in points)) + effects,
-        estimate_s=measure_s(plan, waiting),
-        whole_s=_whole_s(plan, waiting),
+        points=round(points) + others + of_subsets,
+        visits=round(visits) + others + of_subsets,
+        estimate_s=min(math.inf if plan.time_s is None else plan.time_s, whole_s),
+        whole_s=whole_s,
         bound_s=plan.time_s,
     )
 
@@ -91,38 +102,11 @@ def compile_s(mpi: str) -> float:
         return 0.0
 
 
-def measure_s(plan: Plan, waiting: Waiting | None = None) -> float:
-    """What a campaign takes, in seconds: launches, visits and effects, or its time where that is shorter."""
-    return min(math.inf if plan.time_s is None else plan.time_s, _whole_s(plan, waiting))
-
-
-def _whole_s(plan: Plan, waiting: Waiting | None) -> float:
-    """The same without its time."""
-    return _launched(plan) * (launch_s(waiting) + visits_s(plan, waiting) + _effects(plan)[1])
-
-
-def visits_s(plan: Plan, waiting: Waiting | None = None) -> float:
-    """What the visits of a launch take, in seconds: their budget, or what ranks that share cores wait."""
-    total_s = 0.0
-    for key in series(plan) if plan.points else ():
-        visits = visits_of(key, plan)
-        visit_s = max(VISIT_SHARE * plan.budget_s / visits, _waited_s(key, waiting))
-        total_s += _points(key, plan) * visits * visit_s
-    return total_s
-
-
 def first_pass_s(plan: Plan, waiting: Waiting | None = None) -> float:
     """What one visit of each point in each launch takes, in seconds, at the least budget of a campaign."""
     least_s = VISIT_SHARE * LEAST_BUDGET_S
     a_launch_s = sum(_points(key, plan) * max(least_s, _waited_s(key, waiting)) for key in series(plan))
     return _launched(plan) * a_launch_s
-
-
-def _effects(plan: Plan) -> tuple[int, float]:
-    """What is asked of effects in a launch, and the seconds that it takes."""
-    of_subsets = questions_of_subsets(plan, _candidates)
-    others = len(plan.effects) - (of_subsets > 0)
-    return others + of_subsets, EFFECT_S * others + SHARE * plan.budget_s * of_subsets
 
 
 def _launched(plan: Plan) -> int:
@@ -162,29 +146,19 @@ def series(plan: Plan) -> list[Key]:
 
 def _candidates(plan: Plan) -> list[Candidate]:
     """The algorithms that a plan asks for; of the library's, which only a launch knows, a usual number."""
-    found = []
+    known = []
     for operation in (name for name in plan.operations if name in COLLECTIVES):
         ours = algorithms(operation)
-        for word in plan.algorithms:
-            if word in ("default", "all"):
-                found.append(_candidate(operation, "default"))
-            if word in ("ours", "all"):
-                found += [
-                    _candidate(operation, one.name, one.is_segmented, one.default_radix)
-                    for one in offered(operation)
-                ]
-            if word in ("library", "all"):
-                found += [_candidate(operation, f"library:{number}") for number in range(LIBRARY_ALGORITHMS)]
-            if word not in ("default", "ours", "library", "all"):
-                known = next((one for one in ours if one.name == word), None)
-                found += [
-                    _candidate(operation, word)
-                    if known is None
-                    else _candidate(operation, word, known.is_segmented, known.default_radix)
-                ]
-    return found
+        named = {*plan.algorithms} - {*collectives.KINDS, "all", *(schedule.name for schedule in ours)}
+        known.append(_candidate(operation, "default", "default"))
+        known += [
+            _candidate(operation, schedule.name, "schedule", schedule.is_segmented, schedule.default_radix)
+            for schedule in ours
+        ]
+        known += [_candidate(operation, f"library:{number}", "library") for number in range(LIBRARY_ALGORITHMS)]
+        known += [_candidate(operation, name, "library") for name in sorted(named)]
+    return collectives.choose(known, plan)
 
 
-def _candidate(operation: str, name: str, segmented: bool = False, radix: int = 0) -> Candidate:
-    kind: Literal["default", "library"] = "default" if name == "default" else "library"
+def _candidate(operation: str, name: str, kind: Kind, segmented: bool = False, radix: int = 0) -> Candidate:
     return Candidate(operation=operation, algorithm=name, kind=kind, segmented=segmented, radix=radix)

@@ -27,9 +27,9 @@ def measure_into(
     the campaign in messages. Incomplete where it was ended, or nothing could be measured.
     """
     prepared = prepare(plan)
-    if mpi and (found := prepared[0].mpi_name) != mpi:
+    if mpi and (mpi_here := prepared[0].mpi_name) != mpi:
         raise RequestError(
-            f"the times are of {mpi}, and {what} would launch {found}", "name the library with --mpi"
+            f"the times are of {mpi}, and {what} would launch {mpi_here}", "name the library with --mpi"
         )
     if goes_on and any((folder / name).exists() for name in JOURNALS):
         campaign = Campaign.open(folder)

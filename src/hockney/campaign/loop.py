@@ -20,8 +20,10 @@ from hockney.campaign.events import Progress, Watcher
 from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
+from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign, Stored
 from hockney.records.journal import Ended, FailureLine
+from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, NoAnswer, Refused, Session
 
 MOST_FAILURES = 3
@@ -38,6 +40,7 @@ LONG = 1
 
 Kept = TypeVar("Kept", bound=Stored)
 Answered = TypeVar("Answered")
+Measured = TypeVar("Measured", Record, EffectRecord)
 
 
 class TimeOver(NoAnswer):
@@ -137,6 +140,24 @@ class Running:
                 self._campaign.append(line)
         return self._id
 
+    def stamped(self, record: Measured, plan: Launching) -> Measured:
+        """The record with what the launch knows: of what it is, how its ranks were placed, and when."""
+        return record.model_copy(
+            update={
+                "system": plan.system,
+                "mpi": self.launch.mpi_name,
+                "mapping": plan.map_by,
+                "variant": self.launch.variant,
+                "ranks": plan.ranks,
+                "nodes": self.described.nodes,
+                "ppn": self.described.ppn,
+                "oversubscribed": self.described.oversubscribed,
+                "repetition": self.index,
+                "launch": self.recorded(),
+                "time": utc_now(),
+            }
+        )
+
     @property
     def is_old(self) -> bool:
         """Whether it has lasted so long that the start of another costs little."""
@@ -168,7 +189,7 @@ class Loop:
         self.watcher = watcher
         self.outcome = Outcome()
         self._deadline = None if time_s is None else time.monotonic() + time_s
-        self._time_s = min(float("inf") if one is None else one for one in (time_s, job_s))
+        self._time_s = min(float("inf") if limit_s is None else limit_s for limit_s in (time_s, job_s))
         self._job_end = float("inf") if job_s is None else time.monotonic() + job_s
         self._is_cut_by_job = job_s is not None and (time_s is None or job_s < time_s)
         self._interrupt: KeyboardInterrupt | None = None
@@ -281,11 +302,11 @@ class Loop:
 
     def _require_nodes(self, running: Running) -> None:
         """EnvironmentLack where the ranks are on another number of nodes than was asked for."""
-        asked, found = self.plan.nodes, running.described.nodes
+        wanted, nodes = self.plan.nodes, running.described.nodes
         # Those of a simulation are its platform's.
-        if asked is not None and found != asked and self.plan.mpi != "smpi":
+        if wanted is not None and nodes != wanted and self.plan.mpi != "smpi":
             raise EnvironmentLack(
-                f"{running.launch.variant}: the ranks are on {found} node{'s' * (found != 1)}, not on {asked}",
+                f"{running.launch.variant}: the ranks are on {nodes} node{'s' * (nodes != 1)}, not on {wanted}",
                 "does the launcher know the job's nodes? Name them with --hosts, or try another --launcher",
             )
 

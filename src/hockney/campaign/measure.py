@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain, takewhile
 
 from hockney.campaign.effect_runs import ask_effects
@@ -108,9 +108,7 @@ def _measure_points(
                 loop.outcome.left_out += max(1, _left(work))
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
-                loop.fail(
-                    error, launch, index, _subject(key, size_B, name=f"{key.where}, {format_bytes(size_B)}")
-                )
+                loop.fail(error, launch, index, _subject(key, size_B, name=_point(key, size_B)))
             for levels in with_causes(work.so_far.levels, records).values():
                 if len(levels) > 1:
                     loop.warn(f"the machine changed its speed while it was measured; {in_words(levels)}")
@@ -138,20 +136,20 @@ def _unreached(
     Their series are those of launches that did; else those on disk; else those that the plan names.
     """
     begun = {(record.variant, record.repetition) for record in records}
-    count, of_unbegun = 0, dict[tuple[str, tuple[str, str] | None], int]()
-    for variant, only, index in parts:
-        if (left := None if (variant, index) in begun else of_unbegun.get((variant, only))) is None:
-            work = Work.resume(plan, records, variant, index)
-            known = (one.series for part, one in reached.items() if part[1] == only and one.series)
-            work.largest_B = dict(next(known, {})) or {
-                key: 0
-                for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
-                if only is None or (key.operation, getattr(key, "algorithm", "")) == only
-            }
-            left = _left(work)
-        if (variant, index) not in begun:
-            of_unbegun[variant, only] = left
-        count += left
+
+    @cache
+    def left(variant: str, only: tuple[str, str] | None, index: int | None) -> int:
+        """Of a launch, or (None) of one that was not begun: those are alike."""
+        work = Work.resume(plan, records, variant, plan.launches + MOST_FURTHER if index is None else index)
+        known = (points.series for part, points in reached.items() if part[1] == only and points.series)
+        work.largest_B = dict(next(known, {})) or {
+            key: 0
+            for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
+            if only is None or (key.operation, getattr(key, "algorithm", "")) == only
+        }
+        return _left(work)
+
+    count = sum(left(name, only, index if (name, index) in begun else None) for name, only, index in parts)
     return max(count, min(1, len(parts)))
 
 
@@ -207,6 +205,10 @@ def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:
         )
         loop.warn(text)
         loop.outcome.failures.append(text)
+
+
+def _point(key: Key, size_B: int) -> str:
+    return f"{key.where}, {format_bytes(size_B)}"
 
 
 def _subject(key: Key, size_B: int, name: str = "") -> Subject:
@@ -279,7 +281,7 @@ class _Points:
                 if work.vanish(*point):
                     line = request.subject.line
                     loop.write_down(running.launch, running.index, line, limitation=error.message)
-                    loop.outcome.vanished.append(f"{key.where}, {format_bytes(size_B)}: {error.message}")
+                    loop.outcome.vanished.append(f"{_point(*point)}: {error.message}")
                 continue
             except Refused as error:
                 work.fail(*point)
@@ -291,14 +293,13 @@ class _Points:
             else:
                 # The record stays, marked; the table leaves it out.
                 work.fail(*point)
-                told = f"{key.where}, {format_bytes(size_B)}: wrong data"
-                wrong = Refused(told, "do not use it; report it to the library")
+                wrong = Refused(f"{_point(*point)}: wrong data", "do not use it; report it to the library")
                 loop.fail(wrong, running.launch, running.index, request.subject)
         self.is_settled = True
 
     def _leave_out_rest(self) -> None:
         work, self.is_settled = self._work, True
-        self._loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
+        self._loop.outcome.left_out += max(1, work.expected_points() - work.visits.total())
 
     def _budget_s(self, key: Key) -> float:
         """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""

@@ -6,7 +6,6 @@ import uuid
 from functools import partial
 
 from hockney.campaign import collectives
-from hockney.campaign.launch import utc_now
 from hockney.campaign.loop import Loop, Running
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
@@ -98,22 +97,17 @@ class Offer:
             bytes=size_B,
             statistic="completion",
             value=answer.median_s,
-            system=plan.system,
-            mpi=running.launch.mpi_name,
-            mapping=plan.map_by,
-            variant=running.launch.variant,
-            repetition=running.index,
-            oversubscribed=running.described.oversubscribed,
-            launch=running.recorded(),
+            algorithm=key.algorithm,
+            cache=key.cache,
+            segment_bytes=key.segment_B or None,
+            radix=key.radix or None,
+            root=key.root,
+            start=key.start,
             visit=uuid.uuid4().hex[:12],
-            time=utc_now(),
             selection=choice,
             selection_why=why,
         )
-        return collectives.records(key, size_B, answer, running.hello.ranks, about)
-
-    def _machine(self, rank: int) -> str:
-        return next(place.machine for place in self._running.hello.ranks if place.rank == rank)
+        return collectives.records(key, answer, running.hello.ranks, running.stamped(about, plan))
 
     def _of_pair(self, key: PairKey, size_B: int, answer: Measurement) -> Record:
         """Vanished where no positive time was left, which only kernels that subtract can come to.
@@ -128,34 +122,26 @@ class Offer:
         if median_s is None or low_s is None or high_s is None or median_s <= 0:
             raise Vanished(VANISHES)
         # Ranks that are not pinned may be put on one processor and then time-share it, whatever their number.
-        same_machine = self._machine(key.leader) == self._machine(key.follower)
+        ends = (key.leader, key.follower)
+        same_machine = len({place.machine for place in running.hello.ranks if place.rank in ends}) == 1
         shared_core = same_machine and 2 * answer.same_cpu > len(answer.samples_s)
         if shared_core and not described.oversubscribed:
             self._loop.warn(
                 f"ranks {key.pair} shared one processor: times are not latencies; pin them with --bind-to"
             )
-        return Record(
+        record = Record(
             source="hockney",
-            system=plan.system,
-            mpi=running.launch.mpi_name,
             operation=key.operation,
             bytes=size_B,
             statistic="one_way",
             value=median_s,
             low=max(0.0, low_s),
             high=high_s,
-            mapping=plan.map_by,
-            variant=running.launch.variant,
             locality=key.locality,
             cache=key.cache,
-            nodes=described.nodes,
-            ppn=described.ppn,
-            ranks=plan.ranks,
             pair=key.pair,
             pairs=1,
             window=plan.window if self._kernels[key.operation].windowed else None,
-            repetition=running.index,
-            oversubscribed=described.oversubscribed or shared_core,
             quantiles=answer.quantiles_s,
             samples=answer.samples_s,
             batch=answer.batch,
@@ -165,7 +151,6 @@ class Offer:
             core_seconds=2 * answer.elapsed_s,
             stop=answer.stop,
             verified=answer.verified,
-            launch=running.recorded(),
-            time=utc_now(),
-            **answer.references(),
         )
+        record = running.stamped(record.between(answer), plan)
+        return record.model_copy(update={"oversubscribed": described.oversubscribed or shared_core})

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from hockney.campaign.effects.base import effects
-from hockney.campaign.plan import HOW, LAUNCH, WHAT, Plan
+from hockney.campaign.plan import Plan, how, launch, what
 from hockney.campaign.share import WHOLE, Share, parse_share
 from hockney.errors import RequestError
 from hockney.fields import Option
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 
-QUICK: dict[str, Any] = {
+QUICK: dict[str, float] = {
     "budget_s": 0.2,
     "tolerance": 0.02,
     "ladder_ratio": 4,
@@ -27,7 +27,7 @@ QUICK: dict[str, Any] = {
 }
 """A first model in about half a minute: wider intervals, wider brackets around breaks."""
 
-SIMULATED: dict[str, Any] = {
+SIMULATED: dict[str, float] = {
     "budget_s": 1e-3,
     "least_samples": 6,
     "ladder_ratio": 4,
@@ -44,48 +44,36 @@ class MeasureOptions(Plan):
     """The options of `hockney measure`: a plan, and what is not stored with it."""
 
     output: Annotated[Path, Option("Campaign folder.", flags=("--output", "-o")), Field(exclude=True)]
-    quick: Annotated[
-        bool, Option("In about half a minute.", flags=("--quick",), panel=HOW), Field(exclude=True)
-    ] = False
+    quick: Annotated[bool, how("In about half a minute.", flags=("--quick",)), Field(exclude=True)] = False
     resume: Annotated[bool, Option(flags=("--resume",)), Field(exclude=True)] = False
-    trust: Annotated[
-        bool,
-        Option(flags=("--trust",)),
-        Field(exclude=True),
-    ] = False
+    trust: Annotated[bool, Option(flags=("--trust",)), Field(exclude=True)] = False
     dry_run: Annotated[
         bool, Option("What would be launched, and what it takes.", flags=("--dry-run",)), Field(exclude=True)
     ] = False
     share: Annotated[
         Share,
-        Option(
+        how(
             "The launches of this job where several share them: 2/3.",
             read=parse_share,
             metavar="N/JOBS",
             show=None,
-            panel=HOW,
         ),
         Field(exclude=True),
     ] = WHOLE
     off_cache: Annotated[
-        bool,
-        Option("Measure with buffers outside the caches, too.", flags=("--off-cache",), panel=WHAT),
-        Field(exclude=True),
+        bool, what("Measure with buffers outside the caches, too.", flags=("--off-cache",)), Field(exclude=True)
     ] = False
     variants: Annotated[
         list[str],
-        Option(
+        launch(
             "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several. "
             "all-transports: each combination of the library's that starts.",
             flags=("--variant",),
-            panel=LAUNCH,
         ),
     ] = Field(default_factory=list)
     # Both depend on what else is asked for: _completed sets them.
-    ranks: Annotated[int, Option("[default: the cores of this host]", show=None, panel=LAUNCH), Field(ge=2)] = 0
-    system: Annotated[str, Option("[default: the host's name]", panel=LAUNCH)] = Field(
-        default_factory=gethostname
-    )
+    ranks: Annotated[int, launch("[default: the cores of this host]", show=None), Field(ge=2)] = 0
+    system: Annotated[str, launch("[default: the host's name]")] = Field(default_factory=gethostname)
 
     @model_validator(mode="before")
     @classmethod

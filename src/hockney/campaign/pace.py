@@ -20,7 +20,7 @@ class Pace:
     def progress(self, work: Work, doing: str) -> Progress:
         """The estimate; to be called once before each point."""
         self._measured += 1
-        done, expected = work.done_points(), max(work.expected_points(), work.done_points() + 1)
+        done, expected = work.visits.total(), max(work.expected_points(), work.visits.total() + 1)
         others = max(0, self._parts - len(self._finished) - 1) * (
             sum(self._finished) / len(self._finished) if self._finished else expected
         )
@@ -31,4 +31,4 @@ class Pace:
 
     def finish_part(self, work: Work) -> None:
         """One launch index of one variant is over."""
-        self._finished.append(work.done_points())
+        self._finished.append(work.visits.total())

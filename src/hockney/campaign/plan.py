@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from socket import gethostname
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -24,6 +25,8 @@ from hockney.words import listed, segment, whole, words, written
 
 LAUNCH, WHAT, HOW = vocabulary.LAUNCH, "What is measured", "How well and how long"
 """Headings of options."""
+launch, what, how = (partial(Option, panel=panel) for panel in (LAUNCH, WHAT, HOW))
+"""Options under these headings."""
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
 """Larger than any buffer. The runner checks each point against the memory and what the library can count."""
@@ -53,54 +56,48 @@ class Launching(BaseModel):
 
     mpi: Annotated[
         str,
-        Option(
+        launch(
             "auto, openmpi, mpich, intel, smpi, a prefix or a wrapper (see `hockney doctor`).",
-            panel=LAUNCH,
             known=lambda: ("auto", *KINDS, "smpi"),
         ),
     ] = "auto"
-    ranks: Annotated[int, Option(panel=LAUNCH), Field(ge=1)]
+    ranks: Annotated[int, launch(), Field(ge=1)]
     threads: int | None = Field(
         default=None, ge=1, description="OpenMP threads of a rank, a core for each; none: as the environment says"
     )
-    hosts: Annotated[list[str], Option(read=words, panel=LAUNCH)] = Field(default_factory=list)
-    hostfile: Annotated[str, Option("Host file in the launcher's own format.", panel=LAUNCH)] = ""
+    hosts: Annotated[list[str], launch(read=words)] = Field(default_factory=list)
+    hostfile: Annotated[str, launch("Host file in the launcher's own format.")] = ""
     nodes: Annotated[
-        int | None,
-        Option("Nodes of a job that the ranks are on, as many on each. [default: all]", panel=LAUNCH),
-        Field(ge=1),
+        int | None, launch("Nodes of a job that the ranks are on, as many on each. [default: all]"), Field(ge=1)
     ] = None
     launcher: Annotated[
         str,
-        Option(
+        launch(
             f"{LAUNCHERS}; default the one found with the MPI.",
-            panel=LAUNCH,
             known=lambda: unit_files("hockney.runner.launchers"),
         ),
     ] = ""
-    platform: Annotated[str, Option("Platform file (XML) of a simulated cluster: --mpi smpi.", panel=LAUNCH)] = ""
-    map_by: Annotated[MapBy, Option(f"{listed(get_args(MapBy))}.", panel=LAUNCH)] = "core"
-    bind_to: Annotated[BindTo, Option(f"{listed(get_args(BindTo))}.", panel=LAUNCH)] = "core"
+    platform: Annotated[str, launch("Platform file (XML) of a simulated cluster: --mpi smpi.")] = ""
+    map_by: Annotated[MapBy, launch(f"{listed(get_args(MapBy))}.")] = "core"
+    bind_to: Annotated[BindTo, launch(f"{listed(get_args(BindTo))}.")] = "core"
     variants: Annotated[
         list[str],
-        Option(
+        launch(
             "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several.",
             flags=("--variant",),
-            panel=LAUNCH,
         ),
     ] = Field(default_factory=list)
     time_limit_s: Annotated[
         float,
-        Option(
+        launch(
             "A launch, by an answer that comes later.",
             flags=("--time-limit",),
             read=parse_time,
             show="{:g}s".format,
-            panel=LAUNCH,
         ),
         Field(gt=0),
     ] = 120.0
-    system: Annotated[str, Option("[default: the host's name]", panel=LAUNCH)] = ""
+    system: Annotated[str, launch("[default: the host's name]")] = ""
     cpus: list[list[int]] = Field(
         default_factory=list, description="of each rank of this host, in place of map_by"
     )
@@ -131,111 +128,95 @@ class AppLaunching(Launching):
         Option("Folder that the run is added to, for `hockney report`.", flags=("--output", "-o")),
         Field(exclude=True),
     ] = None
-    ranks: Annotated[int, Option("[default: the cores of this host]", panel=LAUNCH), Field(ge=1)] = Field(
+    ranks: Annotated[int, launch("[default: the cores of this host]"), Field(ge=1)] = Field(
         default_factory=lambda: inventory().cores
     )
-    system: Annotated[str, Option("[default: the host's name]", panel=LAUNCH)] = Field(
-        default_factory=gethostname
-    )
+    system: Annotated[str, launch("[default: the host's name]")] = Field(default_factory=gethostname)
 
 
 class Plan(Launching):
     """Every choice that decides what is measured. Stored whole, so that a resumed campaign asks the same."""
 
     schema_version: Literal[1] = 1
-    ranks: Annotated[int, Option("[default: the cores of this host]", panel=LAUNCH), Field(ge=2)]
+    ranks: Annotated[int, launch("[default: the cores of this host]"), Field(ge=2)]
     operations: Annotated[
         list[str],
-        Option(
+        what(
             "Several: with commas. pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, "
             "matching, …; `collectives` for all collectives, `effects` for all that a ping-pong "
             "hides. [default: all between pairs of ranks]",
             flags=("--operation",),
             read=words,
             known=operation_words,
-            panel=WHAT,
         ),
     ] = Field(default_factory=list, description="empty: all that the runner knows")
     effects: list[str] = Field(default_factory=list, description="overlap, matching, …; measured after the rest")
     algorithms: Annotated[
         list[str],
-        Option(
+        what(
             "default, all, library, ours, or names, with commas between.",
             flags=("--algorithm",),
             known=lambda: ("default", "all", "library", "ours", *algorithm_names()),
             read=words,
             show=",".join,
-            panel=WHAT,
         ),
     ] = Field(default=["default"])
     localities: Annotated[
         list[str],
-        Option(
+        what(
             "Several: with commas. [default: all that the placement has]",
             flags=("--locality",),
             read=words,
             known=lambda: LOCALITIES,
-            panel=WHAT,
         ),
     ] = Field(default_factory=list)
-    pairs: Annotated[int, Option("Pairs of ranks measured in each locality.", panel=WHAT), Field(ge=1)] = 1
+    pairs: Annotated[int, what("Pairs of ranks measured in each locality."), Field(ge=1)] = 1
     rank_counts: Annotated[
         list[int],
-        Option(
+        what(
             "Numbers of ranks that collectives use, comma-separated; default several, up to all ranks, "
             "and for subsets the sides of the squarest grid of all.",
             read=lambda text: sorted({whole(word) for word in words(text)}),
-            panel=WHAT,
         ),
     ] = Field(default_factory=list)
     root: Annotated[
-        int | None,
-        Option(
-            "Or `rotate`.",
-            read=lambda text: None if text == "rotate" else whole(text),
-            panel=WHAT,
-        ),
-        Field(ge=0),
+        int | None, what("Or `rotate`.", read=lambda text: None if text == "rotate" else whole(text)), Field(ge=0)
     ] = 0
     segments_B: Annotated[
         list[int],
-        Option(
+        what(
             "Several: with commas; for the algorithms that take one.",
             flags=("--segment",),
             read=lambda text: [segment(word) for word in words(text)],
             show=lambda sizes_B: ",".join(map(written, sizes_B)),
-            panel=WHAT,
         ),
     ] = Field(default=[0])
     radices: Annotated[
         list[int],
-        Option(
+        what(
             "Several: with commas.",
             flags=("--radix",),
             read=lambda text: [whole(word) for word in words(text)],
             show=None,
-            panel=WHAT,
         ),
     ] = Field(default=[0], description="0: the algorithm's default")
-    start: Annotated[
-        Start, Option("How repetitions of collectives start: window (agreed time) or barrier.", panel=WHAT)
-    ] = "window"
+    start: Annotated[Start, what("How repetitions of collectives start: window (agreed time) or barrier.")] = (
+        "window"
+    )
     time_s: Annotated[
         float | None,
-        Option(
+        how(
             "Time for the whole campaign; the most informative points come first.",
             flags=("--time",),
             read=parse_time,
-            panel=HOW,
         ),
         Field(gt=0),
     ] = None
     adaptive: Annotated[
         bool,
-        Option(
+        how(
             "Measure only those points of collectives on which the choice of algorithm depends.",
             flags=("--adaptive",),
-            panel=HOW,
         ),
     ] = False
     decision_tolerance: float = Field(
@@ -243,51 +224,46 @@ class Plan(Launching):
     )
     sizes_B: Annotated[
         list[int],
-        Option(
+        what(
             "Several: with commas. [default: chosen adaptively]",
             flags=("--bytes",),
             read=lambda text: sorted({message_size(word) for word in words(text)}),
-            panel=WHAT,
         ),
     ] = Field(default_factory=list)
     largest_B: Annotated[
-        int,
-        Option("Largest message.", flags=("--largest",), read=message_size, show=written, panel=WHAT),
-        Field(ge=0),
+        int, what("Largest message.", flags=("--largest",), read=message_size, show=written), Field(ge=0)
     ] = 4 * 2**20
     caches: list[Cache] = Field(default=["warm"])
-    window: Annotated[
-        int, Option("Messages in flight for bandwidth and bidirectional.", panel=WHAT), Field(ge=1, le=2**16)
-    ] = 64
-    launches: Annotated[int, Option(panel=HOW), Field(ge=1, le=10_000)] = 1
+    window: Annotated[int, what("Messages in flight for bandwidth and bidirectional."), Field(ge=1, le=2**16)] = (
+        64
+    )
+    launches: Annotated[int, how(), Field(ge=1, le=10_000)] = 1
     visits: Annotated[
         int,
-        Option("Visits of each point at that level; of collectives four times as many, each shorter.", panel=HOW),
+        how("Visits of each point at that level; of collectives four times as many, each shorter."),
         Field(ge=1, le=1000),
     ] = 3
     level: Annotated[
-        Wanted, Option("Level of the machine at which a point is complete: common, quietest or all.", panel=HOW)
+        Wanted, how("Level of the machine at which a point is complete: common, quietest or all.")
     ] = "common"
     budget_s: Annotated[
         float,
-        Option(
+        how(
             "Time a point may take, all visits together; default 1s (quick: 0.2s).",
             flags=("--budget",),
             read=parse_time,
             show=None,
-            panel=HOW,
         ),
         Field(gt=0),
     ] = 1.0
     tolerance: Annotated[
         float,
-        Option("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None, panel=HOW),
+        how("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None),
         Field(gt=0),
     ] = 0.01
-    seed: Annotated[int, Option("By effects.", panel=HOW), Field(ge=0)] = 0
+    seed: Annotated[int, how("By effects."), Field(ge=0)] = 0
     topology: Annotated[
-        str,
-        Option("congestion measures its worst pairing, too; hosts are its nodes in their order.", panel=WHAT),
+        str, what("congestion measures its worst pairing, too; hosts are its nodes in their order.")
     ] = ""
     size_tolerance: float = Field(default=0.03, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
@@ -305,6 +281,11 @@ class Plan(Launching):
     def has_collectives(self) -> bool:
         """Whether it asks for any collective."""
         return any(name in COLLECTIVES for name in self.operations)
+
+    def of_others(self, **asked: Any) -> Plan:
+        """A plan of other points, all of them whatever time they take, launched as this one launched."""
+        fixed = {"effects": [], "adaptive": False, "topology": "", "time_s": None}
+        return self.model_copy(update={**fixed, **asked})
 
     @model_validator(mode="after")
     def _adapts_to_something(self) -> Plan:

@@ -118,16 +118,18 @@ def counting_launches(plan: Launching) -> list[tuple[Counting, list[Launch]]]:
 
     EnvironmentLack where this MPI cannot be watched, or it or its compiler is missing.
     """
-    ways = counting(find(plan.mpi, plan.launcher or None))
+    counters = counting(find(plan.mpi, plan.launcher or None))
     mpi, binary, variants = _prepared(plan)
-    found = []
-    for how in ways:
+    planned = []
+    for how in counters:
         needed = {**launch_environment(mpi), **how.environment}
         if not _is_elsewhere(plan):
             needed |= how.on_one_host
-        launches = [_launch(plan, mpi, binary, one, {**needed, **one.environment}) for one in variants]
-        found.append((how, launches))
-    return found
+        launches = [
+            _launch(plan, mpi, binary, variant, {**needed, **variant.environment}) for variant in variants
+        ]
+        planned.append((how, launches))
+    return planned
 
 
 def with_transports(plan: Plan, progress: Callable[[str], None]) -> tuple[Plan, list[Tried]]:
@@ -141,7 +143,7 @@ def with_transports(plan: Plan, progress: Callable[[str], None]) -> tuple[Plan, 
     request = trial_request(plan.hosts, Path(plan.hostfile) if plan.hostfile else None)
     offers = candidates(mpi, offered(mpi), node(), between_nodes=_is_elsewhere(plan))
     results = tried(mpi, request, offers, progress)
-    usable = [one.variant for one in results if not one.why_not]
+    usable = [trial.variant for trial in results if not trial.why_not]
     if not usable:
         raise EnvironmentLack(
             f"no transport of {mpi.describe()} starts: {results[0].why_not}", "run `hockney doctor --run`"

@@ -34,7 +34,7 @@ WHOLE = Share()
 
 def parse_share(text: str) -> Share:
     """`2/3`; RequestError for what is no share."""
-    found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
-    if found is None or int(found[1]) > int(found[2]):
+    match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
+    if match is None or int(match[1]) > int(match[2]):
         raise RequestError(f"{text!r} is no share of the launches", "write 2/3 for the second of three jobs")
-    return Share(int(found[1]), int(found[2]))
+    return Share(int(match[1]), int(match[2]))

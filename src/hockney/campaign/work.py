@@ -237,9 +237,8 @@ class Work:
         """A further visit, of the points with the fewest: in random order, so that they lie far apart.
 
         A point gets up to `MORE_VISITS` more where some met other levels, or, while `MORE_SHARE` of all allows
-        it, where they disagree. Those that were
-        never at the level asked for wait until it comes back, together no longer than `MOST_WAIT_S` or the
-        budgets of `MOST_WAIT_BUDGETS` points.
+        it, where they disagree. Those that were never at the level asked for wait until it comes back, together
+        no longer than `MOST_WAIT_S` or the budgets of `MOST_WAIT_BUDGETS` points.
         """
         chosen = self._of_round()
         if chosen is None and self._waited_s < min(MOST_WAIT_S, MOST_WAIT_BUDGETS * self.plan.budget_s):
@@ -381,10 +380,6 @@ class Work:
             if suspect is not None:
                 return replace(family, ranks=suspect.size)
         return None
-
-    def done_points(self) -> int:
-        """Visits of points so far."""
-        return self.visits.total()
 
     def expected_points(self) -> int:
         """The approximate number of all visits of points."""

@@ -67,20 +67,12 @@ def plan_of(plan: Plan, violations: Iterable[GuidelineFinding], launches: int) -
     """
     parts = [part for finding in violations for part in (finding.bound.slow, *finding.bound.fast)]
     calls = [part.call for part in parts]
-    operations = dict.fromkeys(call.operation for call in calls)
-    ranks = sorted({call.ranks for call in calls if call.ranks is not None})
-    return plan.model_copy(
-        update={
-            "operations": list(operations),
-            "effects": [],
-            "algorithms": list(dict.fromkeys([DEFAULT, *(call.algorithm for call in calls)])),
-            "rank_counts": ranks,
-            "sizes_B": sorted({part.size_B for part in parts}),
-            "segments_B": sorted({call.segment_B or 0 for call in calls}),
-            "radices": sorted({call.radix or 0 for call in calls}),
-            "launches": max(MORE_LAUNCHES * launches, 2 * LEAST_LAUNCHES),
-            "adaptive": False,
-            "topology": "",
-            "time_s": None,
-        }
+    return plan.of_others(
+        operations=list(dict.fromkeys(call.operation for call in calls)),
+        algorithms=list(dict.fromkeys([DEFAULT, *(call.algorithm for call in calls)])),
+        rank_counts=sorted({call.ranks for call in calls if call.ranks is not None}),
+        sizes_B=sorted({part.size_B for part in parts}),
+        segments_B=sorted({call.segment_B or 0 for call in calls}),
+        radices=sorted({call.radix or 0 for call in calls}),
+        launches=max(MORE_LAUNCHES * launches, 2 * LEAST_LAUNCHES),
     )

@@ -43,23 +43,19 @@ def _print(diagnosis: api.DoctorAnswer) -> None:
         _print_finding(finding)
     if not diagnosis.mpis:
         say.line("  none")
-    say.line("\n", ("Search order", "bold"), " (--mpi auto takes the first that works)")
-    for number, step in enumerate(diagnosis.search, 1):
-        say.line(f"  {number}. {step.where}: {', '.join(map(str, step.wrappers)) or 'nothing'}")
-    say.line("\n", ("This machine", "bold"))
-    for text in _machine(diagnosis):
-        say.line(f"  {text}")
-    say.line("\n", ("The node", "bold"), ", all of it")
-    for part, text in diagnosis.node_facts:
-        say.line(f"  {part}: {text}")
-    if diagnosis.partitions:
-        say.line("\n", ("Partitions", "bold"), ", for --submit with --partition")
-        for partition in diagnosis.partitions:
-            say.line(f"  {partition.system}: {partition.described()}")
-    if diagnosis.advice:
-        say.line("\n", ("To do", "bold"))
-        for text in diagnosis.advice:
-            say.line(f"  • {text}")
+    steps = [f"{step.where}: {', '.join(map(str, step.wrappers)) or 'nothing'}" for step in diagnosis.search]
+    partitions = [f"{partition.system}: {partition.described()}" for partition in diagnosis.partitions]
+    for title, rest, lines in (
+        ("Search order", " (--mpi auto takes the first that works)", steps),
+        ("This machine", "", _machine(diagnosis)),
+        ("The node", ", all of it", [f"{part}: {text}" for part, text in diagnosis.node_facts]),
+        ("Partitions", ", for --submit with --partition", partitions),
+        ("To do", "", diagnosis.advice),
+    ):
+        if lines:
+            say.line("\n", (title, "bold"), rest)
+        for text in lines:
+            say.line(f"  {text}")
     say.line("\n", ("ready to measure", "green") if diagnosis.ok else ("nothing to measure with yet", "red"))
 
 

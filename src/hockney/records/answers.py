@@ -122,6 +122,9 @@ class Kernel(BaseModel):
     windowed: bool
 
 
+Kind = Literal["schedule", "library", "default"]
+
+
 class Candidate(BaseModel):
     """An algorithm of a collective that a launch can measure. `radix`: its default, 0 where it takes none.
 
@@ -133,7 +136,7 @@ class Candidate(BaseModel):
 
     operation: str
     algorithm: str
-    kind: Literal["schedule", "library", "default"]
+    kind: Kind
     segmented: bool
     radix: int
     priority: int = 0

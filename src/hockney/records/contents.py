@@ -57,8 +57,10 @@ class Contents:
         if not self.records:
             return self.frame, 0
         elsewhere = set(map(id, self.settled.elsewhere))
-        kept = [one for one in self.settled.records if id(one) not in elsewhere and one.verified is not False]
-        return table.rows_of(kept, self.launches), len(elsewhere)
+        right = [record for record in self.settled.records if record.verified is not False]
+        return table.rows_of((record for record in right if id(record) not in elsewhere), self.launches), len(
+            elsewhere
+        )
 
     @property
     def topology(self) -> str:

@@ -94,7 +94,7 @@ class Campaign:
     def parts(self) -> list[Path]:
         """The parts that jobs have written, by the names of the jobs."""
         folder = self.path / PARTS
-        return sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+        return sorted(part for part in folder.iterdir() if part.is_dir()) if folder.is_dir() else []
 
     @classmethod
     def create(cls, path: Path, plan: object, part: str = "") -> Campaign:
@@ -248,12 +248,12 @@ class Campaign:
 
     def ends(self) -> dict[str, Ended]:
         """How each part was last left, by its job ("" where no job wrote); none of one that never said so."""
-        found = {}
+        ends = {}
         for folder in (self.path, *self.parts):
             with contextlib.suppress(reading.Absent, ValidationError):
                 text = reading.text(folder / ENDED, within=self.path)
-                found["" if folder == self.path else folder.name] = Ended.model_validate_json(text)
-        return found
+                ends["" if folder == self.path else folder.name] = Ended.model_validate_json(text)
+        return ends
 
     def records(self) -> list[Record]:
         """All whole records in the order measured; each damaged line becomes a warning."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from operator import attrgetter
 from pathlib import Path
+from typing import TypeVar
 
 from hockney.errors import RequestError
 from hockney.reading import printable
 from hockney.records import table
 from hockney.records.columns import POINT
 from hockney.records.contents import Contents, contents_of
+from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign, Unfinished
 from hockney.records.journal import StoredPlan
 from hockney.records.record import Record
 
 _point = attrgetter(*POINT)
+Repeated = TypeVar("Repeated", Record, EffectRecord)
 
 
 def merge(sources: Sequence[Path], target: Path, at_end: Callable[[], object] = lambda: None) -> Contents:
@@ -29,17 +32,24 @@ def merge(sources: Sequence[Path], target: Path, at_end: Callable[[], object] = 
     opened = [Campaign.open(path) for path in sources]
     if len({path.resolve() for path in sources}) < len(sources):
         raise RequestError("a campaign is named twice", "name each source once")
-    records_of = [(campaign, campaign.records()) for campaign in opened]
-    for campaign, records in records_of:
-        if not records and not campaign.apps() and not campaign.effects():
+    records, apps = [c.records() for c in opened], [c.apps() for c in opened]
+    effects = [c.effects() for c in opened]
+    for campaign, *held in zip(opened, records, apps, effects, strict=True):
+        if not any(held):
             raise RequestError(f"{campaign.path} holds no records", "leave it out")
     plan = StoredPlan(merged=[{"from": str(c.path), "plan": c.plan().as_said()} for c in opened])
     mark = Unfinished(verb="merge", sources=[printable(path) for path in sources])
     with Campaign.whole(target, mark, plan) as target_campaign:
-        if merged := _merged(records_of):
-            target_campaign.append_all(merged)
-        _merge_launches(opened, target_campaign)
-        _merge_runs(opened, target_campaign)
+        launches = {
+            launch.id: launch for campaign in reversed(opened) for launch in reversed(campaign.launches())
+        }
+        target_campaign.append_all(_numbered_on(records, _point))
+        target_campaign.append_all(reversed(launches.values()))
+        target_campaign.append_all(failure for campaign in opened for failure in campaign.failures())
+        target_campaign.append_all(
+            {run.model_dump_json(): run for of_source in apps for run in of_source}.values()
+        )
+        target_campaign.append_all(_numbered_on(effects, lambda _: ""))
         # Some files of the sources were read twice.
         target_campaign.warnings += dict.fromkeys(text for campaign in opened for text in campaign.warnings)
         contents = contents_of(target_campaign)
@@ -48,49 +58,20 @@ def merge(sources: Sequence[Path], target: Path, at_end: Callable[[], object] = 
     return contents
 
 
-def _merged(records_of: Sequence[tuple[Campaign, Sequence[Record]]]) -> list[Record]:
-    """The records of all sources, numbered on."""
+def _numbered_on(
+    of_sources: Iterable[Sequence[Repeated]], point: Callable[[Repeated], Hashable]
+) -> list[Repeated]:
+    """What all sources hold, each once; repetitions of a point go on from those of earlier sources."""
     taken: set[str] = set()
     highest: dict[Hashable, int] = {}
-    merged: list[Record] = []
-    for _, records in records_of:
-        offsets = dict(highest)
+    merged = []
+    for records in of_sources:
+        offsets = {of_point: number + 1 for of_point, number in highest.items()}
         texts = [record.model_dump_json(exclude={"repetition"}) for record in records]
         for record, text in zip(records, texts, strict=True):
-            if text in taken:
-                continue
-            point = _point(record)
-            repetition = record.repetition + offsets.get(point, -1) + 1
-            highest[point] = max(highest.get(point, -1), repetition)
-            merged.append(record.model_copy(update={"repetition": repetition}))
+            if text not in taken:
+                repetition = record.repetition + offsets.get(point(record), 0)
+                highest[point(record)] = max(highest.get(point(record), -1), repetition)
+                merged.append(record.model_copy(update={"repetition": repetition}))
         taken.update(texts)
     return merged
-
-
-def _merge_launches(sources: Sequence[Campaign], target: Campaign) -> None:
-    """Provenance, and what could not be measured."""
-    launches: set[str] = set()
-    for campaign in sources:
-        for launch in campaign.launches():
-            if launch.id not in launches:
-                launches.add(launch.id)
-                target.append(launch)
-        target.append_all(campaign.failures())
-
-
-def _merge_runs(sources: Sequence[Campaign], target: Campaign) -> None:
-    """Runs of applications and answers about effects."""
-    taken: set[str] = set()
-    highest = -1
-    for campaign in sources:
-        for run in campaign.apps():
-            if (text := run.model_dump_json()) not in taken:
-                taken.add(text)
-                target.append(run)
-        offset = highest + 1
-        for answer in campaign.effects():
-            if (text := answer.model_dump_json(exclude={"repetition"})) not in taken:
-                taken.add(text)
-                repetition = answer.repetition + offset
-                highest = max(highest, repetition)
-                target.append(answer.model_copy(update={"repetition": repetition}))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -91,12 +93,8 @@ class Link(_Described):
 
 def cpu_ranges(cpus: Iterable[int]) -> str:
     """CPU numbers as Linux writes them: [0, 1, 2, 8] → `0-2,8`."""
-    runs: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if runs and cpu == runs[-1][-1] + 1:
-            runs[-1].append(cpu)
-        else:
-            runs.append([cpu])
+    numbered = enumerate(sorted(cpus))
+    runs = [[cpu for _, cpu in run] for _, run in groupby(numbered, lambda pair: pair[1] - pair[0])]
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
@@ -112,22 +110,22 @@ def parse_cpu_list(text: str) -> frozenset[int]:
 def describe(hosts: Sequence[str], node: ReportedNode) -> NodeDescription:
     """What the files of a node say; whatever is damaged in them is left out."""
     caches: dict[tuple[int, str, int], list[str]] = {}
-    for cache in sorted(node.caches, key=lambda one: (one.level, one.type, one.shared)):
+    for cache in sorted(node.caches, key=lambda cache: (cache.level, cache.type, cache.shared)):
         caches.setdefault((cache.level, cache.type, cache.size_B), []).append(cpu_ranges(cache.shared))
     low, high = ([_number(text) for text in _values(node.files, name)] for name in _FREQUENCIES)
     interfaces = list(_interfaces(node.files))
     return NodeDescription(
         hosts=list(hosts),
-        packages=_grouped((one.package, one.cpu) for one in node.processors),
-        numa=_grouped((one.numa, one.cpu) for one in node.processors),
-        cores=list(_grouped((one.core, one.cpu) for one in node.processors).values()),
+        packages=_grouped((cpu.package, cpu.cpu) for cpu in node.processors),
+        numa=_grouped((cpu.numa, cpu.cpu) for cpu in node.processors),
+        cores=list(_grouped((cpu.core, cpu.cpu) for cpu in node.processors).values()),
         caches=[
             CacheGroups(level=level, type=kind, size_B=size_B, cpus=cpus)
             for (level, kind, size_B), cpus in caches.items()
         ],
         # In kHz.
-        min_MHz=min((one / 1e3 for one in low if one), default=None),
-        max_MHz=max((one / 1e3 for one in high if one), default=None),
+        min_MHz=min((kHz / 1e3 for kHz in low if kHz), default=None),
+        max_MHz=max((kHz / 1e3 for kHz in high if kHz), default=None),
         interfaces=interfaces,
         adapters=list(_adapters(node.files, interfaces)),
     )
@@ -150,19 +148,15 @@ def node_facts(node: NodeDescription) -> list[tuple[str, str]]:
     """The description in words: what part, and what is known of it."""
     rows = [(f"package {name}", f"CPUs {cpus}") for name, cpus in node.packages.items()]
     rows += [(f"NUMA domain {name}", f"CPUs {cpus}") for name, cpus in node.numa.items()]
-    rows += [
-        (
-            f"{cache_name(one.level, one.type)} cache, {format_bytes(one.size_B)}",
-            f"CPUs {groups_written(one.cpus)}",
-        )
-        for one in node.caches
-    ]
+    for cache in node.caches:
+        name = f"{cache_name(cache.level, cache.type)} cache, {format_bytes(cache.size_B)}"
+        rows.append((name, f"CPUs {groups_written(cache.cpus)}"))
     if node.cores:
         rows.append(("cores", f"CPUs {groups_written(node.cores)}"))
     if node.min_MHz or node.max_MHz:
         rows.append(("frequency", f"{_known(node.min_MHz)} to {_known(node.max_MHz)} MHz"))
-    rows += [(f"interface {one.name}", _written_interface(one)) for one in node.interfaces]
-    return rows + [(f"adapter {one.adapter}, port {one.port}", _written_port(one)) for one in node.adapters]
+    rows += [(f"interface {part.name}", _written_interface(part)) for part in node.interfaces]
+    return rows + [(f"adapter {port.adapter}, port {port.port}", _written_port(port)) for port in node.adapters]
 
 
 def cache_name(level: int, kind: str) -> str:
@@ -179,23 +173,37 @@ def _known(value: float | None) -> str:
     return "?" if value is None else f"{value:g}"
 
 
-def _written_interface(one: Interface) -> str:
-    rate = "rate not told" if one.rate_bit_per_s is None else format_bits(one.rate_bit_per_s)
-    return ", ".join(
-        [one.kind, one.state or "state not told", rate]
-        + ([f"MTU {one.mtu_B}"] if one.mtu_B is not None else [])
-        + ([f"driver {one.driver}"] if one.driver else [])
-        + ([f"NUMA domain {one.numa}"] if one.numa is not None else [])
-        + ([f"port of {one.master}"] if one.master else [])
+def _joined(*words: str | None) -> str:
+    """The words that are known."""
+    return ", ".join(filter(None, words))
+
+
+def _if_known(name: str, value: object) -> str:
+    return "" if value in (None, "") else f"{name} {value}"
+
+
+def _written_interface(interface: Interface) -> str:
+    rate_bit_per_s = interface.rate_bit_per_s
+    return _joined(
+        interface.kind,
+        interface.state or "state not told",
+        "rate not told" if rate_bit_per_s is None else format_bits(rate_bit_per_s),
+        _if_known("MTU", interface.mtu_B),
+        _if_known("driver", interface.driver),
+        _if_known("NUMA domain", interface.numa),
+        _if_known("port of", interface.master),
     )
 
 
-def _written_port(one: AdapterPort) -> str:
-    return ", ".join(
-        [one.link_layer or "link layer not told", one.rate or "rate not told", one.state or "state not told"]
-        + [word for word in (one.model, f"driver {one.driver}" if one.driver else "") if word]
-        + ([f"NUMA domain {one.numa}"] if one.numa is not None else [])
-        + ([f"interfaces {', '.join(one.interfaces)}"] if one.interfaces else [])
+def _written_port(port: AdapterPort) -> str:
+    return _joined(
+        port.link_layer or "link layer not told",
+        port.rate or "rate not told",
+        port.state or "state not told",
+        port.model,
+        _if_known("driver", port.driver),
+        _if_known("NUMA domain", port.numa),
+        _if_known("interfaces", ", ".join(port.interfaces)),
     )
 
 
@@ -204,35 +212,25 @@ def links(node: NodeDescription) -> list[Link]:
 
     An interface on an adapter's device is the adapter's link; bridges and bonds are made of other interfaces.
     """
-    found = [
-        Link(name=_link_name(port), rate_bit_per_s=port.rate_bit_per_s)
-        for port in node.adapters
-        if port.state == "active" and port.rate_bit_per_s
+    active = [port for port in node.adapters if port.state == "active"]
+    of_adapters = {name for port in active for name in port.interfaces}
+    up = [
+        interface
+        for interface in node.interfaces
+        if interface.kind in ("Ethernet", "InfiniBand") and interface.device and interface.state == "up"
     ]
-    of_adapters = {name for port in node.adapters if port.state == "active" for name in port.interfaces}
-    found += [
-        Link(name=one.kind, rate_bit_per_s=one.rate_bit_per_s)
-        for one in node.interfaces
-        if one.kind in ("Ethernet", "InfiniBand")
-        and one.device
-        and one.state == "up"
-        and one.rate_bit_per_s
-        and one.name not in of_adapters
+    # Omni-Path's driver says InfiniBand.
+    rates: list[tuple[str, AdapterPort | Interface]] = [
+        ("Omni-Path" if port.driver == "hfi1" else port.link_layer or "RDMA", port) for port in active
     ]
-    return list(dict.fromkeys(sorted(found, key=lambda link: -link.rate_bit_per_s)))
-
-
-def _link_name(port: AdapterPort) -> str:
-    """Omni-Path's driver says InfiniBand."""
-    return "Omni-Path" if port.driver == "hfi1" else port.link_layer or "RDMA"
+    rates += [(interface.kind, interface) for interface in up if interface.name not in of_adapters]
+    known = {Link(name=name, rate_bit_per_s=rate) for name, part in rates if (rate := part.rate_bit_per_s)}
+    return sorted(known, key=lambda link: (-link.rate_bit_per_s, link.name))
 
 
 def _grouped(pairs: Iterable[tuple[int, int]]) -> dict[str, str]:
-    groups: dict[int, list[int]] = {}
-    for unit, cpu in pairs:
-        if unit >= 0:
-            groups.setdefault(unit, []).append(cpu)
-    return {str(unit): cpu_ranges(cpus) for unit, cpus in sorted(groups.items())}
+    known = sorted((unit, cpu) for unit, cpu in pairs if unit >= 0)
+    return {str(unit): cpu_ranges(cpu for _, cpu in group) for unit, group in groupby(known, itemgetter(0))}
 
 
 def _values(files: Mapping[str, str], name: str) -> Iterator[str]:
@@ -297,7 +295,7 @@ def _adapters(files: Mapping[str, str], interfaces: Sequence[Interface]) -> Iter
                 driver=said.get("device/driver", ""),
                 device=device,
                 numa=_number(said.get("device/numa_node", "")),
-                interfaces=[one.name for one in interfaces if device and one.device == device],
+                interfaces=[part.name for part in interfaces if device and part.device == device],
             )
 
 

@@ -49,7 +49,9 @@ class PreloadRule(BaseModel):
         if self.operation not in COLLECTIVES:
             near = did_you_mean(self.operation, COLLECTIVES)
             raise ValueError(f"unknown operation {self.operation!r}; {near}known: {', '.join(COLLECTIVES)}")
-        of_it = {one.name: one for one in _core.algorithms() if one.collective == self.operation}
+        of_it = {
+            schedule.name: schedule for schedule in _core.algorithms() if schedule.collective == self.operation
+        }
         if self.algorithm not in of_it:
             near = did_you_mean(self.algorithm, of_it)
             raise ValueError(

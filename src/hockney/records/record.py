@@ -98,10 +98,6 @@ class Bracketed(BaseModel):
             raise ValueError("large_reference_s has not one entry for each reference")
         return self
 
-    def references(self) -> dict[str, Any]:
-        """These fields and their values."""
-        return {name: getattr(self, name) for name in Bracketed.model_fields}
-
 
 class Record(Bracketed):
     """One (operation, algorithm, placement, ranks, bytes) with its median, interval and samples, SI units.
@@ -164,3 +160,7 @@ class Record(Bracketed):
     def _indices_fit(self) -> Self:
         check_indices(self.disturbed_at, self.samples)
         return self
+
+    def between(self, references: Bracketed) -> Record:
+        """The same with these references around its samples."""
+        return self.model_copy(update={name: getattr(references, name) for name in Bracketed.model_fields})

@@ -279,7 +279,7 @@ def _without_last_comma(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
-    def refuse(bad: pd.Series[bool], name: str, what: str, hint: str) -> None:
+    def refuse(bad: pd.Series[bool], name: str, what: str, hint: str = "correct or remove that row") -> None:
         if bad.any():
             index = bad.index[int(np.argmax(bad.to_numpy()))]
             value = raw.loc[index, name]
@@ -291,49 +291,42 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
     frame = raw.drop(columns=list(_IN_FILE), errors="ignore")
     statistic = raw["statistic"]
     refuse(~statistic.isin(STATISTICS), "statistic", "is unknown", f"known: {', '.join(STATISTICS)}")
-    for name, kind in _KINDS.items():
-        if name not in raw.columns or kind not in ("count", "whole", "real"):
-            continue
+    for name in [name for name, kind in _KINDS.items() if name in raw.columns and kind not in ("text", "truth")]:
         text = raw[name].str.strip()
         number = pd.to_numeric(text.where(text != "", None), errors="coerce").astype("float64")
-        refuse((text != "") & ~np.isfinite(number), name, "is not a number", "correct or remove that row")
+        refuse((text != "") & ~np.isfinite(number), name, "is not a number")
         frame[name] = number
-        if kind != "real":
-            refuse(number.notna() & (number != number.round()), name, "is not a whole number", "correct that row")
-            refuse(number.abs() > MOST_EXACT, name, "is too large a number", "correct or remove that row")
-    refuse(~(frame["bytes"] >= 0), "bytes", "is not a size", "correct or remove that row")
+        if _KINDS[name] != "real":
+            refuse(number.notna() & (number != number.round()), name, "is not a whole number")
+            refuse(number.abs() > MOST_EXACT, name, "is too large a number")
+    refuse(~(frame["bytes"] >= 0), "bytes", "is not a size")
     for name in SCALE:
-        refuse(frame[name] < 1, name, "is less than 1", "correct or remove that row")
+        refuse(frame[name] < 1, name, "is less than 1")
     frame["repetition"] = frame["repetition"].fillna(0)
     positive = "correct or remove that row: a measured value is a positive number"
     refuse(~statistic.isin(RATES) & ~(frame["time_us"] > 0), "time_us", "is not a positive time", positive)
-    for name in (*_IN_FILE.values(), *RATES):
-        if name in frame.columns:
-            unlikely = (frame[name] > MOST) | ((frame[name] > 0) & (frame[name] < SMALLEST))
-            refuse(unlikely, name, "is no value that can be measured", "correct or remove that row")
+    for name in [name for name in (*_IN_FILE.values(), *RATES) if name in frame.columns]:
+        unlikely = (frame[name] > MOST) | ((frame[name] > 0) & (frame[name] < SMALLEST))
+        refuse(unlikely, name, "is no value that can be measured")
     for name in RATES:
         if name in frame.columns:
             refuse((statistic == name) & ~(frame[name] > 0), name, "is not a positive rate", positive)
         elif (statistic == name).any():
-            raise RequestError(
-                f"{path} has rows with statistic {name} but no column of that name", "add the column"
-            )
+            raise RequestError(f"{path} has rows with statistic {name} but no such column", "add the column")
     if "oversubscribed" in frame.columns:
         truth = raw["oversubscribed"].str.strip().str.lower()
-        refuse(~truth.isin(list(_TRUTH)), "oversubscribed", "is neither true nor false", "correct that row")
+        refuse(~truth.isin(list(_TRUTH)), "oversubscribed", "is neither true nor false")
         frame["oversubscribed"] = truth.map(_TRUTH)
-    for name in STATED:
-        if name in frame.columns:
-            said = raw[name].str.strip()
-            bad = [not all(map(_is_size, cell.split())) for cell in said.unique()]
-            refuse(
-                said.map(dict(zip(said.unique(), bad, strict=True))), name, "is not a size", "correct that row"
-            )
-    for name, in_file in _IN_FILE.items():
-        if in_file in frame.columns:
-            frame[in_file] /= 1e6
-            frame = frame.rename(columns={in_file: name})
-    return _typed(frame.reset_index(drop=True))
+    for name in [name for name in STATED if name in frame.columns]:
+        said = raw[name].str.strip()
+        refuse(
+            said.map({cell: not all(map(_is_size, cell.split())) for cell in said.unique()}),
+            name,
+            "is not a size",
+        )
+    times = {in_file: name for name, in_file in _IN_FILE.items() if in_file in frame.columns}
+    frame[list(times)] /= 1e6
+    return _typed(frame.rename(columns=times).reset_index(drop=True))
 
 
 def _is_size(word: str) -> bool:

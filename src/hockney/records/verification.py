@@ -98,7 +98,7 @@ class Verification(BaseModel):
     def ruled(self, effect: Effect) -> list[str]:
         """The operations that keep a rule, and whose rules have this effect."""
         left = {cell.operation for cell in self.cells if cell.is_kept}
-        return [one.operation for one in self.proofs if one.effect == effect and one.operation in left]
+        return [proof.operation for proof in self.proofs if proof.effect == effect and proof.operation in left]
 
     def of(self, *verdicts: Verdict) -> list[VerifiedCell]:
         """The cells with one of these verdicts."""

@@ -19,17 +19,10 @@ def variables(
     kept_B: int | None = None,
 ) -> dict[str, str]:
     """Variables of the environment for the layer (cpp/preload/settings.cpp); RequestError for too many rules."""
-    asked = {"HOCKNEY_PRELOAD": "apply", "HOCKNEY_PRELOAD_RULES": rules_text(table)}
-    if bitwise:
-        asked["HOCKNEY_PRELOAD_BITWISE"] = "1"
-    if compare:
-        asked["HOCKNEY_PRELOAD_COMPARE"] = "1"
-    for name, size_B in (("SCRATCH", scratch_B), ("KEPT", kept_B)):
-        if size_B is not None:
-            asked[f"HOCKNEY_PRELOAD_{name}"] = str(size_B)
-    if sums or compare:
-        asked["HOCKNEY_PRELOAD_SUMMARY"] = "1"
-    return asked
+    values = {"SCRATCH": scratch_B, "KEPT": kept_B}
+    values |= {"BITWISE": bitwise or None, "COMPARE": compare or None, "SUMMARY": sums or compare or None}
+    chosen = {f"HOCKNEY_PRELOAD_{name}": f"{value:d}" for name, value in values.items() if value is not None}
+    return {"HOCKNEY_PRELOAD": "apply", "HOCKNEY_PRELOAD_RULES": rules_text(table), **chosen}
 
 
 class AppliedCalls(BaseModel):

@@ -37,7 +37,6 @@ from hockney.runner.probe import (
     last_complaint,
 )
 from hockney.runner.supervisor import POLL_S
-from hockney.terminal import say
 
 BINARY = "hockney-runner"
 FLAGS = (
@@ -190,7 +189,11 @@ def runner_binary(mpi: Mpi) -> Path:
     """The runner for this MPI, compiled now if it has not been; EnvironmentLack where that fails."""
     folder, compiler = sources(), compiler_version(mpi)
     target = _target(mpi, folder, compiler)
-    return kept(target, [BINARY], lambda scratch: _runner(mpi, compiler, folder, scratch, target)) / BINARY
+
+    def make(scratch: Path) -> None:
+        _compile(mpi, compiler, folder, scratch, target)
+
+    return kept(target, [BINARY], make, f"the runner for {mpi.describe()}", "a minute or more") / BINARY
 
 
 def library_marks(mpi: Mpi) -> list[str]:
@@ -247,11 +250,6 @@ def _compiles_for(mpi: Mpi) -> tuple[str, ...]:
     if macros.returncode or steps.returncode or not defined:
         return wrapper, mpi.kind, mpi.version, compiler_version(mpi)
     return *defined, *options
-
-
-def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) -> None:
-    with say.compiling(f"the runner for {mpi.describe()}", "a minute or more"):
-        _compile(mpi, compiler, folder, scratch, target)
 
 
 def _compile(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) -> None:

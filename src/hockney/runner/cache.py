@@ -9,6 +9,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -50,12 +51,15 @@ def expect_private(folder: Path) -> None:
         )
 
 
-def kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> Path:
+def kept(
+    target: Path, whole: Sequence[str], make: Callable[[Path], object], what: str = "", usually: str = ""
+) -> Path:
     """The folder `target` of the cache, filled by `make` unless it has all of these files; whole or not at all.
 
-    EnvironmentLack where it cannot be kept.
+    A note says `what` is compiled and what that `usually` takes, if it is named. EnvironmentLack where it cannot
+    be kept.
     """
-    locks = cache_root() / "locks"
+    locks, say = cache_root() / "locks", logging.getLogger(__name__).warning
     try:
         for folder in (cache_root(), locks, target.parent):
             make_private(folder)
@@ -65,7 +69,10 @@ def kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> Pa
             if _is_sound(target, whole):
                 return target
             if target.exists():
-                logging.getLogger(__name__).warning("note: %s is not as a build leaves it: built again", target)
+                say("note: %s is not as a build leaves it: built again", target)
+            if what:
+                say("note: compiling %s: once, for %s", what, usually)
+            began_s = time.monotonic()
             with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
                 scratch = Path(name, "build")
                 scratch.mkdir(mode=0o700)
@@ -73,12 +80,25 @@ def kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> Pa
                 sums = "".join(f"{digest}  {name}\n" for name, digest in _sums(scratch, whole).items())
                 writing.replace(scratch / SUMS, sums)
                 _settle(scratch, target, whole)
+            if what:
+                say("note: compiled %s in %.0f s; it is kept", what, time.monotonic() - began_s)
     except (OSError, writing.NotWritten) as error:
         why = error.strerror if isinstance(error, OSError) else error.message
         raise EnvironmentLack(
             f"cannot keep the compiled runner in {target.parent}: {why}", "set HOCKNEY_CACHE to a writable folder"
         ) from error
     return target
+
+
+def kept_text(kind: str, text: str, suffix: str) -> Path:
+    """A file of the cache that holds this text, named by its digest; EnvironmentLack where it cannot be kept."""
+    path = cache_root() / kind / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}{suffix}"
+    try:
+        writing.make_folder(path.parent)
+        writing.replace(path, text)
+    except writing.NotWritten as error:
+        raise EnvironmentLack(error.message, "set HOCKNEY_CACHE to a writable folder") from error
+    return path
 
 
 def _sums(folder: Path, names: Iterable[str]) -> dict[str, str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hockney import reading, writing
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.fields import named
+from hockney.runner.cache import kept_text
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -48,7 +48,7 @@ def _names(element: Element) -> Iterator[str]:
                 yield f"{element.attrib.get('prefix', '')}{number}{element.attrib.get('suffix', '')}"
 
 
-def hostfile(platform: Path, ranks: int, folder: Path) -> Path:
+def hostfile(platform: Path, ranks: int) -> Path:
     """A file with one host for each rank, in order; left to itself, SimGrid takes hosts in an order of its own.
 
     RequestError where the platform has fewer hosts than ranks.
@@ -59,8 +59,4 @@ def hostfile(platform: Path, ranks: int, folder: Path) -> Path:
             f"{ranks} ranks, but {platform} has {len(names)} hosts",
             "give fewer ranks, or a --hostfile that repeats them",
         )
-    text = "".join(f"{name}\n" for name in names[:ranks])
-    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.hosts"
-    writing.make_folder(folder)
-    writing.replace(path, text)
-    return path
+    return kept_text("platforms", "".join(f"{name}\n" for name in names[:ranks]), ".hosts")

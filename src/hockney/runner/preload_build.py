@@ -22,7 +22,6 @@ from hockney.runner.build import (
 )
 from hockney.runner.cache import cache_root, kept
 from hockney.runner.mpi import Mpi
-from hockney.terminal import say
 
 LIBRARY = "libhockney-preload.so"
 FOLDER = "preload"
@@ -42,12 +41,11 @@ def preload_library(mpi: Mpi) -> Path:
     facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler_version(mpi), *library_marks(mpi)]
     files = [*files_of(folder, ".cpp", parts), folder / FOLDER / EXPORTED]
     target = cache_root() / FOLDER / key_of([*facts, *COMPILING, *LINKING], folder, files, parts)
-    return kept(target, [LIBRARY], lambda scratch: _make(mpi, folder, scratch, target)) / LIBRARY
 
-
-def _make(mpi: Mpi, folder: Path, scratch: Path, target: Path) -> None:
-    with say.compiling(f"the layer for {mpi.describe()}", "some seconds"):
+    def make(scratch: Path) -> None:
         _compile(mpi, folder, scratch, target)
+
+    return kept(target, [LIBRARY], make, f"the layer for {mpi.describe()}", "some seconds") / LIBRARY
 
 
 def _compile(mpi: Mpi, folder: Path, scratch: Path, target: Path) -> None:

@@ -154,11 +154,7 @@ int main(void) {
 
 def has_mpi_t(wrapper: Path, environment: Mapping[str, str]) -> bool:
     """Whether a program that uses the tool interface compiles; SimGrid's SMPI has none."""
-    with tempfile.TemporaryDirectory(prefix="hockney-probe-") as folder:
-        source = Path(folder, "mpi_t.c")
-        writing.replace(source, MPI_T_PROBE)
-        argv = [os.fspath(wrapper), "-c", os.fspath(source), "-o", os.fspath(source.with_suffix(".o"))]
-        return capture(argv, environment, PROBE_LIMIT_S).returncode == 0
+    return _compiles(wrapper, environment, "mpi_t.c", MPI_T_PROBE, "-c")
 
 
 OPENMP_FLAG = "-fopenmp"
@@ -175,8 +171,12 @@ int main() {
 
 def has_openmp(wrapper: Path, environment: Mapping[str, str]) -> bool:
     """Whether a C++ program with OpenMP compiles and links; clang without its `libomp` fails at either."""
+    return _compiles(wrapper, environment, "openmp.cpp", OPENMP_PROBE, OPENMP_FLAG)
+
+
+def _compiles(wrapper: Path, environment: Mapping[str, str], name: str, text: str, flag: str) -> bool:
     with tempfile.TemporaryDirectory(prefix="hockney-probe-") as folder:
-        source = Path(folder, "openmp.cpp")
-        writing.replace(source, OPENMP_PROBE)
-        argv = [os.fspath(wrapper), OPENMP_FLAG, os.fspath(source), "-o", os.fspath(source.with_suffix(""))]
+        source = Path(folder, name)
+        writing.replace(source, text)
+        argv = [os.fspath(wrapper), flag, os.fspath(source), "-o", os.fspath(source.with_suffix(".out"))]
         return capture(argv, environment, PROBE_LIMIT_S).returncode == 0

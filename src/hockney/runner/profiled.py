@@ -115,16 +115,17 @@ def _profile(notes: _Notes, mpi: str) -> Profile:
             apart += 1
         elif len(visits) == ranks:
             _part(visits, notes.sums)
+    warn = logging.getLogger(__name__).warning
     if apart:
-        logging.getLogger(__name__).warning(
+        warn(
             "note: %d of %d kept calls were not the same on all ranks, and say nothing of waiting",
             apart,
             len(notes.visits),
         )
     if notes.unseen:
-        logging.getLogger(__name__).warning("note: not seen are %s", notes.unseen)
+        warn("note: not seen are %s", notes.unseen)
     if notes.left_out_calls:
-        logging.getLogger(__name__).warning(
+        warn(
             "note: %d calls (%s) are left out: a process notes so many kinds of calls and no more",
             notes.left_out_calls,
             format_time(notes.left_out_s),

@@ -35,21 +35,13 @@ class StepAnswer:
     left_out: int | None = None
 
     @classmethod
-    def planned(cls, step: StudyStep, state: str | None = None) -> StepAnswer:
-        """What a step would do, and what that takes."""
-        bound_s = step.estimate.bound_s if step.estimate else None
-        return cls(step.name, step.command, step.why, step.placement, step.estimate_s, bound_s, state)
-
-    @classmethod
-    def performed(cls, step: StudyStep, done: Done | None) -> StepAnswer:
-        """What came of a step, None: nothing yet."""
-        planned = cls.planned(step, "not done")
+    def of(cls, step: StudyStep, done: Done | None = None, state: str | None = None) -> StepAnswer:
+        """What a step would do and takes, or what came of it; `state` where nothing did yet."""
+        planned = (step.placement, step.estimate_s, step.estimate.bound_s if step.estimate else None)
         if done is None:
-            return planned
-        return cls(
-            *(step.name, step.command, done.why, step.placement, done.estimate_s, planned.bound_s),
-            *(done.state, done.took_s, done.hint, done.left_out),
-        )
+            return cls(step.name, step.command, step.why, *planned, state)
+        names = step.name, step.command, done.why
+        return cls(*names, *planned, done.state, done.took_s, done.hint, done.left_out)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from hockney import reading
 from hockney.campaign.plan import GROUPS, operation_words
 from hockney.errors import RequestError
-from hockney.fields import Seconds
+from hockney.fields import Seconds, from_toml
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.launchers.base import MapBy
 
@@ -116,10 +116,4 @@ def load(path: Path) -> Study:
 
 def parse(text: str, name: str) -> StudyFile:
     """The study of a text that was read from `name`; RequestError as of `find`."""
-    try:
-        return StudyFile.model_validate(reading.toml(text, name, HINT))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
-        raise RequestError(f"{reading.printable(name)}: {place}: {said}", HINT) from error
+    return from_toml(StudyFile, text, name, HINT)

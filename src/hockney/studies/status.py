@@ -81,10 +81,8 @@ def status(folder: Path) -> Status:
     waiting = any(one.state == "waiting" for one in jobs)
     if (folder / STATE).is_file():
         of_steps = _steps(Folder.open(folder), running)
-        return Status(
-            folder=str(folder), kind="study", state=_together([one.state for one in of_steps], waiting),
-            steps=of_steps, jobs=jobs,
-        )  # fmt: skip
+        together = _together([step.state for step in of_steps], waiting)
+        return Status(folder=str(folder), kind="study", state=together, steps=of_steps, jobs=jobs)
     campaign = campaign_status(folder, running)
     state = campaign.state if campaign.state in ("done", "running") or not waiting else "waiting"
     return Status(folder=str(folder), kind="campaign", state=state, campaign=campaign, jobs=jobs)
@@ -105,19 +103,15 @@ def campaign_status(folder: Path, running: set[str]) -> CampaignStatus:
         parts = parts[1:]
     records = sum(part.records for part in parts)
     is_running = any(part.running for part in parts)
+    state: How = "running" if is_running else "incomplete"
+    missing = ""
     if _is_whole(list(ends.values())) or (records and not campaign.plan().is_measured):
-        return CampaignStatus(folder=str(folder), state="done", records=records, missing="", parts=parts)
-    if not records and not is_running:
-        return CampaignStatus(
-            folder=str(folder), state="not begun", records=0, missing="all of the plan", parts=parts
-        )
-    return CampaignStatus(
-        folder=str(folder),
-        state="running" if is_running else "incomplete",
-        records=records,
-        missing=_missing(list(ends.values())),
-        parts=parts,
-    )
+        state = "done"
+    elif not records and not is_running:
+        state, missing = "not begun", "all of the plan"
+    else:
+        missing = _missing(list(ends.values()))
+    return CampaignStatus(folder=str(folder), state=state, records=records, missing=missing, parts=parts)
 
 
 def _count(folder: Path) -> int:
@@ -160,27 +154,18 @@ def _steps(folder: Folder, running: set[str]) -> list[StepStatus]:
     found = []
     for step in steps(folder.study, folder.state.asked, folder.path / STEPS):
         path = folder.steps / step.name
-        there = campaign_status(path, running) if (path / PLAN).is_file() else None
+        begun = campaign_status(path, running) if (path / PLAN).is_file() else None
         done = folder.state.steps.get(step.name)
-        state: How
-        if done is not None and done.state == "done":
-            state = "done"
-        elif there is not None and there.state == "running":
+        state: How = "not begun" if begun is None or begun.state == "not begun" else "incomplete"
+        if done is not None:
+            state = "incomplete" if done.state == "partly" else done.state
+        if state != "done" and begun is not None and begun.state == "running":
             state = "running"
-        elif done is not None:
-            state = "failed" if done.state == "failed" else "incomplete"
-        else:
-            state = "not begun" if there is None or there.state == "not begun" else "incomplete"
         why = "" if done is None else done.why
+        missing = "" if state == "done" else why or ("all of it" if begun is None else begun.missing)
+        records, job = (0, "") if begun is None else (begun.records, begun.parts[-1].job)
         found.append(
-            StepStatus(
-                name=step.name,
-                state=state,
-                nodes=step.nodes,
-                records=0 if there is None else there.records,
-                job="" if there is None else there.parts[-1].job,
-                missing="" if state == "done" else why or ("all of it" if there is None else there.missing),
-            )
+            StepStatus(name=step.name, state=state, nodes=step.nodes, records=records, job=job, missing=missing)
         )
     return found
 
@@ -188,11 +173,9 @@ def _steps(folder: Folder, running: set[str]) -> list[StepStatus]:
 def _jobs(found: Sequence[Submitted]) -> list[JobStatus]:
     now = states(found)
     return [
-        JobStatus(
-            name=one.name, job=one.job, batch_system=one.system, submitted=one.time, state=now[one.job]
-        )
-        for one in found
-    ]  # fmt: skip
+        JobStatus(name=job.name, job=job.job, batch_system=job.system, submitted=job.time, state=now[job.job])
+        for job in found
+    ]
 
 
 def _together(of_steps: Sequence[How], waiting: bool) -> How:

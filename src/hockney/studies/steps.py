@@ -207,22 +207,14 @@ def _each(verb: str, table: Mapping[str, Value | list[Value]]) -> Iterator[dict[
         yield {**table, **dict(zip(several, chosen, strict=True))}
 
 
-def _filled(value: Value | list[Value], ranks: int, placement: str) -> Value | list[Value]:
-    """The value with its words in braces replaced."""
+def _filled(value: Any, ranks: int, placement: str) -> Any:
+    """The value, or each of a list, with its words in braces replaced."""
     if isinstance(value, list):
-        return [_in_place(one, ranks, placement) for one in value]
-    return _in_place(value, ranks, placement)
-
-
-def _in_place(value: Value, ranks: int, placement: str) -> Value:
+        return [_filled(each, ranks, placement) for each in value]
     if not isinstance(value, str):
         return value
     powers = sorted({2**power for power in range(ranks.bit_length()) if 2**power <= ranks} | {ranks})
-    known = {
-        "ranks": str(ranks),
-        "powers": ",".join(map(str, powers)),
-        "placement": placement,
-    }
+    known = {"ranks": str(ranks), "powers": ",".join(map(str, powers)), "placement": placement}
 
     def fill(found: re.Match[str]) -> str:
         if found[1] not in known:

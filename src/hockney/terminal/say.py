@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import sys
-import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from operator import itemgetter
@@ -197,16 +196,6 @@ def _bar(*, quiet: bool = False) -> Bar:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), TimeElapsedColumn())
     hidden = quiet or not err.is_terminal
     return Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden)
-
-
-@contextmanager
-def compiling(what: str, usually: str) -> Iterator[None]:
-    """Say that something is compiled, how long that usually takes, and at the end how long it took."""
-    began_s = time.monotonic()
-    note(f"note: compiling {what}: once, for {usually}")
-    with status(f"compiling {what}"):
-        yield
-    note(f"note: compiled {what} in {time.monotonic() - began_s:.0f} s; it is kept")
 
 
 _OF_ALL = re.compile(r"([0-9,]+) of ([0-9,]+)")

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 from hockney.tune.cells import CallTimes, Time
 from hockney.tune.rules import Method, Rule, joined
@@ -111,33 +112,20 @@ def _best(cell: CallTimes) -> Method | None:
 
 def _partition(row: Sequence[CallTimes], worth: float) -> list[Method | None]:
     """What is taken in each cell: the least sum of costs, and of `worth` for each change."""
-    options: list[Method | None] = [
-        None,
-        *sorted({one for cell in row for one in cell.faster()}, key=str),
-    ]
-    costs: dict[Method | None, float] = dict.fromkeys(options, 0.0)
-    came_from: list[dict[Method | None, Method | None]] = []
+    options: list[Method | None] = [None, *sorted({name for cell in row for name in cell.faster()}, key=str)]
+    # What it costs to end with each option, and what was taken on the way there.
+    cheapest: dict[Method | None, tuple[float, list[Method | None]]] = {name: (0.0, []) for name in options}
     for number, cell in enumerate(row):
         best = _best(cell)
-        best_s = cell.default.high_s if best is None else cell.others[best].high_s
-        allowed: dict[Method | None, float] = {None: cell.default.high_s}
+        allowed_s: dict[Method | None, float] = {None: cell.default.high_s}
         for faster, time in cell.faster().items():
-            allowed[faster] = time.high_s
-        before = costs
-        cheapest = min(options, key=lambda one: before[one])
-        costs = {}
-        origin: dict[Method | None, Method | None] = {}
-        for one in options:
-            change = before[cheapest] + (worth if number else 0.0)
-            origin[one] = one if before[one] <= change else cheapest
-            own = math.log(allowed[one] / best_s) if one in allowed else math.inf
-            costs[one] = min(before[one], change) + own
-        came_from.append(origin)
-    taken = min(options, key=lambda one: costs[one])
-    path = [taken]
-    for origin in reversed(came_from[1:]):
-        path.append(origin[path[-1]])
-    return path[::-1]
+            allowed_s[faster] = time.high_s
+        cost, taken = min(cheapest.values(), key=itemgetter(0))
+        changed = cost + (worth if number else 0.0), taken
+        ended = {name: min(cheapest[name], changed, key=itemgetter(0)) for name in options}
+        own = {name: math.log(high_s / allowed_s[best]) for name, high_s in allowed_s.items()}
+        cheapest = {name: (ended[name][0] + own.get(name, math.inf), [*ended[name][1], name]) for name in options}
+    return min(cheapest.values(), key=itemgetter(0))[1]
 
 
 def span(cell: CallTimes, cells: Iterable[CallTimes]) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from hockney.records.verification import Verification
 from hockney.runner.variants import DEFAULT
 from hockney.tune.cells import CallTimes
 from hockney.tune.loading import expect_own_choice
-from hockney.tune.rules import in_order
+from hockney.tune.rules import Rule, in_order
 from hockney.tune.source import MeasuredSource
 from hockney.tune.trial import (
     BEST,
@@ -28,7 +28,6 @@ from hockney.tune.trial import (
     PROBE,
     TUNED,
     Trial,
-    Variation,
     base_variant,
     best_rules,
     probes,
@@ -70,22 +69,26 @@ def verify(done: TargetRules, source: MeasuredSource, asked: Verifying) -> tuple
     operations = dict.fromkeys(cell.operation for cell in cells)
     expect_own_choice(operations, source.defaults, done.library.name, source.variant)
     probe_of = probes(cells, done.rules, done.target, done.library)
+
+    def timed(
+        cells: Sequence[CallTimes], variations: Mapping[str, Sequence[Rule]], folder: Path, launches: int
+    ) -> TrialTimes:
+        tried = trial(plan, base, cells, variations, done.target, done.library, folder, launches)
+        return _timed(tried, cells, [DEFAULT, *variations], replace(asked, folder=folder))
+
     seen = {}
     if probe_of:
-        variations = [Variation(PROBE, in_order(probe.rule for probe in probe_of.values()))]
+        rules = in_order(probe.rule for probe in probe_of.values())
         of_probes = [probe.cell for probe in probe_of.values()]
-        folder, least = asked.folder / "probe", LEAST_LAUNCHES
-        tried = trial(plan, base, of_probes, variations, done.target, done.library, folder, least)
-        times = _timed(tried, of_probes, [DEFAULT, PROBE], replace(asked, folder=folder))
+        times = timed(of_probes, {PROBE: rules}, asked.folder / "probe", LEAST_LAUNCHES)
         seen = {operation: seen_of(times, probe) for operation, probe in probe_of.items()}
-    names, variations = [DEFAULT, TUNED], [Variation(TUNED, done.rules)]
+    variations: dict[str, Sequence[Rule]] = {TUNED: done.rules}
     best = best_rules(cells, done.target, done.library)
     best_name = "" if done.target.whole else TUNED
     if not done.target.whole and best != in_order(done.rules):
-        names.append(best_name := BEST)
-        variations.append(Variation(BEST, best))
-    tried = trial(plan, base, cells, variations, done.target, done.library, asked.folder, asked.launches)
-    times = _timed(tried, cells, names, asked)
+        best_name = BEST
+        variations[BEST] = best
+    times = timed(cells, variations, asked.folder, asked.launches)
     ruled = list(dict.fromkeys(rule.operation for rule in done.rules))
     whole = done.target.whole or _takes_over(done)
     proofs = [
@@ -187,10 +190,8 @@ def _tell_none(campaign: Campaign, name: str, warn: Callable[[str], None]) -> No
             f"launches with the rules ({name}) failed, those without them did not: {why}",
             f"the rules are in {campaign.path / 'rules'}; no file was written",
         )
-    if name == BEST:
-        warn(f"launches with the fastest algorithms ({name}) failed: {why}; no regret is known without them")
-    else:
-        warn(f"launches with the probe's rules ({name}) failed: {why}; it proves nothing")
+    lacks = {BEST: "no regret is known", PROBE: "nothing is proven"}[name]
+    warn(f"launches with the rules {name!r} failed: {why}; {lacks} without them")
 
 
 def _header(verification: Verification) -> str:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.predict.collective import UNCALIBRATED, predict_one
-from hockney.predict.decisions.base import Decisions, ScheduleChoice, decisions_for
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.estimators._default import is_unknown
-from hockney.predict.estimators.base import ANSWER, Array, Prediction, Training, estimators, unknown
-from hockney.predict.identify.told import known_defaults
+from hockney.predict.estimators.base import (
+    ANSWER,
+    Array,
+    Prediction,
+    Training,
+    estimators,
+    known_defaults,
+    unknown,
+)
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
@@ -71,27 +77,21 @@ def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
     how that grows says nothing of which one is faster.
     """
     reasons: list[str] = []
+    fitted = None
     try:
         fitted = estimators.get(ANSWER)(training)
     except RequestError as error:
         reasons.append(error.message)
 
-        def model(points: pd.DataFrame) -> Prediction:
-            return unknown(len(points))
-
-    else:
-
-        def model(points: pd.DataFrame) -> Prediction:
-            made, has = (
-                unknown(len(points)),
-                ~is_unknown(points, asks_library=training.asks_library, defaults=training.defaults),
-            )
-            if has.any():
-                predicted = fitted.predict(points.loc[has, [*POINT, "time_s"]].reset_index(drop=True))
-                reasons.extend(predicted.note or [])
-                for name in ("time_s", "low_s", "high_s"):
-                    getattr(made, name)[has] = getattr(predicted, name)
-            return made
+    def model(points: pd.DataFrame) -> Prediction:
+        made = unknown(len(points))
+        has = ~is_unknown(points, asks_library=training.asks_library, defaults=training.defaults)
+        if fitted is not None and has.any():
+            predicted = fitted.predict(points.loc[has, [*POINT, "time_s"]].reset_index(drop=True))
+            reasons.extend(predicted.note or [])
+            for name in ("time_s", "low_s", "high_s"):
+                getattr(made, name)[has] = getattr(predicted, name)
+        return made
 
     times_s = between(training.points, asked, model)
     return times_s, "; ".join(dict.fromkeys(reasons)) or "no algorithm that the target can name was measured"
@@ -135,20 +135,38 @@ def from_costs(
         raise RequestError(
             f"nothing was measured, and {known.reason}", "measure the default: `hockney measure --algorithm …`"
         )
-    schedules = _schedules(target, library, known.decisions, operation)
+    own_names = [schedule.name for schedule in offered(operation)]
+    is_ours = target.knows(operation, own_names[0], library)
+    names = [
+        name
+        for name in (own_names if is_ours else target.names(operation))
+        if target.knows(operation, name, library)
+    ]
+    if not names:
+        raise RequestError(
+            f"which schedules {target.title} name is not known here, and a machine file has no times",
+            "give a campaign that measured them, or choose --for hockney",
+        )
+    decisions = known.decisions
+
+    def scheduled(name: str, count: int, size_B: int) -> ScheduleChoice | None:
+        if is_ours:
+            return ScheduleChoice(name)
+        return decisions.named(operation, name, library.version, ranks=count, size_B=size_B)
+
     times: dict[tuple[int, int], dict[Method, Time]] = {}
     for count in ranks:
         _expect_messages(costs, count)
         nodes = None if costs.crosses_network(None, count) else 1
         for size_B in sizes_B if COLLECTIVES[operation].has_size else [0]:
-            choice = known.decisions.default(operation, count, size_B, known.version, nodes=nodes)
+            choice = decisions.default(operation, count, size_B, known.version, nodes=nodes)
             if choice is None or (default := _time(costs, operation, choice, count, size_B)) is None:
                 continue
             of_all = times.setdefault((count, size_B), {Method(DEFAULT): default})
-            for word, schedule in schedules.items():
-                one = schedule(count, size_B)
-                if one is not None and (time := _time(costs, operation, one, count, size_B)) is not None:
-                    of_all[Method(word)] = time
+            for name in names:
+                schedule = scheduled(name, count, size_B)
+                if schedule and (time := _time(costs, operation, schedule, count, size_B)) is not None:
+                    of_all[Method(name)] = time
     if not times:
         raise RequestError(
             f"{library.name}'s own choice for {operation} on {ranks[0]} ranks has no schedule here",
@@ -164,37 +182,6 @@ def _expect_messages(costs: MachineCosts, ranks: int) -> None:
         raise RequestError(
             error.message, "give a machine file that has such messages, or fewer --ranks"
         ) from error
-
-
-Scheduled = Callable[[int, int], ScheduleChoice | None]
-"""What an algorithm is on so many ranks, for so many bytes."""
-
-
-def _schedules(target: RuleForm, library: Reader, decisions: Decisions, operation: str) -> dict[str, Scheduled]:
-    """For each name of the target what it is as a schedule of ours."""
-    names = [one.name for one in offered(operation)]
-    if target.knows(operation, names[0], library):
-        return {name: partial(_itself, name) for name in names}
-    found: dict[str, Scheduled] = {}
-    for name in target.names(operation):
-        if target.knows(operation, name, library):
-            found[name] = partial(_named, decisions, operation, name, library)
-    if not found:
-        raise RequestError(
-            f"which schedules {target.title} name is not known here, and a machine file has no times",
-            "give a campaign that measured them, or choose --for hockney",
-        )
-    return found
-
-
-def _itself(name: str, ranks: int, size_B: int) -> ScheduleChoice:  # noqa: ARG001 - the same everywhere
-    return ScheduleChoice(name)
-
-
-def _named(
-    decisions: Decisions, operation: str, name: str, library: Reader, ranks: int, size_B: int
-) -> ScheduleChoice | None:
-    return decisions.named(operation, name, library.version, ranks=ranks, size_B=size_B)
 
 
 def _time(costs: MachineCosts, operation: str, choice: ScheduleChoice, ranks: int, size_B: int) -> Time | None:

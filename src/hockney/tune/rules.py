@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
-from typing import Literal
+from typing import Any, Literal
 
 from hockney.records.keys import COLLECTIVES
 from hockney.units import format_bytes
@@ -87,22 +87,23 @@ def by_operation(rules: Iterable[Rule]) -> Iterator[tuple[str, list[Rule]]]:
         yield operation, list(of_it)
 
 
+def chained(rules: Sequence[Rule], least: str, most: str) -> list[Rule]:
+    """The rules with those that say the same from where others end, by these names of their bounds, as one."""
+    done: list[Rule] = []
+    nowhere: dict[str, Any] = {least: 0, most: 0, "gain": None, "basis": None}
+    for rule in sorted(rules, key=lambda rule: (repr(replace(rule, **nowhere)), getattr(rule, least))):
+        begins, ends = getattr(rule, least), {most: getattr(rule, most)}
+        last = done[-1] if done else None
+        if last and getattr(last, most) == begins - 1 and replace(last, **{least: begins}, **ends) == rule:
+            done[-1] = replace(last, **ends)
+        else:
+            done.append(rule)
+    return done
+
+
 def joined(rules: Sequence[Rule]) -> list[Rule]:
     """The rules with those of consecutive numbers of ranks that say the same as one."""
-    done: list[Rule] = []
-    by_sizes: dict[tuple[str, int, int | None, Method], list[Rule]] = {}
-    for rule in in_order(rules):
-        by_sizes.setdefault((rule.operation, rule.least_B, rule.most_B, rule.algorithm), []).append(rule)
-    for alike in by_sizes.values():
-        current = alike[0]
-        for rule in alike[1:]:
-            if current.most_ranks is not None and rule.least_ranks == current.most_ranks + 1:
-                current = replace(current, most_ranks=rule.most_ranks)
-            else:
-                done.append(current)
-                current = rule
-        done.append(current)
-    return in_order(done)
+    return in_order(chained(rules, "least_ranks", "most_ranks"))
 
 
 def by_ranks(

@@ -22,7 +22,7 @@ from hockney.runner.find import find
 from hockney.tune.cells import CallTimes, measured, operations_in
 from hockney.tune.modelled import calibrated, from_costs
 from hockney.tune.targets.base import Reader, RuleForm
-from hockney.tune.tuned import TargetRules, expect_some, tuned
+from hockney.tune.tuned import TargetRules, tuned
 from hockney.words import listed, version_in
 
 
@@ -130,9 +130,7 @@ class MeasuredSource:
         """Rules for the target; those `to_be_verified` may be for gains within their intervals."""
         target.expect(self.library)
         cells = self.cells(target, operations, ranks)
-        expect_some(cells, target, self.library)
-        origin = f"{self.path} ({counted(cells)})"
-        done = tuned(target, self.library, cells, origin, to_be_verified=to_be_verified)
+        done = tuned(target, self.library, cells, self.path, to_be_verified=to_be_verified)
         return replace(done, left_out=self.left_out, launches=self.launches)
 
 
@@ -178,15 +176,7 @@ class MachineSource:
             for operation in operations or list(COLLECTIVES)
             for cell in from_costs(self.costs, target, self.library, operation, ranks, sizes_B)
         ]
-        expect_some(cells, target, self.library)
-        return tuned(target, self.library, cells, f"{self.path} ({counted(cells)})")
-
-
-def counted(cells: Sequence[CallTimes]) -> str:
-    """`12 cells measured, 4 by the model`."""
-    modelled = sum(cell.origin == "model" for cell in cells)
-    said = [f"{len(cells) - modelled} cells measured"] if modelled < len(cells) else []
-    return ", ".join([*said, f"{modelled} by the model"] if modelled else said)
+        return tuned(target, self.library, cells, self.path)
 
 
 def _wrapper(contents: Contents, name: str) -> Path | None:

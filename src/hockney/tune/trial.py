@@ -19,7 +19,7 @@ from hockney.runner.variants import DEFAULT, Variant, parse_variant
 from hockney.tune.cells import CallTimes, Time
 from hockney.tune.choose import span
 from hockney.tune.loading import expect_unset, loader
-from hockney.tune.rules import Method, Rule, find, joined
+from hockney.tune.rules import Method, Rule, chained, joined
 from hockney.tune.targets.base import Reader, RuleForm
 
 TUNED, BEST, PROBE = "tuned", "best", "probe"
@@ -31,14 +31,6 @@ ENOUGH_CHANGE = 3.0
 """More than this factor proves no more, and takes longer."""
 LONG_S = 0.2
 """A call that takes longer is a probe only where no shorter one is as good."""
-
-
-@dataclass(frozen=True)
-class Variation:
-    """A variant of a trial: the rules that it loads."""
-
-    name: str
-    rules: Sequence[Rule]
 
 
 @dataclass(frozen=True)
@@ -73,46 +65,40 @@ def trial(
     plan: Plan,
     base: Variant,
     cells: Sequence[CallTimes],
-    variations: Sequence[Variation],
+    variations: Mapping[str, Sequence[Rule]],
     target: RuleForm,
     library: Reader,
     folder: Path,
     launches: int,
 ) -> Trial:
-    """The trial of these cells under `default` and each variation, launched as `plan` and `base` launched.
+    """The trial of these cells under `default` and by the rules of each variation, launched as `plan` and `base`.
 
     RequestError where the user's own settings choose algorithms.
     """
     load = loader(target, plan, base)
     taken = {name for cell in cells for name in target.rivals(cell.operation)}
     variants, texts = [replace(base, name=DEFAULT)], {}
-    for variation in variations:
-        path = (folder / "rules" / variation.name).absolute()
-        rules = [target.complete(rule) for rule in variation.rules]
-        texts[path] = target.write(rules, library, f"{variation.name}: a trial by hockney tune --verify")
+    for name, varied in variations.items():
+        path = (folder / "rules" / name).absolute()
+        rules = [target.complete(rule) for rule in varied]
+        texts[path] = target.write(rules, library, f"{name}: a trial by hockney tune --verify")
         added = load(path, texts[path], rules)
         taken |= set(added.environment)
         environment = {**base.environment, **added.environment}
-        variants.append(Variant(variation.name, (*base.arguments, *added.arguments), environment))
+        variants.append(Variant(name, (*base.arguments, *added.arguments), environment))
     expect_unset(taken, base)
     ranks = sorted({cell.ranks for cell in cells})
-    asked = plan.model_copy(
-        update={
-            "operations": list(dict.fromkeys(cell.operation for cell in cells)),
-            "effects": [],
-            "algorithms": [DEFAULT],
-            "ranks": max(plan.ranks, *ranks),
-            "rank_counts": ranks,
-            "sizes_B": sorted({cell.bytes for cell in cells}),
-            "segments_B": [0],
-            "radices": [0],
-            "launches": max(launches, LEAST_LAUNCHES),
-            "visits": 1,
-            "adaptive": False,
-            "topology": "",
-            "time_s": None,
-            "variants": [_written(variant) for variant in variants],
-        }
+    asked = plan.of_others(
+        operations=list(dict.fromkeys(cell.operation for cell in cells)),
+        algorithms=[DEFAULT],
+        ranks=max(plan.ranks, *ranks),
+        rank_counts=ranks,
+        sizes_B=sorted({cell.bytes for cell in cells}),
+        segments_B=[0],
+        radices=[0],
+        launches=max(launches, LEAST_LAUNCHES),
+        visits=1,
+        variants=list(map(_written, variants)),
     )
     return Trial(asked, texts)
 
@@ -143,30 +129,13 @@ def best_rules(cells: Sequence[CallTimes], target: RuleForm, library: Reader) ->
             rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
             if not target.refuses(rule, library):
                 rules.append(target.complete(rule))
-    return joined(_merged(rules))
+    return joined(chained(rules, "least_B", "most_B"))
 
 
 def best_of(cell: CallTimes) -> Method | None:
     """The algorithm of the shortest time; None where that is the default's."""
     name = min(cell.others, key=lambda one: (cell.others[one].time_s, str(one)), default=None)
     return None if name is None or cell.others[name].time_s >= cell.default.time_s else name
-
-
-def _merged(rules: Sequence[Rule]) -> list[Rule]:
-    """The rules with those of neighbouring sizes that say the same as one."""
-    done: list[Rule] = []
-    for rule in sorted(rules, key=lambda one: (one.operation, one.least_ranks, one.least_B)):
-        last = done[-1] if done else None
-        if (
-            last is not None
-            and last.most_B is not None
-            and replace(last, least_B=rule.least_B, most_B=rule.most_B) == rule
-            and last.most_B + 1 == rule.least_B
-        ):
-            done[-1] = replace(last, most_B=rule.most_B)
-        else:
-            done.append(rule)
-    return done
 
 
 def probes(
@@ -251,8 +220,3 @@ def _cut(rule: Rule, cell: CallTimes, cells: Sequence[CallTimes]) -> list[Rule]:
     if rule.most_ranks is None or rule.most_ranks > cell.ranks:
         parts.append(replace(rule, least_ranks=cell.ranks + 1))
     return parts
-
-
-def said(rules: Sequence[Rule], cell: CallTimes) -> str:
-    """The algorithm that the rules name for a cell, in words; empty where they name none."""
-    return str(find(rules, cell.operation, cell.ranks, cell.bytes) or "")

@@ -102,15 +102,23 @@ def tuned(
     target: RuleForm,
     library: Reader,
     cells: Sequence[CallTimes],
-    origin: str,
+    source: Path,
     *,
     to_be_verified: bool = False,
 ) -> TargetRules:
-    """Choose for these cells; RequestError where the library does not read the target's form.
+    """Choose for these cells of a source; RequestError where there are none, with what is missing.
 
     Rules `to_be_verified` may be for a gain that is within its interval: launches will tell.
     """
-    target.expect(library)
+    if not cells:
+        raise RequestError(
+            f"no point has a time of the default and of an algorithm that {target.title} can name "
+            f"({library.name or 'no library is named'})",
+            "measure both: `hockney measure --algorithm default,library …` (ours for --for hockney)",
+        )
+    modelled = sum(cell.origin == "model" for cell in cells)
+    counts = {"cells measured": len(cells) - modelled, "by the model": modelled}
+    origin = f"{source} ({', '.join(f'{count} {what}' for what, count in counts.items() if count)})"
     if target.whole:
         chosen = choose_whole(cells)
     elif to_be_verified:
@@ -144,16 +152,6 @@ def _with_gain(rule: Rule, choice: ChosenRules) -> Rule:
     gain = math.exp(sum(math.log(one.gain[0]) for one in of_it) / len(of_it))
     is_measured = all(one.cell.origin == "measured" for one in of_it)
     return replace(rule, gain=gain, basis="measurement" if is_measured else "model")
-
-
-def expect_some(cells: Sequence[CallTimes], target: RuleForm, library: Reader) -> None:
-    """RequestError where nothing can be compared, with what is missing."""
-    if not cells:
-        raise RequestError(
-            f"no point has a time of the default and of an algorithm that {target.title} can name "
-            f"({library.name or 'no library is named'})",
-            "measure both: `hockney measure --algorithm default,library …` (ours for --for hockney)",
-        )
 
 
 def explained(choice: ChosenRules) -> list[str]:

@@ -24,7 +24,7 @@ from hockney.runner.variants import DEFAULT
 from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, steady_median, t_reach
 from hockney.tune.cells import CallTimes
 from hockney.tune.rules import Method, Rule, find
-from hockney.tune.trial import PROBE, TUNED, Probe, best_of, said, without
+from hockney.tune.trial import PROBE, TUNED, Probe, best_of, without
 
 STATISTIC = "completion"
 Point = tuple[str, int, int]
@@ -75,15 +75,15 @@ class TrialTimes:
             )
         self.libraries = {one.mpi for one in kept}
         self.last = max((one.time for one in kept), default="")
-        self._wrong = {(one.variant, point_of(one)) for one in contents.records if one.verified is False}
+        self._wrong = {(one.variant, _point_of(one)) for one in contents.records if one.verified is False}
         self.launches = 1 + max((one.repetition for one in kept), default=-1)
         self.variants = {one.variant for one in kept}
         self._times: dict[tuple[str, Point], Array] = {}
         self._levels: dict[tuple[str, Point], tuple[Level, bool]] = {}
         for record in kept:
             if (levels := contents.levels.get(ranks_of(record), ())) and (level := contents.choice(levels)):
-                self._levels[record.variant, point_of(record)] = level, len(levels) > 1
-            row = self._times.setdefault((record.variant, point_of(record)), np.full((3, self.launches), np.nan))
+                self._levels[record.variant, _point_of(record)] = level, len(levels) > 1
+            row = self._times.setdefault((record.variant, _point_of(record)), np.full((3, self.launches), np.nan))
             low, high = (record.value if bound is None else bound for bound in (record.low, record.high))
             row[:, record.repetition] = min(low, record.value), record.value, max(high, record.value)
 
@@ -150,14 +150,14 @@ class TrialTimes:
         return Ratio(float(middle), float(low), float(high), float(freedom))
 
 
-def point_of(one: CallTimes | Record) -> Point:
+def _point_of(record: Record) -> Point:
     """What is timed, without its variant."""
-    return one.place if isinstance(one, CallTimes) else (one.operation, one.ranks or 0, one.bytes)
+    return record.operation, record.ranks or 0, record.bytes
 
 
 def missing(times: TrialTimes, cells: Sequence[CallTimes], variants: Sequence[str], launches: int) -> int:
     """How many times a cell was not timed, of all that a trial of so many launches asks for."""
-    return sum(max(0, launches - times.count(variant, point_of(cell))) for cell in cells for variant in variants)
+    return sum(max(0, launches - times.count(variant, cell.place)) for cell in cells for variant in variants)
 
 
 def proof(
@@ -209,13 +209,13 @@ def proof(
 
 def seen_of(times: TrialTimes, probe: Probe) -> Ratio | None:
     """What launches with the probe showed; None where it was not timed."""
-    return times.ratio(PROBE, DEFAULT, point_of(probe.cell))
+    return times.ratio(PROBE, DEFAULT, probe.cell.place)
 
 
 def gains_of(times: TrialTimes, cells: Sequence[CallTimes], rules: Sequence[Rule], operation: str) -> list[Ratio]:
     """The gains of an operation's cells that have a rule, as far as they were timed."""
-    there = [cell for cell in cells if cell.operation == operation and said(rules, cell)]
-    gains = (times.ratio(DEFAULT, TUNED, point_of(cell)) for cell in there)
+    there = [cell for cell in cells if cell.operation == operation and find(rules, *cell.place)]
+    gains = (times.ratio(DEFAULT, TUNED, cell.place) for cell in there)
     return [gain for gain in gains if gain is not None]
 
 
@@ -256,7 +256,7 @@ def _judged(
     def completed(one: Method) -> Method:
         return complete(Rule(cell.operation, cell.ranks, cell.ranks, cell.bytes, cell.bytes, one)).algorithm
 
-    point = point_of(cell)
+    point = cell.place
     gain = times.ratio(DEFAULT, TUNED, point)
     named = find(rules, *cell.place)
     algorithm = "" if named is None else str(named)
@@ -305,5 +305,5 @@ def kept(
 ) -> list[Rule]:
     """The rules without the cells that go back to the default."""
     stays = {(one.operation, one.ranks, one.bytes) for one in found if one.is_kept}
-    gone = [cell for cell in cells if said(rules, cell) and point_of(cell) not in stays]
+    gone = [cell for cell in cells if find(rules, *cell.place) and cell.place not in stays]
     return without(rules, gone, cells, whole=whole)

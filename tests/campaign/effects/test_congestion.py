@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.campaign.effects.asking import Asked, ask, questions, whys
 
-from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, NotMeasurable, Question
 from hockney.records.answers import RankPlace, StreamsAnswer
 from hockney.records.record import Locality
 
@@ -27,34 +27,28 @@ def here(hosts: str, **more: Any) -> Here:
     return Here(pairs=present, localities=between, ranks=ranks, **more)
 
 
-def ask(where: Here, noise: float = 0.0, window_s: float = 1e-3) -> list[Question | NotMeasurable]:
+def asked_of(where: Here, noise: float = 0.0, window_s: float = 1e-3) -> Asked:
     """All questions; a window takes `window_s`, in draws ± `noise` (relative)."""
     lot = np.random.default_rng(1)
-    asking = effects.get("congestion")(where)
-    found: list[Question | NotMeasurable] = []
-    answer: StreamsAnswer | None = None
-    while True:
-        try:
-            found.append(asking.send(answer))
-        except StopIteration:
-            return found
-        last, answer = found[-1], None
-        if isinstance(last, Question):
-            time_s = window_s * (1 + noise * lot.uniform(-1, 1))
-            pairs = str(last.parameters["pairs"]).count(",") // 2 + 1
-            answer = streams(time_s, [time_s] * pairs, preempted=2)
+
+    def answered(question: Question) -> StreamsAnswer:
+        time_s = window_s * (1 + noise * lot.uniform(-1, 1))
+        pairs = str(question.parameters["pairs"]).count(",") // 2 + 1
+        return streams(time_s, [time_s] * pairs, preempted=2)
+
+    return ask("congestion", where, answered)
 
 
 def streams(time_s: float, pair_s: list[float], preempted: int = 0) -> StreamsAnswer:
     return StreamsAnswer(time_s=time_s, samples_s=[time_s], preempted=preempted, pair_s=pair_s, verified=True)
 
 
-def draws(questions: Sequence[Question | NotMeasurable]) -> list[Question]:
-    return [
-        one
-        for one in questions
-        if isinstance(one, Question) and one.parameters["pattern"] == "random" and "again" not in one.parameters
-    ]
+def draws(asked: Asked) -> list[Question]:
+    return [one for one in of_pattern(asked, "random") if "again" not in one.parameters]
+
+
+def of_pattern(asked: Asked, pattern: str) -> list[Question]:
+    return [one for one in questions(asked) if one.parameters["pattern"] == pattern]
 
 
 def ends(question: Question) -> list[int]:
@@ -62,74 +56,68 @@ def ends(question: Question) -> list[int]:
 
 
 def test_a_bisection_takes_every_rank_once_and_differs_from_the_next() -> None:
-    drawn = draws(ask(here("aaaaaaaa")))
+    drawn = draws(asked_of(here("aaaaaaaa")))
     assert all(sorted(ends(one)) == list(range(8)) for one in drawn)
     assert len({tuple(ends(one)) for one in drawn}) > len(drawn) / 2
 
 
 def test_an_odd_rank_is_left_out_by_lot() -> None:
-    drawn = draws(ask(here("aaaaa")))
+    drawn = draws(asked_of(here("aaaaa")))
     assert {len(set(ends(one))) for one in drawn} == {4}
     assert {rank for one in drawn for rank in ends(one)} == set(range(5))
 
 
 def test_the_same_seed_draws_the_same_and_another_does_not() -> None:
-    first, again, other = ([ends(one) for one in draws(ask(here("aaaaaaaa", seed=seed)))] for seed in (1, 1, 2))
+    first, again, other = (
+        [ends(one) for one in draws(asked_of(here("aaaaaaaa", seed=seed)))] for seed in (1, 1, 2)
+    )
     assert first == again
     assert first != other
 
 
 def test_of_several_nodes_one_rank_each_takes_part() -> None:
-    drawn = draws(ask(here("aabbccdd", oversubscribed="8 ranks on 2")))
+    drawn = draws(asked_of(here("aabbccdd", oversubscribed="8 ranks on 2")))
     assert {tuple(one.members) for one in drawn} == {(0, 2, 4, 6)}
 
 
 def test_ranks_of_one_node_that_share_cores_are_not_measured() -> None:
-    (only,) = ask(here("aaaa", oversubscribed="4 ranks on 2"))
+    (only,) = asked_of(here("aaaa", oversubscribed="4 ranks on 2"))
     assert isinstance(only, NotMeasurable)
 
 
 def test_draws_end_when_the_mean_is_known() -> None:
-    quiet, noisy = (len(draws(ask(here("aaaaaaaa", tolerance=0.01), noise))) for noise in (0.001, 0.1))
+    quiet, noisy = (len(draws(asked_of(here("aaaaaaaa", tolerance=0.01), noise))) for noise in (0.001, 0.1))
     assert quiet == 20
     # 1.96 · 0.1/√3 / √n = 1 % at n = 128.
     assert noisy == pytest.approx(128, abs=40)
 
 
 def test_draws_end_when_the_time_is_spent() -> None:
-    late = ask(here("aaaaaaaa", tolerance=1e-9), 0.1, window_s=0.1)
+    late = asked_of(here("aaaaaaaa", tolerance=1e-9), 0.1, window_s=0.1)
     # Ten budgets of a second, three windows of 0.1 s a draw.
     assert len(draws(late)) == pytest.approx(34, abs=2)
 
 
 def test_a_slow_link_gets_fewer_messages_in_flight() -> None:
-    windows = {one.parameters["window"] for one in draws(ask(here("aaaaaaaa"), window_s=0.1))}
+    windows = {one.parameters["window"] for one in draws(asked_of(here("aaaaaaaa"), window_s=0.1))}
     assert windows == {1}
 
 
 def test_the_ordered_pairings_are_across_the_middle_and_to_the_neighbour() -> None:
-    found = {
-        str(one.parameters["pattern"]): ends(one) for one in ask(here("abcdef")) if isinstance(one, Question)
-    }
+    found = {str(one.parameters["pattern"]): ends(one) for one in questions(asked_of(here("abcdef")))}
     assert found["halves"] == [0, 3, 1, 4, 2, 5]
     assert found["neighbours"] == [0, 1, 2, 3, 4, 5]
 
 
 def test_two_ranks_have_one_bisection() -> None:
-    asked = ask(here("aa"))
+    asked = asked_of(here("aa"))
     assert len(draws(asked)) == 1
-    assert not {"halves", "neighbours"} & {
-        one.parameters["pattern"] for one in asked if isinstance(one, Question)
-    }
-
-
-def of_topology(questions: Sequence[Question | NotMeasurable]) -> list[Question]:
-    return [one for one in questions if isinstance(one, Question) and one.parameters["pattern"] == "topology"]
+    assert not {"halves", "neighbours"} & {one.parameters["pattern"] for one in questions(asked)}
 
 
 def test_a_topology_asks_for_its_worst_pairing_with_one_rank_of_each_node() -> None:
     # Opposite corners of a cube, three hops each; ranks two a node, of which the first takes part.
-    (asked,) = of_topology(ask(here("aabbccddeeffgghh", topology="hypercube:3")))
+    (asked,) = of_pattern(asked_of(here("aabbccddeeffgghh", topology="hypercube:3")), "topology")
     assert list(asked.members) == list(range(0, 16, 2))
     pairs = ends(asked)
     assert sorted(pairs) == list(range(8))
@@ -138,27 +126,26 @@ def test_a_topology_asks_for_its_worst_pairing_with_one_rank_of_each_node() -> N
 
 def test_the_bound_is_of_the_pairs_asked_for() -> None:
     # Four pairs across the one link between two leaves of four nodes.
-    (asked,) = of_topology(
-        ask(here("abcdefgh", topology="fat-tree:nodes=8,leaf-ports=4:1,spines=1,spine-ports=2"))
-    )
+    tree = "fat-tree:nodes=8,leaf-ports=4:1,spines=1,spine-ports=2"
+    (asked,) = of_pattern(asked_of(here("abcdefgh", topology=tree)), "topology")
     assert asked.parameters["topology_bound"] == 4
     pairs = ends(asked)
     assert all((a < 4) != (b < 4) for a, b in zip(pairs[::2], pairs[1::2], strict=True))
 
 
 def test_a_topology_of_another_number_of_nodes_is_not_measurable_and_says_both() -> None:
-    questions = ask(here("aabbcc", topology="torus:4x2"))
-    assert of_topology(questions) == []
-    (why,) = [one.why for one in questions if isinstance(one, NotMeasurable)]
+    asked = asked_of(here("aabbcc", topology="torus:4x2"))
+    assert of_pattern(asked, "topology") == []
+    (why,) = whys(asked)
     assert "8 nodes" in why
     assert "3 hosts" in why
-    assert len(draws(questions)) > 0
+    assert len(draws(asked)) > 0
 
 
 def test_without_a_topology_nothing_is_said_of_one() -> None:
-    questions = ask(here("abcdefgh"))
-    assert of_topology(questions) == []
-    assert not [one for one in questions if isinstance(one, NotMeasurable)]
+    asked = asked_of(here("abcdefgh"))
+    assert not of_pattern(asked, "topology")
+    assert not whys(asked)
 
 
 def slow(pairing: Question, times: int, slowness: dict[object, list[float]]) -> float:
@@ -170,18 +157,10 @@ def slow(pairing: Question, times: int, slowness: dict[object, list[float]]) -> 
 
 def visited_again(slowness: dict[object, list[float]], *, moving: bool = False, **more: Any) -> list[object]:
     """The pairings asked for again, by draw or pattern, in order."""
-    asking = effects.get("congestion")(here(**{"hosts": "aaaaaaaa", **more}))
     seen: dict[str, int] = {}
     again: list[object] = []
-    answer: StreamsAnswer | None = None
-    while True:
-        try:
-            asked = asking.send(answer)
-        except StopIteration:
-            return again
-        answer = None
-        if not isinstance(asked, Question):
-            continue
+
+    def answered(asked: Question) -> StreamsAnswer:
         parameters = asked.parameters
         key = str(parameters["pairs"])
         if "again" in parameters:
@@ -192,7 +171,10 @@ def visited_again(slowness: dict[object, list[float]], *, moving: bool = False, 
         pair_s = [1e-3] * (others + 1)
         # Where `moving`, another pair is the slow one on each visit.
         pair_s[seen[key] % len(pair_s) if moving else -1] = time_s
-        answer = streams(time_s, pair_s)
+        return streams(time_s, pair_s)
+
+    ask("congestion", here(**{"hosts": "aaaaaaaa", **more}), answered)
+    return again
 
 
 def test_the_slowest_pairing_is_visited_again_and_others_if_it_was_slow_by_chance() -> None:
@@ -213,5 +195,5 @@ def test_the_slowest_pairing_is_visited_again_and_others_if_it_was_slow_by_chanc
 
 
 def test_a_simulation_repeats_itself_and_is_not_asked_again() -> None:
-    asked = ask(here("abcdefgh", simulated=True))
-    assert not [one for one in asked if isinstance(one, Question) and "again" in one.parameters]
+    asked = asked_of(here("abcdefgh", simulated=True))
+    assert not [one for one in questions(asked) if "again" in one.parameters]

@@ -6,17 +6,18 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from tests.campaign.effects.asking import Asked, ask, questions
 
-from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here
 
 
-def asked(**choices: Any) -> list[Question | NotMeasurable]:
+def asked(**choices: Any) -> Asked:
     here = Here(**{"pairs": [("cache", 0, 1)], "localities": {(0, 1): "cache"}, "ranks": [{}, {}], **choices})
-    return list(effects.get("datatypes")(here))
+    return ask("datatypes", here)
 
 
 def parameters(**choices: Any) -> list[dict[str, Any]]:
-    return [dict(one.parameters) for one in asked(**choices) if isinstance(one, Question)]
+    return [dict(one.parameters) for one in questions(asked(**choices))]
 
 
 def test_the_experiment_of_hoefler_2010_is_asked() -> None:
@@ -50,9 +51,7 @@ def test_every_way_has_every_kind_of_layout_and_a_contiguous_message_of_its_size
         assert all(after <= (2 if after <= 2**14 else 4) * before for before, after in pairwise(sizes)), way
 
 
-def test_every_way_tells_short_blocks_that_are_copied_from_those_that_are_stored_on_both_sides_of_a_switch() -> (
-    None
-):
+def test_short_blocks_are_told_from_stored_ones_on_both_sides_of_a_switch() -> None:
     for way in ("send", "hand", "receive", "pack", "unpack"):
         vectors = {
             (one["blocks"] * one["block_B"], one["block_B"])
@@ -96,13 +95,3 @@ def test_no_message_is_larger_than_allowed(largest_B: int) -> None:
 def test_what_is_asked_depends_on_nothing_but_the_launch() -> None:
     assert parameters(seed=5) == parameters(seed=5)
     assert parameters(seed=5) != parameters(seed=6)
-
-
-@pytest.mark.parametrize(
-    ("choice", "word"),
-    [({"simulated": True}, "simulation"), ({"oversubscribed": "3 ranks on 2"}, "3 ranks on 2")],
-)
-def test_what_cannot_be_measured_says_why(choice: dict[str, Any], word: str) -> None:
-    (only,) = asked(**choice)
-    assert isinstance(only, NotMeasurable)
-    assert word in only.why

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
-from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from tests.campaign.effects.asking import Asked, ask, questions, whys
+
+from hockney.campaign.effects.base import Here, NotMeasurable, Question
 from hockney.campaign.effects.injection import counts, pairs_at
 from hockney.campaign.pairs import choose
 from hockney.records import answers
@@ -27,19 +29,8 @@ def here(places: Sequence[Place], **more: Any) -> Here:
     return Here(pairs=choose(between, [], 1), localities=between, ranks=ranks, **more)
 
 
-def ask(where: Here, time_s: Callable[[Question], float] = lambda _: 1e-5) -> list[Question | NotMeasurable]:
-    asking = effects.get("injection")(where)
-    found: list[Question | NotMeasurable] = []
-    answer: answers.Answer | None = None
-    while True:
-        try:
-            found.append(asking.send(answer))
-        except StopIteration:
-            return found
-        last = found[-1]
-        answer = None
-        if isinstance(last, Question):
-            answer = answers.StreamsAnswer(time_s=time_s(last), verified=True)
+def asked(where: Here, time_s: Callable[[Question], float] = lambda _: 1e-5) -> Asked:
+    return ask("injection", where, lambda one: answers.StreamsAnswer(time_s=time_s(one), verified=True))
 
 
 def test_numbers_of_pairs_grow_by_at_most_two() -> None:
@@ -85,24 +76,24 @@ def test_a_domain_that_has_most_of_the_ranks_does_not_waste_the_others() -> None
 
 
 def test_two_ranks_are_one_pair_and_it_is_said_that_two_need_more() -> None:
-    asked = ask(here([("a", 0, 0, 0), ("a", 0, 0, 1)]))
-    (missing,) = {one.why for one in asked if isinstance(one, NotMeasurable)}
+    of_two = asked(here([("a", 0, 0, 0), ("a", 0, 0, 1)]))
+    (missing,) = set(whys(of_two))
     assert "4 ranks" in missing
-    assert {tuple(one.members) for one in asked if isinstance(one, Question)} == {(0, 1)}
+    assert {tuple(one.members) for one in questions(of_two)} == {(0, 1)}
 
 
 def test_ranks_that_share_cores_are_measured_across_the_network_only() -> None:
     where = here([("a", 0, 0, 0), ("a", 0, 0, 1), ("b", 0, 0, 0), ("b", 0, 0, 1)], oversubscribed="4 ranks on 2")
-    asked = ask(where)
-    assert {one.locality for one in asked if isinstance(one, NotMeasurable)} == {"cache"}
-    assert {one.locality for one in asked if isinstance(one, Question)} == {"network"}
+    of_four = asked(where)
+    assert {one.locality for one in of_four if isinstance(one, NotMeasurable)} == {"cache"}
+    assert {one.locality for one in questions(of_four)} == {"network"}
 
 
 def test_every_point_is_visited_twice_unless_it_is_long_or_simulated() -> None:
     places = [("a", 0, 0, 0), ("a", 0, 0, 1)]
 
     def visits(where: Here, time_s: float) -> list[Any]:
-        return [one.parameters["visit"] for one in ask(where, lambda _: time_s) if isinstance(one, Question)]
+        return [one.parameters["visit"] for one in questions(asked(where, lambda _: time_s))]
 
     quick = visits(here(places), 1e-4)
     assert quick.count(0) == quick.count(1) > 0
@@ -117,9 +108,7 @@ def test_a_slow_link_is_spared_the_longest_messages() -> None:
         def time_s(one: Question) -> float:
             return float(one.parameters["bytes"] * one.parameters["window"]) / bandwidth_B_per_s  # type: ignore[operator]
 
-        return max(
-            int(str(one.parameters["bytes"])) for one in ask(here(places), time_s) if isinstance(one, Question)
-        )
+        return max(int(str(one.parameters["bytes"])) for one in questions(asked(here(places), time_s)))
 
     assert longest(7.5e6) == 2**18
     assert longest(1e10) == 2**20

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+from tests.campaign.effects.asking import Asked, ask, questions, whys
 
-from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, Question
 from hockney.records.answers import Answer, RankPlace
 from hockney.records.keys import CollectiveKey
 
@@ -15,7 +16,7 @@ WITHOUT_BYTES = {"congestion", "datatypes", "injection", "subsets"}
 """A bandwidth, or a layout, needs bytes; a late receiver, a queue and a computation do not."""
 
 
-def asked(name: str, largest_B: int) -> list[Question | NotMeasurable]:
+def asked(name: str, largest_B: int) -> Asked:
     """What is asked of four cores of a host whose answers are all the same."""
     # Subsets need four ranks.
     places = [RankPlace(rank=rank, host="a", cpus=4, affinity=[rank], siblings=[rank]) for rank in range(4)]
@@ -26,27 +27,9 @@ def asked(name: str, largest_B: int) -> list[Question | NotMeasurable]:
         largest_B=largest_B,
         collectives=lambda name: [CollectiveKey(name, "default", 0, 0, 0, None, "warm", "window")],
     )
-    said = {
-        "done": 9,
-        "valid": 9,
-        "receiving_s": [1e-7],
-        "transfers_s": [1e-6],
-        "time_s": 1e-6,
-        "pair_s": [1e-6],
-        "samples_s": [1e-6],
-        "preempted": 0,
-        "sending_s": [1e-7],
-        "verified": True,
-    }
-    asking = effects.get(name)(here)
-    found: list[Question | NotMeasurable] = []
-    answer: Answer | None = None
-    while True:
-        try:
-            found.append(asking.send(answer))
-        except StopIteration:
-            return found
-        answer = Answer.model_validate(said) if isinstance(found[-1], Question) else None
+    said = {"done": 9, "valid": 9, "receiving_s": [1e-7], "transfers_s": [1e-6], "sending_s": [1e-7]}
+    said |= {"time_s": 1e-6, "pair_s": [1e-6], "samples_s": [1e-6], "preempted": 0, "verified": True}
+    return ask(name, here, lambda _: Answer.model_validate(said))
 
 
 def length_B(question: Question) -> int:
@@ -62,10 +45,10 @@ def length_B(question: Question) -> int:
 @pytest.mark.parametrize("name", NAMES)
 def test_no_message_is_longer_than_the_largest(name: str, largest_B: int) -> None:
     found = asked(name, largest_B)
-    questions = [one for one in found if isinstance(one, Question)]
+    of_effect = questions(found)
     if largest_B == 0 and name in WITHOUT_BYTES:
-        assert [one.why for one in found if isinstance(one, NotMeasurable) and "--largest" in one.why]
-        assert questions == []
+        assert any("--largest" in why for why in whys(found))
+        assert of_effect == []
     else:
-        assert questions
-        assert max(map(length_B, questions)) <= largest_B
+        assert of_effect
+        assert max(map(length_B, of_effect)) <= largest_B

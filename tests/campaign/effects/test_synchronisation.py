@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.campaign.effects.asking import Asked, ask, questions, whys
 
-from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, Question
 from hockney.records.effect_answers import SynchronisationAnswer
 
 S_B, ABSENT_B, ARRIVED_B = 4016, 256, 1000
@@ -33,36 +34,26 @@ def library(question: Question) -> SynchronisationAnswer:
     )
 
 
-def asked(place: Here, refuses: int | None = None, slow: Sequence[int] = ()) -> list[Question | NotMeasurable]:
-    found: list[Question | NotMeasurable] = []
-    asking = effects.get("synchronisation")(place)
-    answer: SynchronisationAnswer | None = None
-    while True:
-        try:
-            question = asking.send(answer)
-        except StopIteration:
-            return found
-        found.append(question)
-        is_refused = isinstance(question, NotMeasurable) or question.parameters["bytes"] == refuses
-        answer = None if is_refused else library(question)  # type: ignore[arg-type]
-        if answer is not None and isinstance(question, Question) and question.parameters["bytes"] in slow:
-            answer = answer.model_copy(update={"receiving_s": [TRANSFER_S]})
+def asked(place: Here, refuses: int | None = None, slow: Sequence[int] = ()) -> Asked:
+    def answered(question: Question) -> SynchronisationAnswer | None:
+        size_B = question.parameters["bytes"]
+        late = {"receiving_s": [TRANSFER_S]} if size_B in slow else {}
+        return None if size_B == refuses else library(question).model_copy(update=late)
+
+    return ask("synchronisation", place, answered)
 
 
-def sizes(questions: list[Question | NotMeasurable], receiver: str) -> set[int]:
-    return {
-        int(str(one.parameters["bytes"]))
-        for one in questions
-        if isinstance(one, Question) and one.parameters["receiver"] == receiver
-    }
+def sizes(found: Asked, receiver: str) -> set[int]:
+    mine = [one.parameters for one in questions(found) if one.parameters["receiver"] == receiver]
+    return {int(str(parameters["bytes"])) for parameters in mine}
 
 
 def test_both_sides_of_each_limit_are_asked() -> None:
-    questions = asked(here())
-    assert {S_B, S_B + 1, ARRIVED_B, ARRIVED_B + 1} <= sizes(questions, "present")
-    assert {ABSENT_B, ABSENT_B + 1} <= sizes(questions, "absent")
+    found = asked(here())
+    assert {S_B, S_B + 1, ARRIVED_B, ARRIVED_B + 1} <= sizes(found, "present")
+    assert {ABSENT_B, ABSENT_B + 1} <= sizes(found, "absent")
     # 14 doublings and 11 halvings, 11 and 9, 10 and 7; many more would take too long.
-    assert len(questions) < 75
+    assert len(found) < 75
 
 
 def test_a_slow_receive_of_a_short_message_does_not_end_the_search() -> None:
@@ -78,15 +69,13 @@ def test_a_refusal_ends_the_search() -> None:
 
 
 def test_a_receiver_that_computes_needs_a_core_of_its_own() -> None:
-    questions = asked(here(oversubscribed="oversubscribed: 2 ranks on 1 core"))
-    assert sizes(questions, "absent") == set()
-    whys = [one.why for one in questions if isinstance(one, NotMeasurable)]
-    assert len(whys) == 1
-    assert "2 ranks on 1 core" in whys[0]
+    found = asked(here(oversubscribed="oversubscribed: 2 ranks on 1 core"))
+    assert sizes(found, "absent") == set()
+    (why,) = whys(found)
+    assert "2 ranks on 1 core" in why
 
 
 @pytest.mark.parametrize(("budget_s", "tries"), [(1.0, 9), (0.1, 6)])
 def test_a_short_campaign_tries_less_often(budget_s: float, tries: int) -> None:
-    first = asked(here(budget_s=budget_s))[0]
-    assert isinstance(first, Question)
+    first = questions(asked(here(budget_s=budget_s)))[0]
     assert first.parameters["tries"] == tries

@@ -10,6 +10,7 @@ from tests.fuzz.parser import Parser, parsers
 from tests.importers import test_jacobi as jacobi
 from tests.importers import test_nccl_tests as nccl
 from tests.importers import test_pico as pico
+from tests.importers.reading import DATA
 
 from hockney.importers import _collect
 from hockney.importers.base import Given
@@ -20,7 +21,7 @@ RAW = "512_ring_ompi_int32.csv"
 
 def seeds() -> Sequence[bytes]:
     """The texts of the importers' tests, and tables as PICO and nccl-tests write them."""
-    texts = [path.read_bytes() for path in sorted(nccl.DATA.iterdir())]
+    texts = [path.read_bytes() for path in sorted(DATA.iterdir())]
     printed = f"# Collective test starting: all_reduce_perf\n{nccl.HEAD}{nccl.devices(4)}{nccl.COLUMNS}{nccl.ROW}"
     more = (
         "highest\n9000000\n0\n30\n10\n20\n50\n40\n60\n80\n70\n",

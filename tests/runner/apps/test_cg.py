@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +12,12 @@ from numpy.typing import NDArray
 from scipy.sparse import diags_array, eye_array, kron
 from scipy.sparse.linalg import spsolve
 from tests.mounts import file_system
+from tests.runner.sessions import LIMIT_S, UNTIL, session_of, simulated
 
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
-from hockney.runner.build import runner_binary
-from hockney.runner.find import find
-from hockney.runner.launchers.base import LaunchRequest, command
-from hockney.runner.mpi import Mpi
 from hockney.runner.session import Limitation, Refused, Session
 
-LIMIT_S = 300.0
 RANKS = 4
 VARIANTS = ("reference", "fused", "joint", "single_sweep", "pipelined")
 BYTES = {"reference": 120, "fused": 96, "joint": 88, "single_sweep": 80, "pipelined": 128}
@@ -41,19 +35,11 @@ BASE: dict[str, Any] = {
     "stream": 0,
     "file": "",
     "repetitions": 1,
-    "least_samples": 6,
-    "budget_s": 1,
-    "tolerance": 0.01,
+    **UNTIL,
 }
 
 
-@pytest.fixture(scope="module")
-def session(mpi: Mpi) -> Iterator[Session]:
-    argv, environment = command(
-        mpi, LaunchRequest(ranks=RANKS, oversubscribe=len(os.sched_getaffinity(0)) < RANKS, bind_to="none")
-    )
-    with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as started:
-        yield started
+session = session_of(RANKS, bind_to="none")
 
 
 def ask(
@@ -265,15 +251,12 @@ def test_a_full_file_system_leaves_no_file(session: Session, tmp_path: Path) -> 
 
 @pytest.mark.simulated
 def test_28_simulated_ranks_iterate_alike_on_any_grid(tmp_path: Path) -> None:
-    smpi = find("smpi")
-    platform = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
-    argv, environment = command(smpi, LaunchRequest(ranks=28, platform=platform))
     flat, solid = (31, 29), (29, 7, 5)
     grids = {
         flat: [(1, 1, 1), (1, 28, 1), (28, 1, 1), (2, 14, 1), (14, 2, 1), (4, 7, 1), (7, 4, 1)],
         solid: [(28, 1, 1), (7, 4, 1), (7, 2, 2), (4, 7, 1), (4, 1, 5), (2, 7, 2)],
     }
-    with Session([*argv, str(runner_binary(smpi))], {**smpi.environment, **environment}, LIMIT_S) as session:
+    with simulated(28) as session:
         for cells, shapes in grids.items():
             matrix, b, _ = problem(cells)
             expected = plain_cg(matrix, b, 1e-6)

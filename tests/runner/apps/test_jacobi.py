@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.capabilities import lacking
+from tests.runner.sessions import LIMIT_S, UNTIL, session_of, simulated
 
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
-from hockney.runner.build import runner_binary
-from hockney.runner.find import find
-from hockney.runner.launchers.base import LaunchRequest, command
-from hockney.runner.mpi import Mpi
 from hockney.runner.session import Limitation, Refused, Session
 
-ROOT = Path(__file__).parents[3]
-LIMIT_S = 120.0
 MOST_RANKS = 8
 EXCHANGES = ["sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"]
 U64 = np.uint64
 
 
-@pytest.fixture(scope="module")
-def session(mpi: Mpi) -> Iterator[Session]:
-    request = LaunchRequest(ranks=MOST_RANKS, oversubscribe=len(os.sched_getaffinity(0)) < MOST_RANKS)
-    argv, environment = command(mpi, request)
-    with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as started:
-        yield started
+session = session_of(MOST_RANKS)
 
 
 def ask(
@@ -55,9 +42,7 @@ def ask(
         "compute": 1,
         "cell_s": 0,
         "repetitions": 1,
-        "least_samples": 6,
-        "budget_s": 1,
-        "tolerance": 0.01,
+        **UNTIL,
     }
     return session.app(LIMIT_S, Timed, **(request | choices)).as_said()
 
@@ -233,10 +218,7 @@ def test_no_time_is_charged_on_a_real_host(session: Session) -> None:
 
 @pytest.mark.simulated
 def test_on_a_simulated_cluster() -> None:
-    smpi = find("smpi")
-    platform = ROOT / "machines" / "platforms" / "fat_tree_256.xml"
-    argv, environment = command(smpi, LaunchRequest(ranks=12, platform=platform))
-    with Session([*argv, str(runner_binary(smpi))], {**smpi.environment, **environment}, LIMIT_S) as session:
+    with simulated(12) as session:
         with pytest.raises(Limitation, match="neighbourhood"):
             ask(session, (9, 7, 5), (3, 2, 2), halo="neighborhood")
         with pytest.raises(Limitation, match="persistent requests with data types"):

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.capabilities import needs_two_cpus
+from tests.runner.sessions import LIMIT_S, UNTIL, start
 
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
-from hockney.runner.build import runner_binary
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Session
 
-LIMIT_S = 120.0
-PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 CPUS = sorted(os.sched_getaffinity(0))
-
-
-def _start(mpi: Mpi, ranks: int, **choices: Any) -> Session:
-    simulated = mpi.kind == "smpi"
-    request = LaunchRequest(ranks=ranks, platform=PLATFORM if simulated else None, **choices)
-    argv, environment = command(mpi, request)
-    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
 
 
 def _ask(session: Session, ranks: int, **choices: Any) -> dict[str, Any]:
     request: dict[str, Any] = {"operation": "pinning", "ranks": ranks, "work_s": 0.002, "samples": 4}
-    request |= {"repetitions": 3, "least_samples": 6, "budget_s": 1, "tolerance": 0.01}
+    request |= {"repetitions": 3, **UNTIL}
     return session.app(LIMIT_S, Timed, **(request | choices)).as_said()
 
 
 def test_ranks_that_share_processors(mpi: Mpi) -> None:
     """More ranks than processors, any number of them; nonsense is refused and the conversation goes on."""
-    with _start(mpi, 8, oversubscribe=True, threads=1) as session:
+    with start(mpi, 8, oversubscribe=True, threads=1) as session:
         for ranks in (1, 2, 3, 4, 6, 8):
             answer = _ask(session, ranks)
             assert [one["rank"] for one in answer["ranks"]] == [*range(ranks)]
@@ -58,7 +47,7 @@ def test_ranks_that_share_processors(mpi: Mpi) -> None:
 
 @needs_two_cpus
 def test_threads_have_places_of_their_own(mpi: Mpi) -> None:
-    with _start(mpi, 1, threads=2) as session:
+    with start(mpi, 1, threads=2) as session:
         answer = _ask(session, 1)
     (rank,) = answer["ranks"]
     assert answer["openmp"]

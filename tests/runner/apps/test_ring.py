@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runner.sessions import LIMIT_S, UNTIL, session_of, simulation_of
 
 from hockney.apps.ring.app import EXCHANGES
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
-from hockney.runner.build import runner_binary
-from hockney.runner.find import find
-from hockney.runner.launchers.base import LaunchRequest, command
-from hockney.runner.mpi import Mpi
 from hockney.runner.session import Refused, Session
 
-LIMIT_S = 120.0
 LAUNCHED = 8
 COUNTS = (1, 2, 3, 4, 6, 8)
 TOPOLOGIES = ("world", "cartesian", "cartesian-reorder")
-PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
-
-
-def start(mpi: Mpi, ranks: int = LAUNCHED, **choices: Any) -> Session:
-    more = mpi.kind != "smpi" and len(os.sched_getaffinity(0)) < ranks
-    argv, environment = command(mpi, LaunchRequest(ranks=ranks, oversubscribe=more, **choices))
-    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
 
 
 def ask(session: Session, ranks: int, exchange: str = "sendrecv", **other: Any) -> dict[str, Any]:
@@ -40,25 +26,12 @@ def ask(session: Session, ranks: int, exchange: str = "sendrecv", **other: Any) 
         "topology": "world",
         "iterations": 2,
         "repetitions": 2,
-        "least_samples": 6,
-        "budget_s": 1,
-        "tolerance": 0.01,
+        **UNTIL,
     }
     return session.app(LIMIT_S, Timed, **(request | other)).as_said()
 
 
-@pytest.fixture(scope="module")
-def session(mpi: Mpi) -> Iterator[Session]:
-    with start(mpi) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def simulation() -> Iterator[Session]:
-    found = find("smpi")
-    assert isinstance(found, Mpi)
-    with start(found, platform=PLATFORM) as started:
-        yield started
+session, simulation = session_of(LAUNCHED), simulation_of(LAUNCHED)
 
 
 def check(session: Session, ranks: int, exchange: str, topology: str) -> None:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runner.sessions import LIMIT_S, UNTIL, session_of, simulation_of
 
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.loads import loads
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
-from hockney.runner.build import runner_binary
-from hockney.runner.find import find
-from hockney.runner.launchers.base import LaunchRequest, command
-from hockney.runner.mpi import Mpi
 from hockney.runner.session import Refused, Session
 from hockney.runner.supervisor import descendants
 from hockney.units import Extents
 
-LIMIT_S = 120.0
 LAUNCHED = 8
-PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 SIZE = Extents(9, 10, 11)
 """No count of ranks here divides it along any direction."""
 GRIDS = {
@@ -33,12 +27,6 @@ GRIDS = {
     8: [Grid(2, 2, 2), Grid(1, 4, 2), Grid(1, 1, 8)],
 }
 WAYS = [("balanced", 0), ("cartesian", 0), ("blocks", 0), ("blocks", 1)]
-
-
-def start(mpi: Mpi, **choices: Any) -> Session:
-    more = mpi.kind != "smpi" and len(os.sched_getaffinity(0)) < LAUNCHED
-    argv, environment = command(mpi, LaunchRequest(ranks=LAUNCHED, oversubscribe=more, **choices))
-    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
 
 
 def ask(session: Session, grid: Grid, split: str, packed: int = 0, **other: Any) -> dict[str, Any]:
@@ -53,25 +41,12 @@ def ask(session: Session, grid: Grid, split: str, packed: int = 0, **other: Any)
         "cycles": 1,
         "memory_bandwidth_B_per_s": 1e10,
         "repetitions": 1,
-        "least_samples": 6,
-        "budget_s": 1,
-        "tolerance": 0.01,
+        **UNTIL,
     }
     return session.app(LIMIT_S, Timed, **(request | other)).as_said()
 
 
-@pytest.fixture(scope="module")
-def session(mpi: Mpi) -> Iterator[Session]:
-    with start(mpi) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def simulation() -> Iterator[Session]:
-    found = find("smpi")
-    assert isinstance(found, Mpi)
-    with start(found, platform=PLATFORM) as started:
-        yield started
+session, simulation = session_of(LAUNCHED), simulation_of(LAUNCHED)
 
 
 def check(session: Session, grid: Grid, split: str, packed: int) -> None:

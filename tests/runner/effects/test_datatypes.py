@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.runner.sessions import FAR, LIMIT_S, ask_all, session_of, simulated
 
-from hockney.campaign.effects.base import Here, Question, effects
+from hockney.campaign.effects.base import Question
 from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
-from hockney.records.answers import Answer, RankPlace
+from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
-from hockney.runner.build import runner_binary
-from hockney.runner.find import find
-from hockney.runner.launchers.base import LaunchRequest, command
-from hockney.runner.mpi import Mpi
 from hockney.runner.session import Session
 
-LIMIT_S = 120.0
-PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 TRIES = 5
 """A neighbour may take the processor away; on an idle machine the first is enough."""
 WAYS = ("send", "receive", "hand", "pack", "unpack")
@@ -49,15 +41,7 @@ LAYOUTS: list[dict[str, Any]] = [
 ]
 
 
-def _start(mpi: Mpi, ranks: int, **choices: Any) -> Session:
-    argv, environment = command(mpi, LaunchRequest(ranks=ranks, **choices))
-    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
-
-
-@pytest.fixture(scope="module")
-def session(mpi: Mpi) -> Iterator[Session]:
-    with _start(mpi, 2, oversubscribe=len(os.sched_getaffinity(0)) < 2, bind_to="none") as started:
-        yield started
+session = session_of(2, bind_to="none")
 
 
 def ask(session: Session, **request: Any) -> dict[str, Any]:
@@ -147,28 +131,17 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
     """Sixty-four simulated ranks, whose copies cost nothing but what is planted: the fit must find that."""
     block_s, line_s = 2e-8, 5e-8
     caches = [{"level": 1, "size_B": 2**15}, {"level": 2, "size_B": 2**20}]
-    here = Here(
-        pairs=[("network", 0, 40)], localities={}, ranks=[RankPlace(rank=0)] * 64, budget_s=0.5, least_samples=6
-    )
     records = []
-    with _start(find("smpi"), 64, platform=PLATFORM) as session:
-        asking = effects.get("datatypes")(here)
-        answer: Answer | None = None
-        while True:
-            try:
-                question = asking.send(answer)
-            except StopIteration:
-                break
-            assert isinstance(question, Question)
-            answer = None
-            asked: dict[str, Any] = {**question.parameters, "planted_block_s": block_s, "planted_line_s": line_s}
+    with simulated(64) as session:
+
+        def answered(question: Question) -> Answer | None:
             # Nothing varies, so that few samples do; and large layouts take a simulation's own time.
-            asked |= {"repetitions": 6}
-            if asked.get("blocks", 1) * asked.get("stride_B", 0) > 2**22:
-                continue
+            planted = {"planted_block_s": block_s, "planted_line_s": line_s, "repetitions": 6}
+            asked: dict[str, Any] = {**question.parameters, **planted}
+            is_large = asked.get("blocks", 1) * asked.get("stride_B", 0) > 2**22
             # Blocks that touch are one, of which the model expects no planted cost a block.
-            if asked["layout"] == "vector" and asked["stride_B"] == asked["block_B"]:
-                continue
+            if is_large or (asked["layout"] == "vector" and asked["stride_B"] == asked["block_B"]):
+                return None
             answer = session.effect(LIMIT_S, question.members, operation="datatypes", **asked)
             assert answer.verified is True, asked
             records.append(
@@ -180,6 +153,9 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
                     about={"caches": caches},
                 )
             )
+            return answer
+
+        ask_all("datatypes", FAR, answered)
     found = effect_models.get("datatypes")(records).parameters
     for way in WAYS:
         assert found[f"{way}_strided_block_s"].value == pytest.approx(block_s, rel=0.03), way

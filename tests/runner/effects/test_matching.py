@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runner.sessions import FAR, LIMIT_S, ask_all, session_of, simulated
 
-from hockney.campaign.effects.base import Here, NotMeasurable, effects
+from hockney.campaign.effects.base import Question
 from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
-from hockney.records.answers import Answer, RankPlace
+from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
-from hockney.runner.build import runner_binary
-from hockney.runner.find import find
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Session
 
-LIMIT_S = 120.0
-PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 TRIES = 5
 """A neighbour may take the processor away; on an idle machine the first is enough."""
 BASE: dict[str, Any] = {
@@ -38,21 +31,7 @@ BASE: dict[str, Any] = {
 }
 
 
-def _start(mpi: Mpi, ranks: int, **choices: Any) -> Session:
-    argv, environment = command(mpi, LaunchRequest(ranks=ranks, **choices))
-    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
-
-
-@pytest.fixture(scope="module")
-def session(mpi: Mpi) -> Iterator[Session]:
-    with _start(mpi, 3, oversubscribe=len(os.sched_getaffinity(0)) < 3, bind_to="none") as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def pair(mpi: Mpi) -> Iterator[Session]:
-    with _start(mpi, 2, oversubscribe=len(os.sched_getaffinity(0)) < 2, bind_to="none") as started:
-        yield started
+session, pair = session_of(3, bind_to="none"), session_of(2, bind_to="none")
 
 
 def ask(session: Session, members: tuple[int, ...] = (0, 1), **request: Any) -> dict[str, Any]:
@@ -128,29 +107,21 @@ def test_a_wrong_request_is_refused_and_the_next_is_answered(
 def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
     """Sixty-four simulated ranks, where a search costs what is planted; by source with a third rank."""
     entry_s = 1e-7
-    here = Here(
-        pairs=[("network", 0, 40)], localities={}, ranks=[RankPlace(rank=0)] * 64, budget_s=0.5, least_samples=6
-    )
     records = []
-    with _start(find("smpi"), 64, platform=PLATFORM) as session:
-        asking = effects.get("matching")(here)
-        answer: Answer | None = None
-        while True:
-            try:
-                question = asking.send(answer)
-            except StopIteration:
-                break
-            assert not isinstance(question, NotMeasurable)
-            answer = None
+    with simulated(64) as session:
+
+        def answered(question: Question) -> Answer | None:
             asked: dict[str, Any] = {**question.parameters, "planted_entry_s": entry_s}
             # A simulation looks through its own queues too, entry by entry.
             if asked["ahead"] + asked["behind"] > 256:
-                continue
+                return None
             answer = session.effect(LIMIT_S, question.members, operation="matching", **asked)
             assert answer.verified is True, asked
-            records.append(
-                EffectRecord(effect="matching", members=list(question.members), parameters=asked, answer=answer)
-            )
+            members = list(question.members)
+            records.append(EffectRecord(effect="matching", members=members, parameters=asked, answer=answer))
+            return answer
+
+        ask_all("matching", FAR, answered)
     found = effect_models.get("matching")(records).parameters
     for queue in ("posted", "posted_any_source", "posted_by_source", "unexpected", "unexpected_any_source"):
         assert found[f"{queue}_entry_s"].value == pytest.approx(entry_s, rel=0.03), queue

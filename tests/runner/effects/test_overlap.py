@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pytest
 from tests.answers import answering, words_of
 from tests.capabilities import needs_two_cpus
+from tests.runner.sessions import LIMIT_S, simulated, start
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import Bracketed
-from hockney.runner.build import runner_binary
-from hockney.runner.find import find
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Session
 
-LIMIT_S = 120.0
-PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 TOLERANCE = 0.03
 RETRIES = 5
 """What takes a core away without suspending a rank (a virtual machine's host) is not seen."""
@@ -32,12 +27,6 @@ TRANSFER_S, SHARE = 6e-4, 0.4
 """Hundreds of times the library's own part of a message of this size, some microseconds."""
 FEW: dict[str, Any] = {"repetitions": 3, "least_samples": 2, "budget_s": 0.05}
 SIDES = {"sender": "send", "receiver": "recv"}
-
-
-def start(mpi: Mpi, **choices: Any) -> Session:
-    more = mpi.kind != "smpi" and len(os.sched_getaffinity(0)) < 2
-    argv, environment = command(mpi, LaunchRequest(ranks=2, oversubscribe=more, **choices))
-    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
 
 
 def ask(session: Session, size_B: int, side: str, **other: Any) -> EffectRecord:
@@ -218,10 +207,8 @@ def test_each_rank_says_which_switches_it_found_on(mpi: Mpi) -> None:
 @pytest.mark.simulated
 def test_overheads_of_a_simulated_library_come_back() -> None:
     """`smpi/ois` for MPI_Isend and `smpi/or` for a receive: seconds a message and a byte."""
-    found = find("smpi")
-    assert isinstance(found, Mpi)
     arguments = ("--cfg=smpi/ois:0:3e-6:1e-10", "--cfg=smpi/or:0:5e-6:2e-10")
-    with start(found, platform=PLATFORM, arguments=arguments) as session:
+    with simulated(arguments=arguments) as session:
         records = [
             ask(session, size, side, repetitions=3, least_samples=3)
             for size in (8, 4096, 16384, 60000)

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.runner.sessions import LIMIT_S, session_of
 
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
-from hockney.runner.build import runner_binary
-from hockney.runner.launchers.base import LaunchRequest, command
-from hockney.runner.mpi import Mpi
 from hockney.runner.session import Limitation, Session
 
-LIMIT_S = 300.0
 RANKS = 6
 TIMING = {"repetitions": 3, "least_samples": 1, "budget_s": 1, "tolerance": 1}
 
 
-@pytest.fixture(scope="module")
-def session(mpi: Mpi) -> Iterator[Session]:
-    asked = LaunchRequest(ranks=RANKS, oversubscribe=len(os.sched_getaffinity(0)) < RANKS, bind_to="none")
-    argv, environment = command(mpi, asked)
-    with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as started:
-        yield started
+session = session_of(RANKS, bind_to="none")
 
 
 def measured(session: Session, members: list[int], ranks: int, **words: Any) -> dict[str, Any]:

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runner.sessions import LIMIT_S, ask_all, simulated, start
 
-from hockney.campaign.effects.base import Here, NotMeasurable, effects
+from hockney.campaign.effects.base import Here, Question
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
 from hockney.runner.breaks import eager_limits_B
-from hockney.runner.build import runner_binary
-from hockney.runner.find import find
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Session
 
-LIMIT_S = 120.0
-PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 RETRIES = 3
 """A machine whose cores are all busy may keep a process away for longer than any patience."""
-
-
-def start(mpi: Mpi, ranks: int = 2, **choices: Any) -> Session:
-    more = mpi.kind != "smpi" and len(os.sched_getaffinity(0)) < ranks
-    argv, environment = command(mpi, LaunchRequest(ranks=ranks, oversubscribe=more, **choices))
-    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
 
 
 def ask(session: Session, size_B: int, receiver: str, **other: Any) -> dict[str, Any]:
@@ -101,29 +89,25 @@ def test_effects_of_a_pair_refuse_a_third_member_instead_of_waiting_for_it(mpi: 
 
 def measured(session: Session, **about: Any) -> Effect:
     """What a campaign would do with one pair."""
-    asking = effects.get("synchronisation")(
-        Here(pairs=[("network", 0, 1)], localities={(0, 1): "network"}, ranks=[], simulated=True, **about)
-    )
+    here = Here(pairs=[("network", 0, 1)], localities={(0, 1): "network"}, ranks=[], simulated=True, **about)
     records: dict[str, EffectRecord] = {}
-    answer: Answer | None = None
-    while True:
-        try:
-            question = asking.send(answer)
-        except StopIteration:
-            return effect_models.get("synchronisation")(list(records.values()))
-        assert not isinstance(question, NotMeasurable)
+
+    def answered(question: Question) -> Answer | None:
         words = str(question.parameters)
         if words not in records:
+            asked = dict(question.parameters)
+            answer = session.effect(LIMIT_S, question.members, operation="synchronisation", **asked)
             records[words] = EffectRecord(
                 effect="synchronisation",
                 locality="network",
-                parameters=dict(question.parameters),
-                answer=session.effect(
-                    LIMIT_S, question.members, operation="synchronisation", **question.parameters
-                ),
+                parameters=asked,
+                answer=answer,
                 about={"simulated": True},
             )
-        answer = records[words].answer
+        return records[words].answer
+
+    ask_all("synchronisation", here, answered)
+    return effect_models.get("synchronisation")(list(records.values()))
 
 
 @pytest.mark.simulated
@@ -132,10 +116,8 @@ def measured(session: Session, **about: Any) -> Effect:
 )
 def test_thresholds_of_a_simulated_library_come_back_to_the_byte(small: int, detached: int) -> None:
     """SMPI compares sizes with `<`: its thresholds are the first sizes that wait, or do not travel early."""
-    found = find("smpi")
-    assert isinstance(found, Mpi)
     arguments = (f"--cfg=smpi/async-small-thresh:{small}", f"--cfg=smpi/send-is-detached-thresh:{detached}")
-    with start(found, platform=PLATFORM, arguments=arguments) as session:
+    with simulated(arguments=arguments) as session:
         effect = measured(session)
     values = {name: one.value for name, one in effect.parameters.items()}
     # With a threshold of 0 not even an empty message travels early: there is no largest one that does.

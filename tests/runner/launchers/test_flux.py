@@ -19,51 +19,27 @@ def _line(kind: str, version: str, **request: Any) -> str:
     return " ".join(argv)
 
 
+ONE_EACH, THREE_EACH = "--ntasks=4 --cores-per-task=1", "--nodes=2 --ntasks=4 --cores-per-task=3"
+PER_TASK, OFF, MAPPED = (f"-o cpu-affinity={how}" for how in ("per-task", "off", "map:0,8;4"))
+DEALT = f"--taskmap=cyclic {OFF}"
+SHARED: dict[str, Any] = {"oversubscribe": True, "ppn": 2, "arguments": ("--queue=fast",)}
+
+
 @pytest.mark.parametrize(
     ("kind", "version", "request_", "size", "options"),
     [
-        ("openmpi", "5.0.7", {}, "--ntasks=4 --cores-per-task=1", "-o pmi=pmix -o cpu-affinity=per-task"),
+        ("openmpi", "5.0.7", {}, ONE_EACH, f"-o pmi=pmix {PER_TASK}"),
         # Before 5 its own plugin speaks what Flux offers by default, as MPICH does.
-        ("openmpi", "4.1.4", {}, "--ntasks=4 --cores-per-task=1", "-o cpu-affinity=per-task"),
-        (
-            "mpich",
-            "4.2",
-            {"ppn": 2, "map_by": "node", "bind_to": "none"},
-            "--nodes=2 --ntasks=4 --cores-per-task=1",
-            "--taskmap=cyclic -o cpu-affinity=off",
-        ),
-        (
-            "mpich",
-            "4.2",
-            {"hosts": ("a:2", "b:2"), "threads": 3},
-            "--nodes=2 --ntasks=4 --cores-per-task=3",
-            "--requires=hosts:a,b -o cpu-affinity=per-task",
-        ),
+        ("openmpi", "4.1.4", {}, ONE_EACH, PER_TASK),
+        ("mpich", "4.2", {"ppn": 2, "map_by": "node", "bind_to": "none"}, f"--nodes=2 {ONE_EACH}", DEALT),
+        ("mpich", "4.2", {"hosts": ("a:2", "b:2"), "threads": 3}, THREE_EACH, f"--requires=hosts:a,b {PER_TASK}"),
         # Fewer ranks than one node takes.
-        ("mpich", "4.2", {"ppn": 8}, "--nodes=1 --ntasks=4 --cores-per-task=1", "-o cpu-affinity=per-task"),
-        (
-            "mpich",
-            "4.2",
-            {"oversubscribe": True, "ppn": 8},
-            "--nodes=1 --tasks-per-node=4",
-            "-o cpu-affinity=off",
-        ),
+        ("mpich", "4.2", {"ppn": 8}, f"--nodes=1 {ONE_EACH}", PER_TASK),
+        ("mpich", "4.2", {"oversubscribe": True, "ppn": 8}, "--nodes=1 --tasks-per-node=4", OFF),
         # Tasks with a core each would never get so many.
-        ("mpich", "4.2", {"oversubscribe": True}, "--nodes=1 --tasks-per-node=4", "-o cpu-affinity=off"),
-        (
-            "mpich",
-            "4.2",
-            {"oversubscribe": True, "ppn": 2, "arguments": ("--queue=fast",)},
-            "--nodes=2 --tasks-per-node=2",
-            "-o cpu-affinity=off --queue=fast",
-        ),
-        (
-            "mpich",
-            "4.2",
-            {"cpus": ((0, 8), (4,)), "ranks": 2},
-            "--ntasks=2 --cores-per-task=1",
-            "-o cpu-affinity=map:0,8;4",
-        ),
+        ("mpich", "4.2", {"oversubscribe": True}, "--nodes=1 --tasks-per-node=4", OFF),
+        ("mpich", "4.2", SHARED, "--nodes=2 --tasks-per-node=2", f"{OFF} --queue=fast"),
+        ("mpich", "4.2", {"cpus": ((0, 8), (4,)), "ranks": 2}, "--ntasks=2 --cores-per-task=1", MAPPED),
     ],
 )
 def test_flux_run(kind: str, version: str, request_: dict[str, Any], size: str, options: str) -> None:

@@ -7,20 +7,17 @@ from typing import Any
 
 import pytest
 from tests.capabilities import needs_two_cpus
+from tests.runner.sessions import start
 
 from hockney.records.answers import RankPlace
-from hockney.runner.build import runner_binary
-from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.session import Session
 from hockney.runner.topology import localities, oversubscribed
 
 CPUS = frozenset(os.sched_getaffinity(0))
 
 
 def _ranks(mpi: Mpi, **request: Any) -> list[RankPlace]:
-    argv, environment = command(mpi, LaunchRequest(**request))
-    with Session([*argv, str(runner_binary(mpi))], environment, 60.0) as session:
+    with start(mpi, **request) as session:
         return session.hello.ranks
 
 

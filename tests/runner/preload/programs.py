@@ -20,10 +20,12 @@ from tests.command_line import called
 
 from hockney import _core
 from hockney.records.preload_table import PreloadRule, PreloadTable
+from hockney.records.profile import Profile, load
 from hockney.runner.mpi import Mpi
 
 HERE = Path(__file__).parent
 LIMIT_S = 240.0
+Done = subprocess.CompletedProcess[str]
 
 
 def compiled(mpi: Mpi, folder: Path, source: str, *words: str | Path) -> Path:
@@ -70,6 +72,28 @@ def apply_words(folder: Path, table: PreloadTable, *options: str) -> list[str]:
     """`apply --rules …` with that table in a file, up to `--`."""
     table.write(folder / "table.json")
     return ["apply", "--rules", str(folder / "table.json"), *options, "--"]
+
+
+def under(
+    mpi: Mpi, folder: Path, table: PreloadTable, ranks: int, *words: str | Path, code: int = 0, options: str = ""
+) -> tuple[Any, Done]:
+    """The answer of `apply` for a program that ends with this code, and how it ended; skips without threads."""
+    line = launch_line(mpi, ranks, *words)
+    done = hockney(*apply_words(folder, table, "--json", *options.split()), *line)
+    if done.returncode == 77 != code:
+        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
+    assert done.returncode == code, done.stdout + done.stderr
+    return answer(done.stdout), done
+
+
+def watched(mpi: Mpi, folder: Path, ranks: int, *words: str | Path, code: int = 0) -> tuple[Profile, Done]:
+    """The profile of such a program, and how it ended."""
+    file = folder / "profile.json"
+    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, ranks, *words))
+    if done.returncode == 77 != code:
+        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
+    assert done.returncode == code, done.stdout + done.stderr
+    return load(file), done
 
 
 def answer(text: str) -> Any:

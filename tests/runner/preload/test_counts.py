@@ -6,17 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.runner.preload.programs import (
-    answer,
-    apply_words,
-    compiled,
-    every_schedule,
-    hockney,
-    launch_line,
-)
+from tests.runner.preload.programs import compiled, every_schedule, under, watched
 
 from hockney.records.preload_table import PreloadRule, PreloadTable
-from hockney.records.profile import load
 from hockney.runner.build import FLAGS, cxx_wrapper, files_of, sources
 from hockney.runner.mpi import Mpi
 from hockney.runner.preload_build import FOLDER
@@ -40,9 +32,7 @@ def test_counts_beyond_32_bits_are_passed_on_whole(mpi: Mpi, tmp_path: Path) -> 
         pytest.skip("this library knows MPI 3, which has no such calls")
     library = compiled(mpi, tmp_path, "huge_library.c", "-shared", "-fPIC")
     program = compiled(mpi, tmp_path, "huge.c", library, f"-Wl,-rpath,{tmp_path}")
-    done = hockney(*apply_words(tmp_path, every_schedule(0), "--json"), *launch_line(mpi, 2, program))
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = answer(done.stdout)["calls"]
+    rows = under(mpi, tmp_path, every_schedule(0), 2, program)[0]["calls"]
     assert {(row["operation"], row["why"], row["calls"]) for row in rows} == {
         (operation, "2 GiB or more", 4) for operation in ("allgather", "alltoall", "bcast", "gather")
     }
@@ -62,11 +52,8 @@ HUGE_TYPE = (
 
 
 def test_a_datatype_of_16_gib_has_its_bytes(mpi: Mpi, tmp_path: Path) -> None:
-    program = compiled(mpi, tmp_path, HUGE_TYPE)
-    done = hockney("profile", "-o", str(tmp_path / "p.json"), "--", *launch_line(mpi, 1, program))
-    assert done.returncode == 0, done.stdout + done.stderr
     size_B = (2**31 - 1) * 8
-    calls = load(tmp_path / "p.json").calls
+    calls = watched(mpi, tmp_path, 1, compiled(mpi, tmp_path, HUGE_TYPE))[0].calls
     assert sorted((call.operation, call.bytes) for call in calls) == [("bcast", size_B), ("send", size_B)]
 
 
@@ -94,34 +81,21 @@ ASKED = (
 def test_a_call_without_a_rule_is_looked_at_no_further_than_its_bytes(mpi: Mpi, tmp_path: Path) -> None:
     program = compiled(mpi, tmp_path, ASKED)
     rule = PreloadRule(operation="bcast", algorithm="binomial", least_bytes=16, most_bytes=16)
-    words = apply_words(tmp_path, PreloadTable(rules=[rule]), "--json")
-    done = hockney(*words, *launch_line(mpi, 2, program))
-    assert done.returncode == 0, done.stdout + done.stderr
+    told, done = under(mpi, tmp_path, PreloadTable(rules=[rule]), 2, program)
     said = [line for line in done.stdout.splitlines() if "bytes: " in line]
     assert said == ["8 bytes: passed on", "16 bytes: looked at", "24 bytes: passed on"]
-    rows = {(row["operation"], row["why"]): row for row in answer(done.stdout)["calls"]}
+    rows = {(row["operation"], row["why"]): row for row in told["calls"]}
     # What is passed on is counted all the same.
     assert rows["bcast", "no rule"]["bytes"] == 2 * (8 + 24)
     assert rows["allgather", "no rule"]["bytes"] == 2 * 3 * 8
 
 
-TYPES = [
-    "INTEGER1",
-    "INTEGER2",
-    "INTEGER4",
-    "INTEGER8",
-    "INTEGER16",
-    "REAL2",
-    "REAL4",
-    "REAL8",
-    "REAL16",
-    "COMPLEX8",
-    "COMPLEX16",
-    "COMPLEX32",
-    "CXX_FLOAT_COMPLEX",
-    "CXX_DOUBLE_COMPLEX",
-    "CXX_LONG_DOUBLE_COMPLEX",
-]
+TYPES = (
+    *(f"INTEGER{size}" for size in (1, 2, 4, 8, 16)),
+    *(f"REAL{size}" for size in (2, 4, 8, 16)),
+    *(f"COMPLEX{size}" for size in (8, 16, 32)),
+    *(f"CXX_{name}_COMPLEX" for name in ("FLOAT", "DOUBLE", "LONG_DOUBLE")),
+)
 """Datatypes with sums whose names not every header has, and whose sizes not every library."""
 
 SUMS = (
@@ -145,10 +119,7 @@ SUMS = (
 
 
 def test_all_named_datatypes_are_known(mpi: Mpi, tmp_path: Path) -> None:
-    program = compiled(mpi, tmp_path, SUMS)
-    done = hockney(*apply_words(tmp_path, every_schedule(0), "--json"), *launch_line(mpi, 2, program))
-    assert done.returncode == 0, done.stdout + done.stderr
-    (row,) = answer(done.stdout)["calls"]
+    (row,) = under(mpi, tmp_path, every_schedule(0), 2, compiled(mpi, tmp_path, SUMS))[0]["calls"]
     assert row["rule"] >= 0
     # C++ has its three at least.
     assert row["calls"] >= 2 * 3
@@ -165,9 +136,8 @@ def test_a_vector_in_too_many_pieces_is_the_librarys(mpi: Mpi, tmp_path: Path) -
     )
     program = compiled(mpi, tmp_path, source)
     table = PreloadTable(rules=[PreloadRule(operation="bcast", algorithm="chain", segment_bytes=1)])
-    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 2, program))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert {(row["why"], row["bytes"]) for row in answer(done.stdout)["calls"]} == {
+    told, _ = under(mpi, tmp_path, table, 2, program)
+    assert {(row["why"], row["bytes"]) for row in told["calls"]} == {
         ("", 2 << 10),
         ("the schedule does not do this", 2 << 20),
     }

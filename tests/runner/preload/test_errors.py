@@ -5,15 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.runner.preload.programs import (
-    TURNS,
-    answer,
-    apply_words,
-    compiled,
-    every_schedule,
-    hockney,
-    launch_line,
-)
+from tests.runner.preload.programs import TURNS, compiled, every_schedule, under, watched
 
 from hockney.records.preload_table import PreloadRule, PreloadTable
 from hockney.runner.mpi import Mpi
@@ -26,13 +18,10 @@ BINOMIAL = PreloadTable(
 )
 
 
-def calls(mpi: Mpi, folder: Path, case: str, *options: str) -> dict[tuple[str, str], int]:
+def calls(mpi: Mpi, folder: Path, case: str, options: str = "") -> dict[tuple[str, str], int]:
     """Calls of a case of errors.c by operation and why the library did them."""
-    program = compiled(mpi, folder, "errors.c")
-    words = apply_words(folder, BINOMIAL, "--json", *options)
-    done = hockney(*words, *launch_line(mpi, 2, program, case))
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {(row["operation"], row["why"]): row["calls"] for row in answer(done.stdout)["calls"]}
+    told, _ = under(mpi, folder, BINOMIAL, 2, compiled(mpi, folder, "errors.c"), case, options=options)
+    return {(row["operation"], row["why"]): row["calls"] for row in told["calls"]}
 
 
 def test_an_error_that_the_program_handles_is_its_own(mpi: Mpi, tmp_path: Path) -> None:
@@ -67,21 +56,13 @@ def test_ranks_agree_that_there_is_no_communicator_for_the_layer(mpi: Mpi, tmp_p
 @pytest.mark.parametrize("turn", range(TURNS))
 def test_the_root_of_a_broadcast_is_only_read(mpi: Mpi, tmp_path: Path, turn: int) -> None:
     table = PreloadTable(rules=[rule for rule in every_schedule(turn).rules if rule.operation == "bcast"])
-    program = compiled(mpi, tmp_path, "read_only.c")
-    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 3, program))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert answer(done.stdout)["calls"][0]["rule"] == 0
+    told, _ = under(mpi, tmp_path, table, 3, compiled(mpi, tmp_path, "read_only.c"))
+    assert told["calls"][0]["rule"] == 0
 
 
 def test_communicators_are_freed_in_the_order_in_which_they_were_made(mpi: Mpi, tmp_path: Path) -> None:
-    program = compiled(mpi, tmp_path, "order.c")
-    done = hockney(*apply_words(tmp_path, BINOMIAL), *launch_line(mpi, 2, program))
-    assert done.returncode == 0, done.stdout + done.stderr
+    under(mpi, tmp_path, BINOMIAL, 2, compiled(mpi, tmp_path, "order.c"))
 
 
 def test_threads_that_are_first_on_a_communicator_make_one_of_each(mpi: Mpi, tmp_path: Path) -> None:
-    program = compiled(mpi, tmp_path, "first_on_many.c")
-    done = hockney("profile", "-o", str(tmp_path / "p.json"), "--", *launch_line(mpi, 1, program, "20"))
-    if done.returncode == 77:
-        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
-    assert done.returncode == 0, done.stdout + done.stderr
+    watched(mpi, tmp_path, 1, compiled(mpi, tmp_path, "first_on_many.c"), "20")

@@ -9,19 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
-from tests.runner.preload.programs import (
-    HERE,
-    LIMIT_S,
-    answer,
-    apply_words,
-    compiled,
-    every_schedule,
-    hockney,
-    launch_line,
-)
+from tests.runner.preload.programs import HERE, LIMIT_S, compiled, every_schedule, launch_line, under, watched
 
 from hockney.records.keys import COLLECTIVES
-from hockney.records.profile import load
 from hockney.runner.mpi import Mpi
 
 BINDINGS = {
@@ -82,10 +72,8 @@ def test_results_are_right_without_the_layer(mpi: Mpi, program: Path) -> None:
 @pytest.mark.parametrize("turn", range(3))
 def test_every_collective_is_served(mpi: Mpi, program: Path, tmp_path: Path, turn: int) -> None:
     """In place, at MPI_BOTTOM, by operators of the program and in types that only Fortran has."""
-    words = apply_words(tmp_path, every_schedule(turn), "--json")
-    done = hockney(*words, *launch_line(mpi, RANKS, program))
-    assert done.returncode == 0, done.stdout + done.stderr
-    called, rows = counted(done.stdout), answer(done.stdout)["calls"]
+    said, done = under(mpi, tmp_path, every_schedule(turn), RANKS, program)
+    called, rows = counted(done.stdout), said["calls"]
     assert {row["operation"] for row in rows if row["rule"] >= 0} == set(COLLECTIVES)
     for operation in COLLECTIVES:
         alike = [row for row in rows if row["operation"] == operation]
@@ -99,10 +87,8 @@ def test_every_collective_is_served(mpi: Mpi, program: Path, tmp_path: Path, tur
 
 def test_a_profile_counts_what_the_program_does(mpi: Mpi, program: Path, tmp_path: Path) -> None:
     """Messages too, and by the lines of the program, not of the binding."""
-    file = tmp_path / "profile.json"
-    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, RANKS, program))
-    assert done.returncode == 0, done.stdout + done.stderr
-    called, calls = counted(done.stdout), load(file).calls
+    profile, done = watched(mpi, tmp_path, RANKS, program)
+    called, calls = counted(done.stdout), profile.calls
     for operation, sums in called.items():
         alike = [call for call in calls if call.operation == operation]
         assert (sum(call.calls for call in alike), sum(call.bytes for call in alike)) == sums, operation
@@ -133,12 +119,7 @@ def test_bindings_in_the_librarys_own_file_are_told_of(mpi: Mpi, tmp_path: Path)
     library = compiled(mpi, tmp_path, "own_bindings.c", "-shared", "-fPIC", "-ldl")
     program = compiled(mpi, tmp_path, BOUND, library, f"-Wl,-rpath,{tmp_path}")
     said = f"not seen are calls from Fortran, if there are any: the bindings are in {library} itself"
-    line = launch_line(mpi, 2, program)
-    done = hockney(*apply_words(tmp_path, every_schedule(0), "--json"), *line)
-    assert done.returncode == 5, done.stdout + done.stderr
-    assert done.stderr.count(said) == 1
-    assert answer(done.stdout)["calls"] == []
-    done = hockney("profile", "-o", str(tmp_path / "p.json"), "--", *line)
-    assert done.returncode == 5, done.stdout + done.stderr
-    assert done.stderr.count(said) == 1
-    assert load(tmp_path / "p.json").calls == []
+    told, done = under(mpi, tmp_path, every_schedule(0), 2, program, code=5)
+    assert (done.stderr.count(said), told["calls"]) == (1, [])
+    profile, done = watched(mpi, tmp_path, 2, program, code=5)
+    assert (done.stderr.count(said), profile.calls) == (1, [])

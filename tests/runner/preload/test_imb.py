@@ -9,32 +9,16 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
-from tests.runner.preload.programs import (
-    LIMIT_S,
-    answer,
-    apply_words,
-    compiled,
-    every_schedule,
-    hockney,
-    launch_line,
-)
+from tests.runner.preload.programs import LIMIT_S, compiled, every_schedule, launch_line, under, watched
 from tests.runner.preload.test_others import in_folder
 from tests.runner.preload.test_profile import FUNCTIONS, sums
 
 from hockney.records.keys import COLLECTIVES
-from hockney.records.profile import load
 from hockney.runner.mpi import Mpi
 
 RANKS = 2
 BENCHMARKS = (
-    "Bcast",
-    "Scatter",
-    "Gather",
-    "Reduce",
-    "Allreduce",
-    "Allgather",
-    "Reduce_scatter_block",
-    "Alltoall",
+    *("Bcast", "Scatter", "Gather", "Reduce", "Allreduce", "Allgather", "Reduce_scatter_block", "Alltoall"),
     "Barrier",
 )
 WORDS = (*BENCHMARKS, "-npmin", str(RANKS), "-iter", "20", "-iter_policy", "off", "-msglog", "0:14")
@@ -60,7 +44,7 @@ def imb(mpi: Mpi) -> list[str]:
 
 
 def rows(text: str) -> dict[str, int]:
-    """How many sizes IMB printed times of, by benchmark."""
+    """How many sizes IMB done.stdout times of, by benchmark."""
     parts = re.split(r"^# Benchmarking (\w+)", text, flags=re.MULTILINE)[1:]
     return {
         name: len(re.findall(r"^ +\d+ .*\d\.\d", part, re.MULTILINE))
@@ -70,22 +54,16 @@ def rows(text: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("turn", range(3))
 def test_every_collective_is_served(mpi: Mpi, tmp_path: Path, turn: int) -> None:
-    words = apply_words(tmp_path, every_schedule(turn), "--json")
-    done = hockney(*words, *launch_line(mpi, RANKS, *imb(mpi), *WORDS))
-    assert done.returncode == 0, done.stdout + done.stderr
+    said, done = under(mpi, tmp_path, every_schedule(turn), RANKS, *imb(mpi), *WORDS)
     assert rows(done.stdout) == SIZES
-    served = {row["operation"] for row in answer(done.stdout)["calls"] if row["rule"] >= 0}
-    assert served == set(COLLECTIVES)
+    assert {row["operation"] for row in said["calls"] if row["rule"] >= 0} == set(COLLECTIVES)
 
 
 def test_a_profile_counts_what_another_library_counts_in_the_same_run(mpi: Mpi, tmp_path: Path) -> None:
     counter = compiled(mpi, tmp_path, "counter.c", "-shared", "-fPIC")
     script = in_folder(tmp_path, counter, *imb(mpi), *WORDS)
-    file = tmp_path / "profile.json"
-    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, RANKS, script))
-    assert done.returncode == 0, done.stdout + done.stderr
+    profile, done = watched(mpi, tmp_path, RANKS, script)
     counted = [int(word) for word in re.findall(r"^counted(.+)$", done.stdout, re.MULTILINE)[0].split()]
-    profile = load(file)
     for function, calls, size_B in zip(FUNCTIONS, counted[:5], counted[5:], strict=True):
         # The counter's own reduction, of ten long integers, after its last look.
         own = RANKS if function == "reduce" else 0

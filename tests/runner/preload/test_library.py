@@ -8,15 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
-from tests.runner.preload.programs import (
-    LIMIT_S,
-    answer,
-    apply_words,
-    compiled,
-    every_schedule,
-    hockney,
-    launch_line,
-)
+from tests.runner.preload.programs import LIMIT_S, compiled, every_schedule, under
 
 from hockney.runner.find import find, find_all
 from hockney.runner.mpi import TITLES, Mpi
@@ -31,9 +23,8 @@ def test_a_library_that_is_another_is_left_alone(
     mpi: Mpi, tmp_path: Path, options: tuple[str, ...], said: str
 ) -> None:
     program = compiled(mpi, tmp_path, "other_library.c", *options, "-ldl")
-    done = hockney(*apply_words(tmp_path, every_schedule(0), "--json"), *launch_line(mpi, 2, program))
-    assert done.returncode == 6, done.stdout + done.stderr
-    assert not answer(done.stdout)["is_seen"]
+    told, done = under(mpi, tmp_path, every_schedule(0), 2, program, code=6)
+    assert not told["is_seen"]
     # Rank 0 speaks for all.
     assert done.stderr.count(said) == 1
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.runner.preload.programs import answer, apply_words, compiled, hockney, launch_line
+from tests.runner.preload.programs import compiled, under
 from tests.runner.preload.test_profile import NOTES, profile_of, sums
 
 from hockney import _core
@@ -34,38 +33,30 @@ SUM = table(PreloadRule(operation="allreduce", algorithm="recursive_doubling"))
 BYTE_BY_BYTE = table(PreloadRule(operation="bcast", algorithm="chain", segment_bytes=8))
 
 
-def under(folder: Path, rules: PreloadTable, *words: str, options: tuple[str, ...] = ()) -> tuple[Any, str]:
-    """The answer of `apply`, and what the program printed."""
-    done = hockney(*apply_words(folder, rules, "--json", *options), *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return answer(done.stdout), done.stdout
-
-
 def test_a_communicator_keeps_the_schedules_that_it_used_last(mpi: Mpi, tmp_path: Path) -> None:
     """Of sizes 1 to 600, the first before each other: that one and the 511 largest."""
     ranks, sizes = 2, 600
-    line = launch_line(mpi, ranks, compiled(mpi, tmp_path, "recent.c"), str(sizes))
-    said, out = under(tmp_path, SUM, *line)
-    assert f"kept {PLACES - 1}, first kept" in out
+    said, done = under(mpi, tmp_path, SUM, ranks, compiled(mpi, tmp_path, "recent.c"), str(sizes))
+    assert f"kept {PLACES - 1}, first kept" in done.stdout
     # And one for the size that the program found gone.
     assert said["dropped"] == {"schedules": ranks * (sizes - PLACES + 1), "most": PLACES, "most_B": KEPT_B}
 
 
 def test_a_program_within_the_bound_drops_nothing(mpi: Mpi, tmp_path: Path) -> None:
     program = compiled(mpi, tmp_path, "recent.c")
-    said, out = under(tmp_path, SUM, *launch_line(mpi, 2, program, str(PLACES)))
-    assert f"kept {PLACES - 1}, first kept" in out
+    said, done = under(mpi, tmp_path, SUM, 2, program, str(PLACES))
+    assert f"kept {PLACES - 1}, first kept" in done.stdout
     assert said["dropped"]["schedules"] == 0
 
 
 def test_all_communicators_together_keep_no_more_than_so_much(mpi: Mpi, tmp_path: Path) -> None:
     """16 schedules of 8,192 pieces, of more than a MB each; the places of a communicator take some 50 kB."""
-    line = launch_line(mpi, 2, compiled(mpi, tmp_path, "heavy.c"), "16")
-    said, out = under(tmp_path, BYTE_BY_BYTE, *line, options=("--schedules", "4MiB"))
+    program = compiled(mpi, tmp_path, "heavy.c")
+    said, done = under(mpi, tmp_path, BYTE_BY_BYTE, 2, program, "16", options="--schedules 4MiB")
     assert said["dropped"]["schedules"] > 0
     assert said["dropped"]["most_B"] == 4 * 2**20
-    grown = re.search(r"grown (\d+)", out)
-    assert grown, out
+    grown = re.search(r"grown (\d+)", done.stdout)
+    assert grown, done.stdout
     assert 0 < int(grown[1]) < 6 * 2**20
 
 
@@ -73,12 +64,8 @@ def test_threads_drop_each_others_schedules(mpi: Mpi, tmp_path: Path) -> None:
     """120 of each of four communicators: less than each may keep, and more than all."""
     program = compiled(mpi, tmp_path, "threads.c")
     rules = table(PreloadRule(operation="bcast", algorithm="chain", segment_bytes=4), *SUM.rules)
-    words = apply_words(tmp_path, rules, "--json", "--schedules", "1MiB")
-    done = hockney(*words, *launch_line(mpi, 2, program, "60", "1000"))
-    if done.returncode == 77:
-        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert answer(done.stdout)["dropped"]["schedules"] > 0
+    said, _ = under(mpi, tmp_path, rules, 2, program, "60", "1000", options="--schedules 1MiB")
+    assert said["dropped"]["schedules"] > 0
 
 
 NEEDS_MEMORY = table(
@@ -90,15 +77,14 @@ NEEDS_MEMORY = table(
 
 def test_what_needs_more_memory_on_any_rank_is_the_librarys_on_all(mpi: Mpi, tmp_path: Path) -> None:
     """100 KiB are enough for vectors and blocks of 32 KiB, and not for those of 128, whoever needs them."""
-    line = launch_line(mpi, 4, compiled(mpi, tmp_path, "scratch.c"), str(2**13), str(2**15))
-    said, _ = under(tmp_path, NEEDS_MEMORY, *line, options=("--scratch", "100KiB"))
+    program = compiled(mpi, tmp_path, "scratch.c")
+    said, _ = under(mpi, tmp_path, NEEDS_MEMORY, 4, program, "8192", "32768", options="--scratch 100KiB")
     calls = {(row["operation"], row["why"]): row["calls"] for row in said["calls"]}
     assert calls == {(name, why): 4 for name in ("allreduce", "scatter", "bcast") for why in ("", SCRATCH)}
 
 
 def test_without_being_asked_to_it_takes_little_memory_for_granted(mpi: Mpi, tmp_path: Path) -> None:
-    line = launch_line(mpi, 4, compiled(mpi, tmp_path, "scratch.c"), str(2**13), str(2**15))
-    said, _ = under(tmp_path, NEEDS_MEMORY, *line)
+    said, _ = under(mpi, tmp_path, NEEDS_MEMORY, 4, compiled(mpi, tmp_path, "scratch.c"), "8192", "32768")
     assert {row["why"] for row in said["calls"]} == {""}
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from tests.capabilities import lacking
 from tests.predict.decisions.test_openmpi_traffic import Pairs, sent
-from tests.runner.preload.programs import LIMIT_S, compiled, hockney, launch_line
+from tests.runner.preload.programs import LIMIT_S, compiled, launch_line, watched
 from tests.runner.preload.test_profile import FUNCTIONS, profile_of, sums
 
 from hockney.predict.decisions.base import decisions_for
 from hockney.records.keys import COLLECTIVES
-from hockney.records.profile import Profile, load
+from hockney.records.profile import Profile
 from hockney.runner.mpi import Mpi
 
 HPCC_INPUT = """\
@@ -94,12 +94,8 @@ def test_it_counts_what_another_library_counts_in_the_same_run(
     program = program_of_others(mpi, name, title)
     (tmp_path / "hpccinf.txt").write_text(HPCC_INPUT, encoding="utf-8")
     counter = compiled(mpi, tmp_path, "counter.c", "-shared", "-fPIC")
-    line = launch_line(mpi, 2, in_folder(tmp_path, counter, program, *words))
-    file = tmp_path / "profile.json"
-    done = hockney("profile", "-o", str(file), "--", *line)
-    assert done.returncode == 0, done.stdout + done.stderr
+    profile, done = watched(mpi, tmp_path, 2, in_folder(tmp_path, counter, program, *words))
     numbers = re.findall(r"^counted(.+)$", done.stdout, re.MULTILINE)[0].split()
-    profile = load(file)
     for at, function in enumerate(FUNCTIONS):
         calls, size_B = int(numbers[at]), int(numbers[5 + at])
         if function == "reduce":

@@ -14,10 +14,11 @@ from tests.runner.preload.programs import (
     hockney,
     launch_line,
     skip_if_wrong_without,
+    watched,
 )
 
 from hockney.errors import HockneyError
-from hockney.records.profile import Call, Profile, load
+from hockney.records.profile import Call, Profile
 from hockney.runner.mpi import Mpi
 from hockney.runner.profiled import profiled
 
@@ -27,10 +28,7 @@ LATE_S = 0.02
 
 
 def profile_of(mpi: Mpi, folder: Path, ranks: int, *words: str | Path) -> Profile:
-    file = folder / "profile.json"
-    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, ranks, *words))
-    assert done.returncode == 0, done.stdout + done.stderr
-    return load(file)
+    return watched(mpi, folder, ranks, *words)[0]
 
 
 def sums(profile: Profile, operation: str) -> tuple[int, int]:
@@ -175,13 +173,8 @@ def test_calls_that_differ_between_ranks_say_nothing_of_waiting(caplog: pytest.L
 
 def test_communicators_that_live_together_are_apart(mpi: Mpi, tmp_path: Path) -> None:
     """Threads of the two ranks come to two duplicates in different orders."""
-    program = compiled(mpi, tmp_path, "twins.c")
-    file = tmp_path / "profile.json"
-    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, 2, program))
-    if done.returncode == 77:
-        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
-    assert done.returncode == 0, done.stdout + done.stderr
-    calls = {call.operation: call for call in load(file).calls}
+    profile = profile_of(mpi, tmp_path, 2, compiled(mpi, tmp_path, "twins.c"))
+    calls = {call.operation: call for call in profile.calls}
     assert calls["allreduce"].sampled == calls["bcast"].sampled == 2 * 5
 
 

@@ -18,6 +18,7 @@ from tests.runner.preload.programs import (
     hockney,
     launch_line,
     skip_if_wrong_without,
+    under,
 )
 
 from hockney.records.keys import COLLECTIVES
@@ -66,10 +67,9 @@ def test_calls_with_large_counts_are_served(mpi: Mpi, tmp_path: Path) -> None:
     if int(mpi.standard.partition(".")[0]) < 4:
         pytest.skip("this library knows MPI 3, which has no such calls")
     driver = compiled(mpi, tmp_path, "driver.c", "-DLARGE")
-    done = hockney(*apply_words(tmp_path, every_schedule(1), "--json"), *launch_line(mpi, 3, driver))
-    assert done.returncode == 0, done.stdout + done.stderr
+    said, done = under(mpi, tmp_path, every_schedule(1), 3, driver)
     assert "0 wrong on all" in done.stdout
-    assert served(answer(done.stdout)["calls"]) == set(COLLECTIVES)
+    assert served(said["calls"]) == set(COLLECTIVES)
 
 
 @pytest.mark.one_mpi
@@ -129,10 +129,8 @@ SLOW_SUM = (
 
 
 def test_a_comparison_gives_half_of_the_calls_to_the_library(mpi: Mpi, tmp_path: Path) -> None:
-    program = compiled(mpi, tmp_path, SLOW_SUM)
-    done = hockney(*apply_words(tmp_path, SUM, "--compare", "--json"), *launch_line(mpi, 2, program))
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = [row for row in answer(done.stdout)["calls"] if row["operation"] == "allreduce"]
+    said, _ = under(mpi, tmp_path, SUM, 2, compiled(mpi, tmp_path, SLOW_SUM), options="--compare")
+    rows = [row for row in said["calls"] if row["operation"] == "allreduce"]
     library, row = sorted(rows, key=lambda row: row["rule"])
     assert (library["why"], library["calls"], library["bytes"]) == ("--compare", 20, 80)
     assert (row["calls"], row["bytes"]) == (20, 80)
@@ -148,28 +146,20 @@ def test_calls_by_a_binding_are_seen(mpi: Mpi, tmp_path: Path) -> None:
     """A Fortran binding calls PMPI_Allreduce from a library of its own."""
     library = compiled(mpi, tmp_path, "binding.c", "-shared", "-fPIC")
     program = compiled(mpi, tmp_path, "bound.c", library, f"-Wl,-rpath,{tmp_path}")
-    done = hockney(*apply_words(tmp_path, SUM, "--json"), *launch_line(mpi, 2, program))
-    assert done.returncode == 5, done.stdout + done.stderr
-    (row,) = answer(done.stdout)["calls"]
+    said, done = under(mpi, tmp_path, SUM, 2, program, code=5)
+    (row,) = said["calls"]
     assert (row["operation"], row["algorithm"], row["calls"]) == ("allreduce", "recursive_doubling", 6)
     assert "wrong" not in done.stdout
 
 
 def test_threads_call_at_once(mpi: Mpi, tmp_path: Path) -> None:
-    program = compiled(mpi, tmp_path, "threads.c")
-    table = every_schedule(1)
-    done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, 2, program, "40", "500"))
-    if done.returncode == 77:
-        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
-    assert done.returncode == 0, done.stdout + done.stderr
-    calls = {row["operation"]: row["calls"] for row in answer(done.stdout)["calls"] if row["rule"] >= 0}
+    said, _ = under(mpi, tmp_path, every_schedule(1), 2, compiled(mpi, tmp_path, "threads.c"), "40", "500")
+    calls = {row["operation"]: row["calls"] for row in said["calls"] if row["rule"] >= 0}
     assert calls["bcast"] == calls["allreduce"] == 2 * 4 * 40
 
 
 def test_nothing_is_allocated_after_a_size_was_met(mpi: Mpi, tmp_path: Path) -> None:
-    program = compiled(mpi, tmp_path, "allocations.c")
-    done = hockney(*apply_words(tmp_path, every_schedule(1), "--json"), *launch_line(mpi, 3, program))
-    assert done.returncode == 0, done.stdout + done.stderr
+    _, done = under(mpi, tmp_path, every_schedule(1), 3, compiled(mpi, tmp_path, "allocations.c"))
     found = re.search(r"first (\d+) later 0", done.stdout)
     assert found, done.stdout
     # Schedules are made at first: the program sees what the layer allocates.
@@ -190,10 +180,8 @@ BOUNDS = PreloadTable(
 def test_the_layer_finds_the_rule_on_both_sides_of_each_bound(mpi: Mpi, tmp_path: Path) -> None:
     """By hand; the number of calls of one rank, a power of two for each size, says which sizes they were."""
     program = compiled(mpi, tmp_path, "matched.c")
-    line = launch_line(mpi, 3, program, *["9", "10", "20", "21", "22"])
-    done = hockney(*apply_words(tmp_path, BOUNDS, "--json"), *line)
-    assert done.returncode == 0, done.stdout + done.stderr
-    by_rule = {(row["operation"], row["rule"], row["why"]): row["calls"] for row in answer(done.stdout)["calls"]}
+    said, _ = under(mpi, tmp_path, BOUNDS, 3, program, "9", "10", "20", "21", "22")
+    by_rule = {(row["operation"], row["rule"], row["why"]): row["calls"] for row in said["calls"]}
     two, three = 2, 3
     assert by_rule == {
         ("bcast", 0, ""): two * (2 + 4),

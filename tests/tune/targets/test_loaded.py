@@ -18,7 +18,7 @@ from tests.runner.library.messages import ROOT, SIZE_B, TOLERANCE_B, Matrix
 from tests.runner.library.probe import Conversation, Probe, through_tcp
 
 from hockney.runner.launchers.base import LaunchRequest, command
-from hockney.runner.library import INTEL_NAMES
+from hockney.runner.library import INTEL_PRESETS
 from hockney.runner.mpi import Mpi
 from hockney.tune.rules import Method, Rule, in_order
 from hockney.tune.targets.base import Reader, targets
@@ -102,7 +102,7 @@ QUICK = ("openmpi_classic", "mpich_json")
 """The others are loaded where all is tested: they share what writes these."""
 NEAR = {
     "bcast, allreduce": ("bcast", "allreduce"),
-    "all": tuple(INTEL_NAMES),
+    "all": tuple(INTEL_PRESETS),
 }
 """Operations whose rules are tried one element off, and on one rank less; all where all is tested: what writes
 the bounds of a rule is the same for each."""
@@ -296,4 +296,4 @@ def test_open_mpi_drops_rules_without_a_size_of_0_and_says_nothing(loaded: Loade
 
 def test_each_operation_has_an_absurd_rule_or_a_reason() -> None:
     for kind, of_kind in ABSURD.items():
-        assert sorted({*of_kind, *UNSEEN.get(kind, {})}) == sorted(INTEL_NAMES)
+        assert sorted({*of_kind, *UNSEEN.get(kind, {})}) == sorted(INTEL_PRESETS)

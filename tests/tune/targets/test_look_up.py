@@ -176,7 +176,7 @@ def test_every_cell_is_found_as_it_was_chosen(form: str, operation: str, data: s
             cells.append(CallTimes(operation, ranks, size_B, _time(2.0), others))
     target = targets.get(form)
     with patch.object(mpich, "built_in", lambda _: json.loads(json.dumps(SELECTION))):
-        done = tuned(target, library, cells, "planted")
+        done = tuned(target, library, cells, Path("planted"))
         text = done.checked()
     blocks = COLLECTIVES[operation].sizes_are_blocks and (family, operation) != ("mpich", "alltoall")
     assert len(done.choice.decisions) == len(cells)
@@ -201,7 +201,7 @@ def test_a_file_that_says_something_else_of_a_cell_is_never_written() -> None:
     _, library, _ = FORMS["openmpi_v2"]
     one, other = ALGORITHMS["openmpi", "alltoall"][:2]
     cells = [CallTimes("alltoall", 4, 8, _time(2.0), {one: _time(1.0), other: _time(3.0)})]
-    done = tuned(targets.get("openmpi_v2"), library, cells, "planted")
+    done = tuned(targets.get("openmpi_v2"), library, cells, Path("planted"))
     wrong = replace(done, rules=[replace(done.rules[0], algorithm=other)])
     with pytest.raises(AssertionError, match=r"say tuned:pairwise of .*, not tuned:linear"):
         wrong.checked()

@@ -88,7 +88,7 @@ def test_open_mpi_counts_the_blocks_of_all_ranks() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1 7 1 0 1 8 3 0 0", "drops the whole file"),
+        ("1 7 1 0 1 8 3 0 0", "drops the file"),
         ("1 7 1 4 2 0 0 0 0 8 3 0 0", "holds below them"),
         ("1 7 1 0 1 0 99 0 0", "is not an algorithm"),
         ("1 7 1 0 1 0 0 0", "the rules end"),

@@ -133,25 +133,16 @@ std::string stream(const Request& request, MPI_Comm comm, const std::vector<int>
         preempted.push_back(involuntary_switches() != switches ? 1 : 0);
         return own_s.back();
     });
-    // The repetition that warms up.
-    own_s.erase(own_s.begin());
-    preempted.erase(preempted.begin());
-    const std::vector<std::size_t> kept = quiet_samples(preempted, comm);
-    const auto set_aside = static_cast<long>(preempted.size() - kept.size());
-    own_s = only(kept, own_s);
-    repeated.samples_s = only(kept, repeated.samples_s);
-    repeated.references.renumber(kept);
-    std::sort(own_s.begin(), own_s.end());
-    const std::vector<double> medians_s = gather(quantile(own_s, 0.5), comm);
+    const Quiet quiet = keep_quiet(repeated, own_s, preempted, comm);
     const bool verified = mine.verify();
     JsonObject record;
     record.add("type", "record");
     add_times(record, repeated);
     std::vector<double> pair_s;
-    if (!medians_s.empty())
+    if (!quiet.medians_s.empty())
         for (std::size_t each = 0; each < ends.size(); each += 2)
-            pair_s.push_back(medians_s[static_cast<std::size_t>(ends[each])]);
-    record.add("preempted", set_aside)
+            pair_s.push_back(quiet.medians_s[static_cast<std::size_t>(ends[each])]);
+    record.add("preempted", quiet.set_aside)
         .add("pair_s", pair_s)
         .add("windows", windows)
         .add("verified", verified);

@@ -17,8 +17,6 @@ from hockney.runner.mpi import Mpi
 
 MapBy = Literal["core", "socket", "numa", "cache", "node", "hwthread"]
 BindTo = Literal["core", "socket", "numa", "hwthread", "none"]
-MAP_BY: tuple[MapBy, ...] = ("core", "socket", "numa", "cache", "node", "hwthread")
-BIND_TO: tuple[BindTo, ...] = ("core", "socket", "numa", "hwthread", "none")
 
 
 BESIDE = {"SLURM_OVERLAP": "1"}
@@ -61,6 +59,21 @@ class LaunchRequest:
     def binding(self) -> BindTo:
         """What ranks are really pinned to: nothing where they outnumber the cores."""
         return "none" if self.oversubscribe else self.bind_to
+
+
+def ranks_per_node(request: LaunchRequest, launcher: str) -> int | None:
+    """Ranks on each node, from `ppn` or the slots of hosts; RequestError where slots differ."""
+    slots = {int(count) for _, _, count in (host.partition(":") for host in request.hosts) if count}
+    if len(slots) > 1:
+        raise RequestError(
+            f"{launcher} puts the same number of ranks on each node", "give each host the same slots, or none"
+        )
+    return request.ppn if request.ppn is not None else next(iter(slots), None)
+
+
+def bare_hosts(request: LaunchRequest) -> str:
+    """The hosts without their slots, with commas."""
+    return ",".join(host.partition(":")[0] for host in request.hosts)
 
 
 def openmp(threads: int, binding: BindTo) -> dict[str, str]:
@@ -153,10 +166,6 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
         raise RequestError(f"{request.ranks} ranks cannot be launched", "ask for at least one rank")
     if request.ppn is not None and request.ppn < 1:
         raise RequestError(f"{request.ppn} ranks per node cannot be launched", "ask for at least one per node")
-    if request.map_by not in MAP_BY:
-        raise RequestError(f"unknown mapping {request.map_by!r}", f"known: {', '.join(MAP_BY)}")
-    if request.bind_to not in BIND_TO:
-        raise RequestError(f"unknown binding {request.bind_to!r}", f"known: {', '.join(BIND_TO)}")
     check_hosts(request.hosts)
     if request.threads is not None:
         request = _with_threads(request)

@@ -6,7 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hockney.errors import RequestError
-from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers, words_after
+from hockney.runner.launchers.base import (
+    Launcher,
+    LaunchRequest,
+    bare_hosts,
+    launchers,
+    ranks_per_node,
+    words_after,
+)
 from hockney.runner.mpi import Mpi
 
 
@@ -15,12 +22,7 @@ def _size(request: LaunchRequest) -> list[str]:
 
     RequestError for hosts with differing slots, and ranks that are not as many on each node.
     """
-    slots = {int(s) for _, _, s in (host.partition(":") for host in request.hosts) if s}
-    if len(slots) > 1:
-        raise RequestError(
-            "flux run puts the same number of ranks on each node", "give each host the same slots, or none"
-        )
-    ppn = request.ppn if request.ppn is not None else next(iter(slots), None)
+    ppn = ranks_per_node(request, "flux run")
     each = min(ppn or request.ranks, request.ranks)
     if request.ranks % each:
         # It would deal them evenly, and keep neither number.
@@ -53,7 +55,7 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     # Tasks are told apart by rank; only rank 0 reads requests, at once, and one lost rank ends the launch.
     argv = [str(mpi.launcher), "run", *_size(request), "--input=0", "--unbuffered", "-o", "exit-on-error"]
     if request.hosts:
-        argv.append("--requires=hosts:" + ",".join(host.partition(":")[0] for host in request.hosts))
+        argv.append("--requires=hosts:" + bare_hosts(request))
     if mpi.kind == "openmpi" and not mpi.version.startswith(("3", "4")):
         # Before 5 it asks PMI by a plugin of its own; the others speak what Flux offers by default.
         argv += ["-o", "pmi=pmix"]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
-from hockney import writing
-from hockney.errors import EnvironmentLack, RequestError
-from hockney.runner.cache import cache_root
-from hockney.runner.launchers.base import BIND_TO, Launcher, LaunchRequest, host_slots, launchers, words_after
+from hockney.errors import RequestError
+from hockney.runner.cache import kept_text
+from hockney.runner.launchers.base import BindTo, Launcher, LaunchRequest, host_slots, launchers, words_after
 from hockney.runner.mpi import Mpi
 
 _WIDTH = ("hwthread", "core", "cache", "numa", "socket", "node")
@@ -23,7 +22,7 @@ def _mapping(mpi: Mpi, request: LaunchRequest, five: bool) -> list[str]:
     if five and binding != "none" and _WIDTH.index(binding) > _WIDTH.index(mapping):
         raise RequestError(
             f"Open MPI {mpi.version} cannot bind to {binding} what it maps by {mapping}: the binding is wider",
-            f"add --map-by {binding}, or --bind-to {mapping if mapping in BIND_TO else 'core'}",
+            f"add --map-by {binding}, or --bind-to {mapping if mapping in get_args(BindTo) else 'core'}",
         )
     by = words.get(mapping, mapping)
     if several and mapping in ("core", "hwthread"):
@@ -52,13 +51,7 @@ def _rankfile(request: LaunchRequest, five: bool) -> list[str]:
     text = "".join(
         f"rank {rank}=localhost slot={','.join(map(str, cpus))}\n" for rank, cpus in enumerate(request.slots)
     )
-    folder = cache_root() / "rankfiles"
-    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.txt"
-    try:
-        writing.make_folder(folder)
-        writing.replace(path, text)
-    except writing.NotWritten as error:
-        raise EnvironmentLack(error.message, "set HOCKNEY_CACHE to a writable folder") from error
+    path = kept_text("rankfiles", text, ".txt")
     argv = ["--map-by", f"rankfile:FILE={path}"] if five else ["--rankfile", str(path)]
     return [*argv, "--use-hwthread-cpus"] if request.binding == "hwthread" else argv
 

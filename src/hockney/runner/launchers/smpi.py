@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from hockney.errors import RequestError
-from hockney.runner.cache import cache_root
 from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers
 from hockney.runner.mpi import Mpi
 from hockney.runner.platform import hostfile
@@ -32,7 +31,7 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
         raise RequestError(
             "the hosts of a simulation are those of its platform", "use --hostfile to choose among them"
         )
-    hosts = request.hostfile or hostfile(request.platform, request.ranks, cache_root() / "platforms")
+    hosts = request.hostfile or hostfile(request.platform, request.ranks)
     argv = [str(mpi.launcher), "-np", str(request.ranks), "-platform", str(request.platform)]
     argv += ["-hostfile", str(hosts)]
     return [*argv, *QUIET, *request.arguments], {**mpi.environment, **request.environment}

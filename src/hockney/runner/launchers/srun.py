@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hockney.errors import RequestError
-from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers, words_after
+from hockney.runner.launchers.base import (
+    Launcher,
+    LaunchRequest,
+    bare_hosts,
+    launchers,
+    ranks_per_node,
+    words_after,
+)
 from hockney.runner.mpi import Mpi
 
 _DISTRIBUTION = {
@@ -49,12 +56,7 @@ def _pinning(request: LaunchRequest) -> list[str]:
 
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
     """RequestError for hosts with differing slots: srun takes one number of tasks per node."""
-    slots = {int(s) for _, _, s in (h.partition(":") for h in request.hosts) if s}
-    if len(slots) > 1:
-        raise RequestError(
-            "srun puts the same number of ranks on each node", "give each host the same slots, or none"
-        )
-    ppn = request.ppn if request.ppn is not None else next(iter(slots), None)
+    ppn = ranks_per_node(request, "srun")
     # Tasks are told apart by rank; only rank 0 reads requests, and one lost rank ends the launch.
     argv = [str(mpi.launcher), f"--mpi={_plugin(mpi.kind)}", f"--ntasks={request.ranks}", "--input=0"]
     argv += ["--kill-on-bad-exit=1", "--export=ALL"]
@@ -62,7 +64,7 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
         # Of an allocation srun would take all nodes.
         argv += [f"--nodes={-(-request.ranks // ppn)}", f"--ntasks-per-node={ppn}"]
     if request.hosts:
-        argv.append("--nodelist=" + ",".join(h.partition(":")[0] for h in request.hosts))
+        argv.append("--nodelist=" + bare_hosts(request))
     if request.hostfile is not None:
         argv.append(f"--nodefile={request.hostfile}")
     argv += _pinning(request)

@@ -15,7 +15,7 @@ from functools import partial
 from hockney.errors import RequestError
 from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _openmpi as openmpi
-from hockney.tune.targets.base import PROOF, Reader, RuleForm, Unread
+from hockney.tune.targets.base import PROOF, Malformed, Reader, RuleForm, Unread
 
 MARK = "rule-file-version-2"
 FIRST_LINE = "the first line is"
@@ -87,18 +87,16 @@ class _Numbers:
 
     def take(self, what: str, least: int = 0, most: int = 2**63 - 1) -> int:
         if self._at == len(self._words):
-            raise RequestError(f"the rules end before {what}", "write the file anew")
+            raise Malformed(f"the rules end before {what}")
         word = self._words[self._at]
         self._at += 1
         if not word.isdigit() or not least <= int(word) <= most:
-            raise RequestError(
-                f"{word!r} (number {self._at}) is not {what} from {least} to {most}", "write the file anew"
-            )
+            raise Malformed(f"{word!r} (number {self._at}) is not {what} from {least} to {most}")
         return int(word)
 
     def end(self) -> None:
         if self._at != len(self._words):
-            raise RequestError(f"{self._words[self._at]!r} follows the last rule", "write the file anew")
+            raise Malformed(f"{self._words[self._at]!r} follows the last rule")
 
 
 def read(text: str, library: Reader, *, version: int) -> list[Rule]:
@@ -112,7 +110,7 @@ def read(text: str, library: Reader, *, version: int) -> list[Rule]:
     for _ in range(numbers.take("the number of collectives", 0, openmpi.IDS)):
         identity = numbers.take("the number of a collective", 0, openmpi.IDS - 1)
         if identity not in by_id:
-            raise Unread(f"collective {identity} is none that is tuned here", "write the file anew")
+            raise Unread(f"collective {identity} is none that is tuned here")
         rules += _read_collective(by_id[identity], numbers, library, version)
     numbers.end()
     return joined(rules)
@@ -137,10 +135,7 @@ def _read_collective(operation: str, numbers: _Numbers, library: Reader, version
         rules += [rule for old in waiting for rule in _for_each(old, ranks - 1)]
         waiting = _read_sizes(operation, ranks, numbers, library, version)
         if before < 0 and ranks > 0 and waiting:
-            raise RequestError(
-                f"the first entry of {operation} is for {ranks} ranks and holds below them",
-                "begin with 0 ranks",
-            )
+            raise Malformed(f"the first entry of {operation} is for {ranks} ranks and holds below them")
         before = ranks
     return rules + waiting
 
@@ -148,8 +143,7 @@ def _read_collective(operation: str, numbers: _Numbers, library: Reader, version
 def _for_each(rule: Rule, most_ranks: int) -> list[Rule]:
     if openmpi.unit(rule.operation, 2) > 1 and most_ranks > rule.least_ranks:
         raise Unread(
-            f"an entry of {rule.operation} holds for {rule.least_ranks} to {most_ranks} ranks: bytes differ",
-            "write an entry for each number of ranks",
+            f"an entry of {rule.operation} is for {rule.least_ranks} to {most_ranks} ranks: bytes differ"
         )
     return [replace(rule, most_ranks=most_ranks)]
 
@@ -162,10 +156,7 @@ def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Reader, 
     for place in range(numbers.take("how many sizes follow", 1)):
         total_B = numbers.take("a size above the one before", before + 1)
         if place == 0 and total_B != 0:
-            raise RequestError(
-                f"{operation} on {ranks} ranks has no rule for 0 bytes: Open MPI drops the whole file",
-                "begin with `0 0 0 0`",
-            )
+            raise Malformed(f"{operation} on {ranks} ranks has no rule for 0 bytes: Open MPI drops the file")
         number = numbers.take("an algorithm", 0, len(known))
         fanout, segment_B = numbers.take("a fan-out"), numbers.take("a segment size", 0, openmpi.MOST_SEGMENT_B)
         if version == 2:
@@ -179,7 +170,7 @@ def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Reader, 
                 operation, ranks, None, -(-total_B // max(unit, 1)), None, Method(name, segment_B, fanout)
             )
             if why := openmpi.refuses(replace(rule, most_ranks=ranks), library):
-                raise RequestError(why, "write the file anew")
+                raise Malformed(why)
             rules.append(rule)
         before = total_B
     return rules

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hockney.errors import RequestError
 from hockney.predict.decisions.base import Version
@@ -14,6 +15,8 @@ from hockney.registry import Registry
 from hockney.tune.rules import Rule
 from hockney.words import listed
 
+ANEW = "write the file anew"
+"""What to do about a file that is damaged."""
 PROOF = "`hockney tune --verify`"
 """Of targets whose rules were seen in effect, on several versions of their library, by tests."""
 
@@ -47,8 +50,25 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-class Unread(RequestError):
+class Malformed(RequestError):
+    """A text that is not of a form's grammar, or that its library would drop."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, ANEW)
+
+
+class Unread(Malformed):
     """A text that the library takes, and that says more than rules here can."""
+
+
+def branches(tree: Any, pattern: str) -> list[tuple[re.Match[str], Any]]:
+    """The branches of a tree in JSON, each with the match of its key; Malformed where there are others."""
+    if not isinstance(tree, dict) or not tree:
+        raise Malformed(f"the tree has nothing where {pattern} belongs")
+    matches = [(re.fullmatch(pattern, key), key, below) for key, below in tree.items()]
+    if wrong := next((key for match, key, _ in matches if match is None), None):
+        raise Malformed(f"{wrong!r} stands where {pattern} belongs")
+    return [(match, below) for match, _, below in matches if match is not None]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from hockney import reading
-from hockney.errors import RequestError
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadRule, PreloadTable
 from hockney.schedule.catalogue import offered
 from hockney.tune.rules import Method, Rule, joined
-from hockney.tune.targets.base import PROOF, Reader, RuleForm, targets
+from hockney.tune.targets.base import ANEW, PROOF, Malformed, Reader, RuleForm, targets
 
 
 def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 - our schedules run under any MPI
@@ -50,9 +49,9 @@ def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa:
 
 def read(text: str, library: Reader) -> list[Rule]:  # noqa: ARG001 - our schedules run under any MPI
     try:
-        table = PreloadTable.model_validate(reading.parsed(text, "the table", "write the file anew"))
+        table = PreloadTable.model_validate(reading.parsed(text, "the table", ANEW))
     except ValidationError as error:
-        raise RequestError(f"the table has {first_problem(error)}", "write the file anew") from error
+        raise Malformed(f"the table has {first_problem(error)}") from error
     return joined(
         [
             Rule(

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
-from hockney.runner.library import INTEL_NAMES
+from hockney.runner.library import INTEL_PRESETS
 from hockney.tune.rules import Method, Rule, by_operation, joined
-from hockney.tune.targets.base import Reader, RuleForm, exports, lines_of, targets
+from hockney.tune.targets.base import Malformed, Reader, RuleForm, exports, lines_of, targets
 
 VARIABLE = "I_MPI_ADJUST_"
 TUNING = "I_MPI_TUNING"
@@ -27,7 +26,7 @@ _RANGE = re.compile(r"(\d+):(\d+)-(\d+)@(\d+)-(\d+)")
 
 def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 - presets only ever were added
     """Whether a word of a table is a preset."""
-    return operation in INTEL_NAMES and re.fullmatch(r"adjust:[1-9]\d*", name) is not None
+    return operation in INTEL_PRESETS and re.fullmatch(r"adjust:[1-9]\d*", name) is not None
 
 
 def refuses(rule: Rule, library: Reader) -> str:
@@ -71,20 +70,16 @@ def read(text: str, library: Reader) -> list[Rule]:
             or operation not in COLLECTIVES
             or not name.startswith(VARIABLE)
         ):
-            raise RequestError(
-                f"line {number} sets no variable of the I_MPI_ADJUST family", "write the file anew"
-            )
+            raise Malformed(f"line {number} sets no variable of the I_MPI_ADJUST family")
         for part in value.split(";"):
             match = _RANGE.fullmatch(part)
             if match is None:
-                raise RequestError(
-                    f"line {number}: {part!r} is no PRESET:BYTES-BYTES@RANKS-RANKS", "write it anew"
-                )
+                raise Malformed(f"line {number}: {part!r} is no PRESET:BYTES-BYTES@RANKS-RANKS")
             preset, least_B, most_B, least, most = map(int, match.groups())
             ends = [None if end == MOST else end for end in (most, most_B)]
             rule = Rule(operation, least, ends[0], least_B, ends[1], Method(f"adjust:{preset}"))
             if why := refuses(rule, library):
-                raise RequestError(f"line {number}: {why}", "write the file anew")
+                raise Malformed(f"line {number}: {why}")
             rules.append(rule)
     return joined(rules)
 

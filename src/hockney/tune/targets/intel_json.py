@@ -9,19 +9,16 @@ form was read in files, and no library that takes it was at hand.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hockney import reading
-from hockney.errors import RequestError
 from hockney.tune.rules import Method, Rule, by_operation, joined
-from hockney.tune.targets.base import Reader, targets
+from hockney.tune.targets.base import ANEW, Malformed, Reader, branches, targets
 from hockney.tune.targets.intel_env import TUNING, form
 from hockney.tune.targets.intel_env import refuses as refuses_preset
 
-_HINT = "write the file anew"
 Tree = dict[str, "Tree"]
 ANY = -1
 
@@ -59,41 +56,29 @@ def _sizes(operation: str, entries: dict[int, int]) -> Tree:
 
 def read(text: str, library: Reader) -> list[Rule]:
     rules = []
-    for operation, by_ppn in _children(reading.parsed(text, "the tree", _HINT), r"coll=(\w+)"):
-        for _, by_ranks in _children(by_ppn, r"ppn=(-?\d+)"):
-            for ranks, by_id in _children(by_ranks, r"comm_size=(\d+)"):
-                for _, sizes in _children(by_id, r"comm_id=(-?\d+)"):
-                    rules += _read_sizes(operation.lower(), int(ranks), sizes, library)
+    for operation, by_ppn in branches(reading.parsed(text, "the tree", ANEW), r"coll=(\w+)"):
+        for _, by_ranks in branches(by_ppn, r"ppn=-?\d+"):
+            for ranks, by_id in branches(by_ranks, r"comm_size=(\d+)"):
+                for _, sizes in branches(by_id, r"comm_id=-?\d+"):
+                    rules += _read_sizes(operation[1].lower(), int(ranks[1]), sizes, library)
     return joined(rules)
-
-
-def _children(tree: Any, pattern: str) -> list[tuple[str, Any]]:
-    if not isinstance(tree, dict) or not tree:
-        raise RequestError(f"the tree has nothing where {pattern} belongs", _HINT)
-    found = []
-    for key, below in tree.items():
-        match = re.fullmatch(pattern, key)
-        if match is None:
-            raise RequestError(f"{key!r} stands where {pattern} belongs", _HINT)
-        found.append((match[1], below))
-    return found
 
 
 def _read_sizes(operation: str, ranks: int, sizes: Any, library: Reader) -> list[Rule]:
     rules, least_B, ended = [], 0, False
-    for text, leaf in _children(sizes, r"msg_size=(-?\d+)"):
-        most_B = None if int(text) == ANY else int(text)
+    for size, leaf in branches(sizes, r"msg_size=(-?\d+)"):
+        most_B = None if int(size[1]) == ANY else int(size[1])
         if ended or (most_B is not None and most_B < least_B - 1):
-            raise RequestError(f"the sizes of {operation} do not rise to -1", _HINT)
-        ((preset, _),) = _children(leaf, rf"{operation.upper()}=(\d+)")
-        if int(preset):
-            rule = Rule(operation, ranks, ranks, least_B, most_B, Method(f"adjust:{preset}"))
+            raise Malformed(f"the sizes of {operation} do not rise to -1")
+        ((preset, _),) = branches(leaf, rf"{operation.upper()}=(\d+)")
+        if int(preset[1]):
+            rule = Rule(operation, ranks, ranks, least_B, most_B, Method(f"adjust:{preset[1]}"))
             if why := refuses(rule, library):
-                raise RequestError(why, _HINT)
+                raise Malformed(why)
             rules.append(rule)
         ended, least_B = most_B is None, (most_B or 0) + 1
     if not ended:
-        raise RequestError(f"the sizes of {operation} on {ranks} ranks have no msg_size=-1", _HINT)
+        raise Malformed(f"the sizes of {operation} on {ranks} ranks have no msg_size=-1")
     return rules
 
 

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Method, Rule, in_order
 from hockney.tune.targets import _mpich as mpich
-from hockney.tune.targets.base import Reader, exports, lines_of, targets
+from hockney.tune.targets.base import Malformed, Reader, exports, lines_of, targets
 
 _LINE = re.compile(r"export MPIR_CVAR_(\w+)=(\w+)")
 _DEVICE, _ALGORITHM = "_DEVICE_COLLECTIVE", "_INTRA_ALGORITHM"
@@ -47,13 +46,13 @@ def read(text: str, library: Reader) -> list[Rule]:
     for number, line in lines_of(text):
         match = _LINE.fullmatch(line)
         if match is None:
-            raise RequestError(f"line {number} sets no variable of MPICH", "write the file anew")
+            raise Malformed(f"line {number} sets no variable of MPICH")
         found[match[1]] = match[2]
     rules = []
     for operation in COLLECTIVES:
         name, device = (found.pop(operation.upper() + end, "") for end in (_ALGORITHM, _DEVICE))
         if name and device != "0":
-            raise RequestError(f"{mpich.device_off(operation)} is not 0: the device wins", "write the file anew")
+            raise Malformed(f"{mpich.device_off(operation)} is not 0: the device wins")
         if name:
             rule = Rule(operation, 1, None, 0, None, Method(mpich.COMPONENT + name))
             taken = mpich.parameters(rule)
@@ -61,16 +60,16 @@ def read(text: str, library: Reader) -> list[Rule]:
             radix = _number(found, taken.radix_variable) if taken else 0
             rules.append(replace(rule, algorithm=Method(mpich.COMPONENT + name, segment_B, radix)))
     if found:
-        raise RequestError(f"MPIR_CVAR_{next(iter(found))} belongs to no rule", "write the file anew")
+        raise Malformed(f"MPIR_CVAR_{next(iter(found))} belongs to no rule")
     if faults := [why for rule in rules if (why := refuses(rule, library))]:
-        raise RequestError(faults[0], "write the file anew")
+        raise Malformed(faults[0])
     return in_order(rules)
 
 
 def _number(found: dict[str, str], variable: str) -> int:
     word = found.pop(variable, "")
     if not word.isdigit():
-        raise RequestError(f"MPIR_CVAR_{variable} is no whole number", "write the file anew")
+        raise Malformed(f"MPIR_CVAR_{variable} is no whole number")
     return int(word)
 
 

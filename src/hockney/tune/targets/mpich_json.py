@@ -29,7 +29,7 @@ from hockney.runner.library import SELECTION
 from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _mpich as mpich
 from hockney.tune.targets._mpich import Tree
-from hockney.tune.targets.base import Reader, targets
+from hockney.tune.targets.base import ANEW, Malformed, Reader, branches, targets
 
 INTRA = "comm_type=intra"
 MARK = "comm_size=any"
@@ -37,7 +37,6 @@ MOST_B = 2**31 - 1
 """The library reads sizes as ints."""
 UNSIZED = ("gather", "scatter")
 REDUCING = ("reduce", "allreduce", "reduce_scatter")
-_HINT = "write the file anew"
 _RULE = re.compile(r"algorithm=MPIR_[A-Za-z]+(?:_[a-z]+)*?_(?:intra|allcomm)_(\w+)")
 _SMP = "mpir:smp"
 
@@ -142,9 +141,9 @@ def _parameters(rule: Rule) -> Tree:
 
 def _tree(text: str, built_in: Tree) -> Tree:
     """RequestError where MPICH would abort."""
-    tree = reading.parsed(text, "the selection", _HINT)
+    tree = reading.parsed(text, "the selection", ANEW)
     if not isinstance(tree, dict) or tree.keys() != built_in.keys():
-        raise RequestError("the selection has not the collectives of this version: MPICH would abort", _HINT)
+        raise Malformed("the selection has not the collectives of this version: MPICH would abort")
     for key, branch in tree.items():
         expect_complete(branch, key)
     return tree
@@ -165,7 +164,7 @@ def read(text: str, library: Reader) -> list[Rule]:
         if branch == built_in[key]:
             continue
         if branch.keys() != built_in[key].keys():
-            raise RequestError(f"{key} has other kinds of communicators than this version", _HINT)
+            raise Malformed(f"{key} has other kinds of communicators than this version")
         rules += _read_ranks(key.removeprefix("collective="), branch[INTRA], built_in[key][INTRA], library)
     return joined(rules)
 
@@ -173,27 +172,24 @@ def read(text: str, library: Reader) -> list[Rule]:
 def expect_complete(tree: Any, where: str) -> None:
     """RequestError where the last of several branches is not for any: MPICH would abort at a call."""
     if not isinstance(tree, dict):
-        raise RequestError(f"{where} holds no branches", _HINT)
+        raise Malformed(f"{where} holds no branches")
     for key, below in tree.items():
         if not re.fullmatch(r"[a-z_]+(?:=|<=|<)\w+", key):
-            raise RequestError(f"{where}: {key!r} is no branch", _HINT)
+            raise Malformed(f"{where}: {key!r} is no branch")
         expect_complete(below, f"{where}, {key}") if not key.startswith("algorithm=") else None
     last = list(tree)[-1] if tree else ""
     if re.match(r"(?:comm_size|avg_msg_size|total_msg_size|count)(?:<|=(?!any|pow2|node))", last):
-        raise RequestError(f"{where}: the last branch is {last!r} and not for any: MPICH would abort", _HINT)
+        raise Malformed(f"{where}: the last branch is {last!r} and not for any: MPICH would abort")
 
 
 def _read_ranks(operation: str, tree: Tree, default: Tree, library: Reader) -> list[Rule]:
     rules, done = [], 0
-    for key, below in tree.items():
-        match = re.fullmatch(r"comm_size(?:<=(\d+)|=any)", key)
-        if match is None:
-            raise RequestError(f"{operation}: {key!r} stands where a number of ranks belongs", _HINT)
+    for match, below in branches(tree, r"comm_size(?:<=(\d+)|=any)"):
         most = int(match[1]) if match[1] else None
         if below != default:
             found = _read_sizes(operation, done + 1, most, below, default)
             if faults := [why for rule in found if (why := refuses(rule, library))]:
-                raise RequestError(faults[0], _HINT)
+                raise Malformed(faults[0])
             rules += found
         done = most or done
     return rules
@@ -206,12 +202,9 @@ def _read_sizes(operation: str, least: int, most: int | None, tree: Tree, defaul
     total = _is_total(operation)
     name, unit = ("total_msg_size", least) if total else ("avg_msg_size", 1)
     if total and least != most:
-        raise RequestError(f"an entry of {operation} is for ranks whose bytes differ", _HINT)
+        raise Malformed(f"an entry of {operation} is for ranks whose bytes differ")
     rules, done = [], -1
-    for key, below in tree.items():
-        match = re.fullmatch(rf"{name}(?:<=(\d+)|=any)", key)
-        if match is None:
-            raise RequestError(f"{operation}: {key!r} stands where {name} belongs", _HINT)
+    for match, below in branches(tree, rf"{name}(?:<=(\d+)|=any)"):
         most_B = int(match[1]) // unit if match[1] else None
         if below != default:
             sized = replace(whole, least_B=-(-(done + 1) // unit), most_B=most_B)
@@ -223,17 +216,17 @@ def _read_sizes(operation: str, least: int, most: int | None, tree: Tree, defaul
 def _with_algorithm(rule: Rule, branch: Tree) -> Rule:
     """The rule with the algorithm of its branch, behind the branches that lead to it."""
     if list(branch) != [MARK]:
-        raise RequestError(f"{rule.operation}: a rule does not begin with {MARK}", _HINT)
+        raise Malformed(f"{rule.operation}: a rule does not begin with {MARK}")
     below = branch[MARK]
     while taken := [key for key in below if key in _TAKEN]:
         below = below[taken[0]]
     leaf = next(iter(below), "")
     match = _RULE.fullmatch(leaf)
     if match is None:
-        raise RequestError(f"{rule.operation}: {leaf or 'nothing'!r} is no algorithm", _HINT)
+        raise Malformed(f"{rule.operation}: {leaf or 'nothing'!r} is no algorithm")
     values = dict(key.partition("=")[::2] for key in below[leaf])
     if not all(values.get(name, "0").isdigit() for name in ("k", "chunk_size")):
-        raise RequestError(f"{rule.operation}: {leaf!r} has no whole radix and segment", _HINT)
+        raise Malformed(f"{rule.operation}: {leaf!r} has no whole radix and segment")
     algorithm = Method(mpich.COMPONENT + match[1], int(values.get("chunk_size", "0")), int(values.get("k", "0")))
     return replace(rule, algorithm=algorithm)
 

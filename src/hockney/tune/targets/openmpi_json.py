@@ -10,10 +10,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading
-from hockney.errors import RequestError
+from hockney.records.answers import first_problem
 from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _openmpi as openmpi
-from hockney.tune.targets.base import Reader, targets
+from hockney.tune.targets.base import ANEW, Malformed, Reader, targets
 
 SPELLED = {"reduce_scatter": "reducescatter"}
 
@@ -73,18 +73,16 @@ def _message(rule: Rule, unit: int) -> _Message:
 
 
 def read(text: str, library: Reader) -> list[Rule]:
-    data = reading.parsed(text, "the rules", "write the file anew")
+    data = reading.parsed(text, "the rules", ANEW)
     try:
         file = _RulesFile.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RequestError(f"the rules have {where}: {first['msg']}", "write the file anew") from error
+        raise Malformed(f"the rules have {first_problem(error)}") from error
     by_name = {SPELLED.get(name, name): name for name in openmpi.ALGORITHMS}
     rules = []
     for spelled, entries in file.collectives.items():
         if spelled not in by_name:
-            raise RequestError(f"{spelled!r} is no collective that is tuned here", "write the file anew")
+            raise Malformed(f"{spelled!r} is no collective that is tuned here")
         _expect_apart(spelled, "ranks", [(one.comm_size_min, one.comm_size_max) for one in entries])
         for entry in entries:
             _expect_apart(spelled, "bytes", [(one.msg_size_min, one.msg_size_max) for one in entry.rules])
@@ -96,19 +94,14 @@ def _expect_apart(name: str, what: str, ranges: Sequence[tuple[int, int | Litera
     """RequestError where ranges overlap: the first one would count, and nothing of the others there."""
     for (_, most), (least, _) in pairwise(sorted(ranges, key=lambda one: one[0])):
         if most == "inf" or least <= most:
-            raise RequestError(
-                f"{name} has two entries for {least} {what}: Open MPI takes the first alone",
-                "write the file anew",
-            )
+            raise Malformed(f"{name} has two entries for {least} {what}: Open MPI takes the first alone")
 
 
 def _rule(operation: str, entry: _Communicator, message: _Message, library: Reader) -> Rule:
     most_ranks = None if entry.comm_size_max == "inf" else entry.comm_size_max
     unit = openmpi.unit(operation, entry.comm_size_min)
     if unit > 1 and most_ranks != entry.comm_size_min:
-        raise RequestError(
-            f"an entry of {operation} is for ranks whose bytes differ", "write one for each number"
-        )
+        raise Malformed(f"an entry of {operation} is for ranks whose bytes differ")
     known = openmpi.algorithms(operation, library)
     name = (
         known[message.alg - 1] if isinstance(message.alg, int) and 0 < message.alg <= len(known) else message.alg
@@ -123,7 +116,7 @@ def _rule(operation: str, entry: _Communicator, message: _Message, library: Read
         Method(algorithm, message.seg_size, message.faninout),
     )
     if why := openmpi.refuses(rule, library):
-        raise RequestError(why, "Open MPI would ignore the rule without a word; write the file anew")
+        raise Malformed(f"{why}: Open MPI would ignore the rule without a word")
     return rule
 
 
