@@ -13,8 +13,15 @@ import pandas as pd
 import pytest
 from tests.command_line import outcome
 
+from hockney._core import CostCurves
+from hockney.apps.pinning.answer import PinningAnswer
 from hockney.machine.file import Machine, load
+from hockney.machine.node_topology import NodeTopology
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.estimators.base import Training
+from hockney.predict.points import points
 from hockney.records import table
+from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
@@ -92,6 +99,68 @@ def frame(rows: Iterable[Mapping[str, Any]], path: Path | None = None) -> pd.Dat
     return made
 
 
+EVIL = "<b>n1</b> & 'co' \"x\""
+"""A name that a page has to escape."""
+
+
+def app_run(operation: str, ranks: int, time_s: float, **fields: Any) -> AppRecord:
+    """A run of an application with eight repetitions."""
+    known = {
+        "operation": operation, "ranks": ranks, "parameters": {}, "time_s": time_s, "low_s": 0.98 * time_s,
+        "high_s": 1.02 * time_s, "samples_s": [time_s] * 8, "answer": {}, "system": EVIL, "mapping": "core",
+        "variant": "default", "nodes": 1, "ppn": ranks, "oversubscribed": False, "launch": "a",
+    }  # fmt: skip
+    return AppRecord.model_validate(known | fields)
+
+
+def jacobi_run(ranks: int, time_s: float = 1e-3, compute_s: float = 4e-4, **fields: Any) -> AppRecord:
+    """Ten sweeps of 8³ cells on 1x1xranks that are neither packed nor computed for longer than `compute_s`."""
+    asked = {
+        "nx": 8, "ny": 8, "nz": 8, "px": 1, "py": 1, "pz": ranks, "halo": "nonblocking", "faces": "datatype",
+        "iterations": 10, "compute": 1,
+    } | fields.pop("parameters", {})  # fmt: skip
+    answer = {
+        "mlups": 8**3 * 10 / time_s / 1e6, "compute_s": [compute_s] * ranks, "pack_s": [0.0] * ranks,
+        "wait_s": [time_s - compute_s] * ranks, "halo_B": [512] * ranks, "verified": True,
+    } | fields.pop("answer", {})  # fmt: skip
+    return app_run("jacobi", ranks, time_s, parameters=asked, answer=answer, **fields)
+
+
+def ring_run(ranks: int, time_s: float = 1e-5, exchange: str = "sendrecv", **fields: Any) -> AppRecord:
+    """A ring in the order of its ranks."""
+    asked = {"exchange": exchange, "topology": "world", "iterations": 0}
+    answer = {"positions": list(range(ranks)), "cycles": 100, "verified": True}
+    return app_run("ring", ranks, time_s, parameters=asked, answer=answer, **fields)
+
+
+def pinning_answer(
+    node: NodeTopology, *ranks: Sequence[tuple[Sequence[int], Sequence[int]]], openmp: bool = True
+) -> PinningAnswer:
+    """Of the threads of each rank the CPUs of a node that they may use, and those they were seen on."""
+    threads = [
+        [
+            {
+                "thread": number, "allowed": allowed, "cpus": cpus, "looks": [5] * len(cpus),
+                "migrations": max(0, len(cpus) - 1), "processor_s": 1.0, "passed_s": 2.0,
+            }
+            for number, (allowed, cpus) in enumerate(of_rank)
+        ]
+        for of_rank in ranks
+    ]  # fmt: skip
+    shared = {"host": "a", "machine": "m", "environment": {}}
+    of_ranks = [
+        {
+            "rank": rank,
+            **shared,
+            "launched": sorted({cpu for allowed, _ in ranks[rank] for cpu in allowed}),
+            "threads": own,
+        }
+        for rank, own in enumerate(threads)
+    ]
+    hosts = [{"host": "a", "first_rank": 0, "cpus": [vars(cpu) for cpu in node.cpus]}]
+    return PinningAnswer.model_validate({"openmp": openmp, "hosts": hosts, "ranks": of_ranks})
+
+
 def version_1() -> Machine:
     """`VERSION_1`, loaded."""
     return load(VERSION_1)
@@ -112,3 +181,13 @@ def verb(*words: str, columns: int | None = None) -> Any:
         return lambda *further: outcome(*words, *further)
 
     return run
+
+
+def loggp(**parameters: Any) -> CostCurves:
+    """Costs in the form that the core reads, the same for all messages."""
+    return LoggopsParameters(**parameters).at([0]).curves()
+
+
+def training(frame: pd.DataFrame, operation: str = "bcast", statistic: str = "mean_over_ranks") -> Training:
+    """What an estimator learns from all points of a tidy table, without ping-pongs and a system."""
+    return Training(points(frame, operation).frame, frame[:0], None, operation, statistic)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from tests.factories import loggp
 
 from hockney import _core
 from hockney._core import CostCurves, Kind, Memory, Network, Problem, RankSchedule, Region, Schedule, Step
-from hockney.predict.costs import TERMS, loggp
+from hockney.predict.costs import TERMS
 
 NO_LEVELS = np.zeros((0, 0), np.int32)
 ALONE = Network(node_of_rank=[])

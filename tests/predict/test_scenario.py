@@ -13,7 +13,7 @@ import pytest
 from hockney._core import CostCurves, Network, simulate
 from hockney.machine.placement import placement
 from hockney.machine.system import System, find_system
-from hockney.predict.costs import NOTHING, loggp_message, per_byte
+from hockney.predict.costs import NOTHING, LoggopsParameters, per_byte
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.place import LOCALITIES, place_of
 from hockney.predict.points import points
@@ -24,20 +24,21 @@ from hockney.records.defaults import Defaults, Seen, WatchedCell
 OPEN_MPI = "Open MPI 4.1.5"
 POINT: dict[str, Any] = {
     "mpi": OPEN_MPI, "operation": "bcast", "algorithm": "binomial", "mapping": "core", "nodes": pd.NA,
+    "variant": "", "source": "",
     "ppn": pd.NA, "ranks": 16, "bytes": 1024, "segment_bytes": pd.NA, "radix": pd.NA, "root": pd.NA,
 }  # fmt: skip
 
 
 def scenario(system: System, procedure: str = "osu", **changes: Any) -> Scenario:
     scenarios = Scenarios(system, procedure)
-    made = scenarios.of(POINT | changes)
+    made = scenarios.of_points(pd.DataFrame([POINT | changes]))[0]
     assert made is not None, scenarios.missing
     return made
 
 
 def exits_s(one: Scenario) -> np.ndarray:
     """Under the same LogGP costs everywhere: 1 µs on the way, 0.3 µs at either end."""
-    message = loggp_message(latency_s=1e-6, overhead_s=3e-7, gap_s=0.0, gap_s_per_B=1e-10)
+    message = LoggopsParameters(1e-6, 3e-7, 0.0, 1e-10).at([0]).messages[0]
     costs = CostCurves([message] * len(LOCALITIES), NOTHING, per_byte(0.0))
     outcome = simulate(one.run.phases, costs, levels=one.place.levels, network=Network(node_of_rank=()))
     return np.asarray(outcome.finish_s.reshape(len(one.run.phases), -1))
@@ -152,7 +153,7 @@ def test_statistics_of_exits_by_hand(statistic: str, with_start: float, without:
 
 def missing(system: System, procedure: str = "osu", **changes: Any) -> str:
     scenarios = Scenarios(system, procedure)
-    assert scenarios.of(POINT | changes) is None
+    assert scenarios.of_points(pd.DataFrame([POINT | changes]))[0] is None
     (reason,) = scenarios.missing.values()
     return reason
 
@@ -226,16 +227,17 @@ def test_what_was_watched_goes_before_the_shipped_decision(system: System) -> No
         (["linear", shipped.algorithm], shipped.algorithm),
     ):
         scenarios = Scenarios(system, "osu", Defaults([cell(1024, *names)]))
-        made = scenarios.of(asked)
+        made = scenarios.of_points(pd.DataFrame([asked]))[0]
         assert made is not None
         assert made.run.phases[-1][1] == expected
-    assert Scenarios(system, "osu", Defaults([cell(1024, "linear", "chain")])).of(asked) is None
+    several = Scenarios(system, "osu", Defaults([cell(1024, "linear", "chain")]))
+    assert several.of_points(pd.DataFrame([asked])) == [None]
 
 
 def test_a_setting_goes_before_the_shipped_decision(system: System) -> None:
     settings = {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_bcast_algorithm": "basic_linear"}
     scenarios = Scenarios(system, "osu", Defaults(settings={(OPEN_MPI, ""): settings}))
-    made = scenarios.of(POINT | {"algorithm": "default", "nodes": 1})
+    made = scenarios.of_points(pd.DataFrame([POINT | {"algorithm": "default", "nodes": 1}]))[0]
     assert made is not None
     assert made.run.phases[-1][1] == "linear"
     assert (
@@ -250,7 +252,7 @@ def test_a_setting_goes_before_the_shipped_decision(system: System) -> None:
                     }
                 }
             ),
-        ).of(POINT | {"algorithm": "default", "nodes": 1})
+        ).of_points(pd.DataFrame([POINT | {"algorithm": "default", "nodes": 1}]))[0]
         is None
     )
 

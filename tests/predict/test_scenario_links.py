@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from pydantic import ValidationError
 
@@ -65,10 +66,10 @@ def test_a_schedule_of_too_many_steps_is_not_simulated() -> None:
     scenarios = Scenarios(system(nodes=None, topology="switch"), "hockney")
     point = {
         "operation": "alltoall", "algorithm": "linear", "mapping": "node", "nodes": None, "ppn": None, "mpi": "",
-        "bytes": 8, "root": None, "segment_bytes": None, "radix": None,
+        "bytes": 8, "root": None, "segment_bytes": None, "radix": None, "variant": "", "source": "",
     }  # fmt: skip
     many = int(MOST_STEPS**0.5) + 1
-    assert scenarios.of(point | {"ranks": 64}) is not None
+    assert scenarios.of_points(pd.DataFrame([point | {"ranks": 64}]))[0] is not None
     assert scenarios.missing == {}
-    assert scenarios.of(point | {"ranks": many}) is None
+    assert scenarios.of_points(pd.DataFrame([point | {"ranks": many}]))[0] is None
     assert f"more than {MOST_STEPS} steps" in scenarios.missing["linear"]

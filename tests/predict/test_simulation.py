@@ -9,7 +9,8 @@ import pytest
 from hockney._core import Algorithm
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import simulation
-from hockney.predict.simulation import LoggopsParameters, Shared, simulate, trace
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.simulation import Shared, simulate, trace
 from hockney.schedule.catalogue import algorithms, ask
 
 P = LoggopsParameters(

@@ -92,7 +92,7 @@ def test_oversubscribed(curve: Make) -> None:
 
 def test_disturbed_share(curve: Make) -> None:
     made = curve([(1, 1e-6, 0.95e-6, 1.05e-6), (2, 1e-6, 0.95e-6, 1.05e-6)])
-    assert "to be sure: 10 % of the samples were disturbed" in told([points(made, samples=100, disturbed=10)])
+    assert "disturbed (more than 5 % of the samples)" in told([points(made, samples=100, disturbed=10)])
     assert told([points(made, samples=100, disturbed=5)]) == ""
 
 

@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 from hockney.errors import RequestError
 from hockney.models.scaling.study import ScalingStudy, study
 from hockney.models.scaling.times import Times
-from hockney.report.scaling import laws_of, scaling, write
+from hockney.report.page import Contribution, Section
+from hockney.report.scaling import add_laws, scaling, write
 
 
 def made() -> ScalingStudy:
@@ -79,12 +80,12 @@ def test_laws_are_tried_on_three_numbers_of_processes() -> None:
     # Amdahl's law with a tenth that is serial; the little noise leaves an interval.
     time_s = (0.1 + 0.9 / counts) * (1 + 0.001 * np.array([1, -1, 1, -1, 1]))
     curves = {"long": study(Times(counts, time_s)), "short": study(Times(counts[:2], time_s[:2]))}
-    made = laws_of(curves, "app-x")
-    assert [drawing.name for drawing in made.figures] == ["app-x-law-1"]
-    (table,) = made.tables
+    page, made = Section("app-x", "X", ""), Contribution()
+    add_laws(curves, page, made)
+    assert [drawing.name for drawing in page.figures] == ["app-x-strong", "app-x-law-1"]
+    (table,) = page.tables
     assert {row[0] for row in table.rows} == {"long"}
-    assert made.note == "No law of scaling is tried on fewer than 3 numbers of ranks: short."
+    assert page.note == " No law of scaling is tried on fewer than 3 numbers of ranks: short."
     (finding,) = made.findings
     assert finding.anchor == table.id
     assert finding.text.startswith("long: by amdahl, serial fraction 0.1")
-    assert laws_of({}, "app-x").note == ""

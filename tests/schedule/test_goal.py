@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hockney import _core
 from hockney._core import Kind
 from hockney.errors import RequestError
-from hockney.predict.simulation import LoggopsParameters, simulate, simulate_graph
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.simulation import simulate, simulate_graph
 from hockney.schedule.catalogue import ScheduleRequest, ask
 from hockney.schedule.formats import formats
 from hockney.schedule.goal import Graph, read_goal

@@ -83,59 +83,58 @@ def problem(algorithm: Algorithm) -> Problem:
     return Problem(ranks=RANKS, bytes=size_B, segment_B=5 if algorithm.is_segmented else 0)
 
 
-def draw(draft: Draft, dice: random.Random, fits: Callable[[DraftStep], bool]) -> tuple[int, int] | None:
-    places = [(r, i) for r in range(len(draft)) for i, step in enumerate(draft[r]) if fits(step)]
-    return dice.choice(places) if places else None
-
-
 def is_message(step: DraftStep) -> bool:
     return step.kind in (Kind.send, Kind.receive)
 
 
-def wrong_peer(draft: Draft, dice: random.Random) -> bool:
-    place = draw(draft, dice, is_message)
-    if place is None:
-        return False
-    rank, index = place
+def of_a_step(
+    fits: Callable[[DraftStep], bool], change: Callable[[Draft, random.Random, int, int], None]
+) -> Mutation:
+    """`change(draft, dice, rank, index)` one of the steps that fit."""
+
+    def mutate(draft: Draft, dice: random.Random) -> bool:
+        places = [(r, i) for r in range(len(draft)) for i, step in enumerate(draft[r]) if fits(step)]
+        if places:
+            change(draft, dice, *dice.choice(places))
+        return bool(places)
+
+    return mutate
+
+
+def wrong_peer(draft: Draft, dice: random.Random, rank: int, index: int) -> None:
     step = draft[rank][index]
     step.peer = dice.choice([peer for peer in range(RANKS) if peer not in (rank, step.peer)])
-    return True
 
 
-def wrong_tag(draft: Draft, dice: random.Random) -> bool:
-    place = draw(draft, dice, is_message)
-    if place is None:
-        return False
-    draft[place[0]][place[1]].tag += 1
-    return True
+def wrong_tag(draft: Draft, _dice: random.Random, rank: int, index: int) -> None:
+    draft[rank][index].tag += 1
 
 
-def wrong_block(draft: Draft, dice: random.Random) -> bool:
+def wrong_block(draft: Draft, dice: random.Random, rank: int, index: int) -> None:
     """One element on: the message or the sum takes data from beside where it should."""
-    place = draw(draft, dice, lambda step: step.source.length_B > 0)
-    if place is None:
-        return False
-    draft[place[0]][place[1]].source.offset_B += dice.choice([-1, 1])
-    return True
+    draft[rank][index].source.offset_B += dice.choice([-1, 1])
 
 
-def wrong_target(draft: Draft, dice: random.Random) -> bool:
-    place = draw(draft, dice, lambda step: step.target.length_B > 0)
-    if place is None:
-        return False
-    draft[place[0]][place[1]].target.offset_B += dice.choice([-1, 1])
-    return True
+def wrong_target(draft: Draft, dice: random.Random, rank: int, index: int) -> None:
+    draft[rank][index].target.offset_B += dice.choice([-1, 1])
 
 
-def shorter(draft: Draft, dice: random.Random) -> bool:
+def shorter(draft: Draft, _dice: random.Random, rank: int, index: int) -> None:
     """The last byte is left out, consistently in a copy or a sum, on one side of a message."""
-    place = draw(draft, dice, lambda step: max(step.source.length_B, step.target.length_B) > 1)
-    if place is None:
-        return False
-    step = draft[place[0]][place[1]]
+    step = draft[rank][index]
     for region in (step.source, step.target):
         region.length_B = max(0, region.length_B - 1)
-    return True
+
+
+def message_left_out(draft: Draft, _dice: random.Random, rank: int, index: int) -> None:
+    steps = draft[rank]
+    del steps[index]
+    for step in steps:
+        step.after = [before - (before > index) for before in step.after if before != index]
+
+
+def added_twice(draft: Draft, _dice: random.Random, rank: int, index: int) -> None:
+    draft[rank].append(replace(draft[rank][index], after=list(range(len(draft[rank])))))
 
 
 def missing_dependency(draft: Draft, dice: random.Random) -> bool:
@@ -175,43 +174,22 @@ def _reaches(draft: Draft, rank: int, start: int, goal: int) -> bool:
     return False
 
 
-def message_left_out(draft: Draft, dice: random.Random) -> bool:
-    place = draw(draft, dice, is_message)
-    if place is None:
-        return False
-    rank, index = place
-    steps = draft[rank]
-    del steps[index]
-    for step in steps:
-        step.after = [before - (before > index) for before in step.after if before != index]
-    return True
-
-
-def added_twice(draft: Draft, dice: random.Random) -> bool:
-    place = draw(draft, dice, lambda step: step.kind == Kind.reduce)
-    if place is None:
-        return False
-    rank, index = place
-    draft[rank].append(replace(draft[rank][index], after=list(range(len(draft[rank])))))
-    return True
-
-
-MUTATIONS: list[Mutation] = [
-    wrong_peer,
-    wrong_tag,
-    wrong_block,
-    wrong_target,
-    shorter,
-    missing_dependency,
-    message_left_out,
-    added_twice,
-]
+MUTATIONS: dict[str, Mutation] = {
+    "peer": of_a_step(is_message, wrong_peer),
+    "tag": of_a_step(is_message, wrong_tag),
+    "block": of_a_step(lambda step: step.source.length_B > 0, wrong_block),
+    "target": of_a_step(lambda step: step.target.length_B > 0, wrong_target),
+    "shorter": of_a_step(lambda step: max(step.source.length_B, step.target.length_B) > 1, shorter),
+    "dependency": missing_dependency,
+    "left out": of_a_step(is_message, message_left_out),
+    "twice": of_a_step(lambda step: step.kind == Kind.reduce, added_twice),
+}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=NAMES)
 def test_every_mutation_is_caught(algorithm: Algorithm) -> None:
     asked, dice, tried = problem(algorithm), random.Random(7), 0
-    for mutate in MUTATIONS:
+    for name, mutate in MUTATIONS.items():
         for _ in range(TRIALS):
             schedule = _core.generate(algorithm.collective, algorithm.name, asked)
             draft = drafted(schedule)
@@ -219,7 +197,7 @@ def test_every_mutation_is_caught(algorithm: Algorithm) -> None:
                 break
             tried += 1
             scratch_B = [mine.scratch_B for mine in schedule]
-            assert complaints(algorithm.collective, asked, draft, scratch_B), f"{mutate.__name__} went unnoticed"
+            assert complaints(algorithm.collective, asked, draft, scratch_B), f"{name} went unnoticed"
     assert tried >= 2 * TRIALS
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from hockney.predict.simulation import LoggopsParameters, SimulationResult, simulate
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.simulation import SimulationResult, simulate
 from hockney.schedule.catalogue import ask
 
 EXACT = 1e-12

@@ -9,8 +9,8 @@ import pytest
 
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem, RecordedTrace
-from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS
-from hockney.predict.simulation import LoggopsParameters, Shared, simulate
+from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS, LoggopsParameters
+from hockney.predict.simulation import Shared, simulate
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, LINK_S_PER_B = 5.0, 0.25

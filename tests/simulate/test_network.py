@@ -9,8 +9,8 @@ import pytest
 
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
-from hockney.predict.costs import NOTHING, TERMS, per_byte, protocols
-from hockney.predict.simulation import LoggopsParameters, Shared, simulate
+from hockney.predict.costs import NOTHING, TERMS, LoggopsParameters, per_byte, protocols
+from hockney.predict.simulation import Shared, simulate
 from hockney.schedule.catalogue import ask
 
 LATENCY_S, OVERHEAD_S, RECEIVE_S = 5.0, 1.0, 0.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hockney.predict.simulation import LoggopsParameters, SimulationResult, simulate
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.simulation import SimulationResult, simulate
 from hockney.schedule.catalogue import ask
 
 PLAIN = LoggopsParameters(5.0, 1.0, 0.0, 0.0, receive_overhead_s=1.0)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from hockney import _core
 from hockney._core import Kind, Problem
-from hockney.predict.simulation import LoggopsParameters, simulate
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.simulation import simulate
 from hockney.schedule.catalogue import algorithms, ask
 
 ALGORITHMS = algorithms()

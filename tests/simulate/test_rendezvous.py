@@ -9,8 +9,8 @@ import pytest
 
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
-from hockney.predict.costs import HELD, NOTHING, TERMS, Curve, per_byte, protocols
-from hockney.predict.simulation import LoggopsParameters, simulate
+from hockney.predict.costs import HELD, NOTHING, TERMS, Curve, LoggopsParameters, per_byte, protocols
+from hockney.predict.simulation import simulate
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, OVERHEAD_S, RECEIVE_S, PER_B = 5.0, 1.0, 0.5, 0.01

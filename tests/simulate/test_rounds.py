@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.factories import loggp
 
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
-from hockney.predict.costs import TERMS, loggp
+from hockney.predict.costs import TERMS
 from hockney.schedule.catalogue import algorithms
 
 RANKS = 32

@@ -9,7 +9,8 @@ import pytest
 
 from hockney import _core
 from hockney._core import Kind, Problem, Step
-from hockney.predict.simulation import LoggopsParameters, simulate
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.simulation import simulate
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
 ALGORITHMS = [

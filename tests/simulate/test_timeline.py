@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.factories import loggp
 
 from hockney import _core
 from hockney._core import Problem, Timeline
-from hockney.predict.costs import loggp
 
 LATENCY_S, OVERHEAD_S, GAP_S, PER_B_S = 5.0, 1.0, 3.0, 0.01
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.factories import loggp
 
 from hockney import _core
 from hockney._core import Network, Problem, RecordedTrace
-from hockney.predict.costs import TERMS, loggp
-from hockney.predict.simulation import LoggopsParameters, simulate
+from hockney.predict.costs import TERMS, LoggopsParameters, per_byte
+from hockney.predict.simulation import simulate
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
 NO_LEVELS = np.zeros((0, 0), np.int32)
@@ -111,7 +112,9 @@ def test_costs_must_fit_the_tape() -> None:
 )
 def test_a_replay_passes_shared_links_as_the_simulation(asked: ScheduleRequest) -> None:
     phase = (asked.algorithm.collective, asked.algorithm.name, asked.problem)
-    costs = loggp(latency_s=5.0, overhead_s=1.0, gap_s=0.0, gap_s_per_B=0.0, node_gap_s_per_B=0.5)
+    given = LoggopsParameters(5.0, 1.0, 0.0, 0.0).at([0])
+    given.messages[0][TERMS.index("node_link")] = per_byte(0.5)
+    costs = given.curves()
     network = Network(node_of_rank=[rank % 2 for rank in range(asked.problem.ranks)])
     trace = RecordedTrace([phase], costs, levels=NO_LEVELS, network=network)
     rows = []

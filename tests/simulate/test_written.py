@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hockney import _core
 from hockney._core import Kind, Network, Problem, Schedule
-from hockney.predict.costs import Costs, loggp_costs
+from hockney.predict.costs import Costs, LoggopsParameters
 
 L, O, G = 5e-6, 1e-6, 1e-9  # noqa: E741 - the model's letters
 PS = 1e-12
@@ -33,7 +33,7 @@ def write(ranks: int, *steps: tuple[int, int, Kind, int, int]) -> Schedule:
 
 def finish(*phases: tuple[str, str, Problem] | Schedule) -> NDArray[np.float64]:
     """Seconds by phase and rank; work takes 1 ps for each of its length."""
-    made = loggp_costs(latency_s=L, overhead_s=O, gap_s=O, gap_s_per_B=G)
+    made = LoggopsParameters(L, O, O, G).at([0])
     costs = Costs(made.messages, made.copy, ([0.0, 1.0], [0.0, PS]))
     ranks = len(phases[0]) if isinstance(phases[0], Schedule) else phases[0][2].ranks
     found = _core.simulate(

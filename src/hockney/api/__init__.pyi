@@ -81,6 +81,7 @@ from .predictions import predict_fft as predict_fft
 from .predictions import predict_messages as predict_messages
 from .predictions import predict_profile as predict_profile
 from .profiled import Profile as Profile
+from .profiled import ProfiledCall as ProfiledCall
 from .profiled import profile_program as profile_program
 from .scaling import LawFit as LawFit
 from .scaling import MeasuredPoint as MeasuredPoint

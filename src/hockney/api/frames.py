@@ -154,7 +154,7 @@ def _of_application(asking: _Asking) -> Rows:
     models = app.predict.of_a_machine()
     cases = asking.models(*models.values())
     answer = app.answer("predict", dict(zip(models, cases, strict=True)), silent)
-    return answer.rows(), answer.limits()
+    return [{**row} for row in answer.rows()], answer.limits()
 
 
 def _of_fft(asking: _Asking) -> Rows:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -17,15 +17,15 @@ from hockney.machine.build import build
 from hockney.machine.file import is_machine_file, load
 from hockney.machine.system import find_system
 from hockney.options.identify import IdentifyOptions
-from hockney.predict.estimators.base import Progress, silent
+from hockney.predict.estimators.base import Progress, known_defaults, silent
 from hockney.predict.identified import IdentifiedCell as IdentifiedCell
 from hockney.predict.identified import IdentifiedOperation as IdentifiedOperation
 from hockney.predict.identified import IdentifyAnswer as IdentifyAnswer
 from hockney.predict.identified import answers, of_version
-from hockney.predict.identify.told import SETTING, TIMES, VERSION, WATCHING, WAYS, known_defaults
+from hockney.predict.identify.told import SETTING, TIMES, VERSION, WATCHING, WAYS
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.points import DEFAULT
-from hockney.predict.watched import watch
+from hockney.predict.watched import Watched, watch
 from hockney.records import defaults, table
 from hockney.records.defaults import Defaults
 from hockney.records.folder import Campaign
@@ -148,30 +148,10 @@ def _costs(options: IdentifyOptions, source: Path, frame: pd.DataFrame) -> Machi
         return None
 
 
-@dataclass(frozen=True)
-class _WatchedLaunch:
-    """What a launch is asked for."""
-
-    launching: Launching
-    operations: Sequence[str]
-    ranks: Sequence[int]
-    sizes_B: Sequence[int]
-    mpi: str = ""
-    known: Defaults | None = None
-
-
 def _watched(options: IdentifyOptions, progress: Progress) -> IdentifyAnswer:
     campaign = None if options.source is None else _campaign(options.source)
     launch = _alone(options) if campaign is None else _as_campaign(campaign, options)
-    done = watch(
-        launch.launching,
-        launch.operations,
-        launch.ranks,
-        launch.sizes_B,
-        mpi=launch.mpi,
-        known=launch.known,
-        progress=progress,
-    )
+    done = launch(progress=progress)
     if campaign is not None:
         with campaign.locked():
             defaults.add(campaign.path, done.time, done.cells)
@@ -187,16 +167,20 @@ def _campaign(path: Path) -> Campaign:
     )
 
 
-def _alone(options: IdentifyOptions) -> _WatchedLaunch:
+def _alone(options: IdentifyOptions) -> Callable[..., Watched]:
     hosts = list(options.hosts)
     ranks = sorted(set(_plural(options.ranks))) or [max(LEAST_RANKS, default_ranks(hosts))]
     launching = Launching(mpi=options.mpi or "auto", ranks=max(ranks), hosts=hosts)
-    return _WatchedLaunch(
-        launching, known_collectives(options.operations) or list(COLLECTIVES), ranks, options.sizes_B or USUAL_B
+    return partial(
+        watch,
+        launching,
+        known_collectives(options.operations) or list(COLLECTIVES),
+        ranks,
+        options.sizes_B or USUAL_B,
     )
 
 
-def _as_campaign(campaign: Campaign, options: IdentifyOptions) -> _WatchedLaunch:
+def _as_campaign(campaign: Campaign, options: IdentifyOptions) -> Callable[..., Watched]:
     """As the campaign's plan launches, and at its own defaults where nothing else is asked for."""
     plan = Plan.stored(campaign.plan(), campaign.path)
     if not options.trust and (reason := doubt(campaign.path, plan, "--watch")):
@@ -220,13 +204,14 @@ def _as_campaign(campaign: Campaign, options: IdentifyOptions) -> _WatchedLaunch
         "hosts": list(options.hosts) or plan.hosts,
     }
     mpis = sorted(set(frame["mpi"]))
-    return _WatchedLaunch(
+    return partial(
+        watch,
         Launching.model_validate(names | changed),
         [name for name in COLLECTIVES if (frame["operation"] == name).any()],
         ranks,
         options.sizes_B or sorted({int(size) for size in frame["bytes"]}),
-        mpis[0] if len(mpis) == 1 else "",
-        known_defaults(frame),
+        mpi=mpis[0] if len(mpis) == 1 else "",
+        known=known_defaults(frame),
     )
 
 

@@ -6,20 +6,23 @@ from dataclasses import dataclass
 
 from hockney import writing
 from hockney.options.profile import ProfileOptions
+from hockney.records.profile import Call
 from hockney.records.profile import Profile as Profile
 from hockney.runner.launch_line import understand
 from hockney.runner.preload import run
 from hockney.runner.profiled import watched
 
+ProfiledCall = Call
 WATCHING = {"HOCKNEY_PRELOAD": "profile"}
 
 
 @dataclass(frozen=True)
 class ProfiledRun:
-    """How a program ended, and its profile; None where nothing was seen, or written."""
+    """How a program ended, its profile, and the file that has it; None where nothing was seen, or written."""
 
     exit_code: int
     warnings: list[str]
+    output: str | None
     profile: Profile | None
 
 
@@ -39,4 +42,5 @@ def profile_program(options: ProfileOptions) -> ProfiledRun:
         # The exit code is the program's, which has run.
         outcome.said.append(error.message)
         profile = None
-    return ProfiledRun(outcome.code, outcome.said, profile)
+    output = None if profile is None else str(options.output)
+    return ProfiledRun(outcome.code, outcome.said, output, profile)

@@ -248,7 +248,7 @@ class ExportAnswer(DescribedProblem):
 def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> DrawAnswer:
     """Draw a schedule into its file; the style of the picture, by what is given where none is named."""
     # Lists and counts do without matplotlib.
-    from hockney.predict.costs import loggp_costs
+    from hockney.predict.costs import LoggopsParameters
     from hockney.report.drawn import checked_ending
     from hockney.report.schedules import draw, write
 
@@ -258,12 +258,13 @@ def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOp
     if style not in ("tree", "steps", "space-time"):
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
     checked_ending(options.output)
-    write(options.output, draw(request, style, loggp_costs(**parameters) if parameters else None), request)
+    curves = LoggopsParameters(**parameters).at([0]) if parameters else None
+    write(options.output, draw(request, style, curves), request)
     return DrawAnswer(**vars(request.described()), figure=str(options.output), style=style)
 
 
 def _loggp(options: LogGpOptions) -> dict[str, float] | None:
-    """The parameters of `hockney.predict.costs.loggp_costs`, from a machine file or the options; None: neither.
+    """The fields of `LoggopsParameters`, from a machine file or the options; None: neither.
 
     RequestError where only one of latency and time for each byte is given.
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -100,37 +100,36 @@ def simulate(
         raise RequestError(
             "--trace shows neither shared links nor places, noise or graphs", "leave one of them out"
         )
-    around: dict[str, Any] = {"place": place, "shared": shared, "noise_s": noise_s, "seed": options.seed}
     if isinstance(asked, Graph):
-        outcome = simulate_graph(asked, costs, problem.tick_s, **around, critical_path=options.critical_path)
+        run = partial(simulate_graph, asked, costs, problem.tick_s)
     else:
         # A row for each rank needs each rank.
-        by_class = options.by_class and options.per_rank is None
-        outcome = simulate_collective(
-            asked, costs, **around, by_class=by_class, critical_path=options.critical_path
-        )
+        run = partial(simulate_collective, asked, costs, by_class=options.by_class and options.per_rank is None)
+    outcome = run(
+        place=place, shared=shared, noise_s=noise_s, seed=options.seed, critical_path=options.critical_path
+    )
     _write_files(asked, costs, outcome, options)
-    common: dict[str, Any] = {
-        "title": _title(problem, asked, outcome.method),
-        "ranks": ranks,
-        "parameters": parameters,
-        "warnings": warnings,
-        "noise_s": noise_s,
-        "seed": options.seed if noise_s else None,
-        "method": outcome.method,
-        "makespan_s": float(outcome.finish_s.max()),
-        "mean_over_ranks_s": float(outcome.finish_s.mean()),
-        "min_over_ranks_s": float(outcome.finish_s.min()),
-        "messages": outcome.messages,
-        "engine_s": outcome.engine_s,
-        "critical_path": outcome.critical_path,
-        "per_rank": options.per_rank and str(options.per_rank),
-        "trace": options.trace and str(options.trace),
-    }
+    answer = SimulationAnswer(
+        title=_title(problem, asked, outcome.method),
+        ranks=ranks,
+        parameters=parameters,
+        warnings=warnings,
+        noise_s=noise_s,
+        seed=options.seed if noise_s else None,
+        method=outcome.method,
+        makespan_s=float(outcome.finish_s.max()),
+        mean_over_ranks_s=float(outcome.finish_s.mean()),
+        min_over_ranks_s=float(outcome.finish_s.min()),
+        messages=outcome.messages,
+        engine_s=outcome.engine_s,
+        critical_path=outcome.critical_path,
+        per_rank=None if options.per_rank is None else str(options.per_rank),
+        trace=None if options.trace is None else str(options.trace),
+    )
     if isinstance(asked, Graph):
-        return SimulatedGoal(**common, goal=str(problem.goal), tick_s=problem.tick_s)
+        return SimulatedGoal(**vars(answer), goal=str(problem.goal), tick_s=problem.tick_s)
     return SimulatedCollective(
-        **common,
+        **vars(answer),
         collective=problem.collective,
         algorithm=problem.algorithm,
         bytes=asked.problem.bytes,
@@ -183,11 +182,8 @@ def _write_files(
         raise RequestError(f"cannot write a trace as {file.name}", "end the name in .csv, .svg, .png or .html")
 
 
-def _write_table(path: Path, rows: Iterable[Mapping[str, float | str]]) -> None:
+def _write_table(path: Path, rows: Iterable[dict[str, float | str]]) -> None:
+    import pandas as pd  # slow, and few simulations write tables
+
     with writing.replacing_text(path) as file:
-        writer = None
-        for row in rows:
-            if writer is None:
-                writer = csv.DictWriter(file, row.keys(), lineterminator="\n")
-                writer.writeheader()
-            writer.writerow(row)
+        pd.DataFrame(rows).to_csv(file, index=False, lineterminator="\n")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import typer
-from rich.table import Table
 
 from hockney import api
 from hockney.options.profile import ProfileOptions
 from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.say import Column
 from hockney.units import format_bytes, format_time
 
 FEW = 20
@@ -29,52 +29,37 @@ def profile(options: ProfileOptions, json: JsonOption = False) -> None:
     the exit code of the launch line.
     """
     answer = api.profile_program(options)
-    profiled = answer.profile
     for text in answer.warnings:
         say.warn(text)
     if json:
-        written = str(options.output) if profiled else None
-        shown = profiled.model_dump(exclude={"schema_version"}) if profiled else None
-        say.json(
-            {"exit_code": answer.exit_code, "warnings": answer.warnings, "output": written, "profile": shown}
-        )
-    elif profiled is not None:
-        _show(profiled)
-        say.line(f"written to {options.output}")
+        say.json(answer)
+    elif answer.profile is not None:
+        _show(answer.profile)
+        say.line(f"written to {answer.output}")
     raise typer.Exit(answer.exit_code)
 
 
 def _show(profiled: api.Profile) -> None:
+    def place(call: api.ProfiledCall) -> str:
+        on = profiled.communicators[call.communicator]
+        return f"{on.name or '(no name)'}, {on.ranks}" if on.ranks else "–"
+
+    columns = (
+        Column("operation", "operation"),
+        Column("communicator", place),
+        Column("call site", lambda call: call.site or "–"),
+        Column("calls", "calls", is_number=True),
+        Column("bytes", "bytes", format_bytes, is_number=True),
+        Column("time", lambda call: format_time(call.time_s / max(1, profiled.ranks)), is_number=True),
+        Column("waiting", _waiting, is_number=True),
+        Column("most", "most_rank_time_s", format_time, is_number=True),
+        Column("late", lambda call: f"rank {call.late.rank} ({call.late.share:.0%})" if call.late else "–"),
+    )
     title = f"{profiled.ranks} ranks, {format_time(profiled.elapsed_s)}; times of a rank on average"
-    shown = Table(title=title, box=None)
-    for heading in (
-        "operation",
-        "communicator",
-        "call site",
-        "calls",
-        "bytes",
-        "time",
-        "waiting",
-        "most",
-        "late",
-    ):
-        left = heading in ("operation", "communicator", "call site")
-        shown.add_column(heading, justify="left" if left else "right")
-    for call in profiled.calls[:FEW]:
-        place = profiled.communicators[call.communicator]
-        on = f"{place.name or '(no name)'}, {place.ranks}" if place.ranks else "–"
-        waiting = "–" if call.waiting_s is None or not call.time_s else f"{call.waiting_s / call.time_s:.0%}"
-        shown.add_row(
-            call.operation,
-            on,
-            call.site or "–",
-            str(call.calls),
-            format_bytes(call.bytes),
-            format_time(call.time_s / max(1, profiled.ranks)),
-            waiting,
-            format_time(call.most_rank_time_s),
-            f"rank {call.late.rank} ({call.late.share:.0%})" if call.late else "–",
-        )
-    say.table(shown)
+    say.rows(title, profiled.calls[:FEW], columns)
     if len(profiled.calls) > FEW:
         say.line(f"and {len(profiled.calls) - FEW} more, in the file")
+
+
+def _waiting(call: api.ProfiledCall) -> str:
+    return "–" if call.waiting_s is None or not call.time_s else f"{call.waiting_s / call.time_s:.0%}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rich.table import Table
-
 from hockney import api
 from hockney.options.simulate import (
     LoggopsOptions,
@@ -48,22 +46,22 @@ def simulate(
     for warning in answer.warnings:
         say.warn(warning)
     say.line(answer.title)
-    times = Table(show_header=False, box=None)
-    times.add_column()
-    times.add_column(justify="right")
-    times.add_row("last rank done", format_time(answer.makespan_s))
-    times.add_row("mean over ranks", format_time(answer.mean_over_ranks_s))
-    times.add_row("first rank done", format_time(answer.min_over_ranks_s))
-    times.add_row("messages", f"{answer.messages:,}")
-    times.add_row("simulated in", format_time(answer.engine_s))
-    say.table(times)
+    times = {
+        "last rank done": format_time(answer.makespan_s),
+        "mean over ranks": format_time(answer.mean_over_ranks_s),
+        "first rank done": format_time(answer.min_over_ranks_s),
+        "messages": f"{answer.messages:,}",
+        "simulated in": format_time(answer.engine_s),
+    }
+    columns = Column("simulation", lambda item: item[0]), Column("", lambda item: item[1], is_number=True)
+    say.rows("", times.items(), columns)
     if answer.critical_path is not None:
         parts = [part for part in answer.critical_path.terms_s.items() if part[1]]
-        columns = (
+        of_path = (
             Column("critical path", lambda part: part[0].replace("_", " ")),
             Column("time", lambda part: format_time(part[1])),
             Column("share", lambda part: f"{part[1] / answer.makespan_s:.1%}"),
         )
-        say.rows("", parts, columns)
+        say.rows("", parts, of_path)
     for file in filter(None, (answer.per_rank, answer.trace)):
         say.line(f"wrote {file}")

@@ -9,16 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.machine.file import Entry
-from hockney.machine.marks import (
-    DISTURBED_SHARE,
-    UNCERTAIN,
-    MeasuredTime,
-    call,
-    marked,
-    marks_of,
-    of_collectives,
-    of_runs,
-)
+from hockney.machine.marks import call, marked, marks_of, of_collectives
 from hockney.machine.select import titles
 from hockney.records.columns import CONTRADICTION, POINT, SERIES, VISITED
 from hockney.records.contents import Contents
@@ -38,7 +29,7 @@ LEVEL_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, above which a reader is warned."""
 
 
-_series, _visited, _point = attrgetter(*SERIES), attrgetter(*VISITED), attrgetter(*POINT)
+_series, _visited = attrgetter(*SERIES), attrgetter(*VISITED)
 
 
 def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
@@ -51,7 +42,6 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
     imported = [record for record in contents.records if record.source != "hockney"]
     checks = (
         _unverified(quiet),
-        _disturbed(entries),
         _counted(visits),
         _wide(entries),
         _levels(contents),
@@ -59,9 +49,9 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         _drift(visits),
         _spread(quiet),
         _bare(entries),
-        *_of_others(contents),
+        _out_of_line([record for record, _ in of_collectives(contents)]),
         _without_interval([record.low is None for record in imported if record.operation in COLLECTIVES]),
-        _contradictory(imported),
+        _contradictory(_rows(imported), "value"),
         *([] if contents.records or contents.frame.empty else _of_table(contents.frame)),
         marked(marks_of(entries, contents)),
     )
@@ -95,18 +85,6 @@ def _unverified(records: Sequence[Record]) -> str:
             f"Take on trust what arrived: payload not verified at {len(unknown)} of {len(records)} measurements."
         )
     return ""
-
-
-def _disturbed(entries: Sequence[Entry]) -> str:
-    points = [p for entry in entries for p in entry.measurements.points if p.samples and p.disturbed is not None]
-    samples = sum(point.samples or 0 for point in points)
-    disturbed = sum(point.disturbed or 0 for point in points)
-    if not samples or disturbed / samples <= DISTURBED_SHARE:
-        return ""
-    return (
-        f"Measure on a quiet machine to be sure: {percent(disturbed / samples)} of the samples were disturbed "
-        "(preemption, cold caches after it, a busy neighbour) and set aside. Medians stand without them."
-    )
 
 
 def _counted(visits: Sequence[Record]) -> str:
@@ -208,14 +186,6 @@ def _drift(visits: Sequence[Record]) -> str:
     )
 
 
-def _of_others(contents: Contents) -> list[str]:
-    """What `_disturbed` and `_wide` say of messages, of everything else; and times out of line."""
-    collectives = list(of_collectives(contents))
-    others = [time for _, time in collectives] + list(of_runs(contents))
-    records = [record for record, _ in collectives]
-    return list(filter(None, [_set_aside(others), _uncertain(others), _out_of_line(records)]))
-
-
 def _without_interval(lacking: Sequence[bool]) -> str:
     """What `_bare` says of messages, of other programs' collectives: whether each lacks its interval."""
     bare = sum(lacking)
@@ -231,64 +201,30 @@ def _of_table(frame: pd.DataFrame) -> list[str]:
         return []
     others = rows[rows["source"] != "hockney"] if "source" in rows else rows
     lacking = others["low_s"].isna() if "low_s" in others else pd.Series(True, index=others.index)
-    return [_without_interval(lacking.tolist()), _contradictory_rows(rows)]
+    return [_without_interval(lacking.tolist()), _contradictory(rows, "time_s")]
 
 
-def _contradictory_rows(rows: pd.DataFrame) -> str:
-    """What `_contradictory` says of records; the worst point is named."""
-    held = [name for name in POINT if name in rows]
-    times = rows.groupby(held, dropna=False, sort=False)["time_s"].agg(["min", "max", "size"])
-    times = times[(times["size"] > 1) & (times["min"] > 0)]
-    ratio = times["max"] / times["min"]
-    wild = ratio[ratio > CONTRADICTION]
-    if wild.empty:
+def _rows(records: Iterable[Record]) -> pd.DataFrame:
+    return pd.DataFrame([{name: getattr(record, name) for name in (*POINT, "value")} for record in records])
+
+
+def _contradictory(rows: pd.DataFrame, column: str) -> str:
+    """Repetitions of one point in another program's results that are far apart; the worst point is named."""
+    if rows.empty:
         return ""
-    points = wild.index.to_frame(index=False)
-    worst = points.iloc[int(wild.to_numpy().argmax())].to_dict()
+    times = rows.groupby([name for name in POINT if name in rows], dropna=False, sort=False)[column]
+    extremes = times.agg(["min", "max"])
+    ratio = extremes["max"] / extremes["min"].where(extremes["min"] > 0)
+    wild = int((ratio > CONTRADICTION).sum())
+    if not wild:
+        return ""
+    worst = ratio.index.to_frame(index=False).iloc[int(ratio.argmax())].to_dict()
     where = ", ".join(str(worst[name]) for name in ("operation", "algorithm", "mapping") if worst.get(name))
+    ranks = "" if pd.isna(worst.get("ranks")) else f" on {int(worst['ranks'])} ranks"
     return (
-        f"Look at these results again: repetitions of {len(wild)} of {len(ratio)} points of collectives differ "
-        f"by more than a factor of {CONTRADICTION:g}, at worst by {wild.max():.3g} ({where} of "
-        f"{format_bytes(worst['bytes'])} on {worst['ranks']} ranks); half of "
-        f"them are on {points['ranks'].median():.0f} ranks or more. Their median is taken."
-    )
-
-
-def _contradictory(records: Sequence[Record]) -> str:
-    """Repetitions of one point in another program's results that are far apart."""
-    values: dict[object, list[float]] = {}
-    for record in records:
-        values.setdefault(_point(record), []).append(record.value)
-    ratios = {point: max(times) / min(times) for point, times in values.items() if min(times) > 0}
-    contradictory = [point for point, ratio in ratios.items() if ratio > CONTRADICTION]
-    if not contradictory:
-        return ""
-    return (
-        f"Look at these results again: repetitions of {len(contradictory)} of {len(values)} points differ by "
-        f"more than a factor of {CONTRADICTION:g}, at worst by {max(ratios.values()):.3g}; their median is taken."
-    )
-
-
-def _set_aside(others: Sequence[MeasuredTime]) -> str:
-    samples, disturbed = sum(other.samples for other in others), sum(other.disturbed for other in others)
-    if not samples or disturbed / samples <= DISTURBED_SHARE:
-        return ""
-    worst = max(others, key=lambda other: other.disturbed / max(other.samples, 1))
-    return (
-        f"Measure on a quiet machine to be sure: {percent(disturbed / samples)} of the samples of collectives, "
-        f"effects and applications were disturbed and set aside, most of them at {worst.where}."
-    )
-
-
-def _uncertain(others: Sequence[MeasuredTime]) -> str:
-    wide = [other for other in others if other.half_width > UNCERTAIN]
-    if not wide:
-        return ""
-    worst = max(wide, key=lambda other: other.half_width)
-    return (
-        f"Measure longer, or on a quiet machine: {len(wide)} of {len(others)} times of collectives, effects and "
-        f"applications are uncertain by more than {percent(UNCERTAIN)}; most: {half(worst.half_width)} at "
-        f"{worst.where}."
+        f"Look at these results again: repetitions of {wild} of {len(ratio)} points differ by more than a factor "
+        f"of {CONTRADICTION:g}, at worst by {ratio.max():.3g} ({where} of {format_bytes(int(worst['bytes']))}"
+        f"{ranks}); their median is taken."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -25,6 +26,32 @@ class Parameter(BaseModel):
     low: float | None = None
     high: float | None = None
     unit: str
+
+    def bounds(self, form: str = ".3g", about: str = "95 %: ", none: str = "") -> str:
+        """Its interval in parentheses after a blank; `none` without one."""
+        if self.low is None or self.high is None:
+            return none
+        return f" ({about}{self.low:{form}} to {self.high:{form}})"
+
+    @property
+    def inverse(self) -> Parameter:
+        """One over it; without an interval where that would have no end."""
+        low, high = (1 / end if end else None for end in (self.high, self.low))
+        return Parameter(value=1 / self.value, low=low, high=high, unit=f"1/{self.unit}")
+
+    def scaled(self, factor: float, unit: str) -> Parameter:
+        """It times a number that is exact."""
+        low, high = (None if end is None else factor * end for end in (self.low, self.high))
+        return Parameter(value=factor * self.value, low=low, high=high, unit=unit)
+
+    def times(self, other: Parameter, unit: str = "1") -> Parameter:
+        """The product; both intervals are taken as independent, on logarithmic scales. None without both."""
+        value, both = self.value * other.value, (self, other)
+        if any(one.low is None or one.high is None or min(one.low, one.value) <= 0 for one in both):
+            return Parameter(value=value, unit=unit)
+        below = math.hypot(*(math.log(one.value / (one.low or 1.0)) for one in both))
+        above = math.hypot(*(math.log((one.high or 1.0) / one.value) for one in both))
+        return Parameter(value=value, low=value * math.exp(-below), high=value * math.exp(above), unit=unit)
 
 
 class Regime(BaseModel):

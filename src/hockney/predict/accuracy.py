@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hockney.models._evaluate import RelativeErrors, quantiles
 from hockney.predict.estimators.base import Array, Prediction
-from hockney.predict.points import CHOICE, DEFAULT, POINT, positions
+from hockney.predict.points import CHOICE, DEFAULT, POINT, keys
 
 INSTANCE = tuple(name for name in POINT if name not in CHOICE)
 """What is given when an algorithm has to be chosen."""
@@ -114,12 +114,17 @@ def summary(regrets: Array) -> Regret:
     )
 
 
-def _instances(points: pd.DataFrame, usable: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """Positions of the usable points of each instance that has two algorithms to choose from."""
-    algorithm = points["algorithm"].to_numpy(dtype=object)
-    usable = usable & (algorithm != DEFAULT)
-    instances = (index[usable[index]] for index in positions(points, INSTANCE).values())
-    return [index for index in instances if len(set(algorithm[index])) > 1]
+def _by_instance(points: pd.DataFrame, column: str, how: Literal["min", "nunique"]) -> Array:
+    """A column of named algorithms, aggregated over the instance of each point; NaN without any, shape (n,)."""
+    named = points[column].where(points["algorithm"] != DEFAULT)
+    instance = [points[name] for name in INSTANCE]
+    whole = named.groupby(instance, dropna=False, sort=False).transform(how)
+    return np.asarray(whole, dtype=np.float64)
+
+
+def _is_contested(points: pd.DataFrame) -> NDArray[np.bool_]:
+    """Whether the instance of each point has two algorithms to choose from, shape (n,)."""
+    return np.asarray(_by_instance(points, "algorithm", "nunique") > 1)
 
 
 def regret(points: pd.DataFrame, prediction: Prediction) -> ModelRegret:
@@ -129,33 +134,19 @@ def regret(points: pd.DataFrame, prediction: Prediction) -> ModelRegret:
     measured and predicted. The library's `default` is no candidate. `against_all` compares with the fastest
     measured one even where the model could not predict that.
     """
-    measured = points["time_s"].to_numpy(np.float64)
-    algorithm = points["algorithm"].to_numpy(dtype=object)
-    predicted = np.isfinite(prediction.time_s)
-    fastest = _fastest(points)
-    regrets, against_all = [], []
-    chosen: dict[str, int] = {}
-    for index in _instances(points, predicted):
-        choice = index[np.argmin(prediction.time_s[index])]
-        regrets.append(measured[choice] / measured[index].min() - 1)
-        against_all.append(measured[choice] / fastest[choice] - 1)
-        chosen[str(algorithm[choice])] = chosen.get(str(algorithm[choice]), 0) + 1
+    known = points.assign(predicted_s=prediction.time_s, best_s=_by_instance(points, "time_s", "min"))
+    known = known[np.isfinite(prediction.time_s) & (points["algorithm"] != DEFAULT)]
+    known = known[_is_contested(known)].reset_index(drop=True)
+    instance = known.groupby(list(INSTANCE), dropna=False, sort=False)
+    choice = known.loc[instance["predicted_s"].idxmin()]
+    least_s = instance["time_s"].transform("min")[choice.index]
+    regrets, against_all = (choice["time_s"] / best_s - 1 for best_s in (least_s, choice["best_s"]))
+    chosen = choice["algorithm"].astype(str).value_counts()
     return ModelRegret(
-        **vars(summary(np.array(regrets))),
-        chosen=dict(sorted(chosen.items())),
-        against_all=summary(np.array(against_all)),
+        **vars(summary(regrets.to_numpy(np.float64))),
+        chosen={str(name): int(count) for name, count in sorted(chosen.items())},
+        against_all=summary(against_all.to_numpy(np.float64)),
     )
-
-
-def _fastest(points: pd.DataFrame) -> Array:
-    """The smallest measured time in the instance of each point, NaN where there is only the default."""
-    measured = points["time_s"].to_numpy(np.float64)
-    candidate = points["algorithm"].to_numpy(dtype=object) != DEFAULT
-    fastest = np.full(len(points), np.nan)
-    for index in positions(points, INSTANCE).values():
-        if candidate[index].any():
-            fastest[index] = measured[index[candidate[index]]].min()
-    return fastest
 
 
 def references(train: pd.DataFrame, test: pd.DataFrame) -> RegretReferences:
@@ -165,41 +156,22 @@ def references(train: pd.DataFrame, test: pd.DataFrame) -> RegretReferences:
     algorithm. `best_in_training`: always the one algorithm (with its segment and radix) that has the smallest
     geometric mean of T/T(best) in training, among those measured in most instances there.
     """
-    measured = test["time_s"].to_numpy(np.float64)
-    default = test["algorithm"].to_numpy(dtype=object) == DEFAULT
-    fastest = _fastest(test)
-    contested = np.zeros(len(test), dtype=np.bool_)
-    names = positions(test, INSTANCE)
-    several = {tuple(index) for index in _instances(test, np.ones(len(test), dtype=np.bool_))}
-    for index in names.values():
-        contested[index] = tuple(index[~default[index]]) in several
-    at_default = default & contested
+    regrets = test["time_s"].to_numpy(np.float64) / _by_instance(test, "time_s", "min") - 1
+    contested, default = _is_contested(test), (test["algorithm"] == DEFAULT).to_numpy()
     best = _best_choice(train)
-    always = contested & np.array([choice == best for choice in _choices(test)], dtype=np.bool_)
-    of_best = summary(measured[always] / fastest[always] - 1)
+    always = contested & np.array([choice == best for choice in keys(test, CHOICE)], dtype=np.bool_)
     return RegretReferences(
-        default=summary(measured[at_default] / fastest[at_default] - 1),
-        best_in_training=ChoiceRegret(**vars(of_best), algorithm=best[0] if best else None),
+        default=summary(regrets[default & contested]),
+        best_in_training=ChoiceRegret(**vars(summary(regrets[always])), algorithm=best[0] if best else None),
     )
-
-
-def _choices(points: pd.DataFrame) -> list[tuple[Any, ...]]:
-    columns = points[list(CHOICE)]
-    return list(columns.astype(object).where(columns.notna(), None).itertuples(index=False, name=None))
 
 
 def _best_choice(train: pd.DataFrame) -> tuple[Any, ...] | None:
-    measured = train["time_s"].to_numpy(np.float64)
-    fastest = _fastest(train)
-    choices = _choices(train)
-    ratios: dict[tuple[Any, ...], list[float]] = {}
-    for index in _instances(train, np.ones(len(train), dtype=np.bool_)):
-        for point in index:
-            ratios.setdefault(choices[point], []).append(float(np.log(measured[point] / fastest[point])))
-    if not ratios:
-        return None
-    most = max(len(values) for values in ratios.values())
-    return min(
-        (choice for choice in ratios if len(ratios[choice]) == most),
-        key=lambda choice: float(np.mean(ratios[choice])),
-    )
+    beyond = np.log(train["time_s"] / _by_instance(train, "time_s", "min"))
+    index = _is_contested(train) & (train["algorithm"] != DEFAULT).to_numpy()
+    choices: dict[Any, list[float]] = {}
+    for choice, value in zip(keys(train[index], CHOICE), beyond[index], strict=True):
+        choices.setdefault(choice, []).append(value)
+    most = max(map(len, choices.values()), default=0)
+    often = (choice for choice, values in choices.items() if len(values) == most)
+    return min(often, key=lambda choice: float(np.mean(choices[choice])), default=None)

@@ -7,7 +7,7 @@ assumed: a term is measured, published or given, or there is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,7 +23,7 @@ from hockney.models.effects.base import Effect
 from hockney.predict.datatype import predict_way
 from hockney.predict.datatype_costs import ways_of
 from hockney.predict.layout import strided
-from hockney.predict.message import MessagePrediction
+from hockney.predict.message import MessagePrediction, added_up
 from hockney.predict.options import WORST, AddedEffects
 from hockney.units import format_bytes, format_time
 
@@ -75,19 +75,14 @@ class AddedTime:
     @computed_field
     @property
     def low_s(self) -> float | None:
-        """The low ends of all terms, added: no errors are taken to cancel. None where a term has no interval."""
-        return _added_up(term.low_s for term in self.terms)
+        """The low ends of all terms, added."""
+        return added_up(term.low_s for term in self.terms)
 
     @computed_field
     @property
     def high_s(self) -> float | None:
         """The high ends, as the low ones."""
-        return _added_up(term.high_s for term in self.terms)
-
-
-def _added_up(ends_s: Iterable[float | None]) -> float | None:
-    ends_s = list(ends_s)
-    return None if None in ends_s else sum(end_s for end_s in ends_s if end_s is not None)
+        return added_up(term.high_s for term in self.terms)
 
 
 def added(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: AddedEffects) -> AddedTime:

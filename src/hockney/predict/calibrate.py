@@ -7,10 +7,10 @@ weighted as those of a t distribution (ν = 4), so that outliers do not rule.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain
 
 import numpy as np
@@ -136,7 +136,7 @@ def replay_all(
     scenarios: Sequence[Scenario], statistics: Sequence[str], layout: ParameterLayout, theta: Array
 ) -> list[Replay]:
     """Recorded traces of all scenarios."""
-    curves = _Curves(layout, theta)
+    curves = _curves(layout, theta)
     pairs = list(zip(scenarios, statistics, strict=True))
 
     def recorded(first: int) -> list[Replay]:
@@ -149,18 +149,20 @@ def replay_all(
         return list(chain.from_iterable(pool.map(recorded, range(0, len(pairs), _TOGETHER))))
 
 
-class _Curves:
+def _curves(layout: ParameterLayout, theta: Array) -> Callable[[Scenario], CostCurves]:
     """Costs for ordering, one set for each schedule."""
+    of_label = cache(partial(layout.curves, theta))
+    return lambda scenario: of_label(scenario.label, scenario.place.shares_links)
 
-    def __init__(self, layout: ParameterLayout, theta: Array) -> None:
-        self._layout, self._theta = layout, theta
-        self._made: dict[tuple[str, bool], CostCurves] = {}
 
-    def __call__(self, scenario: Scenario) -> CostCurves:
-        key = (scenario.label, scenario.place.shares_links)
-        if key not in self._made:
-            self._made[key] = self._layout.curves(self._theta, *key)
-        return self._made[key]
+def _scale(residual: Array) -> float:
+    """Standard deviation as the median says it."""
+    return max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
+
+
+def _misfit(importance: Array, residual: Array, scale: float) -> float:
+    """Twice the loss of a t distribution, without constants."""
+    return float((importance * (_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum())
 
 
 def calibrate(
@@ -182,16 +184,15 @@ def calibrate(
     best, best_residual = theta, np.full(observed.shape, np.inf)
     for step in range(steps + 1):
         if step in _REORDER:
-            curves = _Curves(layout, theta)
+            curves = _curves(layout, theta)
             for replay in replays:
                 replay.order(curves(replay.scenario))
         slopes = [replay.slope(theta) for replay in replays]
         residual = observed - np.array([value for value, _ in slopes])
-        scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
+        scale = _scale(residual)
 
         def objective(at: Array, missed: Array, scale: float = scale) -> float:
-            misfit = float((importance * (_FREEDOM + 1) * np.log1p((missed / scale) ** 2 / _FREEDOM)).sum())
-            return misfit + float(((penalty @ at - target) ** 2).sum())
+            return _misfit(importance, missed, scale) + float(((penalty @ at - target) ** 2).sum())
 
         if step in _REORDER or objective(theta, residual) <= objective(best, best_residual):
             best, best_residual = theta, residual
@@ -209,7 +210,6 @@ def calibrate(
         move = linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
         theta = best + np.clip(move, -_LONGEST, _LONGEST)
     theta, residual = best, best_residual
-    scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
-    loss = float((importance * (_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
-    loss += observed.size * float(np.log(scale))
+    scale = _scale(residual)
+    loss = _misfit(importance, residual, scale) / 2 + observed.size * float(np.log(scale))
     return Calibration(layout, theta, residual, loss, jacobian, weight, normal)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,15 +12,13 @@ from hockney.errors import RequestError
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.collective import AlgorithmTime, PredictedSize, chosen_names
-from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
+from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, estimators, training_of
 from hockney.predict.held_to_points import held
-from hockney.predict.identify.told import known_defaults
 from hockney.predict.network_figures import figures_of
 from hockney.predict.options import CollectiveCase
-from hockney.predict.points import CHOICE, POINT, beside, beyond, limits, points
+from hockney.predict.points import CHOICE, POINT, PointRow, beyond, limits, points, rows
 from hockney.predict.scenario import MOST_STEPS
 from hockney.records import table
-from hockney.records.keys import POINT_TO_POINT
 from hockney.units import format_bytes
 from hockney.words import written
 
@@ -58,18 +55,15 @@ def calibrated(
             "--network-latency and --network-bandwidth need --system beside --table",
             "say which system the ranks are on",
         )
-    pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    defaults = known_defaults(frame)
-    others = beside(frame, learn, case.operation, pooled.statistic)
-    training = Training(learn, pairs, system, case.operation, pooled.statistic, progress, defaults, beside=others)
+    training = training_of(frame, learn, case.operation, pooled.statistic, system, progress)
     progress(0.0, "calibrating")
     fitted = estimators.get(ANSWER)(training)
     warnings = [*pooled.warnings, *limits(learn)]
     origin = f"{path} ({pooled.statistic})"
     answers = []
     for size_B in sizes_B:
-        rows, doubts = _rows(choices.assign(bytes=size_B), learn, fitted)
-        answers.append(PredictedSize.of(case, size_B, origin, rows, [*warnings, *doubts]))
+        times, doubts = _rows(choices.assign(bytes=size_B), learn, fitted)
+        answers.append(PredictedSize.of(case, size_B, origin, times, [*warnings, *doubts]))
     return answers
 
 
@@ -106,31 +100,25 @@ def _rows(
     prediction, contradicted = held(alone, choices, learn, fitted)
     notes, correction = alone.note or [], alone.correction
     assert correction is not None, f"{ANSWER} corrects what it simulates"
-    rows = []
-    for i, point in enumerate(choices.to_dict("records")):
+    made = []
+    for i, point in enumerate(rows(choices)):
         name = _title(point)
         if not np.isfinite(prediction.time_s[i]):
-            why = (note.partition(": ")[2] for note in notes if note.startswith(f"{point['algorithm']}, "))
-            rows.append(AlgorithmTime(name, "none", None, note=next(why, "not simulated")))
+            why = (note.partition(": ")[2] for note in notes if note.startswith(f"{point.algorithm}, "))
+            made.append(AlgorithmTime(name, "none", None, note=next(why, "not simulated")))
             continue
         ends_s = prediction.time_s, prediction.low_s, prediction.high_s
         time_s, low_s, high_s = (float(values[i]) for values in ends_s)
         readable_s, weight = (float(values[i]) for values in (correction.readable_s, correction.weight))
         share = time_s / readable_s - 1
-        rows.append(
+        made.append(
             AlgorithmTime(name, "simulated, calibrated", time_s, low_s, high_s, readable_s, share, weight)
         )
-    return rows, [*notes, *beyond(learn, choices), *contradicted]
+    return made, [*notes, *beyond(learn, choices), *contradicted]
 
 
-def _title(point: Mapping[Any, Any]) -> str:
+def _title(point: PointRow) -> str:
     """`chain, segments of 1 KiB, radix 4`."""
-    parts = [str(point["algorithm"])]
-    for name, words in (("segment_bytes", "segments of {}"), ("radix", "radix {}")):
-        try:
-            value = int(point[name])
-        except (TypeError, ValueError):
-            continue
-        if value:
-            parts.append(words.format(format_bytes(value) if name == "segment_bytes" else value))
-    return ", ".join(parts)
+    segments = f"segments of {format_bytes(point.segment_B)}" if point.segment_B else ""
+    radix = f"radix {point.radix}" if point.radix else ""
+    return ", ".join(filter(None, [point.algorithm, segments, radix]))

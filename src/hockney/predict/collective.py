@@ -14,10 +14,10 @@ import numpy as np
 from pydantic import computed_field
 
 from hockney import _core
-from hockney._core import Growth, Network, Simulated
+from hockney._core import Growth, Network
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
-from hockney.predict.costs import TERMS, value
+from hockney.predict.costs import CriticalTerms
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.options import CollectiveCase
 from hockney.predict.place import LOCALITIES, Place
@@ -93,34 +93,37 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
     p, name, collective = request.problem, request.algorithm.name, request.algorithm.collective
     costs.check_network(place, p.ranks)
     costs = costs.alike(p.ranks) if place is None else costs
-    asymptotic = growth(request)
     messages, steps = request.expected_messages(), request.expected_steps_of_root()
     if place is None:
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
-            return _simulated(request, costs, None, asymptotic, by_class=True)
+            return _simulated(request, costs, None, by_class=True)
         # Where most blocks are empty few messages remain, but each rank looks at a round for each rank.
         is_long = messages > FEW_MESSAGES or p.ranks**2 > MOST_ROUNDS
         if is_long and request.algorithm.growth == Growth.per_rank:
-            return _line(request, costs, asymptotic)
+            return _line(request, costs)
         if messages > FEW_MESSAGES and request.algorithm.growth == Growth.per_doubling:
-            return _log_line(request, costs, asymptotic)
+            return _log_line(request, costs)
     if messages > MOST_MESSAGES or steps > MOST_STEPS:
         what = f"{messages:.2g} messages" if messages > MOST_MESSAGES else f"{steps:.2g} dependencies of a rank"
         note = f"about {what} are too many to simulate, and no closed form is known"
-        return AlgorithmTime(name, "none", None, asymptotic=asymptotic, note=note)
-    return _simulated(request, costs, place, asymptotic, by_class=False)
+        return AlgorithmTime(name, "none", None, asymptotic=growth(request), note=note)
+    return _simulated(request, costs, place)
 
 
 def _simulated(
-    request: ScheduleRequest, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool
+    request: ScheduleRequest, costs: MachineCosts, place: Place | None, *, by_class: bool = False
 ) -> AlgorithmTime:
-    localities = [max(costs.messages)] if place is None else list(range(len(LOCALITIES)))
     shares = place is not None and (costs.node_s_per_B or costs.link_s_per_B)
+    # One rank stands for all only without copies, and algorithms are compared: all go without.
+    curves = (
+        costs.at(range(len(LOCALITIES)))
+        if place is not None
+        else replace(costs, copy_s_per_B=0.0).at([max(costs.messages)])
+    )
     result = _core.simulate(
         [(request.algorithm.collective, request.algorithm.name, request.problem)],
-        # One rank stands for all only without copies, and algorithms are compared: all go without.
-        (costs if place is not None else replace(costs, copy_s_per_B=0.0)).at(localities).curves(),
+        curves.curves(),
         levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
         network=Network(node_of_rank=place.node, torus=place.torus)
         if place is not None and shares
@@ -128,23 +131,46 @@ def _simulated(
         by_class=by_class,
         trace=True,
     )
-    terms_s, counts = _terms(result, costs, localities)
-    method = "by_class" if by_class else "simulated"
-    time_s = float(result.finish_s.max(initial=0.0))
-    return _row(request.algorithm.name, method, time_s, terms_s, counts, asymptotic)
+    path, time_s = CriticalTerms.of(result, curves), float(result.finish_s.max(initial=0.0))
+    terms_s = {
+        "latency": path.empty_s["transfer"],
+        "overhead": path.whole_s("send", "receive"),
+        "bytes": path.bytes_s["transfer"],
+        "gap": path.whole_s("gap", "drain"),
+        "handshake": path.bytes_s["handshake"],
+        "links": path.whole_s("node_link", "network_link"),
+    }
+    # What remains is local work: copies and reductions.
+    terms_s["work"] = max(time_s - sum(terms_s.values()), 0.0)
+    counts = {
+        "messages": path.counted("transfer"),
+        "overheads": path.counted("send", "receive"),
+        "gaps": path.counted("gap", "drain"),
+        "bytes": round(float(path.count["transfer"] @ path.size_B)),
+        "reduced_bytes": round(float(path.reduced @ path.size_B)),
+    }
+    return AlgorithmTime(
+        request.algorithm.name,
+        "by_class" if by_class else "simulated",
+        time_s,
+        **counts,  # type: ignore[arg-type]
+        terms_s=terms_s,
+        formula=formula(counts),
+        asymptotic=growth(request),
+    )
 
 
-def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> AlgorithmTime:
+def _line(request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
     """Extrapolate the line through two small numbers of ranks with blocks of the same size."""
     few, more = (_fewer(request, ranks) for ranks in _LINE)
     share = (request.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
     block_B = few.problem.bytes // _LINE[0]
     is_rounded = request.algorithm.is_divided and block_B * request.problem.ranks != request.problem.bytes
     note = f"with blocks of {block_B} B" if is_rounded else ""
-    return _along(few, more, share, costs, asymptotic, note)
+    return extrapolated(_simulated(few, costs, None), _simulated(more, costs, None), share, note)
 
 
-def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> AlgorithmTime:
+def _log_line(request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
     """Extrapolate, along the logarithm, the line through two numbers of ranks that are smaller by powers of two.
 
     Either both or neither of the two have more ranks than the vector has elements.
@@ -161,20 +187,11 @@ def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) ->
         return ranks + 1 if is_power and not was_power else ranks
 
     numbers = [alike(p.ranks >> doublings), alike(p.ranks >> max(doublings - 1, 0))]
-    few, more = (_fewer(request, ranks, same_blocks=False) for ranks in numbers)
-    return _along(few, more, doublings, costs, asymptotic, "")
+    few, more = (_simulated(_fewer(request, ranks, same_blocks=False), costs, None) for ranks in numbers)
+    return extrapolated(few, more, doublings)
 
 
-def _along(
-    few: ScheduleRequest, more: ScheduleRequest, share: float, costs: MachineCosts, asymptotic: str, note: str
-) -> AlgorithmTime:
-    first, second = (_simulated(smaller, costs, None, asymptotic, by_class=False) for smaller in (few, more))
-    return extrapolated(first, second, share, asymptotic, note)
-
-
-def extrapolated(
-    first: AlgorithmTime, second: AlgorithmTime, share: float, asymptotic: str, note: str = ""
-) -> AlgorithmTime:
+def extrapolated(first: AlgorithmTime, second: AlgorithmTime, share: float, note: str = "") -> AlgorithmTime:
     """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1.
 
     Where a count would fall below zero, the two have critical paths of different kinds: the time alone is given.
@@ -183,42 +200,17 @@ def extrapolated(
     def along(one: float, other: float) -> float:
         return one + share * (other - one)
 
-    names = ("messages", "overheads", "gaps", "bytes", "reduced_bytes")
-    is_counted = first.messages is not None and second.messages is not None
-    counts = {name: round(along(getattr(first, name), getattr(second, name))) for name in names if is_counted}
-    one, other = (row.terms_s or {} for row in (first, second))
+    counts = {}
+    if first.messages is not None and second.messages is not None:
+        counts = {name: round(along(getattr(first, name), getattr(second, name))) for name in UNITS}
     time_s = along(first.time_s or 0.0, second.time_s or 0.0)
     if not counts or min(counts.values()) < 0:
         why = "the critical path changes on the way: its counts are not known"
-        told = "; ".join(filter(None, [note, why]))
-        return AlgorithmTime(first.algorithm, "extrapolated", time_s, asymptotic=asymptotic, note=told)
-    terms_s = {name: along(one[name], other[name]) for name in one}
-    return _row(first.algorithm, "closed_form", time_s, terms_s, counts, asymptotic, note)
-
-
-def _row(
-    algorithm: str,
-    method: str,
-    time_s: float,
-    terms_s: dict[str, float],
-    counts: dict[str, int],
-    asymptotic: str,
-    note: str = "",
-) -> AlgorithmTime:
-    return AlgorithmTime(
-        algorithm,
-        method,
-        time_s,
-        messages=counts["messages"],
-        overheads=counts["overheads"],
-        gaps=counts["gaps"],
-        bytes=counts["bytes"],
-        reduced_bytes=counts["reduced_bytes"],
-        terms_s=terms_s,
-        formula=formula(counts),
-        asymptotic=asymptotic,
-        note=note,
-    )
+        notes = "; ".join(filter(None, [note, why]))
+        return AlgorithmTime(first.algorithm, "extrapolated", time_s, asymptotic=first.asymptotic, note=notes)
+    terms_s = {name: along(one_s, (second.terms_s or {})[name]) for name, one_s in (first.terms_s or {}).items()}
+    row = replace(first, method="closed_form", time_s=time_s, terms_s=terms_s, formula=formula(counts), note=note)
+    return replace(row, **counts)  # type: ignore[arg-type]
 
 
 def _fewer(request: ScheduleRequest, ranks: int, *, same_blocks: bool = True) -> ScheduleRequest:
@@ -231,48 +223,13 @@ def _fewer(request: ScheduleRequest, ranks: int, *, same_blocks: bool = True) ->
     return request.on_ranks(ranks, size_B)
 
 
-def _terms(
-    result: Simulated, costs: MachineCosts, localities: Sequence[int]
-) -> tuple[dict[str, float], dict[str, int]]:
-    """Seconds of the critical path by cause, which add up to the time, and what it counts."""
-    size_B = np.array(result.size_B, dtype=np.float64)
-    critical = result.critical.reshape(size_B.size, len(localities) * len(TERMS) + 2)
-    parts = critical[:, :-2].reshape(size_B.size, len(localities), len(TERMS))
-    seconds = dict.fromkeys(("latency", "overhead", "bytes", "gap", "handshake", "links"), 0.0)
-    messages = overheads = gaps = moved_B = 0.0
-    for column, locality in enumerate(localities):
-        of_term = dict(zip(TERMS, costs.messages[costs.nearest(locality)].curves(), strict=True))
-        count = dict(zip(TERMS, parts[:, column].T, strict=True))
-        empty_s = value(of_term["transfer"], np.zeros_like(size_B))
-        seconds["latency"] += float(count["transfer"] @ empty_s)
-        seconds["bytes"] += float(count["transfer"] @ (value(of_term["transfer"], size_B) - empty_s))
-        for name, terms in (("overhead", ("send", "receive")), ("gap", ("gap", "drain"))):
-            seconds[name] += sum(float(count[term] @ value(of_term[term], size_B)) for term in terms)
-        seconds["handshake"] += float(count["handshake"] @ np.maximum(value(of_term["handshake"], size_B), 0.0))
-        seconds["links"] += float(count["node_link"] @ size_B) * costs.node_s_per_B
-        seconds["links"] += float(count["network_link"] @ size_B) * costs.link_s_per_B
-        messages += count["transfer"].sum()
-        overheads += count["send"].sum() + count["receive"].sum()
-        gaps += count["gap"].sum() + count["drain"].sum()
-        moved_B += float(count["transfer"] @ size_B)
-    reduced_B = float(critical[:, -1] @ size_B)
-    total_s = float(result.finish_s.max(initial=0.0))
-    # What remains is local work: copies and reductions.
-    seconds["work"] = max(total_s - sum(seconds.values()), 0.0)
-    counts = {
-        "messages": messages,
-        "overheads": overheads,
-        "gaps": gaps,
-        "bytes": moved_B,
-        "reduced_bytes": reduced_B,
-    }
-    return seconds, {name: round(float(count)) for name, count in counts.items()}
+UNITS = {"messages": "·L", "overheads": "·o", "bytes": " B·G", "gaps": "·g(m)", "reduced_bytes": " B·γ"}
+"""What is counted on a critical path, with what each takes in a formula."""
 
 
 def formula(counts: dict[str, int]) -> str:
     """The exact form of the critical path: latencies, overheads, bytes, times between messages, reductions."""
-    units = {"messages": "·L", "overheads": "·o", "bytes": " B·G", "gaps": "·g(m)", "reduced_bytes": " B·γ"}
-    return " + ".join(f"{counts[name]}{unit}" for name, unit in units.items() if counts[name]) or "0"
+    return " + ".join(f"{counts[name]}{unit}" for name, unit in UNITS.items() if counts[name]) or "0"
 
 
 def growth(request: ScheduleRequest) -> str:

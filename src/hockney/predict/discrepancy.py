@@ -20,7 +20,6 @@ from hockney.predict.gaussian_process import (
     ParameterSearch,
     left_out,
     matern,
-    outlying,
 )
 from hockney.statistics import CONFIDENCE
 
@@ -81,22 +80,10 @@ class _Between:
         near = matern(parameters[2:4], self.ranks, self.size)
         return np.asarray(near * (own**2 * self.alike + shared**2))
 
-    def noisy(self, excess: Array, parameters: Array) -> Array:
-        """Covariance of residuals where both sets are the same; `excess`: variance of each beyond, shape (n,)."""
-        covariance = self.kernel(parameters)
-        covariance[np.diag_indices_from(covariance)] += parameters[4] ** 2 + excess
-        return covariance
 
-    def excess(self, residual: Array, parameters: Array) -> Array:
-        """The variance of disturbed residuals beyond that of the others, shape (n,)."""
-        return outlying(self.noisy(np.zeros(residual.size), parameters), residual)
-
-
-def _measured(at: Where, residual: Array, parameters: Array) -> MeasurementSet:
-    """Residuals at places, those disturbed that are so under `parameters`."""
-    between = _Between.of(at, at)
-    excess = between.excess(residual, parameters)
-    return MeasurementSet(lambda tried: between.noisy(excess, tried), residual)
+def _measured(at: Where, residual: Array) -> MeasurementSet:
+    """Residuals at places."""
+    return MeasurementSet(_Between.of(at, at).kernel, residual, lambda parameters: float(parameters[4] ** 2))
 
 
 def _by_mapping(at: Where) -> dict[int, NDArray[np.intp]]:
@@ -116,23 +103,22 @@ class Discrepancy:
         trial = np.random.default_rng(1).permutation(residual.size)[:_TRIAL]
         begin = np.exp(_SEARCH.begin)
         tried = [
-            _measured(at[trial[index]], residual[trial[index]], begin)
+            _measured(at[trial[index]], residual[trial[index]]).weighed(begin)
             for index in _by_mapping(at[trial]).values()
         ]
         self._parameters = _SEARCH.parameters(tried)
         self._processes: dict[int, tuple[Where, GaussianProcess]] = {}
         self.left_out, self.expected = np.empty(residual.size), np.empty(residual.size)
         for mapping, index in _by_mapping(at).items():
-            between = _Between.of(at[index], at[index])
-            excess = between.excess(residual[index], self._parameters)
-            covariance = between.noisy(excess, self._parameters)
+            measured = _measured(at[index], residual[index]).weighed(self._parameters)
+            covariance = measured.covariance(self._parameters)
             self._processes[mapping] = at[index], GaussianProcess(covariance, residual[index])
             miss, variance = left_out(covariance, residual[index])
             share = np.minimum(leverage[index], _MOST_LEVERAGE)
             self.left_out[index] = miss / (1 - share)
             # Without the point its parameters are less certain too, which an interval there would say. That the
             # point itself was disturbed, it would not say.
-            undisturbed = np.maximum(variance - excess, self._parameters[4] ** 2)
+            undisturbed = np.maximum(variance - measured.excess, self._parameters[4] ** 2)
             self.expected[index] = np.sqrt(undisturbed + deviation**2 * share / (1 - share))
         self.factor = self.factor_of(self.left_out)
         """95 % of the points left out one at a time lie within that many deviations."""

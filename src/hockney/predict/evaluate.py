@@ -12,11 +12,9 @@ import pandas as pd
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
 from hockney.predict.accuracy import ModelRegret, PointErrors, RegretReferences
-from hockney.predict.estimators.base import ANSWER, Array, Prediction, Progress, Training, estimators, silent
-from hockney.predict.identify.told import known_defaults
-from hockney.predict.points import POINT, beside, beyond, limits, points
+from hockney.predict.estimators.base import ANSWER, Array, Prediction, Progress, estimators, silent, training_of
+from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.split import Mask, split
-from hockney.records.keys import POINT_TO_POINT
 
 
 @dataclass(frozen=True)
@@ -125,16 +123,7 @@ def evaluate(
     trained, tested = split(pooled.frame[list(POINT)], train, test, seed)
     learn = pooled.frame[trained].reset_index(drop=True)
     unseen = pooled.frame[tested].reset_index(drop=True)
-    between_pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    training = Training(
-        learn,
-        between_pairs,
-        system,
-        operation,
-        pooled.statistic,
-        defaults=known_defaults(frame),
-        beside=beside(frame, learn, operation, pooled.statistic),
-    )
+    training = training_of(frame, learn, operation, pooled.statistic, system)
     predictions: dict[str, Prediction] = {}
     skipped: dict[str, str] = {}
     for name, fit in chosen.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
@@ -25,6 +25,7 @@ from hockney.models.effects.base import Cell, Effect
 from hockney.network.bisection.bisection import cut
 from hockney.predict.collective import AlgorithmTime, Verdict, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message import added_up
 from hockney.predict.network_figures import costs_of, has_machine, machine_of
 from hockney.predict.on_topology import UNSHARED_LINKS, RanksOnTopology, on_topology
 from hockney.predict.options import FftCase
@@ -82,8 +83,8 @@ class Division:
             division,
             grid,
             time_s=sum(part.time_s for part in transpositions),
-            low_s=_sum_s(part.low_s for part in transpositions),
-            high_s=_sum_s(part.high_s for part in transpositions),
+            low_s=added_up(part.low_s for part in transpositions),
+            high_s=added_up(part.high_s for part in transpositions),
             messages=sum(part.ranks - 1 for part in transpositions),
             sent_B=sum((part.ranks - 1) * part.block_B for part in transpositions),
             terms_s=dict(terms_s),
@@ -95,11 +96,6 @@ class Division:
         """The times as `verdict` compares them."""
         times_s = self.time_s, self.low_s, self.high_s
         return AlgorithmTime(self.division, "simulated", *times_s, terms_s=dict(self.terms_s))
-
-
-def _sum_s(ends: Iterable[float | None]) -> float | None:
-    ends = list(ends)
-    return None if None in ends else sum(end for end in ends if end is not None)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,23 @@ def matern(lengths: Sequence[float] | Array, *distances: Array) -> Array:
 
 @dataclass(frozen=True)
 class MeasurementSet:
-    """A set of n measurements: `value` (n,), and their covariance (n, n) by the parameters, with noise."""
+    """A set of n measurements: `value` (n,), and by the parameters their covariance (n, n) without noise, and the
+    variance of each one's noise. `excess` (n,): the variance of disturbed ones beyond that of the others."""
 
-    covariance: Callable[[Array], Array]
+    kernel: Callable[[Array], Array]
     value: Array
+    noise: Callable[[Array], float] = lambda _: 0.0
+    excess: Array | float = 0.0
+
+    def covariance(self, parameters: Array) -> Array:
+        """With noise."""
+        covariance = self.kernel(parameters)
+        covariance[np.diag_indices_from(covariance)] += self.noise(parameters) + self.excess
+        return covariance
+
+    def weighed(self, parameters: Array) -> MeasurementSet:
+        """The same, with the excess of those that are disturbed under these parameters."""
+        return replace(self, excess=outlying(self.covariance(parameters), self.value))
 
 
 @dataclass(frozen=True)

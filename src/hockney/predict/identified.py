@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,16 +22,17 @@ from hockney.predict.estimators.base import (
     Progress,
     Training,
     estimators,
+    known_defaults,
     silent,
+    training_of,
     unknown,
 )
 from hockney.predict.identify.chains import Chain, ChainCell
-from hockney.predict.identify.told import SETTING, TIMES, VERSION, WAYS, DefaultCall, known_defaults, told_by
+from hockney.predict.identify.told import SETTING, TIMES, VERSION, WAYS, DefaultCall, told_by
 from hockney.predict.machine_costs import MachineCosts
-from hockney.predict.points import APART, DEFAULT, beside, points, positions
+from hockney.predict.points import APART, DEFAULT, PointRow, points, positions, rows
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
-from hockney.records.keys import POINT_TO_POINT
 from hockney.schedule.catalogue import ask
 
 
@@ -145,17 +145,9 @@ def answers(
         conditions = learn.iloc[index].reset_index(drop=True)
         if not (conditions["algorithm"] == DEFAULT).any():
             continue
-        pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-        training = Training(
-            conditions,
-            pairs,
-            system,
-            operation,
-            pooled.statistic,
-            progress,
-            asks_library=False,
-            beside=beside(frame, conditions, operation, pooled.statistic),
-        )
+        training = training_of(frame, conditions, operation, pooled.statistic, system, progress)
+        # What else tells the default goes before its times, which are asked where it does not.
+        training = replace(training, defaults=NOTHING_KNOWN, asks_library=False)
         answer = _answer_told(_places(training), pooled.statistic, known_defaults(frame), ways)
         if all(cell.names is None for cell in answer.cells):
             answer = _further(answer, training, costs, ways)
@@ -249,15 +241,12 @@ def _switches_told(cells: Sequence[IdentifiedCell]) -> list[AlgorithmSwitch]:
 
 
 def _places(training: Training) -> list[DefaultCall]:
-    default = training.points[training.points["algorithm"] == DEFAULT]
-    mpi, variant = (str(default[name].iloc[0]) for name in ("mpi", "variant"))
-    found = {
-        (int(row["ranks"]), None if pd.isna(row["nodes"]) else int(row["nodes"]), int(row["bytes"]))
-        for row in default.to_dict("records")
-    }
+    default = rows(training.points[training.points["algorithm"] == DEFAULT])
+    mpi, variant = default[0].mpi, default[0].variant
+    places = {(point.ranks, point.nodes, point.bytes) for point in default}
     return [
         DefaultCall(training.operation, mpi, variant, *place)
-        for place in sorted(found, key=lambda place: (place[0], place[1] or 0, place[2]))
+        for place in sorted(places, key=lambda place: (place[0], place[1] or 0, place[2]))
     ]
 
 
@@ -284,10 +273,9 @@ def _by_times(training: Training, costs: MachineCosts | None) -> IdentifiedOpera
         cells += [_answered(chain, cell, found) for cell in chain.cells]
         switches += _switches(chain, found)
     names = [candidate.name for candidate in found.candidates]
-    default = training.points[training.points["algorithm"] == DEFAULT]
-    mpi, variant = (str(default[name].iloc[0]) for name in ("mpi", "variant"))
+    first = _places(training)[0]
     return IdentifiedOperation(
-        training.operation, training.statistic, mpi, TIMES, cells, switches, names, warnings, variant
+        training.operation, training.statistic, first.mpi, TIMES, cells, switches, names, warnings, first.variant
     )
 
 
@@ -346,24 +334,14 @@ class FromCosts:
 
     def plain_s(self, asked: pd.DataFrame) -> Array:
         """Seconds, shape (n,); NaN where a schedule is refused."""
-        return np.array([self._time_s(row) for row in asked.to_dict("records")])
+        return np.array([self._time_s(row) for row in rows(asked)])
 
-    def _time_s(self, row: dict[Any, Any]) -> float:
-        number = {
-            name: 0 if pd.isna(row[name]) else int(row[name]) for name in ("segment_bytes", "radix", "root")
-        }
+    def _time_s(self, point: PointRow) -> float:
+        size = {"ranks": point.ranks, "root": point.root, "size_B": point.bytes}
+        cut = {"segment_B": point.segment_B, "radix": point.radix}
         try:
-            request = ask(
-                str(row["operation"]),
-                str(row["algorithm"]).removeprefix(OWN),
-                ranks=int(row["ranks"]),
-                root=number["root"],
-                size_B=int(row["bytes"]),
-                segment_B=number["segment_bytes"],
-                radix=number["radix"],
-            )
+            request = ask(point.operation, point.algorithm.removeprefix(OWN), **size, **cut)
         except RequestError:
             return float("nan")
-        nodes = None if pd.isna(row["nodes"]) else int(row["nodes"])
-        made = predict_one(request, self.costs.on_nodes(nodes), None)
-        return float("nan") if made.time_s is None else made.time_s
+        row = predict_one(request, self.costs.on_nodes(point.nodes), None)
+        return float("nan") if row.time_s is None else row.time_s

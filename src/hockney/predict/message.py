@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -59,6 +59,12 @@ class MessagePrediction:
             return "below the smallest measured size"
         times = "" if self.factor is None else f"{self.factor:.3g} × "
         return f"{times}beyond the largest measured size"
+
+
+def added_up(ends: Iterable[float | None]) -> float | None:
+    """The sum of ends of intervals: no errors are taken to cancel. None where one is not known."""
+    known = list(ends)
+    return None if None in known else sum(end for end in known if end is not None)
 
 
 STEP = 4.0

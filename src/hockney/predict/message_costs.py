@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.predict.costs import NOTHING, TERMS, Curve, protocols
+from hockney.predict.costs import Curve, protocols, terms_of
 
 Array = NDArray[np.float64]
 
@@ -99,18 +98,15 @@ class Messages:
         def overhead(time_s: float) -> Curve:
             return [0.0, 1.0], [time_s, time_s + self.overhead_s_per_B]
 
-        of_term: dict[str, Curve] = {
-            "send": overhead(self.send_s),
-            "receive": overhead(self.receive_s),
-            "gap": (sizes, self.between_s.tolist()),
-            "drain": (sizes, self.between_s.tolist()),
-            "transfer": (sizes, transfer.tolist()),
-            "handshake": protocols(
-                rendezvous_above_B=math.inf if self.rendezvous_above_B is None else self.rendezvous_above_B,
-                handshake_s=float(transfer[0]),
-            ),
-        }
-        return [of_term.get(term, NOTHING) for term in TERMS]
+        between = sizes, self.between_s.tolist()
+        return terms_of(
+            send=overhead(self.send_s),
+            receive=overhead(self.receive_s),
+            gap=between,
+            drain=between,
+            transfer=(sizes, transfer.tolist()),
+            handshake=protocols(rendezvous_above_B=self.rendezvous_above_B, handshake_s=float(transfer[0])),
+        )
 
     @property
     def transfer_s(self) -> Array:

@@ -7,7 +7,6 @@ torus, C of Hoefler et al. 2010, section 4).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,7 +22,8 @@ from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import has_machine, machine_of
 from hockney.predict.options import MessageCosts
-from hockney.predict.place import LOCALITIES, Place
+from hockney.predict.place import Place
+from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes_rounded, format_rate
 
@@ -33,21 +33,6 @@ UNSHARED_LINKS = (
 )
 MOST_LINKED = 2e4
 """Messages that are simulated one by one on shared links: seconds."""
-
-Crossing = Callable[[int, int, int], float]
-CROSSING: Mapping[str, Crossing] = {
-    "bcast": lambda _few, _many, size_B: size_B,
-    "reduce": lambda _few, _many, size_B: size_B,
-    "allreduce": lambda _few, _many, size_B: size_B,
-    "scatter": lambda few, _many, size_B: few * size_B,
-    "gather": lambda few, _many, size_B: few * size_B,
-    "allgather": lambda few, _many, size_B: few * size_B,
-    "reduce_scatter": lambda few, _many, size_B: few * size_B,
-    "alltoall": lambda few, many, size_B: few * many * size_B,
-    "barrier": lambda _few, _many, _size_B: 0.0,
-}
-"""Bytes that must go from one part of the ranks to the other, at least: of `few` and `many` ranks, and the size
-as the tidy table has it. What is the same for all, or has been summed, crosses once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +55,7 @@ class RanksOnTopology:
                 "give a larger --topology or --allocation, or --ppn",
             )
         node = self.among.nodes[np.arange(ranks) // self.ppn].astype(np.int32)
-        alone = -1 - np.arange(ranks, dtype=np.int32)
-        levels = np.stack([*[alone] * (len(LOCALITIES) - 2), node])
-        return Place(levels, tuple(node.tolist()), min(self.ppn, ranks), torus=self.among.links.network.shape)
+        return Place.of_nodes(node, min(self.ppn, ranks), self.among.links.network.shape)
 
     @property
     def costs_per_link(self) -> float:
@@ -95,11 +78,15 @@ class RanksOnTopology:
         return self._bisections[len(nodes)]
 
     def crossing_B(self, collective: str, ranks: int, size_B: int) -> float:
-        """Bytes that must cross any even split of the nodes in one direction, at least."""
+        """Bytes that must cross any even split of the nodes in one direction, at least.
+
+        What is the same for all, or has been summed, crosses once.
+        """
         nodes = -(-ranks // self.ppn)
         # The last node may have fewer ranks than the others.
         few = ranks - (nodes - nodes // 2) * self.ppn
-        return CROSSING[collective](few, ranks - few, size_B) if few > 0 else 0.0
+        blocks = few * (ranks - few) if collective == "alltoall" else few
+        return size_B * (blocks if COLLECTIVES[collective].sizes_are_blocks else 1) if few > 0 else 0.0
 
     def predict(self, request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
         """One algorithm with its messages on the links, where they are few and the network is a torus.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -103,19 +104,8 @@ class ParameterLayout:
         self.count = first
         self._octave = np.log2(np.maximum(self.knots[1:], 1.0))
         self._load = self._load_map()
-        self._unloaded: dict[tuple[str, bool], sparse.csr_array] = {}
+        self._unloaded = cache(self._map)
         self._maps: dict[tuple[str, int, bool], KnotMap] = {}
-
-    def weights(self, size_B: float) -> list[tuple[int, float]]:
-        """Knots between which a size lies, and how much each counts; on the outermost line beyond them."""
-        if size_B <= 0:
-            return [(0, 1.0)]
-        x = np.log2(size_B)
-        if len(self._octave) == 1:
-            return [(1, 1.0)]
-        after = int(np.clip(np.searchsorted(self._octave, x), 1, len(self._octave) - 1))
-        share = float((x - self._octave[after - 1]) / (self._octave[after] - self._octave[after - 1]))
-        return [(after, 1.0 - share), (after + 1, share)]
 
     def is_rendezvous(self, label: str, size_B: float) -> bool:
         """Whether messages of that size wait for their receiver in this schedule."""
@@ -131,23 +121,33 @@ class ParameterLayout:
         return np.where(np.array(sizes) > self.held_above_B, HELD, BUFFERED)
 
     def shares(self, sizes: Sequence[int]) -> Array:
-        """`weights` of each size, shape (len(sizes), knots)."""
+        """How much each knot counts for each size, shape (len(sizes), knots): the two between which it lies.
+
+        Beyond the knots it is on the outermost line.
+        """
         table = np.zeros((len(sizes), len(self.knots)))
-        for i, size_B in enumerate(sizes):
-            for knot, weight in self.weights(size_B):
-                table[i, knot] = weight
+        size_B, rows = np.array(sizes, dtype=np.float64), np.arange(len(sizes))
+        x = np.log2(np.maximum(size_B, 0.5))
+        after = np.clip(np.searchsorted(self._octave, x), 1, len(self._octave) - 1)
+        share = (x - self._octave[after - 1]) / (self._octave[after] - self._octave[after - 1])
+        table[rows, after], table[rows, after + 1] = 1.0 - share, share
+        table[size_B <= 0] = np.eye(len(self.knots))[0]
         return table
+
+    @staticmethod
+    def has(shares_links: bool) -> NDArray[np.bool_]:
+        """The terms that messages have, a handshake apart, shape (localities, terms)."""
+        has = np.zeros((len(LOCALITIES), len(TERMS)), dtype=np.bool_)
+        has[:, [TERMS.index(name) for name in (*PARTS, "insert")]] = True
+        has[1:, TERMS.index("node_link")] = True
+        has[NETWORK, [TERMS.index("network_link"), TERMS.index("hop")]] = shares_links
+        return has
 
     def empty(self, scenario: Scenario, sizes: Sequence[int]) -> NDArray[np.bool_]:
         """Terms that these messages do not have, shape (len(sizes), ROW)."""
-        absent = np.ones((len(sizes), ROW), dtype=np.bool_)
-        absent[:, -2:] = False
+        absent = np.zeros((len(sizes), ROW), dtype=np.bool_)
         by_locality = absent[:, :-2].reshape(len(sizes), len(LOCALITIES), len(TERMS))
-        for name in (*PARTS, "insert"):
-            by_locality[:, :, TERMS.index(name)] = False
-        by_locality[:, 1:, TERMS.index("node_link")] = False
-        for name in ("network_link", "hop"):
-            by_locality[:, NETWORK, TERMS.index(name)] = not scenario.place.shares_links
+        by_locality[:] = ~self.has(scenario.place.shares_links)
         waits = np.array([self.is_rendezvous(scenario.label, size_B) for size_B in sizes], dtype=np.bool_)
         by_locality[waits, :, TERMS.index("handshake")] = False
         return absent
@@ -157,10 +157,8 @@ class ParameterLayout:
         stepped = scenario.ranks >= self.step_from and scenario.place.is_spread
         key = (scenario.label, scenario.place.ppn, stepped)
         if key not in self._maps:
-            unloaded = (scenario.label, stepped)
-            if unloaded not in self._unloaded:
-                self._unloaded[unloaded] = self._map(*unloaded)
-            forward = sparse.csr_array(self._unloaded[unloaded] + self._load * (scenario.place.ppn / self.cores))
+            unloaded = self._unloaded(scenario.label, stepped)
+            forward = sparse.csr_array(unloaded + self._load * (scenario.place.ppn / self.cores))
             self._maps[key] = KnotMap(forward, sparse.csr_array(forward.T))
         return self._maps[key]
 
@@ -284,35 +282,17 @@ class ParameterLayout:
     def curves(self, theta: Array, label: str, shares_links: bool = False) -> CostCurves:
         """Costs at the knots for an unloaded node, to find the order in which messages pass shared links."""
         knots = self.knots.tolist()
-        of_label = theta[self.places["algorithm"][self.labels.index(label)]] if label in self.labels else None
-
-        copied = self.copied(label)
-
-        def line(of: NDArray[np.intp], part: int | None = None) -> Curve:
-            values = theta[of].copy()
-            if part is not None and of_label is not None:
-                values[1:] += of_label[part][1:]
-            if part == 0:
-                values[copied:] = values[copied]
-            return knots, np.exp(values).tolist()
-
+        at_knots = np.exp(self._unloaded(label, False) @ theta).reshape(-1, ROW)
+        columns: list[Curve] = [(knots, column.tolist()) for column in at_knots.T]
+        handshake = TERMS.index("handshake")
         message = []
-        above_B = self.rendezvous_above_B.get(label, np.inf)
-        for locality in range(len(LOCALITIES)):
-            terms: dict[str, Curve] = {
-                name: line(self.places["base"][locality, part], part) for part, name in enumerate(PARTS)
-            }
-            terms["insert"] = line(self.places["insert"][int(locality == NETWORK)])
-            shake_s = float(np.exp(theta[self.places["handshake"][locality]]))
-            terms["handshake"] = protocols(
-                held_above_B=self.held_above_B, rendezvous_above_B=above_B, handshake_s=shake_s
+        for locality, has in enumerate(self.has(shares_links)):
+            own = columns[locality * len(TERMS) : (locality + 1) * len(TERMS)]
+            terms = [curve if is_own else NOTHING for curve, is_own in zip(own, has, strict=True)]
+            terms[handshake] = protocols(
+                held_above_B=self.held_above_B,
+                rendezvous_above_B=self.rendezvous_above_B.get(label, np.inf),
+                handshake_s=own[handshake][1][0],
             )
-            if 0 < locality < NETWORK:
-                terms["node_link"] = line(self.places["memory"])
-            if locality == NETWORK:
-                terms["node_link"] = line(self.places["link"])
-                if shares_links:
-                    terms["network_link"] = line(self.places["wire"])
-                    terms["hop"] = ([0.0], [float(np.exp(theta[self.places["hop"][0]]))])
-            message.append([terms.get(term, NOTHING) for term in TERMS])
-        return CostCurves(message, line(self.places["work"][0]), line(self.places["work"][1]))
+            message.append(terms)
+        return CostCurves(message, columns[-2], columns[-1])

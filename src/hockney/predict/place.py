@@ -35,6 +35,12 @@ class Place:
     uplinks: tuple[int, ...] = ()
     memory: tuple[int, ...] = ()
 
+    @classmethod
+    def of_nodes(cls, node: NDArray[np.int32], ppn: int, torus: tuple[int, ...] = ()) -> Place:
+        """Ranks on these nodes, which share nothing smaller than a node."""
+        alone = -1 - np.arange(node.size, dtype=np.int32)
+        return cls(np.stack([*[alone] * (len(LOCALITIES) - 2), node]), tuple(node.tolist()), ppn, torus)
+
     @cached_property
     def key(self) -> Hashable:
         """The same for ranks at the same places."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,12 +27,8 @@ _SAMPLED = ("system", "mpi", "operation", "source", "variant", "cache", "algorit
 """The order in which `sample` of a split hashes the text columns: another order would draw another sample,
 so a new column comes last."""
 
-
-def _sampled(name: str) -> int:
-    return _SAMPLED.index(name) if name in _SAMPLED else len(_SAMPLED)
-
-
-TEXT = tuple(sorted((column.name for column in _IDENTIFYING if column.kind == "text"), key=_sampled))
+_TEXTS = [column.name for column in _IDENTIFYING if column.kind == "text"]
+TEXT = (*_SAMPLED, *(name for name in _TEXTS if name not in _SAMPLED))
 NUMBERS = tuple(column.name for column in _IDENTIFYING if column.kind in ("count", "whole"))
 POINT = (*TEXT, *NUMBERS, *(column.name for column in _IDENTIFYING if column.kind == "truth"))
 """Columns that identify a point of a collective. Unknown text is "", an unknown number NA."""
@@ -166,6 +163,39 @@ def beside(frame: pd.DataFrame, kept: pd.DataFrame, operation: str, statistic: s
         if any(is_same):
             found[other] = made[is_same].reset_index(drop=True)
     return found
+
+
+class PointRow(NamedTuple):
+    """A point as plain values; None: an unknown number. `segment_B` and `radix` 0: none that is known."""
+
+    operation: str
+    algorithm: str
+    mapping: str
+    mpi: str
+    variant: str
+    source: str
+    ranks: int
+    bytes: int
+    nodes: int | None
+    ppn: int | None
+    segment_B: int
+    radix: int
+    root: int
+
+
+def rows(points: pd.DataFrame) -> list[PointRow]:
+    """The points one by one."""
+    text = (
+        points[name].astype(str).tolist()
+        for name in ("operation", "algorithm", "mapping", "mpi", "variant", "source")
+    )
+    numbers = {
+        name: [None if pd.isna(value) else int(value) for value in points[name].tolist()]
+        for name in ("ranks", "bytes", "nodes", "ppn", "segment_bytes", "radix", "root")
+    }
+    for name in ("segment_bytes", "radix", "root"):
+        numbers[name] = [value or 0 for value in numbers[name]]
+    return list(map(PointRow, *text, *numbers.values()))
 
 
 def keys(points: pd.DataFrame, names: Sequence[str]) -> list[Hashable]:

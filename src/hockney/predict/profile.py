@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 
 from hockney.errors import RequestError
 from hockney.machine.file import load as load_machine
@@ -105,15 +107,8 @@ class _Costs:
     def __init__(self, case: ProfileCase, mpi: str) -> None:
         self.case = case
         self.decisions = decisions_for(mpi)
-        self.known: dict[tuple[str, int, int], CallCost] = {}
         self.warnings: list[str] = []
-
-    def of(self, operation: str, ranks: int, size_B: int) -> CallCost:
-        """RequestError where nothing predicts it."""
-        key = operation, ranks, size_B
-        if key not in self.known:
-            self.known[key] = self._ask(operation, ranks, size_B)
-        return self.known[key]
+        self.of = cache(self._of)
 
     def _case(self, operation: str, ranks: int, size_B: int) -> CollectiveCase:
         shared = self.case.model_dump(include=set(MessageCosts.model_fields))
@@ -121,32 +116,28 @@ class _Costs:
             shared | {"operation": operation, "ranks": ranks, "sizes_B": [size_B]}
         )
 
-    def _warn(self, texts: Iterable[str]) -> None:
-        self.warnings += [text for text in texts if text not in self.warnings]
-
     def _best(self, case: CollectiveCase) -> tuple[float, str]:
         """The time of the quickest algorithm, and which one that is."""
         (answer,) = predict_collective(case).predictions
-        self._warn(answer.warnings)
+        self.warnings += answer.warnings
         times = [(row.time_s, row.algorithm) for row in answer.algorithms if row.time_s is not None]
         if not times:
             raise RequestError(f"no time of {case.operation} is known", answer.algorithms[0].note)
         return min(times)
 
-    def _ask(self, operation: str, ranks: int, size_B: int) -> CallCost:
+    def _of(self, operation: str, ranks: int, size_B: int) -> CallCost:
+        """RequestError where nothing predicts it."""
         case = self._case(operation, ranks, size_B)
         best_s, best = self._best(case)
         choice = self.decisions.default(operation, ranks, size_B, nodes=nodes_of(case, ranks))
-        if choice is None:
-            return CallCost(best_s=best_s, best=best)
-        try:
-            own = chosen(case, ranks, size_B, choice)
-        except RequestError:
-            return CallCost(best_s=best_s, best=best)
-        self._warn(own.warnings)
-        # In segments, or with a radix of its own, the library's choice may be quicker than every usual schedule.
-        best_s, best = min((best_s, best), (own.time_s, own.algorithm))
-        return CallCost(best_s=best_s, best=best, default_s=own.time_s, default=own.algorithm)
+        if choice is not None:
+            with suppress(RequestError):
+                own = chosen(case, ranks, size_B, choice)
+                self.warnings += own.warnings
+                # In segments, or with a radix of its own, it may be quicker than every usual schedule.
+                best_s, best = min((best_s, best), (own.time_s, own.algorithm))
+                return CallCost(best_s, best, own.time_s, own.algorithm)
+        return CallCost(best_s, best)
 
 
 def predict_profile(case: ProfileCase) -> PredictedProfile:
@@ -170,7 +161,7 @@ def predict_profile(case: ProfileCase) -> PredictedProfile:
         raise RequestError(
             f"nothing of {case.file} can be predicted: {rows[0].note}", "see `hockney predict --help`"
         )
-    warnings = list(costs.warnings)
+    warnings = list(dict.fromkeys(costs.warnings))
     if ranks != profile.ranks:
         warnings.append(
             f"communicators of all {profile.ranks} ranks are taken as {ranks}; others keep their ranks, and all "
@@ -291,13 +282,13 @@ def _message(case: ProfileCase, size_B: int) -> MessagePrediction:
     """A message between the farthest ranks that were measured."""
     machine = load_machine(case.machine)
     keys = {"operation": "pingpong"} | parse_where(case.where)
-    error: RequestError | None = None
-    for locality in reversed(LOCALITIES):
+    localities = [*reversed(LOCALITIES)]
+    for locality in localities:
         try:
             entry = select_entry(machine, {"locality": locality, **keys})
-        except RequestError as refused:
-            error = refused
+        except RequestError:
+            if locality == localities[-1]:
+                raise
             continue
         return predict_message(entry, size_B, "piecewise")
-    assert error is not None
-    raise error
+    raise AssertionError("there are localities")

@@ -17,15 +17,12 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.predict.calibrate import Calibration, replay_all
-from hockney.predict.estimators._fitting import CalibratedFit
-from hockney.predict.estimators.base import Array, Training
-from hockney.predict.estimators.simulated import procedure_of, system_of
-from hockney.predict.identify.told import known_defaults
+from hockney.predict.estimators.base import Array, training_of
+from hockney.predict.estimators.simulated import calibration_of, system_of
 from hockney.predict.place import NETWORK, Place
 from hockney.predict.points import APART, points, positions
 from hockney.predict.procedures import ProcedureRun
 from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
-from hockney.records.keys import POINT_TO_POINT
 
 MOST_TRAINED = 240
 """Points of one set of conditions that calibrate: what is asked are ratios along a curve, not times."""
@@ -126,8 +123,6 @@ def reproductions(
     if statistic not in STATISTICS:
         return {}, [f"{statistic} cannot be simulated"]
     known = points(frame, operation, statistic).frame
-    between_pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    defaults = known_defaults(frame)
     for key, index in positions(known, APART).items():
         own = known.iloc[index].reset_index(drop=True)
         name, source = (str(own[column].iloc[0]) for column in ("system", "source"))
@@ -137,32 +132,23 @@ def reproductions(
         is_unseen = len(others) >= FEWEST
         learn = _spread(others if is_unseen else own)
         try:
-            training = Training(learn, between_pairs, system_of_name.get(name), operation, statistic)
+            training = training_of(frame, learn, operation, statistic, system_of_name.get(name))
             system = system_of(training, name)
         except RequestError as error:
             against.append(error.message)
             continue
-        scenarios = Scenarios(system, procedure_of(source, statistic, system), defaults)
-        by_point = scenarios.of_points(learn)
-        usable = [i for i, scenario in enumerate(by_point) if scenario is not None]
-        if len(usable) < FEWEST:
+        scenarios, fit = calibration_of(training, system, source, FEWEST)
+        if fit is None:
             against += [f"{algorithm}: {why}" for algorithm, why in sorted(scenarios.missing.items())]
             continue
-        used = learn.iloc[usable].reset_index(drop=True)
-        fit = CalibratedFit(
-            replace(training, points=used),
-            system,
-            [scenario for scenario in by_point if scenario is not None],
-            used["mapping"].astype(str).tolist(),
-            used["time_s"].to_numpy(np.float64),
-        )
         above_B: dict[str, float] = {}
         if max(sizes_B, default=0) > PROTOCOLS_FROM_B:
             fit.hold()
             above_B = fit.rendezvous()
         layout = fit.layout(above_B=above_B)
-        calibration = fit.fitted(layout, np.arange(len(used)), STEPS)
-        made[key] = Reproduction(scenarios, calibration, statistic, is_unseen, len(used))
+        count = len(fit.chosen)
+        calibration = fit.fitted(layout, np.arange(count), STEPS)
+        made[key] = Reproduction(scenarios, calibration, statistic, is_unseen, count)
     return made, against
 
 

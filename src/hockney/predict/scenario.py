@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from hockney.machine.system import System
 from hockney.predict.decisions.base import InnerCollective, ScheduleChoice, decisions_for
 from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.place import Place, place_of
+from hockney.predict.points import PointRow, rows
 from hockney.predict.procedures import Phase, ProcedureRun, procedures
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import COLLECTIVES
@@ -74,86 +74,61 @@ class Scenarios:
         return place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system)
 
     def of_points(self, points: pd.DataFrame) -> list[Scenario | None]:
-        """The scenario of each row."""
-        records: list[dict[str, Any]] = points.to_dict("records")  # type: ignore[assignment]
-        return [self.of(record) for record in records]
+        """The scenario of each row, None where it has none: see `missing`."""
+        return [self._of(row) for row in rows(points)]
 
-    def of(self, point: Mapping[str, Any]) -> Scenario | None:
-        """The scenario of a point (columns of `predict.points.POINT`); None where it has none: see `missing`."""
-        name, ranks, size_B = str(point["algorithm"]), int(point["ranks"]), int(point["bytes"])
-        nodes, ppn = _number(point["nodes"]), _number(point["ppn"])
-        if ranks < 2 or (size_B == 0 and COLLECTIVES[str(point["operation"])].has_size):
+    def _of(self, point: PointRow) -> Scenario | None:
+        name, ranks, size_B = point.algorithm, point.ranks, point.bytes
+        if ranks < 2 or (size_B == 0 and COLLECTIVES[point.operation].has_size):
             self.missing[name] = "a single rank sends no message" if ranks < 2 else "0 B are sent in no message"
             return None
         try:
-            place = self._place(str(point["mapping"]), ranks, nodes, ppn)
+            place = self._place(point.mapping, ranks, point.nodes, point.ppn)
             used = len(set(place.node))
-            call, label = self._call(point, name, ranks, size_B, used)
+            call, label = self._call(point, used)
         except RequestError as error:
             self.missing[name] = error.message
             return None
-        run = self.procedure.run(call, self._barrier(str(point["mpi"]), ranks, used))
+        run = self.procedure.run(call, self._barrier(point.mpi, ranks, used))
         if not _is_small(run):
             self.missing[name] = f"on {ranks} ranks it takes more than {MOST_STEPS} steps"
             return None
         return Scenario(run, place, label, ranks, size_B)
 
-    def _call(
-        self, point: Mapping[str, Any], name: str, ranks: int, size_B: int, nodes: int
-    ) -> tuple[list[Phase], str]:
-        operation = str(point["operation"])
-        element_B = self.procedure.element_B if size_B % self.procedure.element_B == 0 else 1
-        choice = self._choice(operation, name, ranks, size_B, nodes, element_B, point)
-        root = _number(point["root"]) or 0
-        inner = choice.phases(operation, size_B)
-        phases = [_phase(phase, ranks, element_B, 0 if choice.parts else root) for phase in inner]
+    def _call(self, point: PointRow, nodes: int) -> tuple[list[Phase], str]:
+        element_B = self.procedure.element_B if point.bytes % self.procedure.element_B == 0 else 1
+        choice = self._choice(point, nodes, element_B)
+        inner = choice.phases(point.operation, point.bytes)
+        root = 0 if choice.parts else point.root
+        phases = [_phase(phase, point.ranks, element_B, root) for phase in inner]
         if choice.parts:
-            return phases, f"{operation} {name}"
+            return phases, f"{point.operation} {point.algorithm}"
         segment = f" in {inner[0].segment_B} B" if inner[0].segment_B else ""
-        return phases, f"{operation} {choice.algorithm}{segment}"
+        return phases, f"{point.operation} {choice.algorithm}{segment}"
 
-    def _choice(
-        self,
-        operation: str,
-        name: str,
-        ranks: int,
-        size_B: int,
-        nodes: int,
-        element_B: int,
-        point: Mapping[str, Any],
-    ) -> ScheduleChoice:
-        segment_B, radix = _number(point["segment_bytes"]) or 0, _number(point["radix"])
-        own = ScheduleChoice(name.removeprefix(OWN), segment_B or None, radix)
-        if name.startswith(OWN) or (self.is_own and ":" not in name and name != "default"):
+    def _choice(self, point: PointRow, nodes: int, element_B: int) -> ScheduleChoice:
+        name, is_default = point.algorithm, point.algorithm == "default"
+        own = ScheduleChoice(name.removeprefix(OWN), point.segment_B or None, point.radix or None)
+        if name.startswith(OWN) or (self.is_own and ":" not in name and not is_default):
             return own
-        mpi = str(point["mpi"])
-        if name == "default":
-            place = DefaultCall(operation, mpi, str(point.get("variant", "")), ranks, nodes, size_B)
-            told = tell(self.defaults, place)
-            if told is not None and told.choice is not None:
-                return told.choice
-            if told is not None:
+        call = DefaultCall(point.operation, point.mpi, point.variant, point.ranks, nodes, point.bytes)
+        if is_default and (told := tell(self.defaults, call)) is not None:
+            if told.choice is None:
                 raise RequestError(f"{name}: {told.why or 'several algorithms send its messages'}", "")
-        library = decisions_for(mpi)
+            return told.choice
+        library = decisions_for(point.mpi)
         if library.decisions is None:
-            if (operation, name) in _known():
+            if (point.operation, name) in _known():
                 return own
             raise RequestError(f"which schedule {name} is, is not known: {library.reason}", "")
-        decide = library.decisions
-        if name == "default":
-            choice = library.default(operation, ranks, size_B, nodes=nodes, element_B=element_B)
-        else:
-            choice = decide.named(
-                operation,
-                name,
-                library.version,
-                ranks=ranks,
-                size_B=size_B,
-                segment_B=segment_B,
-                element_B=element_B,
-            )
+        at = {"ranks": point.ranks, "size_B": point.bytes, "element_B": element_B}
+        choice = (
+            library.default(point.operation, nodes=nodes, **at)
+            if is_default
+            else library.decisions.named(point.operation, name, library.version, segment_B=point.segment_B, **at)
+        )
         if choice is None:
-            raise RequestError(f"{name} of {point['mpi'] or 'this library'} has no schedule here", "")
+            raise RequestError(f"{name} of {point.mpi or 'this library'} has no schedule here", "")
         return choice
 
 
@@ -166,13 +141,6 @@ def _barrier(mpi: str, ranks: int, nodes: int) -> list[Phase]:
     """The phases of a library's barrier; none where its default is not known."""
     choice = decisions_for(mpi).default("barrier", ranks, 0, nodes=nodes)
     return [_phase(phase, ranks, 1) for phase in choice.phases("barrier", 0)] if choice else []
-
-
-def _number(value: Any) -> int | None:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        return None
 
 
 def _is_small(run: ProcedureRun) -> bool:

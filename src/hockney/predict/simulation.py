@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hockney import _core, reading
 from hockney._core import Kind, Network, Problem, Schedule, Simulated
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, loggp_costs, per_byte, value
+from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, CriticalTerms, per_byte, value
 from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.schedule.goal import Graph
@@ -29,31 +29,6 @@ MOST_TRACED = 1_000_000
 """Steps: a table of more is no longer read by anybody."""
 
 NODE_LINK, NETWORK_LINK = TERMS.index("node_link"), TERMS.index("network_link")
-
-
-@dataclass(frozen=True)
-class LoggopsParameters:
-    """LogGOPS in seconds and bytes; see `hockney.predict.costs.loggp_message`."""
-
-    latency_s: float
-    overhead_s: float
-    gap_s: float
-    gap_s_per_B: float
-    receive_overhead_s: float
-    overhead_s_per_B: float = 0.0
-    reduce_s_per_B: float = 0.0
-    copy_s_per_B: float = 0.0
-    rendezvous_above_B: float | None = None
-
-    @property
-    def copies_cost(self) -> bool:
-        """Whether copies inside a rank take time."""
-        return self.copy_s_per_B > 0
-
-    def at(self, localities: Sequence[int]) -> Costs:
-        """The same at each locality."""
-        costs = loggp_costs(**vars(self))
-        return replace(costs, messages=[list(costs.messages[0]) for _ in localities])
 
 
 @dataclass(frozen=True)
@@ -80,10 +55,7 @@ class Shared:
 
     def place(self, ranks: int) -> Place:
         """The places of the ranks, which share nothing smaller than a node. RequestError as `nodes`."""
-        nodes = self.nodes(ranks)
-        alone = -1 - np.arange(ranks, dtype=np.int32)
-        levels = np.stack([*[alone] * (len(LOCALITIES) - 2), nodes])
-        return Place(levels, tuple(nodes.tolist()), min(self.node_size, ranks))
+        return Place.of_nodes(self.nodes(ranks), min(self.node_size, ranks))
 
 
 @dataclass(frozen=True)
@@ -225,47 +197,33 @@ def _surroundings(
 
 def _critical_path(result: Simulated, costs: Costs) -> CriticalPath:
     """Counts and seconds of each term on the way back from the last rank's finish; the seconds add up to it."""
-    size_B = np.array(result.size_B, dtype=np.float64)
-    critical = result.critical.reshape(len(size_B), len(costs.messages) * len(TERMS) + 2)
-    of_message = critical[:, :-2].reshape(len(size_B), len(costs.messages), len(TERMS))
-    count = dict(zip(TERMS, of_message.sum(axis=1).T, strict=True))
-    empty_s, further_s = dict.fromkeys(TERMS, 0.0), dict.fromkeys(TERMS, 0.0)
-    for here, curves in enumerate(costs.messages):
-        for term, curve in enumerate(curves):
-            times = of_message[:, here, term]
-            at_zero_s, whole_s = value(curve, np.zeros_like(size_B)), value(curve, size_B)
-            # A message without a handshake has a negative one.
-            seconds = np.maximum(whole_s, 0.0) if TERMS[term] == "handshake" else whole_s - at_zero_s
-            empty_s[TERMS[term]] += float(times @ at_zero_s)
-            further_s[TERMS[term]] += float(times @ seconds)
-    ported = count["gap"] + count["drain"]
-    copied, reduced = critical[:, -2], critical[:, -1]
+    path, makespan_s = CriticalTerms.of(result, costs), float(result.finish_s.max())
+    empty_s, bytes_s, size_B = path.empty_s, path.bytes_s, path.size_B
     terms_s = {
         "latency": empty_s["transfer"],
         "send_overhead": empty_s["send"],
         "receive_overhead": empty_s["receive"],
-        "overhead_bytes": further_s["send"] + further_s["receive"],
+        "overhead_bytes": bytes_s["send"] + bytes_s["receive"],
         "gap": empty_s["gap"] + empty_s["drain"],
-        "bytes": further_s["transfer"] + further_s["gap"] + further_s["drain"],
-        "handshake": further_s["handshake"],
-        "node_links": further_s["node_link"],
-        "network_links": further_s["network_link"],
-        "copy": float(copied @ value(costs.copy, size_B)),
-        "reduction": float(reduced @ value(costs.reduce, size_B)),
+        "bytes": bytes_s["transfer"] + bytes_s["gap"] + bytes_s["drain"],
+        "handshake": bytes_s["handshake"],
+        "node_links": bytes_s["node_link"],
+        "network_links": bytes_s["network_link"],
+        "copy": float(path.copied @ value(costs.copy, size_B)),
+        "reduction": float(path.reduced @ value(costs.reduce, size_B)),
     }
-    makespan_s = float(result.finish_s.max())
     noise_s = makespan_s - sum(terms_s.values())
     # What is left without noise is rounding.
     terms_s["noise"] = noise_s if abs(noise_s) > 1e-9 * makespan_s else 0.0
     return CriticalPath(
-        latencies=round(count["transfer"].sum()),
-        send_overheads=round(count["send"].sum()),
-        receive_overheads=round(count["receive"].sum()),
-        gaps=round(ported.sum()),
-        handshakes=round(count["handshake"].sum()),
-        bytes=round(float(count["transfer"] @ size_B)),
-        reduced_bytes=round(float(reduced @ size_B)),
-        copied_bytes=round(float(copied @ size_B)),
+        latencies=path.counted("transfer"),
+        send_overheads=path.counted("send"),
+        receive_overheads=path.counted("receive"),
+        gaps=path.counted("gap", "drain"),
+        handshakes=path.counted("handshake"),
+        bytes=round(float(path.count["transfer"] @ size_B)),
+        reduced_bytes=round(float(path.reduced @ size_B)),
+        copied_bytes=round(float(path.copied @ size_B)),
         terms_s=terms_s,
     )
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from hockney.errors import RequestError
 from hockney.machine.file import load
 from hockney.machine.system import find_system
-from hockney.predict.costs import CostSource
+from hockney.predict.costs import CostSource, LoggopsParameters
 from hockney.predict.machine_costs import of_machine, of_system, placed
 from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import NetworkFigures, with_network
 from hockney.predict.place import LOCALITIES, NETWORK, Place
-from hockney.predict.simulation import LoggopsParameters, Shared
+from hockney.predict.simulation import Shared
 from hockney.predict.simulation_options import MOST_PLACES, SharingOptions, SimulationOptions
 
 Parameters = Mapping[str, Mapping[str, Mapping[str, float | str | None]]]

@@ -107,7 +107,7 @@ class LoggopsOptions(BaseModel):
 
     @property
     def given(self) -> dict[str, float | None]:
-        """What is given, by the names of `hockney.predict.simulation.LoggopsParameters`."""
+        """What is given, by the names of `hockney.predict.costs.LoggopsParameters`."""
         given = self.model_dump(exclude_unset=True)
         return {"receive_overhead_s": given["overhead_s"], **given} if "overhead_s" in given else given
 

@@ -8,7 +8,6 @@ import io
 import operator
 import tokenize
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,12 +40,9 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Value:
-    """A column, a constant, or what was computed of them; `kind` is number, text or condition."""
-
-    kind: str
-    data: Any
+def _kind(value: Any) -> str:
+    """Whether a constant, a column or what was computed of them is a number, a text or a condition."""
+    return {"b": "condition", "f": "number"}.get(np.asarray(value).dtype.kind, "text")
 
 
 def select(frame: pd.DataFrame, expression: str, seed: int = 1) -> Mask:
@@ -65,9 +61,9 @@ def select(frame: pd.DataFrame, expression: str, seed: int = 1) -> Mask:
             value = evaluator.value(tree)
     except RecursionError as error:
         raise RequestError("the expression is nested too deeply", HINT) from error
-    if value.kind != "condition":
-        raise RequestError(f"{expression!r} is a {value.kind}, not a condition", HINT)
-    return np.broadcast_to(np.asarray(value.data, dtype=np.bool_), len(frame)).copy()
+    if _kind(value) != "condition":
+        raise RequestError(f"{expression!r} is a {_kind(value)}, not a condition", HINT)
+    return np.broadcast_to(value, len(frame)).copy()
 
 
 def split(frame: pd.DataFrame, train: str, test: str, seed: int = 1) -> tuple[Mask, Mask]:
@@ -143,7 +139,7 @@ class _Evaluator:
         self.expression = expression
         self.seed = seed
 
-    def value(self, node: ast.expr) -> _Value:
+    def value(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant():
                 return self._constant(node)
@@ -152,15 +148,15 @@ class _Evaluator:
             case ast.BoolOp(values=operands):
                 parts = [self._condition(operand) for operand in operands]
                 joined = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-                return _Value("condition", joined.reduce(np.broadcast_arrays(*parts)))
+                return joined.reduce(np.broadcast_arrays(*parts))
             case ast.UnaryOp(op=ast.Not() | ast.Invert()):
-                return _Value("condition", ~np.asarray(self._condition(node.operand)))
+                return ~np.asarray(self._condition(node.operand))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
                 number = self._number(node.operand)
-                return _Value("number", -number if isinstance(node.op, ast.USub) else number)
+                return -number if isinstance(node.op, ast.USub) else number
             case ast.BinOp() if type(node.op) in _ARITHMETIC:
                 operate = _ARITHMETIC[type(node.op)]
-                return _Value("number", operate(self._number(node.left), self._number(node.right)))
+                return operate(self._number(node.left), self._number(node.right))
             case ast.Compare():
                 return self._comparisons(node)
             case ast.Call():
@@ -170,27 +166,25 @@ class _Evaluator:
     def _refuse(self, node: ast.expr, why: str, hint: str = HINT) -> RequestError:
         return RequestError(f"{ast.unparse(node)!r} {why}, in {self.expression!r}", hint)
 
-    def _constant(self, node: ast.Constant) -> _Value:
-        if isinstance(node.value, bool):
-            return _Value("condition", node.value)
-        if isinstance(node.value, str):
-            return _Value("text", node.value)
+    def _constant(self, node: ast.Constant) -> Any:
+        if isinstance(node.value, bool | str):
+            return node.value
         if isinstance(node.value, int | float):
             try:
-                return _Value("number", np.float64(node.value))
+                return np.float64(node.value)
             except OverflowError as error:
                 raise self._refuse(node, "is too large a number") from error
         raise self._refuse(node, "is neither a number nor a text")
 
-    def _column(self, name: str) -> _Value:
+    def _column(self, name: str) -> Any:
         if name not in self.frame.columns:
             raise RequestError(f"unknown column {name!r}, in {self.expression!r}", self._nearest(name))
         column = self.frame[name]
         if pd.api.types.is_bool_dtype(column):
-            return _Value("condition", column.fillna(value=False).to_numpy(dtype=np.bool_))
+            return column.fillna(value=False).to_numpy(dtype=np.bool_)
         if pd.api.types.is_numeric_dtype(column):
-            return _Value("number", column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan))
-        return _Value("text", column.fillna("").to_numpy(dtype=object))
+            return column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
+        return column.fillna("").to_numpy(dtype=object)
 
     def _nearest(self, name: str) -> str:
         """What may have been meant by a name that is no column."""
@@ -201,24 +195,24 @@ class _Evaluator:
         return f"{did_you_mean(name, known)}known: {', '.join(known)}"
 
     def _condition(self, node: ast.expr) -> Any:
-        value = self.value(node)
-        if value.kind != "condition":
-            raise self._refuse(node, f"is a {value.kind}, not a condition", "compare it with something")
-        return value.data
+        return self._expected(node, "condition", "compare it with something")
 
     def _number(self, node: ast.expr) -> Any:
-        value = self.value(node)
-        if value.kind != "number":
-            raise self._refuse(node, f"is a {value.kind}, not a number")
-        return value.data
+        return self._expected(node, "number", HINT)
 
-    def _comparisons(self, node: ast.Compare) -> _Value:
+    def _expected(self, node: ast.expr, kind: str, hint: str) -> Any:
+        value = self.value(node)
+        if _kind(value) != kind:
+            raise self._refuse(node, f"is a {_kind(value)}, not a {kind}", hint)
+        return value
+
+    def _comparisons(self, node: ast.Compare) -> Any:
         whole: Any = np.True_
         left = node.left
         for compare, right in zip(node.ops, node.comparators, strict=True):
             whole = whole & np.asarray(self._comparison(left, compare, right), dtype=np.bool_)
             left = right
-        return _Value("condition", whole)
+        return whole
 
     def _comparison(self, left: ast.expr, compare: ast.cmpop, right: ast.expr) -> Any:
         if isinstance(compare, ast.In | ast.NotIn):
@@ -232,15 +226,15 @@ class _Evaluator:
         if type(compare) not in _COMPARE:
             raise self._refuse(left, "is compared with `is`", "write ==")
         first, second = self.value(left), self.value(right)
-        if first.kind != second.kind:
+        if _kind(first) != _kind(second):
             raise RequestError(
-                f"{ast.unparse(left)!r} is a {first.kind} and {ast.unparse(right)!r} a {second.kind}: "
+                f"{ast.unparse(left)!r} is a {_kind(first)} and {ast.unparse(right)!r} a {_kind(second)}: "
                 f"they cannot be compared, in {self.expression!r}",
                 "quote texts, write numbers without quotes",
             )
-        return _COMPARE[type(compare)](first.data, second.data)
+        return _COMPARE[type(compare)](first, second)
 
-    def _sample(self, node: ast.Call) -> _Value:
+    def _sample(self, node: ast.Call) -> Any:
         if not isinstance(node.func, ast.Name) or node.func.id != "sample":
             raise self._refuse(node, "is a call of something else than sample(fraction, seed=…)")
         given = dict(zip(("fraction", "seed"), node.args, strict=False))
@@ -253,7 +247,7 @@ class _Evaluator:
             raise self._refuse(node, "needs a fraction between 0 and 1", "write sample(0.05) for five per cent")
         if seed != int(seed):
             raise self._refuse(node, "needs a whole number as its seed", "write sample(0.05, seed=1)")
-        return _Value("condition", _uniform(self.frame, int(seed)) < fraction)
+        return _uniform(self.frame, int(seed)) < fraction
 
     def _scalar(self, node: ast.expr) -> float:
         number = self._number(node)

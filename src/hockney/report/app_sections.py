@@ -95,12 +95,7 @@ def applications(
     for name in dict.fromkeys(record.operation for record in records):
         progress(f"drawing {name}")
         draw = apps.get(name).part("section").section if name in apps.names() else _unknown
-        contribution = draw(Runs([record for record in records if record.operation == name], basis, place_of))
-        every.sections += contribution.sections
-        every.warnings += contribution.warnings
-        every.runs += contribution.runs
-        every.timed += contribution.timed
-        every.findings += contribution.findings
+        every.add(draw(Runs([record for record in records if record.operation == name], basis, place_of)))
     every.warnings[:0] = [*_about_runs(records), *_about_times(every.timed)]
     return every
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hockney.report.tables import Table
 
 Kind = Literal["run", "predict"]
+Row = dict[str, str | float | bool | None]
+"""Plain values by the names of a frame's columns."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class AppAnswer(ABC):
         """What a reader should know before the result is trusted."""
         return ()
 
-    def rows(self) -> list[Any]:
+    def rows(self) -> list[Row]:
         """A prediction as rows of a frame."""
         raise NotImplementedError
 

@@ -12,9 +12,9 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.models.over_ranks.choice import CRITERION
-from hockney.models.over_ranks.points import collectives_in
 from hockney.records.contents import read
 from hockney.records.statistic import RATES
+from hockney.records.table import collectives_in
 from hockney.report import provenance
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import (

@@ -13,9 +13,10 @@ from hockney.machine.file import load
 from hockney.machine.levels import mixture
 from hockney.machine.marks import MARKS, marks_of
 from hockney.machine.provenance import system_of
-from hockney.models.over_ranks.points import collectives_in, points
+from hockney.models.over_ranks.points import points
 from hockney.records.contents import Contents
 from hockney.records.keys import POINT_TO_POINT
+from hockney.records.table import collectives_in
 from hockney.records.verification import find as find_verification
 from hockney.report import figures, messages, node_figure, points_csv, provenance
 from hockney.report.drawing import Drawing

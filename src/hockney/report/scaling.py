@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.models.base import Parameter
+from hockney.models.scaling.fit import LawFit
 from hockney.models.scaling.study import ScalingStudy
 from hockney.report.axes import plain
 from hockney.report.drawing import Drawing
@@ -20,6 +21,9 @@ from hockney.report.marks import percent
 from hockney.report.style import MEASURED, Style, styles
 from hockney.report.tables import NONE, Table
 from hockney.units import counted, format_time
+
+if TYPE_CHECKING:
+    from hockney.report.page import Contribution, Section
 
 
 def scaling(studies: Mapping[str, ScalingStudy]) -> Drawing:
@@ -75,66 +79,58 @@ LEAST_COUNTS = 3
 """Numbers of processes from which on a law's two parameters, T(1) and another, leave a point to be tried on."""
 
 
-@dataclass
-class Laws:
-    """What the laws of scaling make of several curves of a program: figures, a table, sentences and answers."""
+def add_laws(studies: Mapping[str, ScalingStudy], page: Section, contribution: Contribution) -> None:
+    """Add speed-ups of several curves of a program to its section, and the laws that were fitted to them.
 
-    figures: list[Drawing]
-    tables: list[Table]
-    note: str
-    findings: list[Finding]
-
-
-def laws_of(studies: Mapping[str, ScalingStudy], section: str) -> Laws:
-    """The laws that were fitted to curves of a program, for its section of that id.
-
-    A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in `note`.
+    A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in the note.
     """
-    told = {name: made for name, made in studies.items() if made.times.counts.size >= LEAST_COUNTS}
-    short = [name for name in studies if name not in told]
-    note = f"No law of scaling is tried on fewer than {LEAST_COUNTS} numbers of ranks: {'; '.join(short)}."
-    table_id = f"{section}-laws"
+    long = {name: made for name, made in studies.items() if made.times.counts.size >= LEAST_COUNTS}
+    for is_weak in (True, False):
+        own = {name: made for name, made in studies.items() if made.is_weak == is_weak}
+        if len(own) > 1 or not own.keys() <= long.keys():
+            page.figures.append(replace(scaling(own), name=f"{page.id}-{'weak' if is_weak else 'strong'}"))
+    for place, (name, made) in enumerate(long.items(), 1):
+        drawing = scaling({name: made})
+        page.figures.append(replace(drawing, name=f"{page.id}-law-{place}", title=f"{name}. {drawing.title}"))
+    table_id = f"{page.id}-laws"
     rows = [
         [
             name,
             "weak" if made.is_weak else "strong",
             law,
             "yes" if law == made.preferred else "",
-            ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items()),
-            ", ".join(f"{_words(key)} {value:.3g}" for key, value in fit.limits.items() if value is not None),
+            _parameters(fit),
+            _limits(fit),
             NONE if fit.relative_scatter is None else percent(fit.relative_scatter),
         ]
-        for name, made in told.items()
+        for name, made in long.items()
         for law, fit in made.fits.items()
     ]
-    columns = ["curve", "scaling", "law", "preferred", "parameters (95 %)", "what follows", "times scatter by"]
-    table = Table("Laws of scaling fitted to the times", columns, rows, frozenset(range(6)), table_id)
-    return Laws(
-        [
-            replace(drawing, name=f"{section}-law-{place}", title=f"{name}. {drawing.title}")
-            for place, (name, drawing) in enumerate(
-                ((name, scaling({name: made})) for name, made in told.items()), 1
-            )
-        ],
-        [table] if rows else [],
-        note if short else "",
-        [_law_finding(name, made, table_id) for name, made in told.items()],
-    )
+    if rows:
+        columns = ["curve", "scaling", "law", "preferred", "parameters (95 %)", "what follows", "scatter"]
+        page.tables.append(
+            Table("Laws of scaling fitted to the times", columns, rows, frozenset(range(6)), table_id)
+        )
+    if short := "; ".join(name for name in studies if name not in long):
+        page.note += f" No law of scaling is tried on fewer than {LEAST_COUNTS} numbers of ranks: {short}."
+    for name, made in long.items():
+        law = made.preferred or next(iter(made.fits))
+        limits = _limits(made.fits[law])
+        so = f", so {limits}" if limits else ""
+        text = f"{name}: by {law}, {_parameters(made.fits[law])}{so}; {made.comparison}."
+        contribution.findings.append(Finding(text, table_id, 0.55))
 
 
-def _law_finding(name: str, made: ScalingStudy, anchor: str) -> Finding:
-    law = made.preferred or next(iter(made.fits))
-    fit = made.fits[law]
-    said = ", ".join(f"{_words(key)} {_with_interval(value)}" for key, value in fit.parameters.items())
-    follows = [f"{_words(key)} {value:.3g}" for key, value in fit.limits.items() if value is not None]
-    further = f", so {', '.join(follows)}" if follows else ""
-    return Finding(f"{name}: by {law}, {said}{further}; {made.comparison}.", anchor, 0.55)
+def _parameters(fit: LawFit) -> str:
+    bounded = {
+        key: f"{value.value:.3g}{value.bounds(about='', none=' (no interval)')}"
+        for key, value in fit.parameters.items()
+    }
+    return ", ".join(f"{_words(key)} {value}" for key, value in bounded.items())
 
 
-def _with_interval(parameter: Parameter) -> str:
-    low, high = parameter.low, parameter.high
-    reach = " (no interval)" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
-    return f"{parameter.value:.3g}{reach}"
+def _limits(fit: LawFit) -> str:
+    return ", ".join(f"{_words(key)} {value:.3g}" for key, value in fit.limits.items() if value is not None)
 
 
 def _words(key: str) -> str:

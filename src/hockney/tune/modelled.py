@@ -12,8 +12,15 @@ from hockney.errors import RequestError
 from hockney.predict.collective import UNCALIBRATED, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.estimators._default import is_unknown
-from hockney.predict.estimators.base import ANSWER, Array, Prediction, Training, estimators, unknown
-from hockney.predict.identify.told import known_defaults
+from hockney.predict.estimators.base import (
+    ANSWER,
+    Array,
+    Prediction,
+    Training,
+    estimators,
+    known_defaults,
+    unknown,
+)
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT

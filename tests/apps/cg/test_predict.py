@@ -101,18 +101,8 @@ def test_what_is_not_said_is_assumed_and_named(run: Run, operation: str) -> None
 
 
 def test_cg_takes_longer_by_its_sums(run: Run) -> None:
-    words = (
-        "--size",
-        "64",
-        "--grid",
-        "2x2x1",
-        "--cell-time",
-        "1ns",
-        "--iterations",
-        "1000",
-        "--machine",
-        MACHINE,
-    )
+    grid = ("--size", "64", "--grid", "2x2x1", "--iterations", "1000")
+    words = (*grid, "--cell-time", "1ns", "--machine", MACHINE)
     jacobi, cg = asked(run, "jacobi", *words), asked(run, "cg", *words, "--formulation", "fused")
     message = ("pingpong", "--bytes", "8", "--locality", "network", "--variant", "default", "--machine", MACHINE)
     one_way_s = asked(run, *message)["predictions"][0]["time_s"]

@@ -80,15 +80,8 @@ def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--size", "16"], "not a grid"),
-        (["--size", "16x0"], "without unknowns"),
-        (["--size", "16x16", "--grid", "2x2x1", "--ranks", "3"], "4 processes, not 3"),
-        (["--size", "2x2", "--ranks", "5"], "no grid of 5 processes"),
-        (["--size", "16x16", "--formulation", "fast"], "known: reference"),
-        (["--size", "16x16", "--eps", "2"], "--eps"),
         (["--size", "16x16", "--figure", "u.png"], "--solution"),
         (["--size", "16x16", "--convergence", "u.pdf"], "cannot draw"),
-        (["--size", "16x16", "--no-compute"], "without computing"),
         (["--size", "16x16", "--solution", "no/where/u.dat"], "no folder"),
         (["--size", "16x16", "--convergence", "no/where/c.svg"], "no folder"),
         (["--size", "16x16", "--solution", "/"], "cannot write"),

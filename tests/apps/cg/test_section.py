@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.factories import app_run
 
 from hockney.apps.cg.section import reported
 from hockney.apps.cg.section import section as cg
@@ -17,7 +17,7 @@ LATENCY_S = 2e-6
 """Of the machine of the tests; halos and sums here are so small that their bytes do not count."""
 
 
-def _run(run: Callable[..., AppRecord], ranks: int, grid: tuple[int, int, int], **answer: Any) -> AppRecord:
+def _run(ranks: int, grid: tuple[int, int, int], **answer: Any) -> AppRecord:
     """1000 iterations on 16² unknowns in 20 ms, of which each rank computes 8 ms."""
     asked = {
         "nx": 16, "ny": 16, "nz": 1, "px": grid[0], "py": grid[1], "pz": grid[2], "halo": "nonblocking",
@@ -29,11 +29,11 @@ def _run(run: Callable[..., AppRecord], ranks: int, grid: tuple[int, int, int], 
         # With the first residual, 48 B beside 80 B in each of 1000 iterations.
         "unknowns": 256, "bytes_per_unknown": 80.0, "counted_bytes_per_unknown": 80.048,
     } | answer  # fmt: skip
-    return run("cg", ranks, 20e-3, parameters=asked, answer=told)
+    return app_run("cg", ranks, 20e-3, parameters=asked, answer=told)
 
 
-def test_times_and_shares_are_those_of_an_iteration(run: Callable[..., AppRecord]) -> None:
-    shown = reported(_run(run, 2, (1, 2, 1), fractions_of_bound=[0.2, 0.5, 0.3]))
+def test_times_and_shares_are_those_of_an_iteration() -> None:
+    shown = reported(_run(2, (1, 2, 1), fractions_of_bound=[0.2, 0.5, 0.3]))
     assert shown.time_s == pytest.approx(20e-6)
     assert shown.rate == pytest.approx(50_000)
     assert shown.communication == pytest.approx(12 / 20)
@@ -41,17 +41,17 @@ def test_times_and_shares_are_those_of_an_iteration(run: Callable[..., AppRecord
     assert shown.way == "single_sweep, nonblocking, packed"
 
 
-def test_an_iteration_waits_for_halos_and_two_sums(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made, _ = simulated_s(_run(run, 2, (1, 2, 1)), basis)
+def test_an_iteration_waits_for_halos_and_two_sums(basis: Basis) -> None:
+    made, _ = simulated_s(_run(2, (1, 2, 1)), basis)
     assert made is not None
     # 8 µs of computation (the first residual is within the 8 ms); one exchange and two sums, one message each,
     # of which overheads overlap by at most the 35 % of a latency that either processor is busy.
     assert 3 * 0.65 * LATENCY_S < made - 8e-6 < 3 * 1.7 * LATENCY_S
 
 
-def test_grids_of_the_same_ranks_have_a_figure(run: Callable[..., AppRecord]) -> None:
+def test_grids_of_the_same_ranks_have_a_figure() -> None:
     grids = [(4, 1, 1), (2, 2, 1), (1, 4, 1)]
-    made = cg(Runs([_run(run, 4, grid) for grid in grids]))
+    made = cg(Runs([_run(4, grid) for grid in grids]))
     (drawing,) = made.sections[0].figures
     labels = [text.get_text() for text in drawing.figure.axes[0].get_yticklabels()]
     assert sorted(labels) == ["1x4x1", "2x2x1", "4x1x1"]

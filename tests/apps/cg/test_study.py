@@ -10,7 +10,7 @@ from tests.answers import answering
 
 from hockney.apps.cg.app import CgStudy
 from hockney.apps.cg.run import CgRuns
-from hockney.apps.cg.solved import cache_line, speedups, vectors_B
+from hockney.apps.cg.solved import speedups
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import parse_unknowns
 from hockney.errors import RequestError
@@ -29,7 +29,7 @@ def request(study: CgStudy, *, is_simulated: bool = False) -> dict[str, int | fl
 
 
 def shown(records: list[AppRecord]) -> Table:
-    (table,) = (part for part in CgRuns(records, set()).text() if not isinstance(part, str))
+    (table,) = (part for part in CgRuns(records).text() if not isinstance(part, str))
     return table
 
 
@@ -93,11 +93,6 @@ def test_what_no_launch_could_do_is_refused_before(choices: dict[str, Any], text
         checked(CgStudy, {"ranks": "4", "sizes": ["12x8"], **choices}, "run cg")
 
 
-def test_launches_would_write_to_one_file() -> None:
-    with pytest.raises(RequestError, match="same file"):
-        CgStudy(ranks=(4,), sizes=(FLAT,), launches=2, solution=Path("u"))
-
-
 def test_every_grid_that_fits() -> None:
     wanted = CgStudy(ranks=(12,), sizes=(FLAT,), every_grid=True)
     # 1 × 12 has more processes than the 8 unknowns along y, and z has one.
@@ -142,21 +137,10 @@ def test_launches_are_not_compared_with_each_other() -> None:
     assert "launch" not in shown([record(1, 4.0)]).columns
 
 
-def test_the_cache_model_says_what_fits() -> None:
-    # Four vectors of 100³ doubles are 32 MB.
-    size = Extents(100, 100, 100)
-    one, four = record(1, 1.0, size), record(4, 0.1, size)
-    assert vectors_B(one) == 32e6
-    assert vectors_B(record(1, 1.0, size, variant="pipelined")) == 56e6
-    assert "do not fit" in cache_line(one, 20e6, ranks_of_cache=1)
-    assert " fit its" in cache_line(four, 20e6, ranks_of_cache=1)
-    assert "do not fit" in cache_line(four, 20e6, ranks_of_cache=4)
-
-
 def test_what_was_to_converge() -> None:
     late = answering(record(1, 1.0), converged=False)
     fixed = answering(record(1, 1.0, eps=0.0), converged=False)
-    (wrong,) = CgRuns([record(1, 1.0), late, fixed], set()).wrong()
+    (wrong,) = CgRuns([record(1, 1.0), late, fixed]).wrong()
     assert wrong[0] == "not converged"
     assert [row[5] for row in shown([late, fixed]).rows] == ["no", "—"]
 
@@ -164,7 +148,7 @@ def test_what_was_to_converge() -> None:
 def test_what_is_wrong() -> None:
     right, unchecked = answering(record(1, 1.0), verified=True), record(1, 1.0)
     bad = answering(record(1, 1.0), verified=False, residual_norms=[1.0, None])
-    (wrong,) = CgRuns([right, bad, unchecked], set()).wrong()
+    (wrong,) = CgRuns([right, bad, unchecked]).wrong()
     assert wrong[0] == "wrong"
     assert "not None as the iteration says" in wrong[1]
     assert len(shown([right, bad]).rows) == 2

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.factories import jacobi_run
 
-from hockney.apps.jacobi.links import MachineLinks, farthest, links_of
+from hockney.apps.jacobi.links import FormulaLinks, farthest, links_of
 from hockney.apps.jacobi.printed import MODELS, Links
-from hockney.apps.jacobi.scaling import ScalingTable, compare, scaling_tables
-from hockney.apps.jacobi.section import findings
+from hockney.apps.jacobi.scaling import compare, side_of
+from hockney.apps.jacobi.section import section
 from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.scaling import ScalingTable, scaling_tables
 from hockney.errors import RequestError
 from hockney.importers.base import Given
 from hockney.importers.jacobi import read
@@ -23,6 +24,7 @@ from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import Runs
 
 # Published runs of a Jacobi solver with cubes of 1200³ cells: P on one rank, then on grids of one node of 24
 # cores, each with two hardware threads, in MLUP/s.
@@ -157,21 +159,22 @@ def test_neighbours_may_be_nearer_than_the_farthest_ranks() -> None:
 def test_several_localities_have_to_be_chosen_from(tmp_path: Path) -> None:
     made = machine(tmp_path, 0)
     with pytest.raises(RequestError, match="cache, node, network apart"):
-        MachineLinks(made)(Grid(2, 1, 1), None)
-    named = MachineLinks(made, "node")(Grid(2, 1, 1), None)
+        FormulaLinks(made)(Grid(2, 1, 1), None)
+    named = FormulaLinks(made, "node")(Grid(2, 1, 1), None)
     assert named.latency_s.value == pytest.approx(0.40e-6, rel=0.03)
     # Nobody measured a NUMA domain: the nearest that was, farther out.
-    inside = MachineLinks(made)(Grid(2, 1, 1), places([0, 0]))
+    inside = FormulaLinks(made)(Grid(2, 1, 1), places([0, 0]))
     assert inside.latency_s.value == pytest.approx(0.40e-6, rel=0.03)
-    crossing = MachineLinks(made)(Grid(2, 1, 1), places([0, 1]))
+    crossing = FormulaLinks(made)(Grid(2, 1, 1), places([0, 1]))
     assert crossing.bandwidth_B_per_s.value == pytest.approx(12185e6, rel=0.03)
 
 
-def test_strong_and_weak_runs_make_tables_of_their_own(jacobi_run: Callable[..., AppRecord]) -> None:
+def test_strong_and_weak_runs_make_tables_of_their_own() -> None:
     strong = [jacobi_run(ranks, time_s=1e-3 / ranks) for ranks in (1, 2, 4)]
     weak = [jacobi_run(ranks, parameters={"nz": 8 * ranks}) for ranks in (2, 4)]
     tables = scaling_tables([*strong, *weak])
-    assert [(table.is_weak, table.side, len(table.runs)) for table in tables] == [(True, 8, 2), (False, None, 2)]
+    assert [(table.is_weak, len(table.runs)) for table in tables] == [(True, 2), (False, 2)]
+    assert [side_of(table) for table in tables] == [8, None]
     # Each rank as fast as one alone, with the 2 % of both runs in the interval.
     ratio = tables[1].runs[1].ratio
     assert ratio is not None
@@ -179,7 +182,7 @@ def test_strong_and_weak_runs_make_tables_of_their_own(jacobi_run: Callable[...,
     assert ratio.low == pytest.approx(math.exp(-math.hypot(math.log(1.02), math.log(1 / 0.98))), rel=1e-6)
 
 
-def test_a_run_on_one_rank_of_another_system_is_not_its_p1(jacobi_run: Callable[..., AppRecord]) -> None:
+def test_a_run_on_one_rank_of_another_system_is_not_its_p1() -> None:
     there = jacobi_run(1).model_copy(update={"system": "other"})
     (table,) = scaling_tables([there, jacobi_run(2), jacobi_run(4)])
     assert table.alone is None
@@ -203,23 +206,21 @@ def test_the_formula_and_the_baseline_are_judged_beside_each_other() -> None:
 
 
 def test_findings_say_efficiency_break_and_grid() -> None:
-    table = only(imported(0, 10))
-    links = Links.given(0.42e-6, 5007e6, "given")
-    said = findings([compare(table, MODELS["weak_scaling_jacobi"], lambda _: links)])
+    said = section(Runs(imported(0, 10))).findings
     text = " ".join(finding.text for finding in said)
     # 48 · 78.29 / 2499.76 = 1.503: 66.5 %
     assert "48 ranks on 4x4x3" in text
     assert "66." in text
-    assert "between 24 and 25 ranks a sweep's time steps by a factor of 1.2" in text
+    assert "between 24 and 25 ranks an iteration's time steps by a factor of 1.2" in text
     assert "not explained: the runs do not say where their ranks were" in text
     assert "on 48 ranks the grid 4x4x3 is" in text
-    assert {finding.anchor for finding in said} == {"app-jacobi"}
-    assert [finding.weight for finding in said] == sorted((finding.weight for finding in said), reverse=True)
+    assert {finding.anchor for finding in said} == {"app-jacobi", "app-jacobi-laws"}
 
 
-def test_a_run_whose_stated_numbers_are_damaged_is_left_out(jacobi_run: Callable[..., AppRecord]) -> None:
+def test_a_run_whose_stated_numbers_are_damaged_is_left_out() -> None:
     runs = [jacobi_run(ranks, time_s=1e-3 / ranks) for ranks in (1, 2, 4)]
     said = {**runs[2].answer.as_said(), "stated_latency_s": "abc", "stated_bandwidth_B_per_s": 1e9}
     damaged = runs[2].model_copy(update={"answer": Answer.model_validate(said)})
-    (table,) = scaling_tables([*runs[:2], damaged])
-    assert [run.grid.ranks for run in table.runs] == [2]
+    page = section(Runs([*runs[:2], damaged])).sections[0]
+    (table,) = (table for table in page.tables if table.caption.startswith("strong scaling"))
+    assert [row[0] for row in table.rows] == ["2"]

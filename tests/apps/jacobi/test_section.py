@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.factories import jacobi_run
 
 from hockney.apps.jacobi.section import reported
 from hockney.apps.jacobi.section import section as jacobi
 from hockney.apps.stencil.runs import simulated_s
-from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
 
 MESSAGE_S = 2e-6 + 8 * 8 * 8 / 1e9
 """A face of 8 × 8 doubles on the machine of the tests."""
 
 
-def test_times_and_shares_are_those_of_a_sweep(jacobi_run: Callable[..., AppRecord]) -> None:
+def test_times_and_shares_are_those_of_a_sweep() -> None:
     answer = {"pack_s": [1e-4, 1e-4], "wait_s": [4e-4, 6e-4], "fraction_of_bound": 0.4}
     shown = reported(jacobi_run(2, time_s=1e-3, compute_s=4e-4, answer=answer))
     assert (shown.time_s, shown.low_s, shown.high_s) == pytest.approx((1e-4, 0.98e-4, 1.02e-4))
@@ -27,9 +26,7 @@ def test_times_and_shares_are_those_of_a_sweep(jacobi_run: Callable[..., AppReco
     assert (shown.problem, shown.of_rank, shown.grid) == ("8x8x8", "8x8x4", "1x1x2")
 
 
-def test_messages_are_predicted_and_cells_are_the_runs_own(
-    jacobi_run: Callable[..., AppRecord], basis: Basis
-) -> None:
+def test_messages_are_predicted_and_cells_are_the_runs_own(basis: Basis) -> None:
     made, _ = simulated_s(jacobi_run(2, compute_s=4e-4), basis)
     slower, _ = simulated_s(jacobi_run(2, compute_s=9e-4), basis)
     assert made is not None
@@ -39,8 +36,8 @@ def test_messages_are_predicted_and_cells_are_the_runs_own(
     assert slower - made == pytest.approx(50e-6, rel=1e-6)
 
 
-def test_packing_is_the_runs_own(jacobi_run: Callable[..., AppRecord], basis: Basis) -> None:
-    plain = {"parameters": {"faces": "packed"}}
+def test_packing_is_the_runs_own(basis: Basis) -> None:
+    plain: dict[str, Any] = {"parameters": {"faces": "packed"}}
     without, _ = simulated_s(jacobi_run(2, **plain), basis)
     # Of both ranks together; faces of 512 B are copied out and in again in each of ten sweeps.
     with_it, _ = simulated_s(jacobi_run(2, **plain, answer={"pack_s": [2e-5, 2e-5]}), basis)
@@ -49,9 +46,7 @@ def test_packing_is_the_runs_own(jacobi_run: Callable[..., AppRecord], basis: Ba
     assert with_it - without == pytest.approx(2e-6, rel=0.01)  # one sweep of one rank
 
 
-def test_a_run_over_a_network_that_was_not_measured_is_not_predicted(
-    jacobi_run: Callable[..., AppRecord], basis: Basis
-) -> None:
+def test_a_run_over_a_network_that_was_not_measured_is_not_predicted(basis: Basis) -> None:
     inside = [entry.model_copy(update={"locality": "cache"}) for entry in basis.machine.point_to_point]
     near = Basis(basis.machine.model_copy(update={"point_to_point": inside}), basis.origin)
     on_one = jacobi(Runs([jacobi_run(2)], near))
@@ -61,19 +56,17 @@ def test_a_run_over_a_network_that_was_not_measured_is_not_predicted(
     assert "has no messages between nodes" in on_two.sections[0].note
 
 
-def test_one_rank_has_nothing_to_predict(jacobi_run: Callable[..., AppRecord], basis: Basis) -> None:
+def test_one_rank_has_nothing_to_predict(basis: Basis) -> None:
     assert simulated_s(jacobi_run(1), basis) == (None, [])
 
 
-def test_more_ranks_than_the_launch_told_are_not_predicted(
-    jacobi_run: Callable[..., AppRecord], basis: Basis
-) -> None:
+def test_more_ranks_than_the_launch_told_are_not_predicted(basis: Basis) -> None:
     made = jacobi(Runs([jacobi_run(2), jacobi_run(4)], basis))
     assert [one["predicted_s"] is None for one in made.runs] == [False, True]
     assert "Not predicted, 1 of 2 runs: 4 ranks asked for; launch 'a' has 2." in made.sections[0].note
 
 
-def test_strong_and_weak_scaling_are_told_apart(jacobi_run: Callable[..., AppRecord]) -> None:
+def test_strong_and_weak_scaling_are_told_apart() -> None:
     strong = [jacobi_run(ranks) for ranks in (1, 2, 4)]
     weak = [
         jacobi_run(ranks, parameters={"nx": 50, "ny": 50, "nz": 50 * ranks, "pz": ranks}) for ranks in (1, 2, 4)
@@ -92,9 +85,7 @@ def test_strong_and_weak_scaling_are_told_apart(jacobi_run: Callable[..., AppRec
         {"parameters": {"nx": 0}},
     ],
 )
-def test_what_cannot_be_predicted_is_still_shown(
-    jacobi_run: Callable[..., AppRecord], basis: Basis, wrong: Any
-) -> None:
+def test_what_cannot_be_predicted_is_still_shown(basis: Basis, wrong: Any) -> None:
     made = jacobi(Runs([jacobi_run(2, **wrong)], basis))
     assert made.runs[0]["predicted_s"] is None
     assert made.runs[0]["time_s"] == pytest.approx(1e-4)
@@ -112,7 +103,7 @@ def test_what_cannot_be_predicted_is_still_shown(
         {"parameters": {"px": 0}},
     ],
 )
-def test_a_record_of_another_version_is_listed(jacobi_run: Callable[..., AppRecord], wrong: Any) -> None:
+def test_a_record_of_another_version_is_listed(wrong: Any) -> None:
     other = jacobi_run(2, **wrong)
     made = jacobi(Runs([jacobi_run(1), other]))
     assert [table.caption for table in made.sections[0].tables] == ["Runs (1): nonblocking, datatype", "Runs"]

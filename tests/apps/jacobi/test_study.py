@@ -92,6 +92,7 @@ def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
         ({"cells": "8", "compute": False, "faces": "datatype"}, "no fields"),
         ({"cells": "8", "cell_s": "-1s"}, "cell-time"),
         ({"subdomain": 10**6}, "at most"),
+        ({"cells": "8", "iterations": 0}, "--iterations"),
     ],
 )
 def test_what_no_launch_could_do_is_refused(choices: dict[str, Any], message: str) -> None:

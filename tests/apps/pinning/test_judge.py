@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+
+from tests.factories import pinning_answer
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenHost
 from hockney.apps.pinning.judge import findings, line, sight
@@ -14,35 +17,7 @@ from hockney.report.node_figure import drawing
 NODE = regular(1, 1, 1, 2, 2)  # CPUs 0, 1 are core 0; 2, 3 are core 1
 
 
-def _answer(*ranks: list[tuple[list[int], list[int]]], openmp: bool = True) -> PinningAnswer:
-    """Of each thread the CPUs it may use and those it was seen on."""
-    said = {
-        "openmp": openmp,
-        "hosts": [{"host": "a", "first_rank": 0, "cpus": [vars(cpu) for cpu in NODE.cpus]}],
-        "ranks": [
-            {
-                "rank": rank,
-                "host": "a",
-                "machine": "m",
-                "launched": sorted({cpu for allowed, _ in threads for cpu in allowed}),
-                "environment": {},
-                "threads": [
-                    {
-                        "thread": number,
-                        "allowed": allowed,
-                        "cpus": cpus,
-                        "looks": [5] * len(cpus),
-                        "migrations": max(0, len(cpus) - 1),
-                        "processor_s": 1.0,
-                        "passed_s": 2.0,
-                    }
-                    for number, (allowed, cpus) in enumerate(threads)
-                ],
-            }
-            for rank, threads in enumerate(ranks)
-        ],
-    }
-    return PinningAnswer.model_validate(said)
+_answer = partial(pinning_answer, NODE)
 
 
 def _kinds(answer: PinningAnswer, *wanted: Any) -> list[str]:

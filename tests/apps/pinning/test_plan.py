@@ -163,12 +163,7 @@ def test_nodes() -> None:
     ("node", "numbers", "message", "hint"),
     [
         ("2 packages x 3 cores", (3, 2, "socket"), "leave room for 2 only", "--spread core"),
-        (
-            "4 cores",
-            (5, 1, "core"),
-            "5 ranks x 1 threads need 5 cores of their own, and there are 4",
-            "fewer ranks",
-        ),
+        ("4 cores", (5, 1, "core"), "1 threads need 5 cores of their own, and there are 4", "fewer ranks"),
         ("2 cores x 2 threads", (4, 1, "core"), "there are 2", "--spread compact"),
         ("4 cores", (0, 1, "core"), "0 ranks", "at least one"),
         ("4 cores", (1, 0, "core"), "0 threads", "at least one"),

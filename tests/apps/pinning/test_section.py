@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
+
+from tests.factories import app_run, pinning_answer
 
 from hockney.apps.pinning.section import section as pinning
 from hockney.apps.pinning.topology import regular
-from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Runs
 
 NODE = regular(1, 1, 1, 2, 1)
@@ -15,26 +15,14 @@ NODE = regular(1, 1, 1, 2, 1)
 
 def _answer(*cpus: int) -> dict[str, Any]:
     """A rank of one thread on each of these CPUs."""
-    return {
-        "openmp": True,
-        "hosts": [{"host": "a", "first_rank": 0, "cpus": [vars(cpu) for cpu in NODE.cpus]}],
-        "ranks": [
-            {
-                "rank": rank, "host": "a", "machine": "m", "launched": [cpu], "environment": {},
-                "threads": [
-                    {
-                        "thread": 0, "allowed": [cpu], "cpus": [cpu], "looks": [5], "migrations": 0,
-                        "processor_s": 1.0, "passed_s": 1.0,
-                    }
-                ],
-            }
-            for rank, cpu in enumerate(cpus)
-        ],
-    }  # fmt: skip
+    return pinning_answer(NODE, *([([cpu], [cpu])] for cpu in cpus)).as_said()
 
 
-def test_a_launch_says_what_is_wrong(run: Callable[..., AppRecord]) -> None:
-    fine, shared = run("pinning", 2, 0.01, answer=_answer(0, 1)), run("pinning", 2, 0.01, answer=_answer(1, 1))
+def test_a_launch_says_what_is_wrong() -> None:
+    fine, shared = (
+        app_run("pinning", 2, 0.01, answer=_answer(0, 1)),
+        app_run("pinning", 2, 0.01, answer=_answer(1, 1)),
+    )
     made = pinning(Runs([fine, shared]))
     (table,) = made.sections[0].tables
     assert [row[table.columns.index("threads")] for row in table.rows] == ["2", "2"]
@@ -50,7 +38,7 @@ def test_a_launch_says_what_is_wrong(run: Callable[..., AppRecord]) -> None:
     assert bad.weight > good.weight
 
 
-def test_a_record_of_another_version_is_listed(run: Callable[..., AppRecord]) -> None:
-    made = pinning(Runs([run("pinning", 2, 0.01)]))
+def test_a_record_of_another_version_is_listed() -> None:
+    made = pinning(Runs([app_run("pinning", 2, 0.01)]))
     assert [table.caption for table in made.sections[0].tables] == ["Runs"]
     assert made.warnings

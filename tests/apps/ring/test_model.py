@@ -41,28 +41,21 @@ def of_socket(ranks: int, model: str, exchange: str = "nonblocking") -> RingPred
     return made
 
 
-@pytest.mark.parametrize("ranks", [2, 5, 12])
-def test_two_links_within_a_socket(ranks: int) -> None:
+BOTH_S = CORE_S + SOCKET_S
+
+
+@pytest.mark.parametrize(
+    ("ranks", "hop_s", "slowest"),
+    # Of 13, both neighbours of the last are in the other socket.
+    [(2, 2 * CORE_S, WITHIN), (12, 2 * CORE_S, WITHIN), (13, 2 * SOCKET_S, ACROSS), (24, BOTH_S, ACROSS)],
+)
+def test_two_links_of_the_process_with_the_most_whatever_the_exchange(
+    ranks: int, hop_s: float, slowest: str
+) -> None:
     made = of_socket(ranks, TWO_LINKS)
-    assert made.time_s == pytest.approx(2 * ranks * CORE_S, rel=1e-12)
-    assert made.slowest == WITHIN
-
-
-def test_two_links_with_one_process_in_the_other_socket() -> None:
-    # Both neighbours of process 12 are in the other socket.
-    assert of_socket(13, TWO_LINKS).time_s == pytest.approx(2 * 13 * SOCKET_S, rel=1e-12)
-
-
-@pytest.mark.parametrize("ranks", [14, 18, 24])
-def test_two_links_with_more_than_one_there(ranks: int) -> None:
-    made = of_socket(ranks, TWO_LINKS)
-    assert made.time_s == pytest.approx(ranks * CORE_S + ranks * SOCKET_S, rel=1e-12)
-    assert made.slowest == ACROSS
-
-
-@pytest.mark.parametrize("exchange", ["sendrecv", "nonblocking", "persistent"])
-def test_two_links_knows_no_exchange(exchange: str) -> None:
-    assert of_socket(14, TWO_LINKS, exchange) == of_socket(14, TWO_LINKS)
+    assert made.slowest == slowest
+    assert made.time_s == pytest.approx(ranks * hop_s, rel=1e-12)
+    assert of_socket(ranks, TWO_LINKS, "sendrecv") == of_socket(ranks, TWO_LINKS, "persistent") == made
 
 
 @pytest.mark.parametrize(("ranks", "one_s"), [(2, CORE_S), (12, CORE_S), (13, SOCKET_S), (24, SOCKET_S)])

@@ -7,10 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.container import ErrorbarContainer
-from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
 from hockney.apps.ring.app import OURS
 from hockney.apps.ring.lines import RingComparison, compared
@@ -21,6 +17,7 @@ from hockney.errors import RequestError
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
+from hockney.report.explorer.chart import Chart, Panel
 
 RANKS = np.arange(2.0, 25.0)
 TIME_S = np.where(RANKS <= 12, 0.7e-6, 1.2e-6) * RANKS
@@ -43,63 +40,43 @@ def curve(boundaries: list[Boundary] = BREAK, *, predicted: bool = True) -> Ring
     return replace(made, points=points, curve=replace(series, boundaries=boundaries))
 
 
-def along(line: Line2D) -> NDArray[np.float64]:
-    return np.asarray(line.get_xdata(), dtype=np.float64)
+def panel(curves: dict[str, RingComparison]) -> Panel:
+    chart = ring(curves, "slowest-link").chart
+    assert isinstance(chart, Chart)
+    ((shown,),) = chart.rows
+    assert shown is not None
+    return shown
 
 
-def bars(axes: Axes) -> ErrorbarContainer:
-    (found,) = axes.containers
-    assert isinstance(found, ErrorbarContainer)
-    return found
-
-
-def upright(axes: Axes) -> list[float]:
-    return [along(line)[0] for line in axes.lines if along(line).size == 2 and np.ptp(along(line)) == 0]
-
-
-def test_measured_fitted_and_predicted_in_microseconds() -> None:
-    (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
-    assert bars(axes).lines[0].get_ydata() == pytest.approx(TIME_S * 1e6)
-    ends = [along(line).tolist() for line in axes.lines if line.get_linestyle() == "-" and along(line).size == 2]
-    assert [one for one in ends if one[0] != one[1]] == [[2, 12], [13, 24]]
-    (dotted,) = (line for line in axes.lines if line.get_linestyle() == ":")
-    assert dotted.get_ydata() == pytest.approx(2e6 * TIME_S)
-    assert dotted.get_label() == "core: predicted (slowest-link)"
-    assert axes.get_ylabel() == "time of a cycle [µs]"
-    assert axes.get_ylim()[0] == 0
-
-
-def test_intervals_go_from_low_to_high() -> None:
-    (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
-    spans = np.array([[one[0][1], one[1][1]] for one in bars(axes).lines[2][0].get_segments()])
+def test_measured_fitted_and_predicted() -> None:
+    shown = panel({"core": curve()})
+    measured, *fitted = shown.lines[:5]
+    assert measured.y == pytest.approx(TIME_S)
+    assert measured.low is not None
     # Of the first point no interval is known.
-    assert spans[0] == pytest.approx([TIME_S[0] * 1e6] * 2)
-    assert spans[1:] == pytest.approx(np.column_stack([0.9e6 * TIME_S, 1.2e6 * TIME_S])[1:])
+    assert measured.low[1:] == pytest.approx(0.9 * TIME_S[1:])
+    assert np.isnan(measured.low[0])
+    assert [line.x.tolist() for line in fitted] == [[2, 12], [2, 12], [13, 24], [13, 24]]
+    predicted = shown.lines[5]
+    assert predicted.y == pytest.approx(2 * TIME_S)
+    assert predicted.label == "core: predicted (slowest-link)"
+    assert (shown.y.title, shown.y.scale, shown.y.unit) == ("time of a cycle [µs]", "from_0", 1e-6)
 
 
-def test_boundaries_have_names() -> None:
-    (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
-    assert [text.get_text() for text in axes.texts] == ["another package"]
-    assert upright(axes) == [12.5]
-
-
-def test_of_too_many_boundaries_those_where_a_line_begins_are_drawn() -> None:
+def test_boundaries_are_named_of_too_many_those_where_a_line_begins() -> None:
+    assert [(mark.text, mark.at) for mark in panel({"core": curve()}).marks] == [("another package", 12.5)]
     # A node for each rank.
     many = [Boundary(ranks, ranks + 1, "node") for ranks in range(2, 3 + MOST_NAMED)]
-    (axes,) = ring({"core": curve(many)}, "slowest-link").figure.axes
-    assert [text.get_text() for text in axes.texts] == ["another node"]
-    assert upright(axes) == [12.5]
-    (axes,) = ring({"core": curve(many[:-1])}, "slowest-link").figure.axes
-    assert len(upright(axes)) == len(axes.texts) == MOST_NAMED
+    assert [(mark.text, mark.at) for mark in panel({"core": curve(many)}).marks] == [("another node", 12.5)]
+    assert len(panel({"core": curve(many[:-1])}).marks) == MOST_NAMED
 
 
 def test_nothing_predicted_has_no_line() -> None:
-    drawing = ring({"core": curve(predicted=False), "node": curve()}, "slowest-link")
-    labels = {text.get_text() for text in drawing.figure.legends[0].get_texts()}
-    fitted = {"core: fitted, a line between breaks", "node: fitted, a line between breaks"}
-    fitted.add("fitted to absolute residuals")
+    curves = {"core": curve(predicted=False), "node": curve()}
+    fitted = {f"{name}: fitted, a line between breaks" for name in curves} | {"fitted to absolute residuals"}
+    labels = {line.label for line in panel(curves).lines} - {""}
     assert labels == {"core: measured", "node: measured", "node: predicted (slowest-link)"} | fitted
-    assert "core, node" in drawing.alt
+    assert "core, node" in ring(curves, "slowest-link").alt
 
 
 @pytest.mark.parametrize(("ending", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".html", b"<!")])

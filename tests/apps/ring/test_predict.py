@@ -40,12 +40,6 @@ def test_the_forms_of_two_links(run: Run) -> None:
     assert (made["message_B"], made["machine"], made["model"]) == (4, None, "two-links")
 
 
-def test_the_slowest_link_rules_by_itself(run: Run) -> None:
-    made = asked(run, "--ranks", "12,14", *SOCKETS)
-    assert made["model"] == "slowest-link"
-    assert [point["time_s"] for point in made["points"]] == pytest.approx([24 * CORE_S, 28 * SOCKET_S])
-
-
 def test_one_latency_is_for_all_neighbours(run: Run) -> None:
     made = asked(run, "--ranks", "48", "--latency", "1us")
     assert made["points"][0]["time_s"] == pytest.approx(96e-6)
@@ -78,15 +72,6 @@ def test_a_system_says_where_the_ring_crosses(run: Run) -> None:
     assert inside["points"][0]["time_s"] == pytest.approx(2 * 64 * (0.2e-6 + 4 / 10e9))
     assert "network" in across["links"]
     assert across["points"][0]["time_s"] == pytest.approx(2 * 129 * (1.5e-6 + 4 / 10e9))
-
-
-def test_both_ways_at_once_is_faster_than_in_turns(run: Run) -> None:
-    turns, once = (
-        asked(run, "--ranks", "4", *SOCKETS, "--exchange", exchange)["points"][0]["time_s"]
-        for exchange in ("sendrecv", "persistent")
-    )
-    # Between waiting once and waiting twice.
-    assert turns / 2 < once < turns
 
 
 def test_text_has_the_formula_and_a_row_for_each_number(run: Run) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.factories import app_run
 
 from hockney.apps.sum3d.section import predicted_s
 from hockney.apps.sum3d.section import section as sum3d
@@ -17,7 +17,7 @@ from hockney.report.app_sections import Basis, Runs
 COPY_B_PER_S, SUM_B_PER_S = 1e10, 2e10
 
 
-def _run(run: Callable[..., AppRecord], ranks: int, time_s: float = 1e-3) -> AppRecord:
+def _run(ranks: int, time_s: float = 1e-3) -> AppRecord:
     asked = {
         "nx": 10, "ny": 100, "nz": 100, "px": ranks, "py": 1, "pz": 1, "split": "balanced", "packed": 0,
         "seed": 1, "cycles": 1,
@@ -27,17 +27,17 @@ def _run(run: Callable[..., AppRecord], ranks: int, time_s: float = 1e-3) -> App
         "pack_s": [5e-5] * ranks, "memory_bandwidth_B_per_s": [COPY_B_PER_S] * ranks,
         "sum_bandwidth_B_per_s": [SUM_B_PER_S] * ranks, "elements": [100_000 // ranks] * ranks, "verified": True,
     }  # fmt: skip
-    return run("sum3d", ranks, time_s, parameters=asked, answer=answer)
+    return app_run("sum3d", ranks, time_s, parameters=asked, answer=answer)
 
 
-def test_one_rank_copies_and_adds(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made, _ = predicted_s(_run(run, 1), basis)
+def test_one_rank_copies_and_adds(basis: Basis) -> None:
+    made, _ = predicted_s(_run(1), basis)
     # Two matrices scattered and one gathered, read and written; the sum reads two and writes one.
     assert made == pytest.approx(1e5 * (3 * 16 / COPY_B_PER_S + 24 / SUM_B_PER_S))
 
 
-def test_two_ranks_send_halves(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made, _ = predicted_s(_run(run, 2), basis)
+def test_two_ranks_send_halves(basis: Basis) -> None:
+    made, _ = predicted_s(_run(2), basis)
     assert made is not None
     message_s = 2e-6 + 8 * 50_000 / 1e9
     own_s = 5e4 * (3 * 16 / COPY_B_PER_S + 24 / SUM_B_PER_S)
@@ -45,8 +45,8 @@ def test_two_ranks_send_halves(run: Callable[..., AppRecord], basis: Basis) -> N
     assert made == pytest.approx(own_s + 3 * message_s, abs=3 * 2e-6)
 
 
-def test_a_run_has_its_row(run: Callable[..., AppRecord]) -> None:
-    made = sum3d(Runs([_run(run, 1), _run(run, 2)]))
+def test_a_run_has_its_row() -> None:
+    made = sum3d(Runs([_run(1), _run(2)]))
     (table,) = made.sections[0].tables
     row = dict(zip(table.columns, table.rows[0], strict=True))
     assert (row["problem"], row["grid"]) == ("10x100x100", "1x1x1")
@@ -56,7 +56,7 @@ def test_a_run_has_its_row(run: Callable[..., AppRecord]) -> None:
     assert "predicted" not in row
 
 
-def test_grids_stand_in_a_table_and_are_tested(run: Callable[..., AppRecord]) -> None:
+def test_grids_stand_in_a_table_and_are_tested() -> None:
     records = []
     for px, py, pz, split in (
         (4, 1, 1, "balanced"),
@@ -65,7 +65,7 @@ def test_grids_stand_in_a_table_and_are_tested(run: Callable[..., AppRecord]) ->
         (4, 1, 1, "cartesian"),
     ):
         for number in range(5):
-            one = _run(run, 4, time_s=1e-3 * (1 + 0.01 * number))
+            one = _run(4, time_s=1e-3 * (1 + 0.01 * number))
             changed = one.parameters | {"px": px, "py": py, "pz": pz, "split": split, "round": number}
             records.append(one.model_copy(update={"parameters": changed, "samples_s": [one.time_s]}))
     made = sum3d(Runs(records))

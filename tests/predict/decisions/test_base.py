@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries, spelled
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
 from hockney.schedule import catalogue
 
 
@@ -39,7 +39,8 @@ def test_a_table_without_a_library() -> None:
 
 
 def test_spellings_of_a_name() -> None:
-    assert spelled(" In-Order binary ") == "in_order_binary"
+    named = libraries.get("openmpi").named
+    assert named("bcast", " Split-Binary tree ", (4, 1)) == ScheduleChoice("split_binary")
 
 
 VERSIONS = {"openmpi": [(1, 10, 7), (4, 0, 7), (4, 1, 5), (5, 0, 10)], "mpich": [(4, 0, 2), (5, 0, 1)]}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hockney.predict.decisions.base import ScheduleChoice
-from hockney.predict.decisions.fujitsu import default, named
+from hockney.predict.decisions.base import ScheduleChoice, libraries
+
+default, named = libraries.get("fujitsu").default, libraries.get("fujitsu").named
 
 V = (4, 0, 1)
 

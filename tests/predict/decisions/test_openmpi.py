@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hockney.predict.decisions.base import InnerCollective, ScheduleChoice
-from hockney.predict.decisions.openmpi import SCHEDULES, default, named
+from hockney.predict.decisions.base import InnerCollective, ScheduleChoice, libraries
+from hockney.predict.decisions.openmpi import SCHEDULES
 from hockney.schedule import catalogue
+
+default, named = libraries.get("openmpi").default, libraries.get("openmpi").named
 
 V4_0, V4_1, V5_0 = (4, 0, 7), (4, 1, 5), (5, 0, 10)
 

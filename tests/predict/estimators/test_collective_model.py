@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from tests.factories import training
 
 from hockney.errors import RequestError
-from hockney.predict.estimators.base import Prediction, Training
+from hockney.predict.estimators.base import Prediction
 from hockney.predict.estimators.collective_model import fit
 from hockney.predict.points import points
 
@@ -23,8 +24,7 @@ def law(algorithm: str, ranks: int, size: int, _mapping: str) -> float:
 
 
 def predicted(trained: pd.DataFrame, asked: pd.DataFrame) -> Prediction:
-    training = Training(points(trained, "bcast").frame, trained[:0], None, "bcast", "mean_over_ranks")
-    return fit(training).predict(points(asked, "bcast").frame)
+    return fit(training(trained)).predict(points(asked, "bcast").frame)
 
 
 def test_a_law_of_its_terms_comes_back_between_and_beyond(bcast: Tables) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from tests.factories import training
 
-from hockney.predict.estimators.base import Training, estimators
+from hockney.predict.estimators.base import estimators
 from hockney.predict.points import points
 
 Tables = Callable[..., pd.DataFrame]
@@ -19,10 +20,6 @@ SIZES = [8 * 4**power for power in range(9)]
 def law(algorithm: str, ranks: int, size: int, mapping: str) -> float:
     steps = {"linear": ranks - 1.0, "binomial": float(np.log2(ranks))}[algorithm]
     return steps * {"core": 1, "node": 3}[mapping] * (1e-6 + size / 5e9)
-
-
-def training(frame: pd.DataFrame) -> Training:
-    return Training(points(frame, "bcast").frame, frame[:0], None, "bcast", "mean_over_ranks")
 
 
 def test_points_between_the_measured_ones(bcast: Tables) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial import QhullError
+from tests.factories import training
 
 from hockney.predict.estimators import interpolation
-from hockney.predict.estimators.base import Prediction, Training
+from hockney.predict.estimators.base import Prediction
 from hockney.predict.estimators.interpolation import fit
 from hockney.predict.points import points
 
@@ -22,8 +23,7 @@ def power(algorithm: str, ranks: int, size: int, _mapping: str) -> float:
 
 
 def predicted(trained: pd.DataFrame, asked: pd.DataFrame) -> Prediction:
-    training = Training(points(trained, "bcast").frame, trained[:0], None, "bcast", "mean_over_ranks")
-    return fit(training).predict(points(asked, "bcast").frame)
+    return fit(training(trained)).predict(points(asked, "bcast").frame)
 
 
 def test_a_power_of_ranks_and_bytes_comes_back_from_scattered_points(bcast: Tables) -> None:

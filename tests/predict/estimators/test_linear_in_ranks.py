@@ -8,14 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.factories import training
 
-from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.linear_in_ranks import fit, line
 from hockney.predict.points import points
-
-
-def training(frame: pd.DataFrame) -> Training:
-    return Training(points(frame, "bcast").frame, frame[:0], None, "bcast", "mean_over_ranks")
 
 
 def straight(algorithm: str, ranks: int, size: int, mapping: str) -> float:

@@ -12,7 +12,7 @@ from hockney.apps.ring.lines import RingComparison
 from hockney.machine.file import EntryLevel, MpiLibrary
 from hockney.models.base import Parameter, Quality, Regime
 from hockney.models.collectives.base import CollectiveQuality, CollectiveRegime
-from hockney.models.effects.base import Cell, Plot
+from hockney.models.effects.base import Cell, Effect
 from hockney.models.views import Statement
 
 Views = dict[str, list[Statement]]
@@ -65,29 +65,6 @@ class ModelledEntry(TypedDict):
     other_levels: list[LevelBeside]
 
 
-class ModelledEffect(TypedDict):
-    """What a ping-pong hides (docs/reference/effects.md)."""
-
-    effect: str
-    locality: str | None
-    variant: str
-    mpi: str
-    mapping: str
-    system: str
-    placement: str
-    ranks: int | None
-    parameters: dict[str, Parameter]
-    views: Views
-    points: list[dict[str, Cell]]
-    plots: list[Plot]
-    not_measurable: str
-    not_identified: dict[str, str]
-    notes: list[str]
-    source: str
-    oversubscribed: bool | None
-    launches: list[str]
-
-
 class ModelledCollective(TypedDict):
     """A closed form, or a published or fitted model of a collective."""
 
@@ -123,7 +100,7 @@ class ShowAnswer(TypedDict):
     mpi: list[MpiLibrary]
     entries: list[ModelledEntry]
     warnings: list[str]
-    effects: list[ModelledEffect]
+    effects: list[Effect]
     collectives: list[ModelledCollective]
 
 

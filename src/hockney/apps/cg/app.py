@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field, model_validator
@@ -14,7 +14,6 @@ from hockney.apps.stencil.options import (
     ABOUT_PREDICTION,
     SUMS,
     VARIANTS,
-    Given,
     Parameters,
     StencilCase,
     StencilStudy,
@@ -39,7 +38,7 @@ STREAMED = 10
 class CgStudy(StencilStudy):
     """A study: each size on each number of ranks and each of its grids, in one launch.
 
-    `eps` 0 does exactly `iterations`. `launches`: how many there will be, each with the whole study.
+    `eps` 0 does exactly `iterations`.
     """
 
     sizes: Annotated[
@@ -75,11 +74,10 @@ class CgStudy(StencilStudy):
         Option("By itself before each solve: a lower bound of its time."),
     ] = False
     solution: Annotated[Path | None, Option("File of the solution: raw doubles, described in FILE.json.")] = None
-    launches: int = 1
 
     @model_validator(mode="before")
     @classmethod
-    def _completed(cls, given: Given) -> Given:
+    def _completed(cls, given: Any) -> Any:
         """What is not asked for follows from what is, or from this host."""
         completed = {"sizes": (parse_unknowns(USUAL_SIZE),), **given}
         if "iterations" in given and "eps" not in given:
@@ -98,7 +96,7 @@ class CgStudy(StencilStudy):
                 "without computing nothing converges and there is nothing to write",
                 "give --iterations and leave out --solution, with --faces packed",
             )
-        count = self.launches * len(self.problems())
+        count = len(self.problems())
         if self.solution and count > 1:
             raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
         return self

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.iterations import laws, sides_of
-from hockney.apps.cg.solved import last_norm, size_of
+from hockney.apps.cg.solved import last_norm
+from hockney.apps.stencil.grids import cells_of
 from hockney.apps.stencil.solution import equal_side
 from hockney.records.app_record import AppRecord
-from hockney.report.axes import count_axis, log_axis
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.style import styles
+from hockney.units import counted
 
 MOST_SERIES = 8
 """Lines of one figure, those with the most sizes."""
-
-
-def side_of(record: AppRecord) -> float:
-    """n: the side of the square or cube with the same condition number."""
-    return equal_side(sides_of(size_of(record)))
 
 
 def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
@@ -31,66 +28,45 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
     A line is one number of ranks, formulation, eps and variant; of several grids the fastest counts.
     """
     series: dict[str, dict[float, AppRecord]] = {}
-    for record in records:
-        asked, side = record.parameters, side_of(record)
-        dimensions = len(sides_of(size_of(record)))
-        words = [
-            f"{record.ranks} rank{'s' if record.ranks > 1 else ''}",
-            f"{dimensions}-D",
-            str(asked["variant"]),
-            f"eps {float(asked['eps']):g}",
-        ]
+    for record in sorted(records, key=lambda record: -record.time_s):
+        asked, sides = record.parameters, sides_of(cells_of(record))
+        words = [counted(record.ranks, "rank"), f"{len(sides)}-D", str(asked["variant"]), f"eps {asked['eps']:g}"]
         words += [record.variant] if record.variant not in ("", "default") else []
-        of_series = series.setdefault(", ".join(words), {})
-        if side not in of_series or record.time_s < of_series[side].time_s:
-            of_series[side] = record
-    several = {name: of_series for name, of_series in series.items() if len(of_series) > 1}
+        series.setdefault(", ".join(words), {})[equal_side(sides)] = record
+    several = {name: by_side for name, by_side in series.items() if len(by_side) > 1}
     if not several:
         return None
     drawn = sorted(several, key=lambda name: -len(several[name]))[:MOST_SERIES]
-    looks = styles(drawn)
-    figure = Figure(figsize=(WIDTH_IN, 3.8), layout="constrained")
-    time_axes, count_axes, norm_axes = figure.subplots(1, 3)
-    sides = sorted({side for name in drawn for side in several[name]})
-    times, counts, norms, words = [], [], [], []
-    for name in drawn:
-        at = sorted(several[name])
-        answers = [several[name][side].answer.read_as(CgAnswer) for side in at]
-        seconds = [several[name][side].time_s for side in at]
-        iterations = [float(answer.iterations) for answer in answers]
-        left = [last_norm(answer) or 0.0 for answer in answers]
-        look = {"marker": looks[name].marker, "markersize": 4.0, **looks[name].line}
-        time_axes.plot(at, seconds, label=name, **look)
-        count_axes.plot(at, iterations, **look)
-        norm_axes.plot(at, left, **look)
-        times += seconds
-        counts += iterations
-        norms += [value for value in left if value > 0]
-        words.append(f"{name}: {seconds[-1]:.3g} s and {iterations[-1]:.0f} iterations at n = {at[-1]:.4g}")
+    every = np.array([side for name in drawn for side in several[name]])
+    x = Axis("unknowns along a side, n", "counts", values=every)
+    lines: list[list[Line]] = [[], [], []]
+    words = []
+    for name, look in styles(drawn).items():
+        sides_n = sorted(several[name])
+        runs = [several[name][side] for side in sides_n]
+        answers = [run.answer.read_as(CgAnswer) for run in runs]
+        values = (
+            [run.time_s for run in runs],
+            [answer.iterations for answer in answers],
+            [last_norm(answer) or np.nan for answer in answers],
+        )
+        for panel, of_runs in zip(lines, values, strict=True):
+            panel.append(Line(name, np.array(sides_n), np.array(of_runs, dtype=np.float64), style=look, dots=4.0))
+        words.append(f"{name}: {values[0][-1]:.3g} s and {values[1][-1]} iterations at n = {sides_n[-1]:.4g}")
     for (dimensions, eps), law in laws(records).items():
         curve = np.geomspace(law.smallest, law.largest, 50)
-        count_axes.plot(
-            curve, law.coefficient.value * curve**law.exponent.value, color="#444444", linewidth=0.8, zorder=1
-        )
+        power = law.coefficient.value * curve**law.exponent.value
+        lines[1].append(replace(Line("", curve, power), width=0.8, order=1))
         words.append(f"{dimensions}-D to {eps:g}: iterations grow as n to the power {law.exponent.value:.3g}")
-    for axes, values, label in (
-        (time_axes, times, "time of a solution [s]"),
-        (count_axes, counts, "iterations"),
-        (norm_axes, norms, "‖r‖ at the end"),
-    ):
-        count_axis(axes, sides, "unknowns along a side, n")
-        if values:
-            log_axis(axes, min(values), max(values))
-        axes.set_ylabel(label)
-    figure.legend(*time_axes.get_legend_handles_labels(), loc="outside lower center", ncols=min(len(drawn), 3))
-    left_out = (
-        f" {len(several) - len(drawn)} further series are in the table only." if len(several) > len(drawn) else ""
-    )
+    titles = ("time of a solution [s]", "iterations", "‖r‖ at the end")
+    panels = [Panel(own, x, Axis(title, "log")) for own, title in zip(lines, titles, strict=True)]
+    left_out = len(several) - len(drawn)
     return Drawing(
         "app-cg-sizes",
         "Conjugate gradients: against the size.",
         f"Time, iterations and residual of whole solutions against the size. {'; '.join(words)}.",
         "n is the side of the square or cube with the same condition number. Thin lines are the fitted powers; "
-        f"of several process grids the fastest is drawn.{left_out}",
-        figure,
+        "of several process grids the fastest is drawn."
+        + (f" {left_out} further series are in the table only." if left_out else ""),
+        Chart([panels], 3.8, columns=3),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hockney.apps.cg.answer import CgAnswer
+from hockney.apps.stencil.grids import cells_of
 from hockney.apps.stencil.measured import MeasuredRuns
 from hockney.apps.stencil.solution import IterationsLaw, Solution, equal_side, fit_iterations
 from hockney.errors import RequestError
@@ -30,7 +31,7 @@ def solved(records: Sequence[AppRecord]) -> dict[tuple[int, float], dict[float, 
         answer, asked = record.answer.read_as(CgAnswer), record.parameters
         if not (answer.converged and asked["eps"] > 0):
             continue
-        sides = sides_of(Extents(*(int(asked[f"n{axis}"]) for axis in "xyz")))
+        sides = sides_of(cells_of(record))
         of_kind = found.setdefault((len(sides), float(asked["eps"])), {})
         side = equal_side(sides)
         of_kind[side] = max(of_kind.get(side, 0), answer.iterations)

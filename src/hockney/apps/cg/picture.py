@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
-from hockney.report.axes import plain
-from hockney.report.drawing import WIDTH_IN
-from hockney.report.drawn import write_figure
+from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.drawn import write_drawing, write_figure
+from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.style import drawing_style, styles
 
 MOST_PIXELS = 1000
@@ -26,21 +25,15 @@ def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float | None
     on them. RequestError for an unwritable place.
     """
     looks = styles(list(dict.fromkeys(label for label, _ in histories)))
-    with drawing_style():
-        figure = Figure(figsize=(0.6 * WIDTH_IN, 3.6), layout="constrained")
-        axes = figure.subplots()
-        for label, norms in histories:
-            # What was no number is null in a record.
-            values = np.asarray(norms, dtype=np.float64)
-            relative = values / values[0]
-            shown = relative > 0
-            axes.semilogy(np.flatnonzero(shown), relative[shown], label=label, **looks[label].line)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        axes.set_xlabel("iteration")
-        axes.set_ylabel("‖r‖ / ‖r at the start‖")
-        if len(looks) > 1:
-            axes.legend()
-        write_figure(path, figure, "Residual norms over iterations")
+    lines = []
+    for label, norms in histories:
+        # What was no number is null in a record.
+        values = np.asarray(norms, dtype=np.float64)
+        lines.append(Line(label, np.arange(float(values.size)), values / values[0], style=looks[label]))
+    panel = Panel(lines, Axis("iteration", "linear"), Axis("‖r‖ / ‖r at the start‖", "log"))
+    chart = Chart([[panel]], 3.6, 0.6 * WIDTH_IN, legend="below" if len(looks) > 1 else "none")
+    title = "Residual norms over iterations"
+    write_drawing(path, lambda: Drawing("convergence", title, title, "", chart))
 
 
 def solution(path: Path, values: NDArray[np.float64], spacing: float) -> None:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
 from statistics import median
-
-import numpy as np
 
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.app import APP
 from hockney.apps.cg.figure import over_sizes
-from hockney.apps.cg.findings import cache_steps, findings
-from hockney.apps.cg.solved import SOLUTIONS, VECTORS, name_of, size_of, solved_runs
+from hockney.apps.cg.iterations import laws
+from hockney.apps.cg.solved import SOLUTIONS, solved_runs
+from hockney.apps.stencil.grids import cells_of
+from hockney.apps.stencil.options import VARIANTS
 from hockney.apps.stencil.runs import reported_run, simulated_s
-from hockney.errors import RequestError
-from hockney.models.scaling.study import ScalingStudy, study
-from hockney.models.scaling.times import Times
+from hockney.apps.stencil.scaling import add_scaling, scaling_tables
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
-from hockney.report.app_sections import Contribution, Runs
+from hockney.report.app_sections import Contribution, Runs, page_id
+from hockney.report.findings import Finding
 from hockney.report.run_tables import ReportedRun, table
-from hockney.report.scaling import laws_of, scaling
+from hockney.units import format_bytes_rounded, format_rate, format_time
 
+ANCHOR = page_id("cg")
 ABOUT_SOLUTIONS = (
     "Residuum is r·r at the end. Speed-up and efficiency are over the fewest ranks of the same size and "
     "formulation; above 1, caches hold more of a rank's vectors. Writing is one MPI_File_write_all with "
@@ -36,7 +34,6 @@ def reported(record: AppRecord) -> ReportedRun:
     asked, answer = record.parameters, record.answer.read_as(CgAnswer)
     return reported_run(
         record,
-        answer.iterations,
         f"{asked['variant']}, {asked['halo']}, {asked['faces']}",
         [answer.compute_s, answer.halo_s, answer.allreduce_s],
         rate=answer.iterations / record.time_s if record.time_s else None,
@@ -51,45 +48,43 @@ def section(runs: Runs) -> Contribution:
     records = [record for record in runs.records if _is_understood(record)]
     if not records:
         return contribution
-    studies = _studies(records)
-    laws = laws_of({f"Conjugate gradients, {name}": made for name, made in studies.items()}, page.id)
-    drawings = [over_sizes(records), replace(scaling(studies), name="app-cg-speedup") if studies else None]
-    page.figures += [drawing for drawing in drawings if drawing is not None] + laws.figures
+    page.figures += filter(None, [over_sizes(records)])
     page.tables.insert(1, table("Solutions", solved_runs(records), SOLUTIONS))
-    page.tables += laws.tables
-    launches = list(runs.basis.launches.values()) if runs.basis else []
-    notes = [
-        f"{variant}: {step.in_words('an unknown')}."
-        for variant, steps in cache_steps(records, launches).items()
-        for step in steps
-    ]
-    page.note = " ".join(filter(None, [page.note, ABOUT_SOLUTIONS, *notes, laws.note]))
-    contribution.findings += [*findings(records, launches), *laws.findings]
+    page.note = f"{page.note} {ABOUT_SOLUTIONS}"
+    contribution.findings += findings(records)
+    add_scaling(APP, scaling_tables(records), runs, contribution)
     return contribution
 
 
 def _is_understood(record: AppRecord) -> bool:
     try:
         record.answer.read_as(CgAnswer)
-        return record.parameters["variant"] in VECTORS and size_of(record).product > 0
+        return record.parameters["variant"] in VARIANTS and cells_of(record).product > 0
     except (KeyError, TypeError, ValueError):
         return False
 
 
-def _studies(records: Sequence[AppRecord]) -> dict[str, ScalingStudy]:
-    """The scaling of the fastest grid on each number of ranks, of an iteration, by size and formulation."""
-    best: dict[str, dict[int, float]] = {}
-    for record in records:
-        of_name = best.setdefault(name_of(record), {})
-        iteration_s = record.answer.read_as(CgAnswer).iteration_s
-        if iteration_s > 0:
-            of_name[record.ranks] = min(iteration_s, of_name.get(record.ranks, math.inf))
-    studies = {}
-    for name, of_name in best.items():
-        counts = sorted(of_name)
-        times = Times(np.array(counts, dtype=np.float64), np.array([of_name[count] for count in counts]))
-        try:
-            studies[name] = study(times)
-        except RequestError:
-            continue
-    return studies
+def findings(records: Sequence[AppRecord]) -> list[Finding]:
+    """How iterations grow with the size, and what writing a solution took."""
+    grown = [
+        Finding(
+            f"{APP.title} in {dimensions} dimensions to {eps:g}: iterations grow as n to the power "
+            f"{law.exponent.value:.3g}{law.exponent.bounds(none=' (two sizes, no interval)')}, over {law.sizes} "
+            f"sizes, n from {law.smallest:.4g} to {law.largest:.4g}.",
+            ANCHOR,
+            0.6,
+        )
+        for (dimensions, eps), law in laws(records).items()
+    ]
+    written = [
+        Finding(
+            f"Writing the solution, {format_bytes_rounded(answer.file_B)} from {record.ranks} ranks, took "
+            f"{format_time(answer.file_write_s)}, {format_rate(answer.file_B / answer.file_write_s)} (once, no "
+            "interval).",
+            ANCHOR,
+            0.25,
+        )
+        for record in records
+        if (answer := record.answer.read_as(CgAnswer)).file_B and answer.file_write_s
+    ]
+    return grown + written[:1]

@@ -6,8 +6,9 @@ import json
 import math
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,9 @@ def part(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def describe(path: Path, shape: tuple[int, int, int], spacing: float, facts: dict[str, Any]) -> None:
+def describe(
+    path: Path, shape: tuple[int, int, int], spacing: float, facts: Mapping[str, float | bool | None]
+) -> None:
     """Write the description. `shape`: unknowns along z, y, x; RequestError where the place cannot be written."""
     text = json.dumps(
         {

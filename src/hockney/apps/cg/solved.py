@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from hockney.apps.cg.answer import CgAnswer
-from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.grids import cells_of, grid_of
 from hockney.records.app_record import AppRecord
 from hockney.report.run_tables import Column
-from hockney.units import Extents, format_bytes_rounded, format_rate, format_time
+from hockney.units import format_rate, format_time
 
-VECTORS = {"reference": 4, "fused": 4, "joint": 4, "single_sweep": 4, "pipelined": 7}
-"""Of unknowns that an iteration sweeps over."""
 UNNAMED = ("", "default")
 """Variants of launches that were given no name."""
 
 
-def size_of(record: AppRecord) -> Extents:
-    """Unknowns along x, y and z."""
-    return Extents(*(int(record.parameters[key]) for key in ("nx", "ny", "nz")))
-
-
-def grid_of(record: AppRecord) -> Grid:
-    """Processes along x, y and z."""
-    return Grid(*(int(record.parameters[key]) for key in ("px", "py", "pz")))
-
-
-def vectors_B(record: AppRecord) -> float:
-    """Bytes of all vectors of all ranks that an iteration sweeps over, halos left out."""
-    return 8.0 * VECTORS[record.parameters["variant"]] * math.prod(size_of(record))
-
-
 def name_of(record: AppRecord) -> str:
     """Size, formulation and, where it was given a name, the launch's variant."""
-    parts = [str(size_of(record)), str(record.parameters["variant"])]
+    parts = [str(cells_of(record)), str(record.parameters["variant"])]
     return ", ".join(parts + ([record.variant] if record.variant not in UNNAMED else []))
 
 
@@ -52,38 +34,16 @@ def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
     ranks, the fastest of them is the base. It counts as fully efficient: with r ranks instead of b the
     efficiency is speed-up · b / r. Times are of an iteration.
     """
+    groups: dict[str, list[tuple[int, float]]] = {}
+    timed = [(name_of(run), run.ranks, run.answer.read_as(CgAnswer).iteration_s) for run in records]
+    for name, ranks, time_s in timed:
+        groups.setdefault(name, []).append((ranks, time_s))
     ratios: list[tuple[float, float] | None] = []
-    for record in records:
-        alike = [
-            other
-            for other in records
-            if (size_of(other), other.parameters["variant"], other.variant)
-            == (size_of(record), record.parameters["variant"], record.variant)
-        ]
-        base = min(alike, key=lambda other: (other.ranks, other.answer.read_as(CgAnswer).iteration_s))
-        iteration_s = record.answer.read_as(CgAnswer).iteration_s
-        if base.ranks == max(other.ranks for other in alike) or not iteration_s:
-            ratios.append(None)
-            continue
-        speedup = base.answer.read_as(CgAnswer).iteration_s / iteration_s
-        ratios.append((speedup, speedup * base.ranks / record.ranks))
+    for name, ranks, time_s in timed:
+        base, base_s = min(groups[name])
+        is_alone = base == max(groups[name])[0] or not time_s
+        ratios.append(None if is_alone else (base_s / time_s, base_s / time_s * base / ranks))
     return ratios
-
-
-def cache_line(record: AppRecord, last_cache_B: float, ranks_of_cache: int) -> str:
-    """What the cache model says: whether the vectors fit the last-level caches that the ranks have, in one line.
-
-    `last_cache_B`: of one last-level cache; `ranks_of_cache`: ranks that share one when all cores are in use. A
-    vector that fits is not read from memory again in the next iteration, so time falls faster than with the
-    ranks: efficiency above 1 where the base did not fit.
-    """
-    share_B = last_cache_B / min(ranks_of_cache, record.ranks)
-    each_B = vectors_B(record) / record.ranks
-    relation = "fit" if each_B <= share_B else "do not fit"
-    return (
-        f"{size_of(record)} on {record.ranks}: vectors of {format_bytes_rounded(each_B)} for each rank "
-        f"{relation} its {format_bytes_rounded(share_B)} of last-level cache"
-    )
 
 
 @dataclass(frozen=True)
@@ -130,7 +90,7 @@ def solved_runs(records: Sequence[AppRecord]) -> list[SolvedRun]:
 
 
 SOLVED: list[Column[SolvedRun]] = [
-    Column("size", lambda run: str(size_of(run.record)), is_text=True),
+    Column("size", lambda run: str(cells_of(run.record)), is_text=True),
     Column("ranks", lambda run: str(run.record.ranks)),
     Column("grid", lambda run: str(grid_of(run.record)), is_text=True),
     Column("formulation", lambda run: str(run.record.parameters["variant"]), is_text=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -12,7 +12,6 @@ from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import (
     ABOUT_PREDICTION,
     MOST_CELLS,
-    Given,
     Parameters,
     StencilCase,
     StencilStudy,
@@ -62,7 +61,7 @@ class JacobiStudy(StencilStudy):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_cells(cls, given: Given) -> Given:
+    def _with_cells(cls, given: Any) -> Any:
         if given.get("cells") is None and given.get("subdomain") is None:
             return {**given, "cells": parse_cells(USUAL_CELLS)}
         return given

@@ -32,21 +32,21 @@ def links_of(machine: Machine, locality: str, where: Mapping[str, str]) -> Links
     return Links(latency(entry.fits[name]), rate, f"{title(entry)}, by {name}")
 
 
-class MachineLinks:
+class FormulaLinks:
     """λ and B of each grid from a machine file: at the locality that is named, else where its ranks are."""
 
     def __init__(self, machine: Machine, named: str = "", where: Mapping[str, str] | None = None) -> None:
         self._machine, self._named, self._where = machine, named, dict(where or {})
-        self._found: dict[str, Links] = {}
+        self._links: dict[str, Links] = {}
 
     def __call__(self, grid: Grid, place: Placement | None) -> Links:
         """RequestError where neither a place nor the file tells the locality. One rank sends no messages."""
         if grid.ranks == 1:
             return NO_MESSAGES
         locality = self._named or self._measured(place, grid)
-        if locality not in self._found:
-            self._found[locality] = links_of(self._machine, locality, self._where)
-        return self._found[locality]
+        if locality not in self._links:
+            self._links[locality] = links_of(self._machine, locality, self._where)
+        return self._links[locality]
 
     def _measured(self, place: Placement | None, grid: Grid) -> str:
         """Where neighbours are; inside a node else the nearest measured farther out, else farther in.

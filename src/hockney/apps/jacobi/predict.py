@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Annotated
 
-from hockney.apps.jacobi.app import EXAMPLE, FORMULAS, Formula, FormulaOptions, JacobiCase
-from hockney.apps.jacobi.links import MachineLinks
+from pydantic import Field
+
+from hockney.apps.jacobi.app import EXAMPLE, FORMULAS, OF_FORMULAS, Formula, FormulaOptions, JacobiCase
+from hockney.apps.jacobi.links import FormulaLinks
 from hockney.apps.jacobi.printed import (
     MODELS,
     NO_MESSAGES,
@@ -15,15 +18,15 @@ from hockney.apps.jacobi.printed import (
     PrintedPrediction,
     WeakScalingCase,
     WeakScalingStep,
-    exceeds,
     rank,
     weak_scaling,
 )
 from hockney.apps.jacobi.printed import predict as predict_formula
-from hockney.apps.jacobi.scaling import Compared, MeasuredGrid, compare, scaling_tables, stated_links
+from hockney.apps.jacobi.scaling import Compared, case_of, compare, side_of, stated_links
 from hockney.apps.stencil.choice import SHARES
 from hockney.apps.stencil.grids import Grid, by_ranks, parse_grids
 from hockney.apps.stencil.predict import GridsOfOneNumber, GridsOfSeveralNumbers, predict_grids
+from hockney.apps.stencil.scaling import MeasuredGrid, scaling_tables
 from hockney.errors import RequestError
 from hockney.fields import flag, options
 from hockney.machine.file import load
@@ -39,8 +42,6 @@ from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
 from hockney.units import format_time
 
-OF_FORMULAS = {"subdomain", "grids", "ranks", "runs", "machine", "where", "system", "mapping", "nodes", "ppn"}
-"""Fields of a case that mean something for the formulas of --model."""
 SHOWN = 3
 """Grids of one place that a line of text names."""
 SourceOfLinks = Callable[[Grid, str], Links]
@@ -56,7 +57,7 @@ class RankedFormula(PrintedPrediction):
     grids: list[PrintedPrediction]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class DirectionsExceed:
     """From where on communication takes more than a share of the time; None: nowhere."""
 
@@ -75,8 +76,8 @@ class DirectionsExceed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FormulaAnswer(AppAnswer):
-    """Grids by a formula, of the case of the most ranks."""
+class FormulaOfSeveralNumbers(AppAnswer):
+    """Grids of several numbers of ranks by a formula, of the case of the most."""
 
     operation: str
     model: str
@@ -87,20 +88,16 @@ class FormulaAnswer(AppAnswer):
     bandwidth_B_per_s: float
     weak_scaling: list[WeakScalingStep]
     communication_exceeds: list[DirectionsExceed]
-
-    @property
-    def ranked(self) -> Sequence[RankedFormula]:
-        """One entry for each number of ranks."""
-        raise NotImplementedError
+    predictions: list[RankedFormula]
 
     def text(self) -> Iterator[str | Table]:
         """A row for each place, who is fastest of each number of ranks, and how communication grows."""
-        on = f" on {self.ranked[0].ranks} ranks" if len(self.ranked) == 1 else ""
+        on = f" on {self.predictions[0].ranks} ranks" if len(self.predictions) == 1 else ""
         yield f"jacobi{on}, {self.subdomain}³ cells each — {self.model}\n  {self.formula}"
-        links = [grid.links for ranked in self.ranked for grid in ranked.grids]
+        links = [grid.links for ranked in self.predictions for grid in ranked.grids]
         yield from dict.fromkeys(f"  {link.words}" for link in links if link and link is not NO_MESSAGES)
         places = [
-            list(tied) for ranked in self.ranked for _, tied in groupby(ranked.grids, key=lambda grid: grid.place)
+            [*tied] for ranked in self.predictions for _, tied in groupby(ranked.grids, lambda grid: grid.place)
         ]
         columns: list[Column[list[PrintedPrediction]]] = [
             Column("N", lambda tied: str(tied[0].grid.ranks)),
@@ -125,25 +122,10 @@ class FormulaAnswer(AppAnswer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FormulaOfOneNumber(FormulaAnswer, RankedFormula):
+class FormulaOfOneNumber(FormulaOfSeveralNumbers, RankedFormula):
     """Grids of one number of ranks."""
 
-    @property
-    def ranked(self) -> list[RankedFormula]:
-        """Itself."""
-        return [self]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FormulaOfSeveralNumbers(FormulaAnswer):
-    """Grids of several numbers of ranks."""
-
-    predictions: list[RankedFormula]
-
-    @property
-    def ranked(self) -> list[RankedFormula]:
-        """Those of each number."""
-        return self.predictions
+    predictions: Annotated[list[RankedFormula], Field(exclude=True)]
 
 
 @dataclass(frozen=True)
@@ -165,7 +147,7 @@ class FormulaBesideRuns(AppAnswer):
         yield f"jacobi — {self.model}\n  {self.formula}"
         for compared in self.tables:
             yield f"\n{compared.name}"
-            case = compared.table.case(NO_MESSAGES)
+            case = case_of(compared.table, NO_MESSAGES)
             if case is not None and compared.one_rank_mlups is not None:
                 yield f"  P₁ = {compared.one_rank_mlups.value:.2f} MLUP/s, T_s = {case.serial_time_s:.6g} s"
             else:
@@ -221,7 +203,7 @@ def _source(case: JacobiCase, formula: FormulaOptions) -> SourceOfLinks | None:
         refuse_places(case)
     if not has_machine(case):
         return None
-    links = MachineLinks(load(case.machine), formula.locality, parse_where(case.where))
+    links = FormulaLinks(load(case.machine), formula.locality, parse_where(case.where))
     launches = {}
     if case.runs is not None:
         launches = {launch.id: launch for launch in Campaign.open(case.runs).launches()}
@@ -265,7 +247,7 @@ def _predict(case: JacobiCase, formula: FormulaOptions, name: Formula) -> Jacobi
     ]
     largest = cases[max(grids, key=lambda grid: grid.ranks)]
     steps = weak_scaling(model, largest)
-    exceeding = {share: exceeds(steps, share) for share in SHARES}
+    firsts = [next((step for step in steps if step.communication_share > share), None) for share in SHARES]
     several = FormulaOfSeveralNumbers(
         operation="jacobi",
         model=name,
@@ -273,20 +255,12 @@ def _predict(case: JacobiCase, formula: FormulaOptions, name: Formula) -> Jacobi
         **vars(largest),
         weak_scaling=steps,
         communication_exceeds=[
-            DirectionsExceed(
-                share=share,
-                ranks=step.ranks if step else None,
-                directions=step.directions if step else None,
-            )
-            for share, step in exceeding.items()
+            DirectionsExceed(share, step.ranks, step.directions) if step else DirectionsExceed(share, None, None)
+            for share, step in zip(SHARES, firsts, strict=True)
         ],
         predictions=ranked,
     )
-    if len(ranked) > 1:
-        return several
-    words = {**vars(several), **vars(ranked[0])}
-    del words["predictions"]
-    return FormulaOfOneNumber(**words)
+    return several if len(ranked) > 1 else FormulaOfOneNumber(**vars(several), **vars(ranked[0]))
 
 
 def _ranked(ranks: int, grids: list[PrintedPrediction]) -> RankedFormula:
@@ -305,7 +279,7 @@ def _compare(case: JacobiCase, formula: FormulaOptions, name: Formula) -> Formul
     tables = [
         table
         for table in scaling_tables(campaign.apps())
-        if table.side is not None and case.subdomain in (None, table.side)
+        if (side := side_of(table)) is not None and case.subdomain in (None, side)
     ]
     if not tables:
         raise RequestError(

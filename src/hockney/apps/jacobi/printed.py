@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from pydantic import computed_field
@@ -170,11 +170,6 @@ def weak_scaling(model: HaloModel, case: WeakScalingCase) -> list[WeakScalingSte
         share = predict(model, case, grid).communication_share
         steps.append(WeakScalingStep(grid.directions, grid.ranks, share))
     return steps
-
-
-def exceeds(steps: Sequence[WeakScalingStep], share: float) -> WeakScalingStep | None:
-    """The first step with more than this share of the time in communication; None where there is none."""
-    return next((step for step in steps if step.communication_share > share), None)
 
 
 def _latency_of_each_face(case: WeakScalingCase, grid: Grid) -> Halo:

@@ -11,10 +11,9 @@ from hockney.apps.jacobi.app import GridChoice, JacobiStudy
 from hockney.apps.launched import Runs, Told, records
 from hockney.apps.stencil.calibrate import PredictionSource
 from hockney.apps.stencil.choice import USUAL_CELL_S, rank_grids
-from hockney.apps.stencil.grids import Grid, factorisations
+from hockney.apps.stencil.grids import Grid, cells_of, factorisations, grid_of
 from hockney.apps.stencil.options import Exchange
 from hockney.apps.stencil.run import asking
-from hockney.apps.stencil.runs import sides
 from hockney.apps.stencil.stencil import Stencil
 from hockney.apps.stencil.steps import StencilStep
 from hockney.apps.stencil.surroundings import Surroundings
@@ -40,8 +39,8 @@ def _part(record: AppRecord, of_ranks_s: list[float] | None) -> str:
 COLUMNS: list[Column[AppRecord]] = [
     Column("variant", lambda record: record.variant or record.mpi, is_text=True),
     Column("ranks", lambda record: str(record.ranks)),
-    Column("grid", lambda record: sides(record, "p"), is_text=True),
-    Column("cells", lambda record: sides(record, "n"), is_text=True),
+    Column("grid", lambda record: str(grid_of(record)), is_text=True),
+    Column("cells", lambda record: str(cells_of(record)), is_text=True),
     Column("sweep", lambda record: format_time(record.time_s / record.parameters["iterations"])),
     Column("MLUP/s", lambda record: f"{_answer(record).mlups:.5g}"),
     Column("bound", lambda record: f"{bound:.5g}" if (bound := _answer(record).bound_mlups) else ""),

@@ -19,15 +19,15 @@ from hockney.apps.ring.rings import RingRun, RingSeries
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.select import select_entry
+from hockney.models.base import Parameter
 from hockney.models.over_ranks.segments import Segment, Segments
 from hockney.predict.message import predict_message
 from hockney.records.record import LOCALITIES, Locality
 from hockney.statistics import Array
-from hockney.units import format_time
+from hockney.units import counted, format_time
 
 Estimate = tuple[float | None, float | None, float | None]
 """A value with its 95 % interval."""
-NOTHING: Estimate = (None, None, None)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class LatencyLine:
     @property
     def latency(self) -> str:
         """In words, with its interval; empty without a line."""
-        return _with_interval(self.latency_s, self.latency_low_s, self.latency_high_s)
+        if self.latency_s is None:
+            return ""
+        return f"{signed(self.latency_s)} (95 %: {signed(self.latency_low_s)} to {signed(self.latency_high_s)})"
 
     def ratio(self, between: str) -> str:
         """T_l over the ping-pong's time with its interval in parentheses, after words; empty if unknown."""
@@ -75,59 +77,50 @@ class LatencyLine:
 def latency_of(segment: Segment, *, absolute: bool = False) -> Estimate:
     """Half the slope in seconds with its 95 % interval, of the relative fit or of the absolute one."""
     slope = segment.slope_s(absolute=absolute)
-    return NOTHING if slope is None else (slope[0] / 2, slope[1] / 2, slope[2] / 2)
+    return (None, None, None) if slope is None else (slope[0] / 2, slope[1] / 2, slope[2] / 2)
 
 
-def latency_lines(
-    curve: RingSeries, fitted: Segments | None, pingpong: Callable[[Locality], Link | None]
-) -> list[LatencyLine]:
-    """The lines of a curve, each with what a ping-pong takes where its slowest neighbours are."""
-    lines = []
-    for segment in [] if fitted is None else fitted.segments:
-        locality = farthest(curve, segment)
-        message = None if locality is None else pingpong(locality)
-        latency = latency_of(segment)
-        intercept_s, slope_s = (None, None) if segment.fit is None else segment.fit.coefficients[:2]
-        lines.append(
-            LatencyLine(
-                segment.first,
-                segment.last,
-                segment.points,
-                segment.begins,
-                intercept_s,
-                slope_s,
-                None if segment.fit is None else segment.fit.adjusted_r2,
-                *latency,
-                *latency_of(segment, absolute=True),
-                locality,
-                None if message is None else message.time_s,
-                *_over(latency, message),
-                curve.name.exchange in BOTH_AT_ONCE,
-            )
-        )
-    return lines
+def latency_line(curve: RingSeries, segment: Segment, pingpong: Callable[[Locality], Link | None]) -> LatencyLine:
+    """A line of a curve, with what a ping-pong takes where its slowest neighbours are."""
+    locality = farthest(curve, segment)
+    message = None if locality is None else pingpong(locality)
+    latency = latency_of(segment)
+    fit = segment.fit
+    intercept_s, slope_s = (None, None) if fit is None else fit.coefficients[:2]
+    return LatencyLine(
+        segment.first,
+        segment.last,
+        segment.points,
+        segment.begins,
+        intercept_s,
+        slope_s,
+        None if fit is None else fit.adjusted_r2,
+        *latency,
+        *latency_of(segment, absolute=True),
+        locality,
+        None if message is None else message.time_s,
+        *_over(latency, message),
+        curve.name.exchange in BOTH_AT_ONCE,
+    )
 
 
 def _over(latency: Estimate, message: Link | None) -> Estimate:
     """T_l over the ping-pong's time; the interval has that of both, without which there is no ratio."""
-    value, low, high = latency
-    if value is None or low is None or high is None or message is None:
-        return NOTHING
-    if message.low_s is None or message.high_s is None or min(value, low, message.low_s) <= 0:
-        return NOTHING
-    of_both = math.hypot(math.log(high / low) / 2, math.log(message.high_s / message.low_s) / 2)
-    ratio = value / message.time_s
-    return ratio, ratio * math.exp(-of_both), ratio * math.exp(of_both)
+    if latency[0] is None or latency[0] <= 0 or message is None:
+        return None, None, None
+    time_s = Parameter(value=message.time_s, low=message.low_s, high=message.high_s, unit="s")
+    ratio = Parameter(value=latency[0], low=latency[1], high=latency[2], unit="s").times(time_s.inverse)
+    return (None, None, None) if ratio.low is None else (ratio.value, ratio.low, ratio.high)
 
 
 def farthest(curve: RingSeries, segment: Segment) -> Locality | None:
     """How far the farthest neighbours are apart on a line; None where that is unknown, or changes on it."""
-    found = {
+    localities = {
         max(run.localities, key=LOCALITIES.index) if run.localities else None
         for run in curve.runs
         if segment.first <= run.record.ranks <= segment.last
     }
-    return found.pop() if len(found) == 1 else None
+    return localities.pop() if len(localities) == 1 else None
 
 
 def pingpong_of(machine: Machine | None) -> Callable[[Locality], Link | None]:
@@ -249,7 +242,7 @@ def compared(
             for examined in (fitted.examined if fitted else [])
         ]
         points = [point(run, curve.name.exchange) for run in curve.runs]
-        lines = latency_lines(curve, fitted, pingpong)
+        lines = [latency_line(curve, segment, pingpong) for segment in (fitted.segments if fitted else [])]
         comparisons.append(RingComparison(*curve.name, points, lines, tested, curve, fitted))
     return comparisons
 
@@ -258,22 +251,20 @@ def in_words(comparison: RingComparison) -> list[str]:
     """The lines of a curve and its boundaries without a break; nothing of a single run."""
     if comparison.fitted is None or len(comparison.points) < 2:
         return []
-    lines = [_line(line) for line in comparison.segments]
-    begins = {
-        breaks: [
-            f"  {tested.before} to {tested.after}, another {tested.level} begins"
-            for tested in comparison.boundaries
-            if tested.breaks is breaks
-        ]
-        for breaks in (False, None)
-    }
-    lines += [f"{place}: no break" for place in begins[False]]
-    if len(begins[None]) == 1:
-        lines.append(f"{begins[None][0]}: too few numbers of processes to tell")
-    elif begins[None]:
-        # Of ranks that have a node each, every one is a boundary.
-        count = len(begins[None])
-        lines.append(f"  at {count} places where something begins: too few numbers of processes to tell")
+    return [*(_line(line) for line in comparison.segments), *(f"  {place}" for place in unbroken(comparison))]
+
+
+def unbroken(comparison: RingComparison) -> list[str]:
+    """Boundaries of the placement at which a curve has no break, or too few points to tell."""
+    lines = [
+        f"{tested.before} to {tested.after}, another {tested.level} begins: no break"
+        for tested in comparison.boundaries
+        if tested.breaks is False
+    ]
+    # Of ranks that have a node each, every one is a boundary.
+    if count := sum(tested.breaks is None for tested in comparison.boundaries):
+        places = counted(count, "place")
+        lines.append(f"at {places} where something begins: too few numbers of processes to tell")
     return lines
 
 
@@ -293,7 +284,3 @@ def signed(time_s: float | None) -> str:
     if time_s is None:
         return ""
     return f"−{format_time(-time_s)}" if time_s < 0 else format_time(time_s)
-
-
-def _with_interval(value_s: float | None, low_s: float | None, high_s: float | None) -> str:
-    return "" if value_s is None else f"{signed(value_s)} (95 %: {signed(low_s)} to {signed(high_s)})"

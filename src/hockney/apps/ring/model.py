@@ -79,11 +79,8 @@ def _two_links(links: Sequence[Link], exchange: str) -> Link:
     del exchange
     pairs = [(links[index - 1], links[index]) for index in range(len(links))]
     left, right = max(pairs, key=lambda pair: pair[0].time_s + pair[1].time_s)
-
-    def total(a: float | None, b: float | None) -> float | None:
-        return None if a is None or b is None else a + b
-
-    low_s, high_s = total(left.low_s, right.low_s), total(left.high_s, right.high_s)
+    ends = ((left.low_s, right.low_s), (left.high_s, right.high_s))
+    low_s, high_s = (None if a is None or b is None else a + b for a, b in ends)
     return Link(left.time_s + right.time_s, low_s, high_s, left.overhead_s + right.overhead_s)
 
 

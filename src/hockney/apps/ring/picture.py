@@ -3,53 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from hockney.apps.ring.lines import RingComparison
 from hockney.records.record import Locality
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.drawing import Drawing
 from hockney.report.drawn import write_drawing
+from hockney.report.explorer.chart import NOTHING, Axis, Chart, Line, Mark, Panel
 from hockney.report.style import QUIET, Style, styles
 
 HEADROOM = 1.25
-"""The axis of time over the longest time."""
+"""The axis of time over the longest time: one disturbed repetition's interval must not flatten all others."""
 MOST_NAMED = 12
 """Boundaries that are drawn wherever they are; the labels of more would touch."""
+ABSOLUTE = Style(QUIET, (1.5, 1.5), "")
 
 
 def ring(curves: Mapping[str, RingComparison], model: str, name: str = "ring") -> Drawing:
     """One panel: dots with intervals measured, solid lines fitted, dotted ones predicted by `model`."""
-    figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
-    axes = figure.subplots()
     looks = styles(list(curves))
-    has_lines = [_draw(axes, name, curve, looks[name], model) for name, curve in curves.items()]
-    if any(has_lines):
-        axes.plot(
-            [], [], color=QUIET, linewidth=0.9, linestyle=(0, (1.5, 1.5)), label="fitted to absolute residuals"
-        )
-    for (before, after), level in _told(curves).items():
-        axes.axvline((before + after) / 2, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-        axes.annotate(
-            f"another {level}", ((before + after) / 2, 1.0), xycoords=axes.get_xaxis_transform(),
-            xytext=(3, -2), textcoords="offset points", ha="left", va="top", fontsize=7, color=QUIET,
-        )  # fmt: skip
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("processes")
-    axes.set_ylabel("time of a cycle [µs]")
-    axes.set_xlim(left=0)
-    # An interval that one disturbed repetition made long must not flatten all others.
-    axes.set_ylim(0, HEADROOM * max(point.time_s for curve in curves.values() for point in curve.points) * 1e6)
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(2, len(labels)))
-    most = max(point.ranks for curve in curves.values() for point in curve.points)
-    title = f"Ring of up to {most} processes"
-    figure.suptitle(title, fontsize=9)
+    lines = [line for title, curve in curves.items() for line in _lines(title, curve, looks[title], model)]
+    if any(line.style is ABSOLUTE for line in lines):
+        lines.append(Line("fitted to absolute residuals", NOTHING, NOTHING, style=ABSOLUTE, width=0.9))
+    marks = [
+        Mark((before + after) / 2, f"another {level}", Style(QUIET, (4, 3), ""))
+        for (before, after), level in _boundaries(curves).items()
+    ]
+    points = [point for curve in curves.values() for point in curve.points]
+    y = Axis("time of a cycle [µs]", "from_0", 1e-6, np.array([HEADROOM * max(point.time_s for point in points)]))
+    title = f"Ring of up to {max(point.ranks for point in points)} processes"
+    panel = Panel(lines, Axis("processes", "whole"), y, marks=marks)
     return Drawing(
         name,
         f"{title}.",
@@ -57,11 +43,11 @@ def ring(curves: Mapping[str, RingComparison], model: str, name: str = "ring") -
         "Dots are medians with 95 % intervals; lines are fitted to relative residuals between breaks, grey "
         "dotted ones to absolute residuals; intervals may reach beyond the figure; dashed verticals are where "
         "the placement fills something.",
-        figure,
+        Chart([[panel]], 4.2, title=title, columns=2),
     )
 
 
-def _told(curves: Mapping[str, RingComparison]) -> dict[tuple[int, int], Locality]:
+def _boundaries(curves: Mapping[str, RingComparison]) -> dict[tuple[int, int], Locality]:
     """The boundaries that are drawn: of more than `MOST_NAMED` those at which a line begins."""
     levels = {
         (boundary.before, boundary.after): boundary.level
@@ -74,38 +60,27 @@ def _told(curves: Mapping[str, RingComparison]) -> dict[tuple[int, int], Localit
     return {ends: level for ends, level in levels.items() if ends[1] in begins}
 
 
-def _draw(axes: Axes, name: str, curve: RingComparison, look: Style, model: str) -> bool:
-    """Whether there is a line."""
-    ranks = [point.ranks for point in curve.points]
-    spread = np.array(
+def _lines(name: str, curve: RingComparison, look: Style, model: str) -> Iterator[Line]:
+    ranks = np.array([point.ranks for point in curve.points], dtype=np.float64)
+    time_s, low_s, high_s, predicted_s = np.array(
         [
-            (0.0, 0.0)
-            if point.low_s is None or point.high_s is None
-            else (abs(point.time_s - point.low_s), abs(point.high_s - point.time_s))
+            (point.time_s, point.low_s, point.high_s, point.predicted.time_s if point.predicted else None)
             for point in curve.points
-        ]
-    )
-    axes.errorbar(
-        ranks, [point.time_s * 1e6 for point in curve.points], yerr=spread.T * 1e6, fmt=look.marker,
-        color=look.colour, markersize=3.6, elinewidth=1.0, capsize=2.0, label=f"{name}: measured", zorder=5,
-    )  # fmt: skip
-    drawn = 0
+        ],
+        dtype=np.float64,
+    ).T
+    yield Line(f"{name}: measured", ranks, time_s, low_s, high_s, look, width=0, dots=3.6, order=5)
+    label = f"{name}: fitted, a line between breaks"
     for segment in [] if curve.fitted is None else curve.fitted.segments:
         ends = np.array([segment.first, segment.last], dtype=np.float64)
         line_s, absolute_s = segment.at(ends), segment.at(ends, absolute=True)
-        if line_s is None or absolute_s is None:
-            continue
-        label = f"{name}: fitted, a line between breaks" if not drawn else ""
-        axes.plot(ends, line_s * 1e6, color=look.colour, linewidth=1.3, label=label)
-        axes.plot(ends, absolute_s * 1e6, color=QUIET, linewidth=0.9, linestyle=(0, (1.5, 1.5)), zorder=4)
-        drawn += 1
-    predicted = [point.predicted.time_s * 1e6 if point.predicted else math.nan for point in curve.points]
-    if not all(map(math.isnan, predicted)):
-        axes.plot(
-            ranks, predicted, color=look.colour, linestyle=":", linewidth=1.6,
-            label=f"{name}: predicted ({model})",
-        )  # fmt: skip
-    return drawn > 0
+        if line_s is not None and absolute_s is not None:
+            yield Line(label, ends, line_s, style=Style(look.colour, (), ""), width=1.3)
+            yield Line("", ends, absolute_s, style=ABSOLUTE, width=0.9, order=4)
+            label = ""
+    if not all(map(math.isnan, predicted_s)):
+        dotted = Style(look.colour, (1.2, 1.4), "")
+        yield Line(f"{name}: predicted ({model})", ranks, predicted_s, style=dotted, width=1.6)
 
 
 def write(path: Path, curves: Mapping[str, RingComparison], model: str) -> None:

@@ -32,7 +32,7 @@ from hockney.machine.system import find_system
 from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import figures_of, machine_of, refuse_places
 from hockney.records.record import Locality
-from hockney.report.application import AppAnswer
+from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
 from hockney.units import LONGEST_S, format_time
@@ -86,7 +86,7 @@ class RingPredictions(AppAnswer):
         """What stood in for what."""
         return self.notes
 
-    def rows(self) -> list[dict[str, object]]:
+    def rows(self) -> list[Row]:
         """A row for each number of processes, as a table has it."""
         words = {"operation": self.operation, "exchange": self.exchange, "model": self.model}
         return [{**words, **vars(point)} for point in self.points]

@@ -6,19 +6,26 @@ from collections.abc import Sequence
 
 from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.app import APP, OURS
-from hockney.apps.ring.lines import LatencyLine, RingComparison, compared, largest_error_s, pingpong_of, signed
+from hockney.apps.ring.lines import (
+    LatencyLine,
+    RingComparison,
+    compared,
+    largest_error_s,
+    pingpong_of,
+    signed,
+    unbroken,
+)
 from hockney.apps.ring.model import MachineLinks, around, predict
 from hockney.apps.ring.picture import ring as drawing
 from hockney.apps.ring.rings import RingSeries, around_of, of_records
-from hockney.models.base import Parameter
 from hockney.models.over_ranks.jumps import SIGNIFICANCE
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Basis, Contribution, Runs, is_readable, page_id
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
-from hockney.report.run_tables import Column, ReportedRun, table
-from hockney.report.tables import Table, value_and_interval
+from hockney.report.run_tables import Column, ReportedRun, interval, table
+from hockney.report.tables import Table
 from hockney.units import format_time
 
 ANCHOR = page_id("ring")
@@ -65,7 +72,9 @@ def section(runs: Runs) -> Contribution:
     for number, start in enumerate(range(0, len(named), MOST_CURVES)):
         name = f"app-ring-lines-{number + 1}" if number else "app-ring-lines"
         page.figures.insert(number, drawing(dict([*named.items()][start : start + MOST_CURVES]), OURS, name))
-    page.tables[:0] = [made for made in (_lines(named), _breaks(named), _spreads(named)) if made.rows]
+    page.tables[:0] = [shown for shown in (_lines(named), _spreads(named)) if shown.rows]
+    without = [f"{name}: {place}." for name, each in named.items() for place in unbroken(each)]
+    page.note = " ".join(filter(None, [page.note, *without]))
     contribution.findings += findings(named)
     return contribution
 
@@ -80,47 +89,54 @@ def _compared(curve: RingSeries, basis: Basis | None) -> RingComparison:
 
 def findings(curves: dict[str, RingComparison]) -> list[Finding]:
     """The latency of a message on each line, beside the ping-pong's, and where time breaks."""
-    found = []
+    said = []
     for name, comparison in curves.items():
         whose = f" ({name})" if len(curves) > 1 else ""
         for line in comparison.segments:
             if line.latency_s is None:
                 continue
             what = "half a hop takes" if line.is_of_both_ways else "a message takes"
-            text = f"In the ring{whose} of {line.first} to {line.last} processes {what} {line.latency}"
-            if ratio := line.ratio(" times "):
-                text += f", {ratio} a ping-pong of that distance"
-            found.append(Finding(f"{text}.", ANCHOR, 0.6 if ratio else 0.5))
+            ratio = f", {ratio} a ping-pong of that distance" if (ratio := line.ratio(" times ")) else ""
+            text = f"In the ring{whose} of {line.first} to {line.last} processes {what} {line.latency}{ratio}."
+            said.append(Finding(text, ANCHOR, 0.6 if ratio else 0.5))
         for jump in comparison.fitted.breaks if comparison.fitted else []:
             why = f"where another {jump.boundary} begins" if jump.boundary else "where no boundary is known"
             text = (
                 f"The ring{whose} breaks from {jump.before} to {jump.after} processes, {why}: × "
                 f"{jump.level_ratio:.2f} (p = {jump.p_value:.1g})."
             )
-            found.append(Finding(text, ANCHOR, 0.7))
-    return found
+            said.append(Finding(text, ANCHOR, 0.7))
+    return said
 
 
 def without_lines(curves: Sequence[RingSeries]) -> list[Finding]:
     """The time of a cycle on the most processes, where they are too few numbers for a line."""
-    said = []
+    cycles = []
     for curve in curves:
         most = max((run.record for run in curve.runs), key=lambda record: record.ranks)
-        if most.ranks < 2:  # its messages go nowhere
-            continue
-        value, bounds = value_and_interval(
-            Parameter(value=most.time_s, low=most.low_s, high=most.high_s, unit="s")
-        )
-        whose = f" ({curve.title_among(curves)})" if len(curves) > 1 else ""
-        reach = f"95 %: {bounds}" if bounds else "no interval"
-        said.append(f"on {most.ranks} processes{whose} a cycle takes {value} ({reach})")
-    if not said:
+        if most.ranks > 1:  # else its messages go nowhere
+            whose = f" ({curve.title_among(curves)})" if len(curves) > 1 else ""
+            reach = f"95 %: {bounds}" if (bounds := interval(most.low_s, most.high_s)) else "no interval"
+            cycles.append(f"on {most.ranks} processes{whose} a cycle takes {format_time(most.time_s)} ({reach})")
+    if not cycles:
         return []
-    untold = "what a further process costs needs a line, of at least five numbers of processes"
-    return [Finding(f"Ring: {', '.join(said)}; {untold}.", ANCHOR, 0.6)]
+    lacking = "what a further process costs needs a line, of at least five numbers of processes"
+    return [Finding(f"Ring: {', '.join(cycles)}; {lacking}.", ANCHOR, 0.6)]
 
 
 def _lines(curves: dict[str, RingComparison]) -> Table:
+    jumps = {
+        id(line): jump
+        for comparison in curves.values()
+        for line in comparison.segments
+        for jump in (comparison.fitted.breaks if comparison.fitted else [])
+        if jump.after == line.first
+    }
+
+    def step(line: LatencyLine, name: str) -> str:
+        ratio = getattr(jumps.get(id(line)), name, None)
+        return "" if ratio is None else f"× {ratio:.2f}"
+
     rows = [(name, line) for name, comparison in curves.items() for line in comparison.segments]
     few = sum(line.slope_s is None for _, line in rows)
     note = f"; {few} of {len(rows)} have fewer than five numbers of processes, and no line" if few else ""
@@ -128,6 +144,8 @@ def _lines(curves: dict[str, RingComparison]) -> Table:
         Column("rings", lambda row: row[0], is_text=True),
         Column("processes", lambda row: f"{row[1].first} to {row[1].last}"),
         Column("from there", lambda row: f"another {row[1].begins}" if row[1].begins else "", is_text=True),
+        Column("level", lambda row: step(row[1], "level_ratio")),
+        Column("cost of a process more", lambda row: step(row[1], "slope_ratio")),
         Column("a", lambda row: signed(row[1].intercept_s)),
         Column("T_l", lambda row: signed(row[1].latency_s)),
         Column("95 % interval", lambda row: _between(row[1].latency_low_s, row[1].latency_high_s)),
@@ -141,7 +159,7 @@ def _lines(curves: dict[str, RingComparison]) -> Table:
         Column("ping-pong", lambda row: "" if row[1].pingpong_s is None else format_time(row[1].pingpong_s)),
         Column("T_l / ping-pong", lambda row: _ratio(row[1])),
     ]
-    return table(f"Lines T(P) = a + 2 T_l P between breaks{note}", rows, columns)
+    return table(f"Lines T(P) = a + 2 T_l P between breaks (F-test, p < {SIGNIFICANCE}){note}", rows, columns)
 
 
 def _between(low_s: float | None, high_s: float | None) -> str:
@@ -152,34 +170,6 @@ def _ratio(line: LatencyLine) -> str:
     if line.latency_over_pingpong is None and line.latency_s is not None and line.pingpong_s:
         return f"{line.latency_s / line.pingpong_s:.3g} (no interval)"
     return line.ratio(" ")
-
-
-def _breaks(curves: dict[str, RingComparison]) -> Table:
-    """Each break, and each boundary of the placement without one."""
-    rows: list[tuple[str, ...]] = []
-    for name, comparison in curves.items():
-        for jump in comparison.fitted.breaks if comparison.fitted else []:
-            slope = "" if jump.slope_ratio is None else f"× {jump.slope_ratio:.2f}"
-            level = f"another {jump.boundary}" if jump.boundary else "no boundary is known there"
-            rows.append(
-                (name, f"{jump.before} to {jump.after}", level, f"× {jump.level_ratio:.2f}", slope, "yes")
-            )
-        for tested in comparison.boundaries:
-            if not tested.breaks:
-                says = "too few points to tell" if tested.breaks is None else "no"
-                rows.append((name, f"{tested.before} to {tested.after}", f"another {tested.level}", "", "", says))
-    return table(
-        f"Breaks (F-test, p < {SIGNIFICANCE})",
-        rows,
-        [
-            Column("rings", lambda row: row[0], is_text=True),
-            Column("processes", lambda row: row[1]),
-            Column("begins", lambda row: row[2], is_text=True),
-            Column("level", lambda row: row[3]),
-            Column("cost of a process more", lambda row: row[4]),
-            Column("break", lambda row: row[5], is_text=True),
-        ],
-    )
 
 
 def _spreads(curves: dict[str, RingComparison]) -> Table:

@@ -14,6 +14,7 @@ from hockney.apps.stencil.grids import Grid, GridText, factorisations
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.report.application import Row
 
 UNCALIBRATED = 1.3
 """Factor either way for communication that was simulated from ping-pongs alone: what evaluations of such
@@ -72,9 +73,9 @@ class GridPrediction:
         """The speed-up over the ranks."""
         return None if self.speedup is None else self.speedup / self.grid.ranks
 
-    def row(self) -> dict[str, object]:
+    def row(self) -> Row:
         """All of it as a table has it."""
-        row: dict[str, object] = TypeAdapter(GridPrediction).dump_python(self)
+        row: Row = TypeAdapter(GridPrediction).dump_python(self)
         return row
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import PlainSerializer
 
 from hockney.errors import RequestError
+from hockney.records.app_record import AppRecord
 from hockney.units import Extents, parse_extents
 
 MOST_ALONG = 10**9
@@ -32,6 +33,22 @@ class Grid(Extents):
 
 GridText = Annotated[Grid, PlainSerializer(str, return_type=str)]
 """In JSON `4x3x2`."""
+
+
+def cells_of(record: AppRecord) -> Extents:
+    """Cells, elements or unknowns of a run along x, y and z; KeyError or ValueError where it says none."""
+    return Extents(*(int(record.parameters[f"n{axis}"]) for axis in "xyz"))
+
+
+def grid_of(record: AppRecord) -> Grid:
+    """Its processes; KeyError or ValueError likewise."""
+    return Grid(*(int(record.parameters[f"p{axis}"]) for axis in "xyz"))
+
+
+def box_of_each(record: AppRecord) -> Extents | None:
+    """Cells of each rank of a run, where all have the same."""
+    each = [divmod(n, p) for n, p in zip(cells_of(record), grid_of(record), strict=True)]
+    return None if any(rest for _, rest in each) else Extents(*(whole for whole, _ in each))
 
 
 def parse_grid(text: str) -> Grid:

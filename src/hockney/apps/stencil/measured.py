@@ -11,10 +11,10 @@ import numpy as np
 
 from hockney.apps.stencil.answer import StencilAnswer
 from hockney.apps.stencil.calibrate import StencilRun
-from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.grids import cells_of, grid_of
 from hockney.apps.stencil.options import EXCHANGES, SUMS, Variant
 from hockney.apps.stencil.stencil import CELL_B, Stencil
-from hockney.apps.stencil.steps import AROUND, StencilStep
+from hockney.apps.stencil.steps import TRAFFIC, StencilStep
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
@@ -52,18 +52,10 @@ class Computation:
         already what limits, else it stays (max-rate: Gropp, Olson and Samfass 2016).
         """
         known = sorted(self.cell_s)
-        of_ranks = {ranks: self._of_box(ranks, rank_B) for ranks in known}
-        if busy in of_ranks:
-            return of_ranks[busy]
-        below = [ranks for ranks in known if ranks < busy]
-        above = [ranks for ranks in known if ranks > busy]
-        if not below:
-            return of_ranks[above[0]]
-        if above:
-            share = (busy - below[-1]) / (above[0] - below[-1])
-            return of_ranks[below[-1]] * (1 - share) + of_ranks[above[0]] * share
-        most = of_ranks[below[-1]]
-        return most * busy / below[-1] if most > SATURATED * of_ranks[known[0]] else most
+        times = [self._of_box(ranks, rank_B) for ranks in known]
+        if busy > known[-1] and times[-1] > SATURATED * times[0]:
+            return times[-1] * busy / known[-1]
+        return float(np.interp(busy, known, times))
 
     def open_at(self, fewest: int, most: int, rank_B: float) -> tuple[float, float]:
         """The least and the most that a cell may take with `fewest` to `most` ranks on a node.
@@ -71,14 +63,14 @@ class Computation:
         Beyond those of the runs either law may hold: cells stay as fast, or they slow down in proportion. Between
         two boxes that were measured and are more than `FAR` apart, the caches may let go anywhere.
         """
-        known = sorted(self.cell_s)
-        of_ranks = {ranks: self._of_box(ranks, rank_B) for ranks in known}
-        times = [of_ranks[ranks] for ranks in known if fewest <= ranks <= most]
-        times += [self.at(min(max(ranks, known[0]), known[-1]), rank_B) for ranks in (fewest, most)]
-        if fewest < known[0]:
-            times.append(of_ranks[known[0]] * fewest / known[0])
-        if most > known[-1]:
-            times.append(of_ranks[known[-1]] * most / known[-1])
+        of_ranks = {ranks: self._of_box(ranks, rank_B) for ranks in sorted(self.cell_s)}
+        first, last = min(of_ranks), max(of_ranks)
+        times = [time_s for ranks, time_s in of_ranks.items() if fewest <= ranks <= most]
+        times += np.interp((fewest, most), list(of_ranks), list(of_ranks.values())).tolist()
+        if fewest < first:
+            times.append(of_ranks[first] * fewest / first)
+        if most > last:
+            times.append(of_ranks[last] * most / last)
         least, longest = self._open_between(rank_B)
         return min(times) * least, max(times) * longest
 
@@ -88,7 +80,7 @@ class Computation:
         Beyond their own boxes, in proportion to the curve of the ranks that were measured on the widest range.
         """
         own = self.cell_s[ranks]
-        near_B = min(max(rank_B, min(own)), max(own))
+        near_B = float(np.clip(rank_B, min(own), max(own)))
         widest = self._widest()
         return _between(own, near_B) * _between(widest, rank_B) / _between(widest, near_B)
 
@@ -106,34 +98,26 @@ class Computation:
     def _widest(self) -> dict[float, float]:
         return max(self.cell_s.values(), key=lambda curve: (max(curve) / min(curve), len(curve)))
 
-    def _boxes_B(self) -> list[float]:
-        return sorted({box_B for curve in self.cell_s.values() for box_B in curve})
-
-    def has_boxes_like(self, stencil: Stencil) -> bool:
-        """Whether ranks work on about as much memory as in the runs: caches hold both, or neither."""
-        boxes_B = self._boxes_B()
-        return boxes_B[0] / FAR <= largest_box_B(stencil) <= boxes_B[-1] * FAR
-
-    def doubt(self, stencil: Stencil) -> list[str]:
-        """A warning where ranks work on much more or less than in the runs: caches may hold only one of both."""
-        if self.has_boxes_like(stencil):
-            return []
-        boxes_B = self._boxes_B()
-        return [
+    def doubt(self, stencil: Stencil) -> str:
+        """Warns where ranks work on much more or less than in the runs: caches may hold only one of both."""
+        boxes_B = sorted({box_B for curve in self.cell_s.values() for box_B in curve})
+        if boxes_B[0] / FAR <= largest_box_B(stencil) <= boxes_B[-1] * FAR:
+            return ""
+        return (
             f"a rank's box has {largest_box_B(stencil) / 2**20:.3g} MiB, those of the runs "
             f"{boxes_B[0] / 2**20:.3g} to {boxes_B[-1] / 2**20:.3g} MiB: what a cell takes may differ, as caches "
             "hold one or not, and there is no interval"
-        ]
+        )
 
 
 def _between(curve: dict[float, float], box_B: float) -> float:
     """Between the measured boxes next to this one, on logarithmic scales; beyond the last, as there."""
     boxes_B = sorted(curve)
-    at_B = min(max(box_B, boxes_B[0]), boxes_B[-1])
-    if at_B in curve:
-        return curve[at_B]
+    near_B = min(max(box_B, boxes_B[0]), boxes_B[-1])
+    if near_B in curve:
+        return curve[near_B]
     times = np.log([curve[each_B] for each_B in boxes_B])
-    return float(np.exp(np.interp(np.log(at_B), np.log(boxes_B), times)))
+    return float(np.exp(np.interp(np.log(near_B), np.log(boxes_B), times)))
 
 
 def measured_runs(folder: Path) -> MeasuredRuns:
@@ -157,9 +141,7 @@ def largest_box_B(stencil: Stencil) -> float:
 
 def stencil_of(record: AppRecord) -> Stencil:
     """What a run computed on."""
-    p = record.parameters
-    cells = (int(p["nx"]), int(p["ny"]), int(p["nz"]))
-    return Stencil(cells, Grid(int(p["px"]), int(p["py"]), int(p["pz"])), p["halo"])
+    return Stencil(cells_of(record), grid_of(record), record.parameters["halo"])
 
 
 def unusable(record: AppRecord) -> str:
@@ -181,7 +163,8 @@ def unusable(record: AppRecord) -> str:
     return ""
 
 
-def _iterations(record: AppRecord) -> float:
+def iterations_of(record: AppRecord) -> float:
+    """Of a repetition: as many as asked for, or as a solver did."""
     return float(record.answer.read_as(StencilAnswer).iterations or record.parameters["iterations"])
 
 
@@ -189,11 +172,11 @@ def cell_s_of(record: AppRecord) -> float:
     """Seconds for a cell and iteration of the run's slowest rank."""
     cells = stencil_of(record).boxes().prod(axis=1)
     variant: Variant | None = record.parameters.get("variant")
-    iterations, answer = _iterations(record), record.answer.read_as(StencilAnswer)
+    iterations, answer = iterations_of(record), record.answer.read_as(StencilAnswer)
     if variant:
         # Replaced residuals and the first are in what was counted.
         counted_B, iteration_B = answer.counted_bytes_per_unknown, answer.bytes_per_unknown
-        whole = iterations + AROUND[variant]
+        whole = iterations + TRAFFIC[variant].around
         iterations = iterations * counted_B / iteration_B if counted_B and iteration_B else whole
     return float(max(answer.compute_s / cells) / iterations)
 
@@ -212,7 +195,7 @@ def computation(records: Sequence[AppRecord]) -> Computation:
         answer = record.answer.read_as(StencilAnswer)
         halo_B = sum(answer.halo_B)
         if record.parameters["faces"] == "packed" and halo_B and answer.pack_s is not None:
-            packing.append(sum(answer.pack_s) / (2 * halo_B * _iterations(record)))
+            packing.append(sum(answer.pack_s) / (2 * halo_B * iterations_of(record)))
     return Computation(
         {
             busy: {box_B: statistics.median(times) for box_B, times in of_boxes.items()}
@@ -226,7 +209,7 @@ def runs_of(records: Sequence[AppRecord]) -> list[StencilRun]:
     """What calibration takes, of any of the programs: each run with the time that its own cells took."""
     runs = []
     for record in records:
-        iterations = round(_iterations(record))
+        iterations = round(iterations_of(record))
         step = StencilStep(
             stencil_of(record),
             cell_s_of(record),

@@ -31,8 +31,6 @@ ABOUT_PREDICTION = (
     "takes, and packing where it is measured, is what each run says itself. On one rank there is nothing to "
     "predict."
 )
-Given = dict[str, Any]
-"""Fields of a model before they are checked."""
 Parameters = dict[str, int | float | str]
 """The keys of a request."""
 
@@ -118,7 +116,7 @@ class StencilStudy(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_ranks(cls, given: Given) -> Given:
+    def _with_ranks(cls, given: Any) -> Any:
         """Those of the grids, or the cores of this host."""
         grids = given.get("grids") or ()
         if "all" in grids:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Annotated
+
+from pydantic import Field
 
 from hockney.apps.stencil.calibrate import PredictionSource, calibrate
 from hockney.apps.stencil.choice import (
@@ -39,7 +41,7 @@ from hockney.predict.network_figures import costs_of
 from hockney.predict.on_topology import on_topology
 from hockney.predict.place import Place, place_of
 from hockney.records.app_record import AppRecord
-from hockney.report.application import AppAnswer
+from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
 from hockney.units import Extents, format_time
@@ -67,7 +69,7 @@ class RankedGrids(GridPrediction):
     grids: list[GridPrediction]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Exceeds:
     """From where on communication takes more than a share of the time; None: nowhere."""
 
@@ -77,8 +79,10 @@ class Exceeds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StencilAnswer(AppAnswer):
-    """`refused`: why other grids are left out. `growth`: the share of communication as ranks are added.
+class GridsOfSeveralNumbers(AppAnswer):
+    """Grids of several numbers of ranks, the fewest first.
+
+    `refused`: why other grids are left out. `growth`: the share of communication as ranks are added.
 
     `calibrated_on`: runs whose communication was used, which gave `tuned`.
     """
@@ -95,22 +99,20 @@ class StencilAnswer(AppAnswer):
     calibrated_on: int
     tuned: Tuned
     warnings: list[str]
+    predictions: list[RankedGrids]
 
-    @property
-    @abstractmethod
-    def ranked(self) -> Sequence[RankedGrids]:
-        """One entry for each number of ranks, the fewest first."""
-
-    def rows(self) -> list[dict[str, object]]:
+    def rows(self) -> list[Row]:
         """A row for each grid, as a table has it: times in seconds."""
         return [
-            {"operation": self.operation, "ranks": ranked.ranks, "cells": "x".join(map(str, ranked.cells))}
-            | {name: value for name, value in grid.row().items() if value is not None}
-            | {
+            {
+                "operation": self.operation,
+                "ranks": ranked.ranks,
+                "cells": "x".join(map(str, ranked.cells)),
+                **{name: value for name, value in grid.row().items() if value is not None},
                 "is_fastest": grid is ranked.grids[0],
                 "may_be_fastest": grid is ranked.grids[0] or str(grid.grid) in ranked.not_told_apart_from,
             }
-            for ranked in self.ranked
+            for ranked in self.predictions
             for grid in ranked.grids
         ]
 
@@ -120,9 +122,10 @@ class StencilAnswer(AppAnswer):
 
     def text(self) -> Iterator[str | Table]:
         """The fastest grids, which of them cannot be told apart, and where communication matters."""
-        several = len(self.ranked) > 1
-        shown = [grid for ranked in self.ranked for grid in ranked.grids[: MOST_OF_SEVERAL if several else SHOWN]]
-        on = "" if several else f" on {self.ranked[0].ranks} ranks"
+        several = len(self.predictions) > 1
+        most = MOST_OF_SEVERAL if several else SHOWN
+        shown = [grid for ranked in self.predictions for grid in ranked.grids[:most]]
+        on = "" if several else f" on {self.predictions[0].ranks} ranks"
         columns: list[Column[GridPrediction]] = [
             Column("ranks", lambda grid: str(grid.grid.ranks) if several else ""),
             Column("grid", lambda grid: str(grid.grid), is_text=True),
@@ -139,9 +142,9 @@ class StencilAnswer(AppAnswer):
             ),
         ]
         yield table(f"{self.operation}{on}, an iteration", shown, columns)
-        if (left := sum(len(ranked.grids) for ranked in self.ranked) - len(shown)) > 0:
+        if (left := sum(len(ranked.grids) for ranked in self.predictions) - len(shown)) > 0:
             yield f"and {left} slower grids (--json has all)"
-        for ranked in self.ranked:
+        for ranked in self.predictions:
             yield from _choice(ranked)
         if self.solution:
             yield self.solution.in_words()
@@ -161,25 +164,10 @@ class StencilAnswer(AppAnswer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridsOfOneNumber(StencilAnswer, RankedGrids):
+class GridsOfOneNumber(GridsOfSeveralNumbers, RankedGrids):
     """Grids of one number of ranks."""
 
-    @property
-    def ranked(self) -> list[RankedGrids]:
-        """Itself."""
-        return [self]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GridsOfSeveralNumbers(StencilAnswer):
-    """Grids of several numbers of ranks."""
-
-    predictions: list[RankedGrids]
-
-    @property
-    def ranked(self) -> list[RankedGrids]:
-        """Those of each number."""
-        return self.predictions
+    predictions: Annotated[list[RankedGrids], Field(exclude=True)]
 
 
 def _choice(ranked: RankedGrids) -> Iterator[str]:
@@ -268,7 +256,7 @@ def predict_grids(
         refused |= refused_of_group
         whole = _stencil(case, simulated[0].grid)
         if computed is not None:
-            warnings += computed.doubt(whole)
+            warnings += filter(None, [computed.doubt(whole)])
         rivals = [str(rival.grid) for rival in not_told_apart(simulated, source)]
         ordered = [completed(grid) for grid in simulated]
         ranked.append(
@@ -282,9 +270,7 @@ def predict_grids(
             )
         )
     growing = growth(step_on, source, iterations)
-    exceeding = {
-        share: next((step for step in growing if step.communication_share > share), None) for share in SHARES
-    }
+    firsts = [next((step for step in growing if step.communication_share > share), None) for share in SHARES]
     several = GridsOfSeveralNumbers(
         operation=case.operation,
         model="simulated",
@@ -294,8 +280,8 @@ def predict_grids(
         refused=refused,
         growth=growing,
         communication_exceeds=[
-            Exceeds(share=share, ranks=step.ranks if step else None, grid=str(step.grid) if step else None)
-            for share, step in exceeding.items()
+            Exceeds(share, step.ranks, str(step.grid)) if step else Exceeds(share, None, None)
+            for share, step in zip(SHARES, firsts, strict=True)
         ],
         origin=costs.origin,
         calibrated_on=source.runs,
@@ -303,11 +289,7 @@ def predict_grids(
         warnings=[*dict.fromkeys(warnings), *(solved.warnings if solved else [])],
         predictions=ranked,
     )
-    if len(ranked) > 1:
-        return several
-    words = {**vars(several), **vars(ranked[0])}
-    del words["predictions"]
-    return GridsOfOneNumber(**words)
+    return several if len(ranked) > 1 else GridsOfOneNumber(**vars(several), **vars(ranked[0]))
 
 
 def _surroundings(case: StencilCase, ranks: int) -> Surroundings:
@@ -383,7 +365,7 @@ def _with_open_cells(
     None where boxes are of another size than theirs.
     """
     low_s, high_s = prediction.low_s, prediction.high_s
-    if low_s is None or high_s is None or not computed.has_boxes_like(stencil):
+    if low_s is None or high_s is None or computed.doubt(stencil):
         return replace(prediction, low_s=None, high_s=None)
     fewest, most = _busy(computed, prediction.grid, surroundings)
     rank_B = largest_box_B(stencil)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hockney.apps.stencil.answer import StencilAnswer
-from hockney.apps.stencil.measured import computation, runs_of
+from hockney.apps.stencil.grids import box_of_each, cells_of, grid_of
+from hockney.apps.stencil.measured import computation, iterations_of, runs_of
 from hockney.apps.stencil.steps import iteration
 from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
@@ -23,39 +24,26 @@ MOST_COMPUTED = 10
 """Times of the whole: a mean over repetitions may exceed their median, but no more than that."""
 
 
-def sides(record: AppRecord, letter: str) -> str:
-    """`nx`, `ny` and `nz` of the request as 400x400x400, or of the grid with `p`."""
-    return "x".join(str(int(record.parameters[f"{letter}{axis}"])) for axis in "xyz")
-
-
 def reported_run(
     record: AppRecord,
-    count: int,
-    way: str,
+    method: str,
     parts_s: Sequence[Sequence[float]],
     rate: float | None,
     bound_share: float | None,
 ) -> ReportedRun:
-    """One of `count` iterations. `parts_s`: seconds of each rank, those of computation first."""
+    """One iteration. `parts_s`: seconds of each rank, those of computation first."""
     totals_s = [sum(of_ranks_s) for of_ranks_s in parts_s]
-    communication = sum(totals_s[1:]) / sum(totals_s) if sum(totals_s) else None
     return ReportedRun(
         record,
-        problem=sides(record, "n"),
-        count=count,
-        of_rank=of_rank(record),
-        grid=sides(record, "p"),
-        way=way,
+        problem=str(cells_of(record)),
+        count=int(iterations_of(record)),
+        of_rank=str(box_of_each(record) or ""),
+        grid=str(grid_of(record)),
+        way=method,
         rate=rate,
         bound_share=bound_share,
-        communication=communication,
+        communication=sum(totals_s[1:]) / sum(totals_s) if sum(totals_s) else None,
     )
-
-
-def of_rank(record: AppRecord) -> str:
-    """One rank's box where all have the same, else nothing."""
-    along = [(int(record.parameters[f"n{axis}"]), int(record.parameters[f"p{axis}"])) for axis in "xyz"]
-    return "" if any(n % p for n, p in along) else "x".join(str(n // p) for n, p in along)
 
 
 def simulated_s(record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:

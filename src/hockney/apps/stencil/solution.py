@@ -105,26 +105,14 @@ class Solution:
 
     def time_s(self, iteration: GridPrediction) -> Parameter:
         """Of the whole: iterations times the time of one; intervals on logarithmic scales, as independent."""
-        value = self.iterations.value * iteration.time_s
-        of_one = Parameter(value=iteration.time_s, low=iteration.low_s, high=iteration.high_s, unit="s")
-        both = (self.iterations, of_one)
-        if any(one.low is None or one.high is None or one.low <= 0 for one in both):
-            return Parameter(value=value, unit="s")
-        below = math.hypot(*(math.log(one.value / (one.low or 1)) for one in both))
-        above = math.hypot(*(math.log((one.high or 1) / one.value) for one in both))
-        return Parameter(value=value, low=value * math.exp(-below), high=value * math.exp(above), unit="s")
+        low_s, high_s = iteration.low_s, iteration.high_s
+        return self.iterations.times(Parameter(value=iteration.time_s, low=low_s, high=high_s, unit="s"), "s")
 
     def in_words(self) -> str:
         """How many iterations, and by which law."""
         count, power = self.iterations, self.exponent
         return (
-            f"a solution to {self.eps:g}: {count.value:.0f} iterations{_bounds(count, '.0f')}, by "
-            f"{self.coefficient.value:.3g} n^{power.value:.3g}{_bounds(power, '.3g')} over {self.sizes} sizes, n "
-            f"from {self.smallest_n:.4g} to {self.largest_n:.4g}"
+            f"a solution to {self.eps:g}: {count.value:.0f} iterations{count.bounds('.0f', '')}, by "
+            f"{self.coefficient.value:.3g} n^{power.value:.3g}{power.bounds(about='')} over {self.sizes} sizes, "
+            f"n from {self.smallest_n:.4g} to {self.largest_n:.4g}"
         )
-
-
-def _bounds(parameter: Parameter, digits: str) -> str:
-    """Its interval in parentheses; empty without one."""
-    low, high = parameter.low, parameter.high
-    return "" if low is None or high is None else f" ({low:{digits}} to {high:{digits}})"

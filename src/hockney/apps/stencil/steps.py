@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,31 +16,34 @@ from hockney.apps.stencil.surroundings import Phase, Surroundings
 
 SUM_B = 8
 """Of one inner product."""
-BEFORE_SUM: dict[Variant, float] = {
-    "reference": 40 / 120,
-    "fused": 24 / 96,
-    "joint": 24 / 88,
-    "single_sweep": 56 / 80,
-    "pipelined": 24 / 128,
+
+
+class Traffic(NamedTuple):
+    """Bytes that an unknown moves in an iteration of CG (docs/reference/cg.md).
+
+    Of those what passes before the first sum, and what `overlap` may do while halos travel: the operator (that of
+    `single_sweep` waits for them). `around_B`: what a whole solution moves beside its iterations, the first
+    residual, less what the last iteration leaves out.
+    """
+
+    iteration_B: int
+    before_sum_B: int
+    overlapped_B: int
+    around_B: int
+
+    @property
+    def around(self) -> float:
+        """What a solution does beside its iterations, in iterations."""
+        return self.around_B / self.iteration_B
+
+
+TRAFFIC: dict[Variant, Traffic] = {
+    "reference": Traffic(120, 40, 24, 24),
+    "fused": Traffic(96, 24, 24, 24),
+    "joint": Traffic(88, 24, 24, 32),
+    "single_sweep": Traffic(80, 56, 0, 48),
+    "pipelined": Traffic(128, 24, 24, 72),
 }
-"""Of an iteration's memory traffic, what passes before its first sum (docs/reference/cg.md)."""
-OVERLAPPED: dict[Variant, float] = {
-    "reference": 24 / 120,
-    "fused": 24 / 96,
-    "joint": 24 / 88,
-    "single_sweep": 0.0,
-    "pipelined": 24 / 128,
-}
-"""Likewise, what `overlap` may do while halos travel: the operator. That of `single_sweep` waits for them."""
-AROUND: dict[Variant, float] = {
-    "reference": 24 / 120,
-    "fused": 24 / 96,
-    "joint": 32 / 88,
-    "single_sweep": 48 / 80,
-    "pipelined": 72 / 128,
-}
-"""What a whole solution computes beside its iterations, in iterations: the first residual, less what the last
-iteration leaves out."""
 FOLLOWING = 3
 """Iterations that are simulated after the first: what the ranks wait for each other has settled by then."""
 
@@ -91,7 +95,7 @@ def iteration(step: StencilStep, surroundings: Surroundings) -> Iteration:
     factor = surroundings.tuned.compute
     if step.stencil.ranks == 1:
         alone_s = step.compute_s * factor
-        once_s = 0.0 if step.sums is None else alone_s * AROUND[step.variant]
+        once_s = 0.0 if step.sums is None else alone_s * TRAFFIC[step.variant].around
         return Iteration(alone_s + once_s, alone_s, alone_s, once_s)
     build = _jacobi if step.sums is None else _pipelined if step.variant == "pipelined" else _cg
     first_s, all_s = (build(step, surroundings, count) for count in (1, 1 + FOLLOWING))
@@ -99,7 +103,7 @@ def iteration(step: StencilStep, surroundings: Surroundings) -> Iteration:
     if step.sums is None:
         return Iteration(first_s, further_s, compute_s)
     return Iteration(
-        first_s + _around(step, surroundings), further_s, compute_s, compute_s * AROUND[step.variant]
+        first_s + _around(step, surroundings), further_s, compute_s, compute_s * TRAFFIC[step.variant].around
     )
 
 
@@ -111,10 +115,15 @@ def _computed(step: StencilStep, surroundings: Surroundings, share: float = 1.0)
     return [inner * cell_s, (every - inner) * cell_s]
 
 
+def _share_before_sum(step: StencilStep) -> float:
+    return TRAFFIC[step.variant].before_sum_B / TRAFFIC[step.variant].iteration_B
+
+
 def _before_sum(step: StencilStep, surroundings: Surroundings) -> list[Array]:
     """Of CG's computation before the first sum, what may overlap with the exchange and what follows it."""
-    inner = _computed(step, surroundings, OVERLAPPED[step.variant])[0]
-    every = sum(_computed(step, surroundings, BEFORE_SUM[step.variant]), np.zeros(step.stencil.ranks))
+    moved = TRAFFIC[step.variant]
+    inner = _computed(step, surroundings, moved.overlapped_B / moved.iteration_B)[0]
+    every = sum(_computed(step, surroundings, _share_before_sum(step)), np.zeros(step.stencil.ranks))
     return [inner, every - inner]
 
 
@@ -140,7 +149,7 @@ def _cg(step: StencilStep, surroundings: Surroundings, iterations: int) -> float
     """Exchange, operator, sum, updates, sum: in whichever sweeps they are done."""
     ranks = step.stencil.ranks
     before = _exchanged(step, _before_sum(step, surroundings))
-    after = _worked(ranks, sum(_computed(step, surroundings, 1 - BEFORE_SUM[step.variant]), np.zeros(ranks)))
+    after = _worked(ranks, sum(_computed(step, surroundings, 1 - _share_before_sum(step)), np.zeros(ranks)))
     total = _sum(step, ranks)
     return surroundings.finish_s([before, total, after, total] * iterations, ranks)[-1]
 
@@ -149,14 +158,14 @@ def _pipelined(step: StencilStep, surroundings: Surroundings, iterations: int) -
     """The sum travels while halos are exchanged and the operator is applied (Ghysels and Vanroose 2014)."""
     ranks = step.stencil.ranks
     before = _exchanged(step, _before_sum(step, surroundings))
-    after = (1 - BEFORE_SUM[step.variant]) * step.compute_s * surroundings.tuned.compute
+    after = (1 - _share_before_sum(step)) * step.compute_s * surroundings.tuned.compute
     beside_s = max(surroundings.finish_s([phase], ranks)[-1] for phase in (before, _sum(step, ranks)))
     return iterations * (beside_s + after)
 
 
 def _around(step: StencilStep, surroundings: Surroundings) -> float:
     """The first residual with its exchange and sum, and what the last iteration leaves out."""
-    schedule = _exchanged(step, _computed(step, surroundings, AROUND[step.variant]))
+    schedule = _exchanged(step, _computed(step, surroundings, TRAFFIC[step.variant].around))
     return surroundings.finish_s([schedule, _sum(step, step.stencil.ranks)], step.stencil.ranks)[-1]
 
 

@@ -58,40 +58,28 @@ class Configuration:
 
 def configuration(grid: str, split: str, records: Sequence[AppRecord]) -> Configuration:
     """All runs of one configuration."""
-    visits = [[*record.samples_s] for record in records]
-    if len(records) == 1 and not visits[0]:
+    if len(records) == 1 and not records[0].samples_s:
         (record,) = records
         return Configuration(grid, split, (), (), record.time_s, record.low_s, record.high_s)
-    means = [
-        float(np.mean(samples)) if samples else record.time_s
-        for samples, record in zip(visits, records, strict=True)
-    ]
-    values = means if len(records) > 1 else visits[0]
-    numbers = [(record.launch, record.parameters.get("round")) for record in records]
-    rounds = (
-        tuple((launch, int(number)) for launch, number in numbers if number is not None)
-        if len(records) > 1
-        else ()
-    )
-    mean_s = float(np.mean(values))
-    reach_s = (
-        t_reach(float(np.std(values, ddof=1)) / math.sqrt(len(values)), len(values) - 1)
-        if len(values) > 1
-        else None
-    )
-    return Configuration(
-        grid,
-        split,
-        tuple(values),
-        rounds if len(rounds) == len(values) else (),
-        mean_s,
+    values, rounds = list(records[0].samples_s), []
+    if len(records) > 1:
+        values = [float(np.mean(record.samples_s or record.time_s)) for record in records]
+        rounds = [
+            (record.launch, int(number))
+            for record in records
+            if (number := record.parameters.get("round")) is not None
+        ]
+    mean_s, count = float(np.mean(values)), len(values)
+    low_s = high_s = None
+    if count > 1:
+        reach_s = t_reach(float(np.std(values, ddof=1)) / math.sqrt(count), count - 1)
         # No time is negative, however skewed a few values are.
-        None if reach_s is None else max(mean_s - reach_s, 0.0),
-        None if reach_s is None else mean_s + reach_s,
-    )
+        low_s, high_s = max(mean_s - reach_s, 0.0), mean_s + reach_s
+    kept = tuple(rounds) if len(rounds) == count else ()
+    return Configuration(grid, split, tuple(values), kept, mean_s, low_s, high_s)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class GridTest:
     """Whether grids differ.
 
@@ -142,21 +130,10 @@ def grid_test(what: str, configurations: Sequence[Configuration]) -> GridTest | 
     if tested is None:
         return None
     method, statistic, p_value, differ, values = tested
-    ordered = sorted(configurations, key=lambda configuration: configuration.mean_s)
-    first, last = ordered[0], ordered[-1]
+    first, *_, last = sorted(configurations, key=lambda configuration: configuration.mean_s)
+    slower = last.mean_s / first.mean_s - 1
     return GridTest(
-        what=what,
-        configurations=len(configurations),
-        values=values,
-        method=method,
-        statistic=statistic,
-        p_value=p_value,
-        grids_differ_by=differ[0],
-        grids_differ_by_low=differ[1],
-        grids_differ_by_high=differ[2],
-        fastest=first.name,
-        slowest=last.name,
-        slower=last.mean_s / first.mean_s - 1,
+        what, len(configurations), values, method, statistic, p_value, *differ, first.name, last.name, slower
     )
 
 

@@ -15,7 +15,7 @@ from hockney.errors import RequestError
 from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import figures_of, machine_of
 from hockney.predict.options import NetworkOptions
-from hockney.report.application import AppAnswer
+from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
 from hockney.units import Extents, counted, format_time
@@ -55,7 +55,7 @@ class PredictedSum(Sum3dPrediction, AppAnswer):
         if reach := interval(self.low_s, self.high_s):
             yield f"95 % of scatter and gather: {reach}"
 
-    def rows(self) -> list[dict[str, object]]:
+    def rows(self) -> list[Row]:
         """A row as a table has it: the whole time and its parts in seconds, and what they were computed with."""
         left_out = ("warnings", "shares", "elements", "machine")
         own = {name: value for name, value in vars(self).items() if name not in left_out}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import fmean
+from statistics import fmean, median
 
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.app import APP
@@ -79,49 +79,27 @@ def section(runs: Runs) -> Contribution:
 
 def findings(runs: Runs, compared: SumComparison, contribution: Contribution) -> list[Finding]:
     """Whether the grid matters, what share scatter and gather have, and the model beside what was measured."""
-    found = [Finding(sentence, ANCHOR, 0.6) for sentence in compared.sentences]
+    answers = [(sentence, 0.6) for sentence in compared.sentences]
+    several = [run for run in runs.records if run.ranks > 1 and _parts_s(run)]
     shares = [
         (parts_s["scatter_s"] / total_s, parts_s["gather_s"] / total_s)
-        for run in runs.records
-        if (parts_s := _parts_s(run)) and run.ranks > 1 and (total_s := sum(parts_s.values()))
+        for parts_s in map(_parts_s, several)
+        if (total_s := sum(parts_s.values()))
     ]
     if shares:
-        scatter, gather = zip(*shares, strict=True)
-        found.append(
-            Finding(
-                f"Of the sum's time scattering is {percent(fmean(scatter))}, gathering {percent(fmean(gather))} "
-                f"(mean of {len(shares)} runs; from {percent(min(scatter))} to {percent(max(scatter))} and from "
-                f"{percent(min(gather))} to {percent(max(gather))}), waiting among them.",
-                ANCHOR,
-                0.5,
-            )
+        scatter, gather = (
+            f"{percent(fmean(part))} ({percent(min(part))} to {percent(max(part))})"
+            for part in zip(*shares, strict=True)
         )
-    apart_errors = sorted(
-        parts.error
-        for run in runs.records
-        if _parts_s(run) and run.ranks > 1 and (parts := apart(run)) is not None and parts.error is not None
-    )
-    if apart_errors:
-        found.append(
-            Finding(
-                f"A cycle takes what its parts take that were timed apart, behind barriers, within "
-                f"{signed_percent(apart_errors[0])} to {signed_percent(apart_errors[-1])} (median "
-                f"{signed_percent(apart_errors[len(apart_errors) // 2])} of {len(apart_errors)} runs).",
-                ANCHOR,
-                0.4,
-            )
-        )
-    errors = sorted(
-        run["error"] for run in contribution.runs if run.get("error") is not None and run["ranks"] > 1
-    )
-    if errors:
-        middle = errors[len(errors) // 2]
-        found.append(
-            Finding(
-                f"The model of the sum is off by {signed_percent(middle)} (median of {len(errors)} runs; from "
-                f"{signed_percent(errors[0])} to {signed_percent(errors[-1])}).",
-                ANCHOR,
-                0.4,
-            )
-        )
-    return found
+        text = f"Of the sum's time scattering is {scatter}, gathering {gather}, waiting among them"
+        answers.append((f"{text} (mean of {len(shares)} runs).", 0.5))
+    apart_errors = [parts.error for run in several if (parts := apart(run)) and parts.error is not None]
+    errors = [run["error"] for run in contribution.runs if run.get("error") is not None and run["ranks"] > 1]
+    for text, of_runs in (
+        ("A cycle takes what its parts take that were timed apart, behind barriers, within", apart_errors),
+        ("The model of the sum is off by", errors),
+    ):
+        if of_runs:
+            middle, least, most = map(signed_percent, (median(of_runs), min(of_runs), max(of_runs)))
+            answers.append((f"{text} {middle} (median of {len(of_runs)} runs; from {least} to {most}).", 0.4))
+    return [Finding(text, ANCHOR, weight) for text, weight in answers]

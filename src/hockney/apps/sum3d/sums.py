@@ -6,13 +6,14 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Annotated
 
 from pydantic import Field
 
 from hockney.apps.launched import Parameters
 from hockney.apps.repetitions import repetitions
-from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.grids import Grid, cells_of, grid_of
 from hockney.apps.stencil.loads import as_lines, check, check_ranks, loads, usual_grid
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.app import SIMULATED_MEMORY, Sum3dStudy
@@ -90,9 +91,8 @@ def expect_measured(problem: Sum3dProblem, collectives: MeasuredCollectives) -> 
 def problem_of(record: AppRecord) -> Sum3dProblem:
     """What a run summed. KeyError, TypeError or ValueError where its parameters do not say it."""
     parameters = record.parameters
-    size, grid = ([int(parameters[f"{letter}{axis}"]) for axis in "xyz"] for letter in "np")
     split = str(parameters.get("split", parameters.get("algorithm", "balanced")))
-    return Sum3dProblem(Extents(*size), Grid(*grid), split, bool(parameters.get("packed", 0)))
+    return Sum3dProblem(cells_of(record), grid_of(record), split, bool(parameters.get("packed", 0)))
 
 
 @dataclass(frozen=True)
@@ -138,14 +138,12 @@ def comparison(records: Sequence[AppRecord]) -> SumComparison:
         for (size, grid, split), alike in runs.items()
     ]
 
-    def order(one: Configuration) -> tuple[int, str, list[int]]:
-        return sizes.index(one.size), one.split, [-int(part) for part in one.grid.split("x")]
+    def group_of(each: Configuration) -> tuple[str, str]:
+        return each.size, each.split
 
-    every.sort(key=order)
-    alike: dict[tuple[str, str], list[Configuration]] = {}
-    for one in every:
-        alike.setdefault((one.size, one.split), []).append(one)
-    tests = [grid_test(f"{size}, {split}", group) for (size, split), group in alike.items()]
+    every.sort(key=lambda each: [-int(part) for part in each.grid.split("x")])
+    every.sort(key=lambda each: (sizes.index(each.size), each.split))
+    tests = [grid_test(", ".join(key), list(group)) for key, group in groupby(every, group_of)]
     return SumComparison(every, judged([test for test in tests if test is not None]))
 
 
@@ -332,23 +330,20 @@ def predicted_cycle(
 def apart(record: AppRecord) -> Apart | None:
     """The cycle as its parts say it; None where they were not timed apart."""
     answer = record.answer.read_as(Sum3dAnswer)
-    low_s, time_s, high_s = answer.apart_low_s, answer.apart_time_s, answer.apart_high_s
+    time_s, low_s, high_s = answer.apart_time_s, answer.apart_low_s, answer.apart_high_s
     if time_s is None:
         return None
-    known = None not in (low_s, high_s, record.low_s, record.high_s)
+    names = ("generate_s", "scatter_s", "compute_s", "gather_s", "pack_s")
+    is_known = None not in (low_s, high_s, record.low_s, record.high_s)
     meet = (low_s or 0.0) <= (record.high_s or 0.0) and (record.low_s or 0.0) <= (high_s or 0.0)
     return Apart(
-        answer.apart_generate_s,
-        answer.apart_scatter_s,
-        answer.apart_compute_s,
-        answer.apart_gather_s,
-        answer.apart_pack_s,
-        time_s,
-        low_s,
-        high_s,
-        time_s / record.time_s - 1 if record.time_s else None,
-        _inside(time_s, record),
-        meet if known else None,
+        **{name: getattr(answer, f"apart_{name}") for name in names},
+        time_s=time_s,
+        low_s=low_s,
+        high_s=high_s,
+        error=time_s / record.time_s - 1 if record.time_s else None,
+        inside=_inside(time_s, record),
+        agree=meet if is_known else None,
     )
 
 

@@ -214,7 +214,5 @@ def _holds(regime: CollectiveRegime, ranks: int, size_B: float) -> bool:
 
 def counted(form: ClosedForm, count: Count, case: FormulaCall) -> Array:
     """How often a closed form counts α, β or γ, shape of `case.ranks`; 0 on one rank."""
-    times = {"alpha": form.alpha, "bytes": form.bytes, "reduced": form.reduced}[count].value(
-        case._replace(ranks=np.maximum(case.ranks, 2))
-    )
+    times = getattr(form, count).value(case._replace(ranks=np.maximum(case.ranks, 2)))
     return np.where(np.asarray(case.ranks) > 1, times, 0.0)

@@ -27,8 +27,6 @@ from hockney.models.collectives.base import (
     CollectiveModel,
     CollectiveQuality,
     CollectiveRegime,
-    Count,
-    Growth,
     Term,
     counted,
 )
@@ -88,37 +86,23 @@ class CollectivePoints:
         )
 
 
-@dataclass(frozen=True)
-class DesignColumn:
-    """A candidate term: what the machine file says of it, and its parameter's name and unit."""
-
-    parameter: str
-    unit: str
-    growth: Growth = "1"
-    per_byte: bool = False
-    counts: Count | None = None
-
-    def term(self, parameter: str) -> Term:
-        """The term of the machine file."""
-        return Term(parameter=parameter, growth=self.growth, per_byte=self.per_byte, counts=self.counts)
-
-
 _GENERIC = (
-    DesignColumn("alpha_s", "s"),
-    DesignColumn("alpha_log2P_s", "s", "log2(P)"),
-    DesignColumn("alpha_ceil_log2P_s", "s", "ceil(log2(P))"),
-    DesignColumn("alpha_P_s", "s", "P-1"),
-    DesignColumn("beta_s_per_B", "s/B", per_byte=True),
-    DesignColumn("beta_log2P_s_per_B", "s/B", "log2(P)", per_byte=True),
-    DesignColumn("beta_ceil_log2P_s_per_B", "s/B", "ceil(log2(P))", per_byte=True),
-    DesignColumn("beta_P_s_per_B", "s/B", "P-1", per_byte=True),
+    Term(parameter="alpha_s"),
+    Term(parameter="alpha_log2P_s", growth="log2(P)"),
+    Term(parameter="alpha_ceil_log2P_s", growth="ceil(log2(P))"),
+    Term(parameter="alpha_P_s", growth="P-1"),
+    Term(parameter="beta_s_per_B", per_byte=True),
+    Term(parameter="beta_log2P_s_per_B", growth="log2(P)", per_byte=True),
+    Term(parameter="beta_ceil_log2P_s_per_B", growth="ceil(log2(P))", per_byte=True),
+    Term(parameter="beta_P_s_per_B", growth="P-1", per_byte=True),
 )
 _OWN = (
-    DesignColumn("schedule_alpha_s", "s", counts="alpha"),
-    DesignColumn("schedule_beta_s_per_B", "s/B", counts="bytes"),
-    DesignColumn("schedule_gamma_s_per_B", "s/B", counts="reduced"),
+    Term(parameter="schedule_alpha_s", counts="alpha"),
+    Term(parameter="schedule_beta_s_per_B", counts="bytes"),
+    Term(parameter="schedule_gamma_s_per_B", counts="reduced"),
 )
 COLUMNS = (*_GENERIC, *_OWN)
+"""The candidates, each under the name of its parameter."""
 _CONSTANT, _OWN_FIRST = 0, len(_GENERIC)
 
 
@@ -299,9 +283,9 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
                 value=float(coefficient),
                 low=float(max(coefficient - wide, 0.0)) if math.isfinite(wide) else None,
                 high=float(coefficient + wide) if math.isfinite(wide) else None,
-                unit=kind.unit,
+                unit="s/B" if kind.parameter.endswith("_per_B") else "s",
             )
-            terms.append(kind.term(name))
+            terms.append(kind.model_copy(update={"parameter": name}))
         before = regimes[-1].max_B if regimes else None
         regimes.append(
             CollectiveRegime(

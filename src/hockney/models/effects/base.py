@@ -57,7 +57,9 @@ class Effect(BaseModel):
     tell, each with the measurement that would settle it; they have no value in `parameters`.
     """
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
+    )
 
     effect: str
     locality: Locality | None = None

@@ -81,7 +81,7 @@ def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
             f"matching needs {LEAST_POINTS} depths of a queue",
             "measure it again without --quick or a small --budget",
         )
-    effect.notes = [_verdict(search) for search in searches.values()]
+    effect.notes = [_limit(search) for search in searches.values() if search.kind == "constant"]
     for search in searches.values():
         _enter_parameters(effect, search)
         _state(effect, search)
@@ -194,20 +194,11 @@ def _enter_parameters(effect: Effect, search: QueueSearch) -> None:
         )
 
 
-def _verdict(search: QueueSearch) -> str:
-    if search.kind == "constant":
-        limit = "" if search.limit_s is None else f"; an entry costs {time(search.limit_s)} at most (95 %)"
-        return (
-            f"{search.name}: constant within the noise up to {search.depth} entries (a hash, an index, or too "
-            f"cheap to be seen){limit}"
-        )
-    cost = time(max(0.0, float(search.line.value[1])))
-    if search.kind == "linear":
-        return f"{search.name}: a list is searched from its beginning, {cost} an entry before the match"
-    beyond = time(float(search.line.value[2]))
+def _limit(search: QueueSearch) -> str:
+    limit = "" if search.limit_s is None else f"; an entry costs {time(search.limit_s)} at most (95 %)"
     return (
-        f"{search.name}: a list is searched from its beginning, {cost} an entry, {beyond} each beyond "
-        f"{search.break_entries}"
+        f"{search.name}: constant within the noise up to {search.depth} entries (a hash, an index, or too "
+        f"cheap to be seen){limit}"
     )
 
 

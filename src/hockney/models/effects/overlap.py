@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -48,23 +48,20 @@ class _Transfer:
     side: str
     tests: int
     eager: bool
-    computation_s: Samples
     clock_s: float
-    alone_s: Samples
-    total_s: Samples
-    start_s: Samples
-    wait_s: Samples
-    test_s: Samples
+    samples: Mapping[str, Samples]
+    """alone_s, computation_s, total_s, start_s and wait_s."""
     stretch: NDArray[np.int_]
-    """Of each repetition; `test_stretch`: of those with tests."""
+    """Of each repetition; `test_s` and `test_stretch`: of those with tests."""
+    test_s: Samples
     test_stretch: NDArray[np.int_]
 
     @property
     def overlap(self) -> float | None:
         """The ratio of the medians, not cut off at 0 or 1; None where the clock does not resolve it."""
-        if np.median(self.alone_s) < RESOLVED_CLOCKS * self.clock_s:
+        if self.median_s("alone_s") < RESOLVED_CLOCKS * self.clock_s:
             return None
-        return _overlap_of(*self._transfer)
+        return _overlap_of(self.samples)
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
@@ -72,7 +69,7 @@ class _Transfer:
         if self.overlap is None:
             return None
         chance = np.random.default_rng(SEED)
-        again = [_overlap_of(*self._transfer, draw(self.places, chance)) for _ in range(RESAMPLES)]
+        again = [_overlap_of(self.samples, draw(self.places, chance)) for _ in range(RESAMPLES)]
         return _interval(again, self.overlap, len(self.places))
 
     @cached_property
@@ -80,29 +77,23 @@ class _Transfer:
         """The repetitions of each stretch."""
         return places(self.stretch)
 
-    @property
-    def _transfer(self) -> tuple[Samples, Samples, Samples]:
-        return self.alone_s, self.computation_s, self.total_s
+    def median_s(self, name: str) -> float:
+        """The median over the repetitions."""
+        return float(np.median(self.samples[name]))
 
     @property
     def host_s(self) -> Samples:
         """The host's time in the two calls, each without its one reading of the clock."""
-        return np.maximum(self.start_s - self.clock_s, 0.0) + np.maximum(self.wait_s - self.clock_s, 0.0)
+        start_s, wait_s = (np.maximum(self.samples[name] - self.clock_s, 0.0) for name in ("start_s", "wait_s"))
+        return start_s + wait_s
 
     @property
     def has_progressed(self) -> bool:
-        return bool(np.median(self.wait_s) - self.clock_s <= PROGRESSED * np.median(self.alone_s))
+        return self.median_s("wait_s") - self.clock_s <= PROGRESSED * self.median_s("alone_s")
 
     def resampled(self, chance: np.random.Generator) -> _Transfer:
         pick = draw(self.places, chance)
-        return replace(
-            self,
-            computation_s=self.computation_s[pick],
-            alone_s=self.alone_s[pick],
-            total_s=self.total_s[pick],
-            start_s=self.start_s[pick],
-            wait_s=self.wait_s[pick],
-        )
+        return replace(self, samples={name: samples[pick] for name, samples in self.samples.items()})
 
 
 @effect_models.register(
@@ -165,12 +156,8 @@ def _points(records: Sequence[EffectRecord]) -> list[_Transfer]:
                 side=side,
                 tests=tests,
                 eager=2 * sum(answer.done_early for answer in answers) > sum(answer.tries for answer in answers),
-                computation_s=samples["computation_s"],
                 clock_s=float(np.median([answer.clock_s for answer in answers])),
-                alone_s=samples["alone_s"],
-                total_s=samples["total_s"],
-                start_s=samples["start_s"],
-                wait_s=samples["wait_s"],
+                samples=samples,
                 test_s=samples["tests_s"][is_tested] / samples["tests"][is_tested],
                 stretch=samples["stretch"].astype(np.int_),
                 test_stretch=samples["stretch"][is_tested].astype(np.int_),
@@ -188,12 +175,10 @@ def _samples(answers: Sequence[OverlapAnswer]) -> dict[str, Samples]:
     of_answers: dict[str, list[Sequence[float]]] = {
         # One computation is that of all repetitions.
         "computation_s": [[answer.computation_s] * len(answer.total_s) for answer in answers],
-        "alone_s": [answer.alone_s for answer in answers],
-        "total_s": [answer.total_s for answer in answers],
-        "start_s": [answer.start_s for answer in answers],
-        "wait_s": [answer.wait_s for answer in answers],
-        "tests_s": [answer.tests_s for answer in answers],
-        "tests": [answer.tests for answer in answers],
+        **{
+            name: [getattr(answer, name) for answer in answers]
+            for name in ("alone_s", "total_s", "start_s", "wait_s", "tests_s", "tests")
+        },
         "stretch": [
             (stretches(answer.group_begins, len(answer.total_s)) + MOST_STRETCHES * number).tolist()
             for number, answer in enumerate(answers)
@@ -202,11 +187,10 @@ def _samples(answers: Sequence[OverlapAnswer]) -> dict[str, Samples]:
     return {name: np.concatenate(each)[calm].astype(np.float64) for name, each in of_answers.items()}
 
 
-def _overlap_of(
-    alone_s: Samples, computation_s: Samples, total_s: Samples, pick: NDArray[np.int_] | slice = slice(None)
-) -> float:
+def _overlap_of(samples: Mapping[str, Samples], pick: NDArray[np.int_] | slice = slice(None)) -> float:
     """(T_comm + T_comp − T_total) / min(T_comm, T_comp) of the medians of these repetitions."""
-    alone, computation, total = (float(np.median(each[pick])) for each in (alone_s, computation_s, total_s))
+    names = ("alone_s", "computation_s", "total_s")
+    alone, computation, total = (float(np.median(samples[name][pick])) for name in names)
     return (alone + computation - total) / min(alone, computation)
 
 
@@ -359,11 +343,7 @@ def _row(point: _Transfer) -> dict[str, Cell]:
         "way": way,
         "tests": point.tests,
         "protocol": "eager" if point.eager else "rendezvous",
-        "alone_s": float(np.median(point.alone_s)),
-        "computation_s": float(np.median(point.computation_s)),
-        "total_s": float(np.median(point.total_s)),
-        "start_s": float(np.median(point.start_s)),
-        "wait_s": float(np.median(point.wait_s)),
+        **{name: point.median_s(name) for name in ("alone_s", "computation_s", "total_s", "start_s", "wait_s")},
         "overlap": point.overlap,
         "overlap_low": point.interval[0] if point.interval else None,
         "overlap_high": point.interval[1] if point.interval else None,

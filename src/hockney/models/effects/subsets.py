@@ -239,10 +239,6 @@ def _notes(records: Sequence[EffectRecord], points: Sequence[_SubsetsPoint]) -> 
         notes.append(
             f"{counted(fewer, 'point')} of fewer launches: their intervals hold the spread between those"
         )
-    if len(points) > 1:
-        notes.append(
-            "the interval of `greatest_factor` is that point's; the greatest of many is great by chance, too"
-        )
     late = sum(answered(record, SubsetsAnswer).late for record in records)
     if late:
         notes.append(f"{late} repetitions that a rank came too late for were done again")

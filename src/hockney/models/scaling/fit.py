@@ -51,7 +51,7 @@ class LawFit(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    law: str
+    law: str = Field(exclude=True)
     serial_time_s: Parameter
     parameters: dict[str, Parameter]
     limits: dict[str, float | None] = Field(description="what follows from the estimates, see the law")

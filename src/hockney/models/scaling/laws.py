@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from hockney.registry import Registry
 
 
-class Law(ABC):
-    """A speed-up S(p; θ) with S(1) = 1. Every parameter is a number without a unit, at least 0."""
+@dataclass(frozen=True)
+class Law:
+    """A speed-up S(p; θ) with S(1) = 1. Every parameter is a number without a unit, at least 0.
 
-    title: ClassVar[str]
-    """The name as people say it."""
-    formula: ClassVar[str]
-    upper: ClassVar[Mapping[str, float]]
-    """The parameters in their order, with the largest value that each may have."""
-    is_weak: ClassVar[bool] = False
-    """The work grows with the processes: S is the scaled speed-up p·T(1)/T(p)."""
+    `title`: the name as people say it; `upper`: the parameters in their order, with the largest value that each
+    may have. `speedup`: S at some processes, in the arithmetic of its arguments: fractions stay exact, arrays
+    keep their shape. `most_processes`: the largest p ≥ 1, not rounded, with S/p ≥ an efficiency in (0, 1]; None
+    where every p has it. `limits`: what speed-up or efficiency cannot pass, and where it peaks; None where there
+    is none. `is_weak`: the work grows with the processes, and S is the scaled speed-up p·T(1)/T(p).
+    """
 
-    @abstractmethod
-    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
-        """S at `processes`, in the arithmetic of what is given: fractions stay exact, arrays keep their shape."""
-
-    @abstractmethod
-    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> float | Fraction | None:
-        """The largest p ≥ 1, not rounded, with S/p ≥ `efficiency` (in (0, 1]); None where every p has it."""
-
-    @abstractmethod
-    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
-        """What speed-up or efficiency cannot pass, and where it peaks; None where there is no such limit."""
+    title: str
+    formula: str
+    upper: Mapping[str, float]
+    speedup: Callable[[Any, Sequence[Any]], Any]
+    most_processes: Callable[[Fraction, Sequence[Fraction]], float | Fraction | None]
+    limits: Callable[[Sequence[float]], dict[str, float | None]]
+    is_weak: bool = False
 
 
 laws: Registry[Law] = Registry("law", "hockney.models.scaling.laws", "how-to/scaling.md")
@@ -60,130 +55,86 @@ def whole_processes(law: Law, efficiency: float, theta: Sequence[float]) -> tupl
     return processes, float(bound)
 
 
-class Amdahl(Law):
-    """Amdahl (AFIPS 1967): the work is fixed, a share s of it does not run in parallel: S = 1/(s + (1 − s)/p).
-
-    Strong scaling. The efficiency is 1/(s·p + 1 − s).
-    """
-
-    title = "Amdahl's law"
-    formula = "S(p) = p / (1 + s (p − 1))"
-    upper: ClassVar[Mapping[str, float]] = {"serial_fraction": 1.0}
-
-    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
-        """S = p/(1 + s(p − 1)), which is 1/(s + (1 − s)/p)."""
-        return processes / (1 + theta[0] * (processes - 1))
-
-    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> Fraction | None:
-        """p ≤ (1/E − (1 − s))/s."""
-        serial = theta[0]
-        return (1 / efficiency - (1 - serial)) / serial if serial else None
-
-    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
-        """S < 1/s, however many processes there are."""
-        return {"speedup_limit": 1 / theta[0] if theta[0] else None}
+def _shared(processes: Any, theta: Sequence[Any]) -> Any:
+    """S of a cost of each further process, θ₀, and of each pair of them, θ₁ where there is one."""
+    contention, coherency = (*theta, 0)[:2]
+    return processes / (1 + (contention + coherency * processes) * (processes - 1))
 
 
-laws.register("amdahl")(Amdahl())
+def _most_shared(efficiency: Fraction, theta: Sequence[Fraction]) -> float | Fraction | None:
+    """(p − 1)(σ + κp) ≤ 1/E − 1, a parabola in p, or a line where κ = 0."""
+    contention, coherency = (*theta, Fraction(0))[:2]
+    loss = 1 / efficiency - 1
+    if not coherency:
+        return 1 + loss / contention if contention else None
+    # q = p − 1: κq² + (σ + κ)q = loss; this form of the root does not cancel where κ is tiny.
+    middle = float(contention + coherency)
+    return 1 + 2 * float(loss) / (middle + math.sqrt(middle**2 + 4 * float(coherency * loss)))
 
 
-class Gustafson(Law):
-    """Gustafson (CACM 1988): the work grows with the processes, the scaled speed-up is S = s + (1 − s)p.
-
-    Weak scaling; s is the share of the parallel run's time in which one process works alone.
-    """
-
-    title = "Gustafson's law"
-    formula = "S(p) = s + (1 − s) p"
-    upper: ClassVar[Mapping[str, float]] = {"serial_fraction": 1.0}
-    is_weak = True
-
-    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
-        """S = s + (1 − s)p."""
-        return theta[0] + (1 - theta[0]) * processes
-
-    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> Fraction | None:
-        """The efficiency 1 − s + s/p falls to 1 − s: p ≤ s/(E − (1 − s)) where E is more than that."""
-        serial = theta[0]
-        above = efficiency - (1 - serial)
-        return serial / above if above > 0 else None
-
-    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
-        """The speed-up has no limit; the efficiency stays above 1 − s."""
-        return {"speedup_limit": None if theta[0] < 1 else 1.0, "efficiency_limit": 1 - theta[0]}
+def _one_over(theta: Sequence[float]) -> dict[str, float | None]:
+    """S < 1/θ₀, however many processes there are."""
+    return {"speedup_limit": 1 / theta[0] if theta[0] else None}
 
 
-laws.register("gustafson")(Gustafson())
+def _peak(theta: Sequence[float]) -> dict[str, float | None]:
+    """A peak at p* = √((1 − σ)/κ) where κ > 0, at least 1, not rounded; S < 1/σ where κ = 0."""
+    contention, coherency = theta
+    if not coherency:
+        return {"peak_processes": None, "peak_speedup": None, **_one_over(theta)}
+    peak = max(1.0, math.sqrt((1 - contention) / coherency))
+    highest = float(_shared(peak, theta))
+    return {"peak_processes": peak, "peak_speedup": highest, "speedup_limit": highest}
 
 
-class GrowingOverhead(Law):
-    """Each further process adds the same share c to the time: T(p) = T(1)(1 + c(p − 1)), S = p/(1 + c(p − 1)).
-
-    Weak scaling. The efficiency is that of Amdahl's law with s = c, without a floor: Gunther (2007) calls it
-    contention. Where Gustafson's time levels off, this one goes on to grow.
-    """
-
-    title = "overhead that grows with the processes"
-    formula = "S(p) = p / (1 + c (p − 1))"
-    upper: ClassVar[Mapping[str, float]] = {"overhead_per_process": 1.0}
-    is_weak = True
-
-    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
-        """S = p/(1 + c(p − 1))."""
-        return processes / (1 + theta[0] * (processes - 1))
-
-    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> Fraction | None:
-        """p ≤ 1 + (1/E − 1)/c."""
-        return 1 + (1 / efficiency - 1) / theta[0] if theta[0] else None
-
-    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
-        """S < 1/c, however much work there is; the efficiency falls to 0."""
-        return {"speedup_limit": 1 / theta[0] if theta[0] else None}
+def _most_of_gustafson(efficiency: Fraction, theta: Sequence[Fraction]) -> Fraction | None:
+    """The efficiency 1 − s + s/p falls to 1 − s: p ≤ s/(E − (1 − s)) where E is more than that."""
+    above = efficiency - (1 - theta[0])
+    return theta[0] / above if above > 0 else None
 
 
-laws.register("growing_overhead")(GrowingOverhead())
-
-
-class UniversalScalability(Law):
-    """Gunther (2007): Amdahl's law with a cost for each pair of processes that must agree.
-
-    Strong scaling with contention σ and coherency κ; with κ = 0 it is Amdahl's law with s = σ.
-    """
-
-    title = "universal scalability law"
-    formula = "S(p) = p / (1 + σ (p − 1) + κ p (p − 1))"
-    upper: ClassVar[Mapping[str, float]] = {"contention": 1.0, "coherency": math.inf}
-
-    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
-        """S = p/(1 + σ(p − 1) + κp(p − 1))."""
-        contention, coherency = theta
-        return processes / (1 + (contention + coherency * processes) * (processes - 1))
-
-    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> float | Fraction | None:
-        """(p − 1)(σ + κp) ≤ 1/E − 1, a parabola in p."""
-        contention, coherency = theta
-        loss = 1 / efficiency - 1
-        if not coherency:
-            return 1 + loss / contention if contention else None
-        # q = p − 1: κq² + (σ + κ)q = loss; this form of the root does not cancel where κ is tiny.
-        middle = float(contention + coherency)
-        return 1 + 2 * float(loss) / (middle + math.sqrt(middle**2 + 4 * float(coherency * loss)))
-
-    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
-        """A peak at p* = √((1 − σ)/κ) where κ > 0, at least 1, not rounded; S < 1/σ where κ = 0."""
-        contention, coherency = theta
-        if not coherency:
-            return {
-                "peak_processes": None,
-                "peak_speedup": None,
-                "speedup_limit": 1 / contention if contention else None,
-            }
-        peak = max(1.0, math.sqrt((1 - contention) / coherency))
-        highest = float(self.speedup(peak, theta))
-        return {"peak_processes": peak, "peak_speedup": highest, "speedup_limit": highest}
-
-
-laws.register("usl")(UniversalScalability())
+# Amdahl (AFIPS 1967): the work is fixed, a share s of it does not run in parallel: S = 1/(s + (1 − s)/p).
+laws.register("amdahl")(
+    Law("Amdahl's law", "S(p) = p / (1 + s (p − 1))", {"serial_fraction": 1.0}, _shared, _most_shared, _one_over)
+)
+# Gustafson (CACM 1988): the work grows with the processes; s is the share of the parallel run's time in which one
+# process works alone. The speed-up has no limit; the efficiency stays above 1 − s.
+laws.register("gustafson")(
+    Law(
+        "Gustafson's law",
+        "S(p) = s + (1 − s) p",
+        {"serial_fraction": 1.0},
+        lambda processes, theta: theta[0] + (1 - theta[0]) * processes,
+        _most_of_gustafson,
+        lambda theta: {"speedup_limit": None if theta[0] < 1 else 1.0, "efficiency_limit": 1 - theta[0]},
+        is_weak=True,
+    )
+)
+# Each further process adds the same share c to the time, T(p) = T(1)(1 + c(p − 1)): the efficiency is that of
+# Amdahl's law without a floor; Gunther (2007) calls it contention. Where Gustafson's time levels off, it
+# grows on.
+laws.register("growing_overhead")(
+    Law(
+        "overhead that grows with the processes",
+        "S(p) = p / (1 + c (p − 1))",
+        {"overhead_per_process": 1.0},
+        _shared,
+        _most_shared,
+        _one_over,
+        is_weak=True,
+    )
+)
+# Gunther (2007): Amdahl's law with a cost κ for each pair of processes that must agree; σ is the contention.
+laws.register("usl")(
+    Law(
+        "universal scalability law",
+        "S(p) = p / (1 + σ (p − 1) + κ p (p − 1))",
+        {"contention": 1.0, "coherency": math.inf},
+        _shared,
+        _most_shared,
+        _peak,
+    )
+)
 
 
 @dataclass(frozen=True)

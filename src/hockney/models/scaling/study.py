@@ -16,12 +16,6 @@ from hockney.models.scaling.laws import laws
 from hockney.models.scaling.times import Times
 
 
-class FittedLaw(LawFit):
-    """A law that was fitted."""
-
-    law: Annotated[str, Field(exclude=True)]
-
-
 @dataclass(frozen=True)
 class SkippedLaw:
     """A law that could not be fitted, and why."""
@@ -76,10 +70,9 @@ class ScalingStudy:
 
     @computed_field
     @property
-    def laws(self) -> dict[str, FittedLaw | SkippedLaw]:
+    def laws(self) -> dict[str, LawFit | SkippedLaw]:
         """Each law, or why there is none."""
-        skipped = {name: SkippedLaw(why) for name, why in self.skipped.items()}
-        return {name: FittedLaw(**dict(fit)) for name, fit in self.fits.items()} | skipped
+        return {**self.fits, **{name: SkippedLaw(why) for name, why in self.skipped.items()}}
 
     @computed_field
     @property
@@ -189,11 +182,10 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
 
 def in_words(broken: Break) -> str:
     """The break with its interval."""
-    ratio = broken.ratio
-    reach = "" if ratio.low is None or ratio.high is None else f" ({ratio.low:.3g} to {ratio.high:.3g})"
     return (
-        f"between {broken.before} and {broken.after} processes the time steps by a factor of {ratio.value:.3g}"
-        f"{reach}: no law goes through that, and those here have that factor from {broken.after} processes on"
+        f"between {broken.before} and {broken.after} processes the time steps by a factor of "
+        f"{broken.ratio.value:.3g}{broken.ratio.bounds(about='')}: no law goes through that, and those here have "
+        f"that factor from {broken.after} processes on"
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from hockney.registry import Registry
 from hockney.words import version_in
@@ -47,15 +47,45 @@ class InnerCollective:
         return segment_B if segment_B < self.size_B else 0
 
 
-class DefaultFunction(Protocol):
-    """The library's own choice, or None where it is not known or has no schedule here.
+@dataclass(frozen=True)
+class LibraryCall:
+    """A call of a collective by a library: `ranks` 0, `size_B` −1, not said; `segment_B` 0, the library's own.
 
     `size_B` is the table's: the whole vector for bcast, reduce and allreduce, one rank's block for the others, 0
     for barrier. Reductions have a commutative operator and elements of `element_B` bytes, other operations
     bytes. `nodes` is how many nodes the ranks are on; None: several, and nobody says how many.
     """
 
-    def __call__(
+    operation: str
+    ranks: int
+    size_B: int
+    version: Version
+    nodes: int | None = 1
+    segment_B: int = 0
+    element_B: int = 4
+
+    @property
+    def count(self) -> int:
+        """Elements, the last of them maybe in part."""
+        return -(-self.size_B // self.element_B)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """One library. `banner` matches its name at the start of a table's `mpi` column, in lower case.
+
+    `choose`: its own choice for a call; `run`: what runs under the name of one of its algorithms. Both None where
+    that is not known or has no schedule here. `limits` says in words where `choose` has no answer; it is shown to
+    the user. `names` are those of its algorithms, by operation.
+    """
+
+    banner: re.Pattern[str]
+    choose: Callable[[LibraryCall], ScheduleChoice | None]
+    run: Callable[[str, LibraryCall], ScheduleChoice | None]
+    names: Mapping[str, Collection[str]]
+    limits: str
+
+    def default(
         self,
         operation: str,
         ranks: int,
@@ -64,43 +94,28 @@ class DefaultFunction(Protocol):
         *,
         nodes: int | None = 1,
         element_B: int = 4,
-    ) -> ScheduleChoice | None: ...
+    ) -> ScheduleChoice | None:
+        """The library's own choice."""
+        return self.choose(LibraryCall(operation, ranks, size_B, version, nodes, element_B=element_B))
 
-
-class NamedFunction(Protocol):
-    """What runs under the name of one of the library's algorithms, or None for a name without a schedule here.
-
-    Names are the library's own, with `_`, `-` or spaces. `segment_B` is the segment size that was asked for; 0
-    is the library's default. Where `ranks` and `size_B` are given, the answer is what really runs: libraries
-    replace an algorithm outside of its conditions without a word.
-    """
-
-    def __call__(
+    def named(
         self,
         operation: str,
         algorithm: str,
         version: Version,
         *,
-        ranks: int | None = None,
-        size_B: int | None = None,
+        ranks: int = 0,
+        size_B: int = -1,
         segment_B: int = 0,
         element_B: int = 4,
-    ) -> ScheduleChoice | None: ...
+    ) -> ScheduleChoice | None:
+        """What runs under one of the library's own names, with `_`, `-` or spaces.
 
-
-@dataclass(frozen=True)
-class Decisions:
-    """One library. `banner` matches its name at the start of a table's `mpi` column, in lower case.
-
-    `limits` says in words where `default` has no answer; it is shown to the user. `names` are those of its
-    algorithms, by operation.
-    """
-
-    banner: re.Pattern[str]
-    default: DefaultFunction
-    named: NamedFunction
-    names: Mapping[str, Collection[str]]
-    limits: str
+        Where `ranks` and `size_B` are said, the answer is what really runs: libraries replace an algorithm
+        outside of its conditions without a word.
+        """
+        call = LibraryCall(operation, ranks, size_B, version, segment_B=segment_B, element_B=element_B)
+        return self.run(re.sub(r"[\s_-]+", "_", algorithm.strip().lower()), call)
 
 
 libraries: Registry[Decisions] = Registry(
@@ -118,7 +133,7 @@ class LibraryDecisions(NamedTuple):
     def default(
         self, operation: str, ranks: int, size_B: int, *, nodes: int | None, element_B: int = 4
     ) -> ScheduleChoice | None:
-        """The library's own choice, as of `DefaultFunction`; None too where the library is not known."""
+        """The library's own choice, as of `Decisions`; None too where the library is not known."""
         if self.decisions is None:
             return None
         return self.decisions.default(operation, ranks, size_B, self.version, nodes=nodes, element_B=element_B)
@@ -134,8 +149,3 @@ def decisions_for(mpi: str) -> LibraryDecisions:
         if decisions.banner.match(text):
             return LibraryDecisions(decisions, version, decisions.limits)
     return LibraryDecisions(None, version, f"what {mpi.strip()} chooses by itself is not known here")
-
-
-def spelled(algorithm: str) -> str:
-    """A library's name for an algorithm in one spelling: lower case, words joined by `_`."""
-    return re.sub(r"[\s_-]+", "_", algorithm.strip().lower())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from hockney.predict.decisions.base import Decisions, ScheduleChoice, Version, libraries, spelled
+from hockney.predict.decisions.base import Decisions, LibraryCall, ScheduleChoice, libraries
 
 BY_NODE = {"barrier", "bcast", "reduce", "allreduce"}
 
@@ -18,90 +18,70 @@ THROTTLE = 32
 """MPIR_CVAR_ALLTOALL_THROTTLE: `scattered` waits for that many exchanges before it begins the next ones."""
 
 # The binomial broadcast numbers its ranks as our knomial of radix 2 does.
-SCHEDULES: dict[str, dict[str, ScheduleChoice]] = {
-    "barrier": {
-        "dissemination": ScheduleChoice("dissemination"),
-        "k_dissemination": ScheduleChoice("dissemination"),
-    },
+SCHEDULES: dict[str, dict[str, str]] = {
+    "barrier": {"dissemination": "dissemination", "k_dissemination": "dissemination"},
     "bcast": {
-        "binomial": ScheduleChoice("knomial", radix=2),
-        "scatter_recursive_doubling_allgather": ScheduleChoice("scatter_allgather"),
-        "scatter_ring_allgather": ScheduleChoice("scatter_allgather_ring"),
+        "binomial": "knomial",
+        "scatter_recursive_doubling_allgather": "scatter_allgather",
+        "scatter_ring_allgather": "scatter_allgather_ring",
     },
-    "reduce": {"binomial": ScheduleChoice("binomial"), "reduce_scatter_gather": ScheduleChoice("rabenseifner")},
+    "reduce": {"binomial": "binomial", "reduce_scatter_gather": "rabenseifner"},
     "allreduce": {
-        "recursive_doubling": ScheduleChoice("recursive_doubling"),
-        "reduce_scatter_allgather": ScheduleChoice("rabenseifner"),
-        "ring": ScheduleChoice("ring"),
+        "recursive_doubling": "recursive_doubling",
+        "reduce_scatter_allgather": "rabenseifner",
+        "ring": "ring",
     },
-    "allgather": {
-        "brucks": ScheduleChoice("bruck"),
-        "recursive_doubling": ScheduleChoice("recursive_doubling"),
-        "ring": ScheduleChoice("ring"),
-    },
-    "alltoall": {
-        "brucks": ScheduleChoice("bruck"),
-        "pairwise": ScheduleChoice("pairwise"),
-        "scattered": ScheduleChoice("linear"),
-    },
-    "gather": {"binomial": ScheduleChoice("binomial")},
-    "scatter": {"binomial": ScheduleChoice("binomial")},
-    "reduce_scatter": {
-        "recursive_halving": ScheduleChoice("recursive_halving"),
-        "pairwise": ScheduleChoice("pairwise"),
-    },
+    "allgather": {"brucks": "bruck", "recursive_doubling": "recursive_doubling", "ring": "ring"},
+    "alltoall": {"brucks": "bruck", "pairwise": "pairwise", "scattered": "linear"},
+    "gather": {"binomial": "binomial"},
+    "scatter": {"binomial": "binomial"},
+    "reduce_scatter": {"recursive_halving": "recursive_halving", "pairwise": "pairwise"},
 }
 """The names of MPIR_CVAR_<OPERATION>_INTRA_ALGORITHM that have a schedule here."""
 
 
-def default(
-    operation: str, ranks: int, size_B: int, version: Version, *, nodes: int | None = 1, element_B: int = 4
-) -> ScheduleChoice | None:
+def choose(call: LibraryCall) -> ScheduleChoice | None:
     """The flat choice; None before 4.0, after 5, and where a collective is known to go node by node."""
-    by_node = nodes is not None and nodes < ranks and operation in BY_NODE
-    if ranks < 2 or by_node or not (4, 0) <= version < (6,):
+    by_node = call.nodes is not None and call.nodes < call.ranks and call.operation in BY_NODE
+    if call.ranks < 2 or by_node or not (4, 0) <= call.version < (6,):
         return None
-    return _in_effect(operation, _automatic(operation, ranks, size_B, element_B), ranks)
+    return _in_effect(call, _automatic(call))
 
 
-def named(
-    operation: str,
-    algorithm: str,
-    version: Version,  # noqa: ARG001 – the names have meant the same in all versions read
-    *,
-    ranks: int | None = None,
-    size_B: int | None = None,
-    segment_B: int = 0,  # noqa: ARG001 – none of them takes segments
-    element_B: int = 4,
-) -> ScheduleChoice | None:
+def run(name: str, call: LibraryCall) -> ScheduleChoice | None:
     """What MPIR_CVAR_<OPERATION>_INTRA_ALGORITHM runs; `mpir:` may stand before the name."""
-    name = spelled(algorithm.removeprefix("mpir:"))
-    if name not in SCHEDULES.get(operation, {}):
+    name = name.removeprefix("mpir:")
+    if name not in SCHEDULES.get(call.operation, {}):
         return None
-    if ranks is not None and size_B is not None and _refused(operation, name, ranks, size_B, element_B):
-        name = _automatic(operation, ranks, size_B, element_B)
-    return _in_effect(operation, name, ranks)
+    return _in_effect(call, _automatic(call) if _is_refused(name, call) else name)
 
 
-def _in_effect(operation: str, name: str, ranks: int | None) -> ScheduleChoice | None:
-    if name == "scattered" and (ranks is None or ranks > THROTTLE):
+def _in_effect(call: LibraryCall, name: str) -> ScheduleChoice | None:
+    if name == "scattered" and not 0 < call.ranks <= THROTTLE:
         return None
-    return SCHEDULES[operation][name]
+    schedule = SCHEDULES[call.operation][name]
+    return ScheduleChoice(schedule, radix=2 if schedule == "knomial" else None)
 
 
-def _refused(operation: str, name: str, ranks: int, size_B: int, element_B: int) -> bool:
+def _is_refused(name: str, call: LibraryCall) -> bool:
     """Whether the automatic choice replaces the algorithm here (MPIR_CVAR_COLLECTIVE_FALLBACK)."""
-    if operation == "allgather" and name == "recursive_doubling":
-        return ranks & (ranks - 1) != 0
-    few = -(-size_B // element_B) < 1 << (ranks.bit_length() - 1)
-    return few and name in ("reduce_scatter_allgather", "reduce_scatter_gather")
+    if not call.ranks or call.size_B < 0:
+        return False
+    if call.operation == "allgather" and name == "recursive_doubling":
+        return call.ranks & (call.ranks - 1) != 0
+    return _has_few(call) and name in ("reduce_scatter_allgather", "reduce_scatter_gather")
 
 
-def _automatic(operation: str, ranks: int, size_B: int, element_B: int) -> str:
+def _has_few(call: LibraryCall) -> bool:
+    """Whether some rank of a power of two would have no element of its own."""
+    return call.count < 1 << (call.ranks.bit_length() - 1)
+
+
+def _automatic(call: LibraryCall) -> str:
+    ranks, size_B, few = call.ranks, call.size_B, _has_few(call)
     power_of_two = ranks & (ranks - 1) == 0
-    few = -(-size_B // element_B) < 1 << (ranks.bit_length() - 1)
     total_B = size_B * ranks
-    match operation:
+    match call.operation:
         case "barrier":
             return "dissemination"
         case "bcast":
@@ -126,14 +106,14 @@ def _automatic(operation: str, ranks: int, size_B: int, element_B: int) -> str:
         case "gather" | "scatter":
             return "binomial"
         case _:
-            raise ValueError(f"{operation} is none of the collectives")
+            raise ValueError(f"{call.operation} is none of the collectives")
 
 
 libraries.register("mpich")(
     Decisions(
         re.compile(r"mpich\b"),
-        default,
-        named,
+        choose,
+        run,
         SCHEDULES,
         "decisions of MPICH 4.0 to 5 with device ch4: bcast, reduce, allreduce and barrier of several ranks on a "
         "node go through shared memory and have no schedule, nor has alltoall with more than 32 ranks between "

@@ -10,9 +10,17 @@ conditions, in ompi/mca/coll/base/coll_base_<operation>.c.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hockney.predict.decisions._openmpi_fixed import look_up
-from hockney.predict.decisions.base import Decisions, InnerCollective, ScheduleChoice, Version, libraries, spelled
+from hockney.predict.decisions.base import (
+    Decisions,
+    InnerCollective,
+    LibraryCall,
+    ScheduleChoice,
+    Version,
+    libraries,
+)
 
 FANOUT = 4
 """coll_tuned_init_chain_fanout and coll_tuned_bcast_knomial_radix, when an algorithm is forced."""
@@ -101,6 +109,14 @@ HAN = {"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgathe
 SIZED = {"bcast", "reduce", "allreduce"}
 """Collectives with a substitute for few elements."""
 
+SEGMENTED = {
+    "bcast": {"chain", "pipeline", "split_binary", "binary", "binomial", "knomial"},
+    "reduce": {"chain", "pipeline", "binary", "binomial"},
+    "allreduce": {"segmented_ring"},
+    "gather": {"linear_sync"},
+}
+"""The schedules that take segments."""
+
 
 def is_of_han(operation: str, version: Version, ranks: int, nodes: int | None) -> bool:
     """Whether `han` may serve the operation, in place of `tuned`; `nodes` None: several, nobody says how many.
@@ -111,104 +127,67 @@ def is_of_han(operation: str, version: Version, ranks: int, nodes: int | None) -
     return version >= (5, 0) and operation in HAN and (nodes is None or 1 < nodes < ranks)
 
 
-def default(
-    operation: str, ranks: int, size_B: int, version: Version, *, nodes: int | None = 1, element_B: int = 4
-) -> ScheduleChoice | None:
+def choose(call: LibraryCall) -> ScheduleChoice | None:
     """The fixed decision of `tuned`; None before 1.10, after 5, and where `han` decides."""
-    if ranks < 2 or not (1, 10) <= version < (6,):
-        return None
-    if is_of_han(operation, version, ranks, nodes):
+    operation, ranks, version = call.operation, call.ranks, call.version
+    if ranks < 2 or not (1, 10) <= version < (6,) or is_of_han(operation, version, ranks, call.nodes):
         return None
     segment_B = 0
     if version >= (4, 1):
-        algorithm = look_up(operation, ranks, size_B * ranks if operation == "reduce_scatter" else size_B)
+        algorithm = look_up(operation, ranks, call.size_B * (ranks if operation == "reduce_scatter" else 1))
     else:
-        algorithm, segment_B = _before_4_1(operation, ranks, size_B, element_B)
+        algorithm, segment_B = _before_4_1(call)
     # The fixed decisions pass on a fan-out of 0, which makes one chain.
-    return _choice(operation, algorithm, version, ranks, size_B, segment_B, element_B, fanout=1)
+    return _choice(algorithm, replace(call, segment_B=segment_B), fanout=1)
 
 
-def named(
-    operation: str,
-    algorithm: str,
-    version: Version,
-    *,
-    ranks: int | None = None,
-    size_B: int | None = None,
-    segment_B: int = 0,
-    element_B: int = 4,
-) -> ScheduleChoice | None:
-    """What coll_tuned_<operation>_algorithm = `algorithm` runs; `tuned:` may stand before the name."""
-    name = spelled(algorithm.removeprefix("tuned:"))
-    name = SPELLINGS.get(operation, {}).get(name, name)
-    if name not in SCHEDULES.get(operation, {}):
-        return None
-    return _choice(operation, name, version, ranks, size_B, segment_B, element_B, fanout=FANOUT)
+def run(name: str, call: LibraryCall) -> ScheduleChoice | None:
+    """What coll_tuned_<operation>_algorithm = `name` runs; `tuned:` may stand before the name."""
+    name = name.removeprefix("tuned:")
+    name = SPELLINGS.get(call.operation, {}).get(name, name)
+    return _choice(name, call, FANOUT) if name in SCHEDULES.get(call.operation, {}) else None
 
 
-def _choice(
-    operation: str,
-    algorithm: str,
-    version: Version,
-    ranks: int | None,
-    size_B: int | None,
-    segment_B: int,
-    element_B: int,
-    *,
-    fanout: int,
-) -> ScheduleChoice | None:
-    parts: tuple[InnerCollective, ...] = ()
-    if ranks is not None:
-        if algorithm == "two_proc" and ranks != 2:
+def _choice(algorithm: str, call: LibraryCall, fanout: int) -> ScheduleChoice | None:
+    parts: tuple[InnerCollective, ...] | None = ()
+    if call.ranks:
+        if algorithm == "two_proc" and call.ranks != 2:
             return None
-        algorithm = _for_ranks(operation, algorithm, ranks)
-        if size_B is not None:
-            if operation in SIZED:
-                size_of_one_B = element_B if operation != "bcast" else 1
-                algorithm = _for_size(operation, algorithm, ranks, size_B, segment_B, size_of_one_B)
-            known_parts = _parts(operation, algorithm, ranks, size_B, version, element_B)
-            if known_parts is None:
-                return None
-            parts = known_parts
-    schedule = SCHEDULES[operation][algorithm]
-    if schedule is None:
+        algorithm = _for_ranks(algorithm, call)
+        if call.size_B >= 0:
+            algorithm = _for_size(algorithm, call) if call.operation in SIZED else algorithm
+            parts = _parts(algorithm, call)
+    schedule = SCHEDULES[call.operation][algorithm]
+    if schedule is None or parts is None:
         return None
-    takes_segments = operation in ("bcast", "reduce") and schedule not in (
-        "linear",
-        "rabenseifner",
-        "scatter_allgather",
-        "scatter_allgather_ring",
-    )
-    takes_segments |= schedule in ("segmented_ring", "linear_sync")
-    return ScheduleChoice(
-        schedule,
-        segment_B if takes_segments and segment_B > 0 else None,
-        {"chain": fanout, "knomial": FANOUT}.get(schedule),
-        parts,
-    )
+    in_segments = schedule in SEGMENTED.get(call.operation, ()) and call.segment_B > 0
+    radix = {"chain": fanout, "knomial": FANOUT}.get(schedule)
+    return ScheduleChoice(schedule, call.segment_B if in_segments else None, radix, parts)
 
 
-def _for_ranks(operation: str, algorithm: str, ranks: int) -> str:
+def _for_ranks(algorithm: str, call: LibraryCall) -> str:
     """What coll/base runs instead for this number of ranks."""
-    if operation == "allgather" and algorithm == "recursive_doubling" and ranks & (ranks - 1):
+    if call.operation == "allgather" and algorithm == "recursive_doubling" and call.ranks & (call.ranks - 1):
         return "bruck"
-    if operation == "allgather" and algorithm == "neighbor" and ranks % 2:
+    if call.operation == "allgather" and algorithm == "neighbor" and call.ranks % 2:
         return "ring"
     return algorithm
 
 
-def _for_size(operation: str, algorithm: str, ranks: int, size_B: int, segment_B: int, element_B: int) -> str:
+def _for_size(algorithm: str, call: LibraryCall) -> str:
     """What coll/base runs instead for so few elements; `ring` and `segmented_ring` are those of allreduce."""
-    count = -(-size_B // element_B)
+    ranks, segment_B = call.ranks, call.segment_B
+    element_B = 1 if call.operation == "bcast" else call.element_B
+    count = -(-call.size_B // element_B)
     if algorithm == "segmented_ring":
-        in_segment = segment_B // element_B if element_B <= segment_B < size_B else count
+        in_segment = segment_B // element_B if element_B <= segment_B < call.size_B else count
         if count < ranks * in_segment:
             algorithm = "ring"
     if algorithm == "ring" and count < ranks:
         return "recursive_doubling"
     power = 1 << (ranks.bit_length() - 1)
     if algorithm == "rabenseifner" and count < power:
-        return "linear" if operation == "reduce" else "basic_linear"
+        return "linear" if call.operation == "reduce" else "basic_linear"
     if algorithm.startswith("scatter_allgather") and count < ranks:
         return "basic_linear"
     # Both halves must fill a segment; the substitute is a chain of fan-out 1.
@@ -217,35 +196,33 @@ def _for_size(operation: str, algorithm: str, ranks: int, size_B: int, segment_B
     return algorithm
 
 
-def _parts(
-    operation: str, algorithm: str, ranks: int, size_B: int, version: Version, element_B: int
-) -> tuple[InnerCollective, ...] | None:
+def _parts(algorithm: str, call: LibraryCall) -> tuple[InnerCollective, ...] | None:
     """The collectives that an algorithm calls, unless they are the schedule's; None where one is unknown."""
-    if operation == "allreduce" and algorithm == "basic_linear":
-        return (
-            InnerCollective("reduce", size_B, ScheduleChoice("linear")),
-            InnerCollective("bcast", size_B, ScheduleChoice("linear")),
-        )
-    if operation == "allreduce" and algorithm == "nonoverlapping":
-        ours, calls = "binomial", (("reduce", size_B), ("bcast", size_B))
-    elif operation == "allgather" and algorithm == "linear":
-        ours, calls = "linear", (("gather", size_B), ("bcast", size_B * ranks))
-    else:
-        return ()
+    size_B = call.size_B
+    match call.operation, algorithm:
+        case "allreduce", "basic_linear":
+            linear = ScheduleChoice("linear")
+            return InnerCollective("reduce", size_B, linear), InnerCollective("bcast", size_B, linear)
+        case "allreduce", "nonoverlapping":
+            ours, calls = "binomial", (("reduce", size_B), ("bcast", size_B))
+        case "allgather", "linear":
+            ours, calls = "linear", (("gather", size_B), ("bcast", size_B * call.ranks))
+        case _:
+            return ()
     parts = []
     for inner, inner_B in calls:
-        choice = default(inner, ranks, inner_B, version, element_B=element_B)
+        choice = choose(replace(call, operation=inner, size_B=inner_B, nodes=1))
         if choice is None:
             return None
         parts.append(InnerCollective(inner, inner_B, choice))
     return () if all(part.choice == ScheduleChoice(ours) for part in parts) else tuple(parts)
 
 
-def _before_4_1(operation: str, ranks: int, size_B: int, element_B: int) -> tuple[str, int]:
+def _before_4_1(call: LibraryCall) -> tuple[str, int]:
     """Algorithm and segment size up to 4.0; the constants are fits of 2 Gb/s Myrinet of 2006."""
-    n = size_B
+    ranks, n = call.ranks, call.size_B
     power_of_two = ranks & (ranks - 1) == 0
-    match operation:
+    match call.operation:
         case "barrier":
             if ranks == 2:
                 return "two_proc", 0
@@ -253,11 +230,11 @@ def _before_4_1(operation: str, ranks: int, size_B: int, element_B: int) -> tupl
         case "bcast":
             return _bcast_before_4_1(ranks, n)
         case "reduce":
-            return _reduce_before_4_1(ranks, n, element_B)
+            return _reduce_before_4_1(ranks, n, call.element_B)
         case "allreduce":
             if n < 10_000:
                 return "recursive_doubling", 0
-            if -(-n // element_B) <= ranks:
+            if call.count <= ranks:
                 return "nonoverlapping", 0
             return ("ring", 0) if n <= ranks << 20 else ("segmented_ring", 1 << 20)
         case "reduce_scatter":
@@ -283,7 +260,7 @@ def _before_4_1(operation: str, ranks: int, size_B: int, element_B: int) -> tupl
         case "scatter":
             return ("binomial" if ranks > 10 and n < 300 else "basic_linear"), 0
         case _:
-            raise ValueError(f"{operation} is none of the collectives")
+            raise ValueError(f"{call.operation} is none of the collectives")
 
 
 def _bcast_before_4_1(ranks: int, n: int) -> tuple[str, int]:
@@ -318,8 +295,8 @@ def _reduce_before_4_1(ranks: int, n: int, element_B: int) -> tuple[str, int]:
 libraries.register("openmpi")(
     Decisions(
         re.compile(r"open ?-?mpi\b"),
-        default,
-        named,
+        choose,
+        run,
         SCHEDULES,
         "decisions of Open MPI's own component tuned, versions 1.10 to 5; from 5.0 on, ranks that share several "
         "nodes are served by component han for all but alltoall and reduce_scatter: no schedule; a vendor's "

@@ -9,10 +9,10 @@ is believed, of how `default` itself grew with the ranks. The doubt is in its in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from hockney.predict.identify.candidates import DefaultCandidate, of_name, windo
 from hockney.predict.identify.chains import Chain, Expected, carried, chains
 from hockney.predict.identify.posterior import FREEDOM
 from hockney.predict.identify.told import DefaultCall, tell
-from hockney.predict.points import DEFAULT, keys
+from hockney.predict.points import DEFAULT, PointRow, keys, rows
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.statistics import NORMAL, TAILS, t_reach
@@ -60,22 +60,19 @@ def is_unknown(
     """Which points are of a `default` of whose algorithm nothing but its times tells, shape (n,)."""
     is_default = (points["algorithm"] == DEFAULT).to_numpy(copy=True)
     is_default[is_default] = [
-        not _is_told(point, defaults, asks_library=asks_library)
-        for point in points[is_default].to_dict("records")
+        not _is_told(point, defaults, asks_library=asks_library) for point in rows(points[is_default])
     ]
     return np.asarray(is_default)
 
 
-def _is_told(point: Mapping[Any, Any], defaults: Defaults, *, asks_library: bool) -> bool:
+def _is_told(point: PointRow, defaults: Defaults, *, asks_library: bool) -> bool:
     """Whether the library's own choice at this point is known by a setting, by watching, or by its version."""
-    nodes = None if pd.isna(point["nodes"]) else int(point["nodes"])
-    operation, mpi, variant = str(point["operation"]), str(point["mpi"]), str(point["variant"])
-    call = DefaultCall(operation, mpi, variant, int(point["ranks"]), nodes, int(point["bytes"]))
-    told = tell(defaults, call)
+    place = point.operation, point.mpi, point.variant, point.ranks, point.nodes, point.bytes
+    told = tell(defaults, DefaultCall(*place))
     if told is not None or not asks_library:
         return told is not None and told.choice is not None
-    library = decisions_for(call.mpi)
-    return library.default(call.operation, call.ranks, call.size_B, nodes=nodes or 1) is not None
+    library = decisions_for(point.mpi)
+    return library.default(point.operation, point.ranks, point.bytes, nodes=point.nodes or 1) is not None
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def identify(training: Training, fitted: Calibrated) -> Identification:
     """
     is_default = training.points["algorithm"] == DEFAULT
     mpi = str(training.points.loc[is_default, "mpi"].iloc[0])
-    named = [_choice_of(row) for row in training.points[~is_default].to_dict("records")]
+    named = [_choice_of(row) for row in rows(training.points[~is_default])]
     found = dict.fromkeys([*window(training.operation, mpi), *(one for one in named if one is not None)])
     if not found:
         raise RequestError(f"no candidate for the default of {training.operation}", "measure named algorithms")
@@ -132,16 +129,17 @@ def measured_by_name(points: pd.DataFrame, candidates: Sequence[DefaultCandidate
     is_default = points["algorithm"] == DEFAULT
     default, named = points[is_default].reset_index(drop=True), points[~is_default]
     columns = {candidate: column for column, candidate in enumerate(candidates)}
-    rows = {key: row for row, key in enumerate(keys(default, PLACE))}
+    row_of = {key: row for row, key in enumerate(keys(default, PLACE))}
     noise = np.repeat(_noise(default)[:, None], len(candidates), axis=1)
     ln_s = np.full(noise.shape, np.nan)
     of_named = _noise(named) if len(named) else np.empty(0)
-    for key, point, own in zip(keys(named, PLACE), named.to_dict("records"), of_named, strict=True):
-        candidate = _choice_of(point) if key in rows else None
+    measured = zip(keys(named, PLACE), rows(named), named["time_s"], of_named, strict=True)
+    for key, point, time_s, own in measured:
+        candidate = _choice_of(point) if key in row_of else None
         if candidate is None:
             continue
-        at = rows[key], columns[candidate]
-        ln_s[at] = np.log(point["time_s"])
+        at = row_of[key], columns[candidate]
+        ln_s[at] = np.log(time_s)
         noise[at] = np.hypot(noise[at], own)
     return MeasuredByName(default, ln_s, noise)
 
@@ -164,8 +162,8 @@ def _beside(main: MeasuredByName, expected: Expected, other: MeasuredByName) -> 
     Those that were not measured are `expected` to take what `default` took by the main one, and beyond it what is
     usual among those that were: so both are judged on one scale, and nothing is simulated twice.
     """
-    rows = {key: row for row, key in enumerate(keys(main.points, PLACE))}
-    at = [rows[key] for key in keys(other.points, PLACE)]
+    row_of = {key: row for row, key in enumerate(keys(main.points, PLACE))}
+    at = [row_of[key] for key in keys(other.points, PLACE)]
     beyond = pd.DataFrame(other.ln_s - main.ln_s[at])
     count = beyond.count(axis=1).to_numpy()
     own_ln = np.log(main.points["time_s"].to_numpy(np.float64))[at]
@@ -205,22 +203,13 @@ def as_schedule(points: pd.DataFrame, choice: ScheduleChoice) -> pd.DataFrame:
     return asked
 
 
-def _choice_of(point: Mapping[Any, Any]) -> DefaultCandidate | None:
+def _choice_of(point: PointRow) -> DefaultCandidate | None:
     """The candidate that a measured point of a library's named algorithm ran; None for what no default is, and
     for our own schedules."""
-    name = str(point["algorithm"])
-    if str(point["source"]) == "hockney" and ":" not in name:
+    if point.source == "hockney" and ":" not in point.algorithm:
         return None
-    segment_B, radix = (0 if pd.isna(point[each]) else int(point[each]) for each in ("segment_bytes", "radix"))
-    return of_name(
-        str(point["operation"]),
-        name,
-        str(point["mpi"]),
-        ranks=int(point["ranks"]),
-        size_B=int(point["bytes"]),
-        segment_B=segment_B,
-        radix=radix,
-    )
+    cut = {"segment_B": point.segment_B, "radix": point.radix}
+    return of_name(point.operation, point.algorithm, point.mpi, ranks=point.ranks, size_B=point.bytes, **cut)
 
 
 def _noise(points: pd.DataFrame) -> Array:
@@ -307,15 +296,14 @@ class Mixed:
         """Probability of each candidate at these points, and of none, shape (n, candidates + 1)."""
         states = len(self.found.candidates) + 1
         made = np.full((len(points), states), 1 / states)
-        for i, point in enumerate(points[["ranks", "nodes", "bytes"]].to_dict("records")):
-            nodes = None if pd.isna(point["nodes"]) else int(point["nodes"])
+        for i, point in enumerate(rows(points)):
             near = min(
                 self.found.chains,
-                key=lambda chain: (abs(np.log(chain.ranks / int(point["ranks"]))), chain.nodes != nodes),
+                key=lambda chain: (abs(np.log(chain.ranks / point.ranks)), chain.nodes != point.nodes),
             )
             share = np.array([cell.share for cell in near.cells])
             sizes = [cell.size_B for cell in near.cells]
-            made[i] = carried(share, sizes, near.ranks, [int(point["bytes"])], int(point["ranks"]))[0]
+            made[i] = carried(share, sizes, near.ranks, [point.bytes], point.ranks)[0]
         return made
 
 
@@ -344,10 +332,8 @@ def certain(training: Training, found: Identification) -> pd.DataFrame:
     parts = [points[~is_default]]
     default = points[is_default]
     of_choice: dict[ScheduleChoice, list[int]] = {}
-    for i, (ranks, nodes, size_B) in enumerate(
-        zip(default["ranks"], default["nodes"], default["bytes"], strict=True)
-    ):
-        cell = cells.get((int(ranks), None if pd.isna(nodes) else int(nodes), int(size_B)))
+    for i, point in enumerate(rows(default)):
+        cell = cells.get((point.ranks, point.nodes, point.bytes))
         if cell is None or cell.names is None:
             continue
         choice = found.candidates[max(cell.names[0], key=lambda state: float(cell.share[state]))].choice

@@ -48,16 +48,16 @@ Index = NDArray[np.intp]
 
 @dataclass
 class CalibratedFit:
-    """The points of one set of conditions: what was `chosen` of them, under which mapping, and what it took."""
+    """The points of one set of conditions, and the scenario of each."""
 
     training: Training
     system: System
     chosen: Sequence[Scenario]
-    mappings: Sequence[str]
-    measured_s: Array
     held_above_B: float = _HELD_B
 
     def __post_init__(self) -> None:
+        self.mappings = self.training.points["mapping"].astype(str).tolist()
+        self.measured_s = self.training.points["time_s"].to_numpy(np.float64)
         self._begin("calibrating", self.work())
         self.times = MessageTimes(self.training.point_to_point, self.system)
         rate = self.system.network.bandwidth_B_per_s or 1e10

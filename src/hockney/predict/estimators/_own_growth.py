@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from hockney.predict.estimators.base import Array
-from hockney.predict.estimators.linear_in_ranks import GROUP, RankLines, lines
+from hockney.predict.estimators.base import Array, GroupModels
+from hockney.predict.estimators.linear_in_ranks import GROUP, lines
 from hockney.predict.points import positions
 from hockney.records.series import size_place
 from hockney.statistics import NORMAL
@@ -25,8 +25,8 @@ class OwnGrowth:
     """Of one operation's `default`: for each trained size and place a line in the ranks, one in their logarithm,
     and the most ranks that were trained; sizes ascending."""
 
-    linear: RankLines
-    logarithmic: RankLines
+    linear: GroupModels
+    logarithmic: GroupModels
     most_ranks: dict[Hashable, float]
     sizes_B: list[int]
 

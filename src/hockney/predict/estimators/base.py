@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hockney.predict.points import beside, positions
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
+from hockney.records.keys import POINT_TO_POINT
 from hockney.registry import Registry
 
 Array = NDArray[np.float64]
@@ -97,6 +99,52 @@ class Training:
     """Whether the algorithm behind `default` is looked up by the version of the library, where that is known."""
     beside: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     """The points by other statistics of the same calls: the algorithm behind `default` is told by all of them."""
+
+
+GroupTimes = Callable[[pd.DataFrame], tuple[Array | float, Array | float, Array | float]]
+"""Maps points of one group to their times and the ends of their intervals."""
+
+
+@dataclass(frozen=True)
+class GroupModels:
+    """A model for each group of training points that has one: those that agree in the columns `group`.
+
+    `lacking` is said of points without a time, after their number.
+    """
+
+    group: Sequence[str]
+    models: Mapping[Hashable, GroupTimes]
+    lacking: str
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        """Times by the model of each point's group; NaN where there is none."""
+        made = unknown(len(points))
+        for key, index in positions(points, self.group).items():
+            if key in self.models:
+                ends = self.models[key](points.iloc[index])
+                made.time_s[index], made.low_s[index], made.high_s[index] = ends
+        missing = int(np.isnan(made.time_s).sum())
+        return replace(made, note=[f"{missing} points {self.lacking}"] if missing else None)
+
+
+def training_of(
+    frame: pd.DataFrame,
+    points: pd.DataFrame,
+    operation: str,
+    statistic: str,
+    system: object | None,
+    progress: Progress = silent,
+) -> Training:
+    """What a tidy table lets an estimator learn from some of its points."""
+    pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
+    others = beside(frame, points, operation, statistic)
+    return Training(points, pairs, system, operation, statistic, progress, known_defaults(frame), beside=others)
+
+
+def known_defaults(frame: pd.DataFrame) -> Defaults:
+    """What the campaign of a tidy table knows of its defaults beyond their times."""
+    known = frame.attrs.get("defaults", NOTHING_KNOWN)
+    return known if isinstance(known, Defaults) else NOTHING_KNOWN
 
 
 Estimator = Callable[[Training], FittedEstimator]

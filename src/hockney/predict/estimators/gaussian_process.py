@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import linalg
 
 from hockney.predict.estimators._places import SURFACE, places
-from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.base import Array, GroupModels, Training, estimators
 from hockney.predict.gaussian_process import (
     GaussianProcess,
     MeasurementSet,
     ParameterSearch,
     left_out,
     matern,
-    outlying,
 )
 from hockney.predict.points import positions
 from hockney.statistics import NORMAL_6
@@ -46,21 +46,13 @@ def _kernel(a: Array, b: Array, parameters: Array) -> Array:
     return np.asarray(long * matern(parameters[1:3], *apart) + short * matern(parameters[4:6], *apart))
 
 
-def _noisy(at: Array, excess: Array, parameters: Array) -> Array:
-    """Covariance of measurements; `excess`: variance of each beyond the common one, shape (n,)."""
-    covariance = _kernel(at, at, parameters)
-    covariance[np.diag_indices_from(covariance)] += parameters[6] ** 2 + _LEAST_NOISE**2 + excess
-    return covariance
-
-
-def _outlying(at: Array, residual: Array, parameters: Array) -> Array:
-    return outlying(_noisy(at, np.zeros(len(at)), parameters), residual)
+def _noise(parameters: Array) -> float:
+    return float(parameters[6] ** 2 + _LEAST_NOISE**2)
 
 
 def _measured(at: Array, residual: Array, parameters: Array) -> MeasurementSet:
     """Residuals at places, those outlying that are so under `parameters`."""
-    excess = _outlying(at, residual, parameters)
-    return MeasurementSet(lambda tried: _noisy(at, excess, tried), residual)
+    return MeasurementSet(partial(_kernel, at, at), residual, _noise).weighed(parameters)
 
 
 def _trend(at: Array) -> Array:
@@ -70,47 +62,40 @@ def _trend(at: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Surfaces:
-    """`trend`: coefficients of the trend of ln time in seconds. `parameters`: as in `_SEARCH`, not in logarithms.
+class Surface:
+    """The process given the residuals of the training points at places (n, 2).
 
-    `surfaces`: the places (n, 2) of each surface's training points, and the process given their residuals.
-    `left_out`: ln measured − ln predicted of each training point from all others, shape (n,); NaN where a surface
-    had more points than it takes, and left this one out itself.
+    `trend`: coefficients of the trend of ln time in seconds. `parameters`: as in `_SEARCH`, not in logarithms.
     """
 
     trend: Array
     parameters: Array
-    surfaces: dict[Hashable, tuple[Array, GaussianProcess]]
+    trained: Array
+    process: GaussianProcess
+
+    def __call__(self, points: pd.DataFrame) -> tuple[Array, Array, Array]:
+        """Times with log-normal intervals."""
+        at = places(points)
+        residual, explained = self.process.at(_kernel(at, self.trained, self.parameters))
+        whole = self.parameters[0] ** 2 + self.parameters[3] ** 2
+        reach = np.exp(NORMAL_6 * np.sqrt(np.maximum(whole - explained, 0.0) + _noise(self.parameters)))
+        time_s = np.exp(_trend(at) @ self.trend + residual)
+        return time_s, time_s / reach, time_s * reach
+
+
+@dataclass(frozen=True)
+class Surfaces(GroupModels):
+    """A surface for each algorithm and placement.
+
+    `left_out`: ln measured − ln predicted of each training point from all others, shape (n,); NaN where a surface
+    had more points than it takes, and left this one out itself.
+    """
+
     left_out: Array
-
-    def predict(self, points: pd.DataFrame) -> Prediction:
-        """Times with log-normal intervals; NaN for algorithms and placements that training lacks."""
-        prediction = unknown(len(points))
-        for key, index in positions(points, SURFACE).items():
-            if key not in self.surfaces:
-                continue
-            trained, process = self.surfaces[key]
-            at = places(points.iloc[index])
-            residual, explained = process.at(_kernel(at, trained, self.parameters))
-            whole = self.parameters[0] ** 2 + self.parameters[3] ** 2
-            noise = self.parameters[6] ** 2 + _LEAST_NOISE**2
-            deviation = np.sqrt(np.maximum(whole - explained, 0.0) + noise)
-            prediction.time_s[index] = np.exp(_trend(at) @ self.trend + residual)
-            prediction.low_s[index] = prediction.time_s[index] * np.exp(-NORMAL_6 * deviation)
-            prediction.high_s[index] = prediction.time_s[index] * np.exp(NORMAL_6 * deviation)
-        missing = int(np.isnan(prediction.time_s).sum())
-        note = [f"{missing} points are of algorithms or placements that were not trained"]
-        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, note if missing else None)
-
-
-@estimators.register("gaussian_process")
-def fit(training: Training) -> FittedEstimator:
-    """A surface for each algorithm and placement of the training points."""
-    return surfaces_of(training)
 
 
 def surfaces_of(training: Training) -> Surfaces:
-    """The same, with the errors of points left out."""
+    """A surface for each algorithm and placement of the training points, and the errors of points left out."""
     random = np.random.default_rng(1)
     at = places(training.points)
     time = np.log(training.points["time_s"].to_numpy(np.float64))
@@ -127,11 +112,13 @@ def surfaces_of(training: Training) -> Surfaces:
     if trial:
         drawn = [trial[i] for i in random.permutation(len(trial))[:_TRIAL_SURFACES]]
         parameters = _SEARCH.parameters([_measured(at[i], residual[i], parameters) for i in drawn])
-    surfaces: dict[Hashable, tuple[Array, GaussianProcess]] = {}
+    surfaces: dict[Hashable, Surface] = {}
     unseen = np.full(len(at), np.nan)
     for key, index in chosen.items():
-        excess = _outlying(at[index], residual[index], parameters)
-        covariance = _noisy(at[index], excess, parameters)
-        surfaces[key] = at[index], GaussianProcess(covariance, residual[index])
+        covariance = _measured(at[index], residual[index], parameters).covariance(parameters)
+        surfaces[key] = Surface(trend, parameters, at[index], GaussianProcess(covariance, residual[index]))
         unseen[index], _ = left_out(covariance, residual[index])
-    return Surfaces(trend, parameters, surfaces, unseen)
+    return Surfaces(SURFACE, surfaces, "are of algorithms or placements that were not trained", unseen)
+
+
+estimators.register("gaussian_process")(surfaces_of)

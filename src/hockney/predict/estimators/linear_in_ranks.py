@@ -6,13 +6,12 @@ predicted.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.base import Array, FittedEstimator, GroupModels, Training, estimators
 from hockney.predict.points import GROWING, POINT, positions
 from hockney.statistics import LeastSquares, least_squares, t_reach
 
@@ -25,6 +24,11 @@ class RankLine:
     """T(P) = c₀ + c₁P, or c₀ alone."""
 
     fitted: LeastSquares
+
+    def __call__(self, points: pd.DataFrame) -> tuple[Array, Array, Array]:
+        """Times of points and the ends of their intervals, extrapolated without limit."""
+        time_s, half = self.at(points["ranks"].to_numpy(np.float64))
+        return time_s, time_s - half, time_s + half
 
     def at(self, ranks: Array) -> tuple[Array, Array]:
         """Times in seconds and half widths of the 95 % prediction interval, for a new point each."""
@@ -53,37 +57,16 @@ def _design(ranks: Array) -> Array:
     return np.column_stack([np.ones_like(ranks), ranks])
 
 
-@dataclass(frozen=True)
-class RankLines:
-    """A line for each group of training points that has two numbers of ranks."""
-
-    lines: dict[Hashable, RankLine]
-
-    def predict(self, points: pd.DataFrame) -> Prediction:
-        """Times along the lines, extrapolated without limit; NaN for groups without a line."""
-        prediction = unknown(len(points))
-        for key, index in positions(points, GROUP).items():
-            fitted = self.lines.get(key)
-            if fitted is None:
-                continue
-            time_s, half = fitted.at(points["ranks"].to_numpy(np.float64)[index])
-            prediction.time_s[index] = time_s
-            prediction.low_s[index] = time_s - half
-            prediction.high_s[index] = time_s + half
-        missing = int(np.isnan(prediction.time_s).sum())
-        note = [f"{missing} points have no line: nothing, or one number of ranks, was trained at their size"]
-        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, note if missing else None)
-
-
 @estimators.register("linear_in_ranks")
 def fit(training: Training) -> FittedEstimator:
     """A line for each (algorithm, size, mapping, …) of the training points."""
     return lines(training.points)
 
 
-def lines(points: pd.DataFrame, *, may_fall: bool = True) -> RankLines:
+def lines(points: pd.DataFrame, *, may_fall: bool = True) -> GroupModels:
     """The same of points with the columns `predict.points.POINT` and `time_s`; `may_fall` as of `line`."""
     ranks, time_s = (points[name].to_numpy(np.float64) for name in ("ranks", "time_s"))
     groups = positions(points, GROUP)
     made = {key: line(ranks[index], time_s[index], may_fall=may_fall) for key, index in groups.items()}
-    return RankLines({key: fitted for key, fitted in made.items() if fitted is not None})
+    known = {key: fitted for key, fitted in made.items() if fitted is not None}
+    return GroupModels(GROUP, known, "have no line: nothing, or one number of ranks, was trained at their size")

@@ -78,27 +78,30 @@ def calibrated(training: Training) -> Calibrated:
                 raise
             reasons[str(words["system"])] = error.message
             continue
-        procedure = procedure_of(str(words["source"]), training.statistic, system)
-        scenarios = Scenarios(system, procedure, training.defaults)
-        by_point = scenarios.of_points(points)
-        usable = [i for i, scenario in enumerate(by_point) if scenario is not None]
-        reasons |= scenarios.missing
-        if not usable:
-            continue
-        simulated_points = points.iloc[usable].reset_index(drop=True)
         pairs = _alike(training.point_to_point, words)
-        fit = CalibratedFit(
-            replace(training, points=simulated_points, point_to_point=pairs),
-            system,
-            [scenario for scenario in by_point if scenario is not None],
-            simulated_points["mapping"].astype(str).tolist(),
-            simulated_points["time_s"].to_numpy(np.float64),
-        )
-        fitted[key] = fit.run(scenarios)
+        alike = replace(training, points=points, point_to_point=pairs)
+        scenarios, fit = calibration_of(alike, system, str(words["source"]))
+        reasons |= scenarios.missing
+        if fit is not None:
+            fitted[key] = fit.run(scenarios)
     if not fitted:
         why = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()))
         raise RequestError(f"no training point can be simulated: {why}", "describe the system with --system")
     return _Apart(fitted)
+
+
+def calibration_of(
+    training: Training, system: System, source: str, fewest: int = 1
+) -> tuple[Scenarios, CalibratedFit | None]:
+    """The calibration on points of one set of conditions; None where fewer than `fewest` have a scenario."""
+    scenarios = Scenarios(system, procedure_of(source, training.statistic, system), training.defaults)
+    by_point = scenarios.of_points(training.points)
+    usable = [i for i, scenario in enumerate(by_point) if scenario is not None]
+    if len(usable) < fewest:
+        return scenarios, None
+    used = training.points.iloc[usable].reset_index(drop=True)
+    chosen = [scenario for scenario in by_point if scenario is not None]
+    return scenarios, CalibratedFit(replace(training, points=used), system, chosen)
 
 
 def system_of(training: Training, name: str) -> System:

@@ -9,7 +9,6 @@ relative residuals, none of the three negative.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,7 @@ from scipy.optimize import nnls
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import FormulaCall
-from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.base import Array, FittedEstimator, GroupModels, Training, estimators
 from hockney.predict.points import CHOICE, GROWING, POINT, positions
 from hockney.statistics import CONFIDENCE
 
@@ -36,9 +35,10 @@ class HockneyParameters:
     gamma_s_per_B: float
     factor: float
 
-    def time_s(self, counts: Array) -> Array:
-        """Times of counts (n, 3) in seconds."""
-        return np.asarray(counts @ np.array([self.alpha_s, self.beta_s_per_B, self.gamma_s_per_B]))
+    def __call__(self, points: pd.DataFrame) -> tuple[Array, Array, Array]:
+        """Times of points and the ends of their intervals; NaN without a closed form."""
+        time_s = np.asarray(counts(points) @ np.array([self.alpha_s, self.beta_s_per_B, self.gamma_s_per_B]))
+        return time_s, time_s / self.factor, time_s * self.factor
 
 
 def counts(points: pd.DataFrame) -> Array:
@@ -86,27 +86,6 @@ def parameters(counts: Array, time_s: Array, ranks: Array) -> HockneyParameters:
     return HockneyParameters(alpha, beta, gamma, factor)
 
 
-@dataclass(frozen=True)
-class Textbook:
-    """Parameters by group."""
-
-    groups: dict[Hashable, HockneyParameters]
-
-    def predict(self, points: pd.DataFrame) -> Prediction:
-        """Closed forms with the group's parameters; NaN without a closed form or without training."""
-        prediction = unknown(len(points))
-        number = counts(points)
-        for key, index in positions(points, GROUP).items():
-            group = self.groups.get(key)
-            if group is not None:
-                prediction.time_s[index] = group.time_s(number[index])
-                prediction.low_s[index] = prediction.time_s[index] / group.factor
-                prediction.high_s[index] = prediction.time_s[index] * group.factor
-        strange = sorted(set(points["algorithm"][np.isnan(number[:, 0])].astype(str)))
-        note = [f"no closed form of {', '.join(strange)}"] if strange else None
-        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, note)
-
-
 @estimators.register("textbook_hockney")
 def fit(training: Training) -> FittedEstimator:
     """Parameters of each mapping; RequestError where no algorithm of the training points has a closed form."""
@@ -124,4 +103,4 @@ def fit(training: Training) -> FittedEstimator:
         index = everything[known[everything]]
         if index.size:
             groups[key] = parameters(number[index], time_s[index], ranks[index])
-    return Textbook(groups)
+    return GroupModels(GROUP, groups, "have no closed form, or nothing was trained in their mapping")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.identify.candidates import DefaultCandidate, of_name, of_schedule
 from hockney.predict.identify.forced import Forced, forced, in_doubt
-from hockney.records.defaults import NOTHING_KNOWN, Defaults, Seen
+from hockney.records.defaults import Defaults, Seen
 
 VERSION, TIMES, SETTING, WATCHING = "version", "times", "setting", "watching"
 """How an answer was found: the library's decision read by version, from times alone, from a setting that the
@@ -145,9 +143,3 @@ def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> Told
         if choice is not None:
             return ToldDefault(VERSION, (DefaultCandidate(choice),))
     return seen_here
-
-
-def known_defaults(frame: pd.DataFrame) -> Defaults:
-    """What the campaign of a tidy table knows of its defaults beyond their times."""
-    known = frame.attrs.get("defaults", NOTHING_KNOWN)
-    return known if isinstance(known, Defaults) else NOTHING_KNOWN
