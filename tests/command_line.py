@@ -49,6 +49,22 @@ def outcome(*words: str | Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+def answer(*words: str | Path) -> Any:
+    """The JSON of a call that succeeds."""
+    code, out, err = outcome(*words, "--json")
+    assert code == 0, out + err
+    return json.loads(out)
+
+
+def refusal(*words: str | Path) -> str:
+    """The message and the hint of a wrong request."""
+    code, out, err = outcome(*words, "--json")
+    assert code == 2, out + err
+    error = json.loads(out)["error"]
+    assert error["hint"]
+    return f"{error['message']}\n{error['hint']}"
+
+
 def campaign_answer(done: subprocess.CompletedProcess[str]) -> Any:
     """What a `hockney measure … --json` that succeeded says, wherever the machine was meanwhile.
 

@@ -337,3 +337,12 @@ def reason(error: OSError | ValueError) -> str:
 
 def _short(name: str) -> str:
     return name if len(name) <= 200 else f"{name[:200]}…"
+
+
+def expect_version(version: object, newest: int, path: Path | str) -> None:
+    """RequestError for a file of a newer version than this hockney reads; what is no number is told elsewhere."""
+    if type(version) is int and version > newest:
+        raise RequestError(
+            f"{path} has schema version {version}; this hockney reads up to version {newest}",
+            "upgrade hockney: `git pull` in its clone, and install it again",
+        )

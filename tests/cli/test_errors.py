@@ -38,47 +38,19 @@ def test_help_works_without_any_mpi() -> None:
     assert hockney().stdout == hockney("--help").stdout
 
 
-MISTAKES = [
-    ("nosuchverb",),
-    ("measure",),
-    ("measure", "--ranks", "many", "-o", "x"),
-    ("measure", "--ranks", "1", "-o", "x"),
-    ("measure", "-o", "x", "--mpi", "/no/such/prefix"),
-    ("measure", "-o", "x", "--largest", "4 elephants"),
-    ("measure", "-o", "x", "--budget", "-1s"),
-    ("measure", "-o", "x", "--tolerance", "0"),
-    ("measure", "-o", "x", "--map-by", "chair"),
-    ("measure", "-o", "/no/such/campaign", "--resume"),
-    ("measure", "-o", "x", "--resume", "--launches", "3"),
-    ("merge", "a", "-o", "c"),
-    ("merge", "a", "b", "-o", "c"),
-    ("fit", "/no/such/campaign"),
-    ("show", "/no/such/machine.json"),
-    ("predict", "pingpong", "--machine", "/no/such/machine.json", "--bytes", "8"),
-    ("evaluate", "/no/such/table.csv", "--operation", "pingpong"),
-    ("report", "/no/such/campaign", "-o", "report.html"),
-    ("import", "/no/such/file", "-o", "c"),
-]
-
-
-@pytest.mark.parametrize("mistake", MISTAKES, ids=" ".join)
-def test_a_mistake_is_one_line_and_an_exit_code(mistake: tuple[str, ...], tmp_path: Path) -> None:
-    done = run_hockney(*mistake, cwd=tmp_path)
+def test_a_mistake_is_one_line_with_a_hint(tmp_path: Path) -> None:
+    done = run_hockney("fit", "/no/such/campaign", cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("error: ")
     assert "hint: " in done.stderr
-    assert list(tmp_path.iterdir()) == [], "a refused request leaves nothing behind"
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=" ".join)
-def test_a_mistake_with_json_is_an_error_object(mistake: tuple[str, ...], tmp_path: Path) -> None:
-    done = run_hockney(*mistake, "--json", cwd=tmp_path)
-    assert done.returncode == 2
-    error = json.loads(done.stdout)["error"]
-    assert error["kind"] == "request"
-    assert error["message"]
-    assert error["hint"]
+@pytest.mark.parametrize("verb", [(), ("predict",)])
+def test_an_unknown_option_is_told_a_near_one_and_no_verbs(verb: tuple[str, ...]) -> None:
+    said = run_hockney(*verb, "--hepl").stderr
+    assert "--help" in said.splitlines()[0]
+    assert "known:" not in said
 
 
 def test_no_mpi_at_all_is_a_lack_of_the_environment(tmp_path: Path) -> None:
@@ -163,30 +135,15 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, words: tuple[str
 @pytest.mark.parametrize(
     "words",
     [
-        (
-            "simulate",
-            "bcast",
-            "--algorithm",
-            "binomial",
-            "--ranks",
-            "4",
-            "--bytes",
-            "8",
-            "--latency",
-            "1us",
-            "--per-rank",
-        ),
-        ("schedule", "export", "bcast", "--algorithm", "binomial", "--ranks", "4", "--bytes", "8", "-o"),
-        ("report", "--card", "bluegene_p", "-o"),
+        "simulate bcast --algorithm binomial --ranks 4 --bytes 8 --latency 1us --per-rank",
+        "schedule export bcast --algorithm binomial --ranks 4 --bytes 8 -o",
+        "report --card bluegene_p -o",
     ],
-    ids=" ".join,
 )
-def test_a_place_that_cannot_be_written_is_named_with_the_reason(
-    tmp_path: Path, words: tuple[str, ...], place: str
-) -> None:
+def test_a_place_that_cannot_be_written_is_named_with_the_reason(tmp_path: Path, words: str, place: str) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    done = run_hockney(*words, place, cwd=tmp_path)
+    done = run_hockney(*words.split(), place, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     reasons = {
         "/dev/full": "No space left",

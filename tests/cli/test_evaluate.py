@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.command_line import outcome
@@ -46,16 +46,10 @@ def tidy(tmp_path: Path) -> Path:
     return tmp_path / "tidy.csv"
 
 
-def run(*arguments: str) -> tuple[int, str, str]:
-    return outcome("evaluate", *arguments)
+run = hockney = partial(outcome, "evaluate")
 
 
-@pytest.fixture
-def hockney() -> Any:
-    return lambda *arguments: run(*arguments)
-
-
-def test_json_has_the_promised_shape(hockney: Any, tidy: Path) -> None:
+def test_json_has_the_promised_shape(tidy: Path) -> None:
     code, out, _ = hockney(str(tidy), "--operation", "pingpong", "--json")
     result = json.loads(out)
     assert code == 0
@@ -72,7 +66,7 @@ def test_json_has_the_promised_shape(hockney: Any, tidy: Path) -> None:
     assert result["best_baseline"]["median_relative_error"] < 1e-9
 
 
-def test_the_best_baseline_comes_first_and_piecewise_never_stands_alone(hockney: Any, tmp_path: Path) -> None:
+def test_the_best_baseline_comes_first_and_piecewise_never_stands_alone(tmp_path: Path) -> None:
     """A straight line with a jump: interpolation is off beside it only, a single line everywhere."""
     bent = [
         record.model_copy(update={"value": record.value + 4e-6 * (record.bytes > 1024)}) for record in records()
@@ -92,13 +86,13 @@ def test_the_best_baseline_comes_first_and_piecewise_never_stands_alone(hockney:
 
 
 @pytest.mark.parametrize("ending", [".csv.gz", ".parquet"])
-def test_other_forms_of_the_table_give_the_same(hockney: Any, tidy: Path, ending: str) -> None:
+def test_other_forms_of_the_table_give_the_same(tidy: Path, ending: str) -> None:
     other = tidy.with_name(f"other{ending}")
     table.write(table.load(tidy), other)
     assert hockney(str(other), "--json")[1] == hockney(str(tidy), "--json")[1]
 
 
-def test_a_campaign_is_read_and_its_damage_told_on_standard_error(hockney: Any, tmp_path: Path) -> None:
+def test_a_campaign_is_read_and_its_damage_told_on_standard_error(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "campaign", {})
     for record in records():
         campaign.append(record)
@@ -110,7 +104,7 @@ def test_a_campaign_is_read_and_its_damage_told_on_standard_error(hockney: Any, 
     assert "damaged" in err
 
 
-def test_text_names_models_and_floor(hockney: Any, tidy: Path) -> None:
+def test_text_names_models_and_floor(tidy: Path) -> None:
     code, out, _ = hockney(str(tidy), "--model", "piecewise", "--model", "least_squares")
     assert code == 0
     for word in ("piecewise", "least_squares", "interpolation", "20 held-out points", "2 series"):
@@ -125,7 +119,7 @@ def test_text_names_models_and_floor(hockney: Any, tidy: Path) -> None:
         (["--statistic", "completion"], "completion"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(hockney: Any, tidy: Path, arguments: list[str], word: str) -> None:
+def test_a_mistake_is_one_line_and_exit_code_2(tidy: Path, arguments: list[str], word: str) -> None:
     code, out, _ = hockney(str(tidy), "--json", *arguments)
     assert code == 2
     error = json.loads(out)["error"]
@@ -134,7 +128,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(hockney: Any, tidy: Path, argumen
     assert error["hint"]
 
 
-def test_a_bad_row_is_named(hockney: Any, tidy: Path) -> None:
+def test_a_bad_row_is_named(tidy: Path) -> None:
     lines = tidy.read_text().splitlines()
     lines[4] = lines[4].replace("one_way,1", "one_way,-1")
     tidy.write_text("\n".join(lines) + "\n")
@@ -144,7 +138,7 @@ def test_a_bad_row_is_named(hockney: Any, tidy: Path) -> None:
     assert "Traceback" not in err
 
 
-def test_series_that_are_too_short_are_counted_or_refused(hockney: Any, tidy: Path) -> None:
+def test_series_that_are_too_short_are_counted_or_refused(tidy: Path) -> None:
     lines = tidy.read_text().splitlines()
     tidy.write_text("\n".join(lines[:24]) + "\n")  # header, 21 sizes of osu, 2 of imb
     code, out, _ = hockney(str(tidy), "--json", "--model", "hockney")
@@ -156,7 +150,7 @@ def test_series_that_are_too_short_are_counted_or_refused(hockney: Any, tidy: Pa
     assert "message sizes" in err
 
 
-def test_a_table_without_a_statistic_takes_the_one_that_is_asked_for(hockney: Any, tidy: Path) -> None:
+def test_a_table_without_a_statistic_takes_the_one_that_is_asked_for(tidy: Path) -> None:
     tidy.write_text(tidy.read_text().replace(",statistic,", ",").replace(",one_way,", ","))
     assert hockney(str(tidy))[0] == 2
     code, out, _ = hockney(str(tidy), "--statistic", "one_way", "--json")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests import command_line
 from tests.command_line import outcome
 
 from hockney.machine.shipped import located
@@ -54,11 +55,7 @@ def file(tmp_path: Path) -> Callable[[pd.DataFrame], Path]:
     return write
 
 
-def answer(*words: str | Path) -> dict[str, Any]:
-    code, out, err = outcome("identify", *words, "--json")
-    assert code == 0, out + err
-    found: dict[str, Any] = json.loads(out)
-    return found
+answer = partial(command_line.answer, "identify")
 
 
 Write = Callable[[pd.DataFrame], Path]

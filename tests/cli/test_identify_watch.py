@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import campaign_answer, outcome, run_hockney
+from tests.command_line import answer, campaign_answer, outcome, run_hockney
 
 from hockney.records.defaults import FILE
 from hockney.runner import library
@@ -15,9 +15,7 @@ from hockney.runner.mpi import Mpi
 
 
 def answers(*words: str | Path) -> list[dict[str, Any]]:
-    code, out, err = outcome("identify", *words, "--json")
-    assert code == 0, out + err
-    found: list[dict[str, Any]] = json.loads(out)["answers"]
+    found: list[dict[str, Any]] = answer("identify", *words)["answers"]
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.campaign.fake_campaign import fake_launch
-from tests.command_line import campaign_answer, run_hockney
+from tests.command_line import answer, campaign_answer, run_hockney
 
 from hockney import writing
 from hockney.api import measuring
@@ -20,12 +19,6 @@ from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
 
 TINY = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2"]
-
-
-def hockney(*arguments: str) -> Any:
-    done = run_hockney(*arguments, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
 
 
 def measured(*arguments: str) -> Any:
@@ -42,16 +35,16 @@ def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
     assert answer["measured"] == answer["records"] > 20
     assert answer["failures"] == []
     assert min(answer["prepare_s"], answer["measure_s"]) > 0
-    fitted = hockney("fit", str(campaign), "-o", str(machine))
+    fitted = answer("fit", str(campaign), "-o", str(machine))
     assert fitted
-    shown = hockney("show", str(machine))
+    shown = answer("show", str(machine))
     assert {entry["operation"] for entry in shown["entries"]} >= {"pingpong", "bandwidth"}
-    predicted = hockney("predict", "pingpong", "--machine", str(machine), "--bytes", "64KiB")
+    predicted = answer("predict", "pingpong", "--machine", str(machine), "--bytes", "64KiB")
     assert predicted
-    reported = hockney("report", str(campaign), "-o", str(page))
+    reported = answer("report", str(campaign), "-o", str(page))
     assert reported["report"] == str(page)
     assert page.stat().st_size > 10_000
-    errors = hockney("evaluate", str(campaign), "--operation", "pingpong")
+    errors = answer("evaluate", str(campaign), "--operation", "pingpong")
     assert set(errors["models"]) >= {"least_squares", "asymptotic", "hockney", "piecewise", "loggp"}
     assert errors["models"]["piecewise"]["nonphysical"] == 0
 
@@ -110,7 +103,7 @@ def test_merge_joins_two_measurements(mpi: Mpi, tmp_path: Path) -> None:
     for name in ("a", "b"):
         words = ["--bytes", "8", "--operation", "pingpong", "--mpi", str(mpi.wrapper)]
         measured(*TINY, *words, "-o", str(tmp_path / name))
-    merged = hockney("merge", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "c"))
+    merged = answer("merge", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "c"))
     a, b, both = (Campaign.open(tmp_path / name).records() for name in "abc")
     assert merged["records"] == len(both) == len(a) + len(b) >= 2
     # Records, not the table: where the two met different levels, that tells of one.
@@ -153,7 +146,7 @@ def test_a_time_that_vanishes_is_told_and_is_no_failure(runner: Callable[..., No
     done = run_hockney(*PING, "--bytes", "0,8,64", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "first: pingpong cache, 8 B: vanishes in the noise" in done.stdout
-    told = hockney("measure", "-o", str(tmp_path / "c"), "--resume")
+    told = answer("measure", "-o", str(tmp_path / "c"), "--resume")
     assert (told["vanished"], told["failures"]) == (["pingpong cache, 8 B: vanishes in the noise"], [])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.command_line import campaign_answer, run_hockney
+from tests.command_line import answer, campaign_answer, run_hockney
 
 from hockney import _core
 from hockney.records import table
@@ -22,12 +22,6 @@ TINY = ["--budget", "0.02s", "--visits", "1"]
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return run_hockney(*arguments, "--json")
-
-
-def hockney(*arguments: str) -> Any:
-    done = run(*arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
 
 
 def measured(*arguments: str) -> Any:
@@ -53,7 +47,7 @@ def test_all_algorithms_in_one_launch_with_their_data_checked(mpi: Mpi, tmp_path
     wide = frame.pivot_table(index=["operation", "algorithm", "bytes"], columns="statistic", values="time_s")
     # A rank's own mean cannot exceed the completion by much: it is inside it, but mean and median differ.
     assert (wide["min_over_ranks"] <= wide["max_over_ranks"]).all()
-    report = hockney("report", str(campaign), "-o", str(tmp_path / "r.html"))
+    report = answer("report", str(campaign), "-o", str(tmp_path / "r.html"))
     assert Path(report["report"]).stat().st_size > 10_000
 
 

@@ -55,22 +55,6 @@ def test_subsets_that_share_a_link_are_as_slow_as_it_says(tmp_path: Path) -> Non
     assert table.load(campaign).empty
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (["--operation", "overlap", "--rank-counts", "2"], "means nothing for overlap"),
-        (["--operation", "subsets", "--root", "1"], "means nothing for subsets"),
-        (["--operation", "subsets", "--rank-counts", "3"], "4 ranks are not two subsets or more of 3"),
-        (["--operation", "pingpong,subsets", "--rank-counts", "3,4"], "two subsets or more of 3; 4 ranks"),
-        (["--operation", "subsets", "--ranks", "3"], "3 ranks have no equal subsets"),
-    ],
-)
-def test_an_option_that_an_effect_does_not_heed_is_refused(words: list[str], why: str, tmp_path: Path) -> None:
-    done = run_hockney("measure", "--ranks", "4", *words, "-o", str(tmp_path / "c"), "--json")
-    assert done.returncode == 2
-    assert why in json.loads(done.stdout)["error"]["message"]
-
-
 def test_a_dry_run_counts_the_questions(tmp_path: Path) -> None:
     words = ["--ranks", "8", "--rank-counts", "4", "--bytes", "1KiB,4KiB", "--budget", "1s"]
     asked = ["--operation", "overlap,subsets", "--algorithm", "pairwise,linear", *words]

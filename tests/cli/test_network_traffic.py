@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import pytest
-from tests.command_line import run_hockney
+from tests.command_line import answer, run_hockney
 
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_hockney("network", *arguments)
-
-
-def told(*arguments: str) -> Any:
-    done = run(*arguments, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
+run, told = partial(run_hockney, "network"), partial(answer, "network")
 
 
 def test_the_worst_pairing_of_hoefler_2010() -> None:
@@ -76,34 +65,6 @@ def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
     # Gray's code of its own gives every neighbour one hop: 16 messages, 16 hops.
     found = told("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--map-file", str(path))
     assert next(one for one in found["placements"] if one["placement"] == str(path))["hop_bytes"] == 16
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["traffic", "--topology", "torus:4x4", "--traffic", "tornadoo"], "unknown traffic 'tornadoo'"),
-        (["traffic", "--topology", "torus:4x4", "--routing", "xy"], "unknown routing 'xy'"),
-        (["traffic", "--topology", "torus:4x4", "--routing", "up-down"], "up-down needs a tree of levels"),
-        (["traffic", "--topology", "torus:4x4", "--routing", "d-mod-k"], "d-mod-k needs a tree of levels"),
-        (["traffic", "--topology", "tours:4x4"], "names no topology"),
-        (["traffic", "--topology", "torus:4x4", "--allocation", "17"], "17 nodes of 16"),
-        (["traffic", "--topology", "torus:4x4", "--bytes", "0"], "0 B"),
-        (["map", "--pattern", "jacobi:8x8x4", "--topology", "torus:4x4x4"], "256 ranks, and 64 nodes"),
-        (["map", "--pattern", "ring:8", "--topology", "torus:8", "--bytes", "1e308B"], "too large"),
-        (["map", "--pattern", "hyper:8", "--topology", "torus:8"], "unknown pattern 'hyper'"),
-        (
-            ["map", "--pattern", "jacobi:4x4", "--topology", "torus:4x4", "--subdomain", "0x4"],
-            "--subdomain: '0x4' has a direction without cells",
-        ),
-        (["map", "--pattern", "ring:8", "--topology", "torus:8", "--map-file", "/nowhere"], "does not exist"),
-    ],
-)
-def test_a_wrong_request_is_one_line(arguments: list[str], said: str) -> None:
-    done = run(*arguments, "--json")
-    assert done.returncode == 2
-    error = json.loads(done.stdout)["error"]
-    assert said in error["message"]
-    assert error["hint"]
 
 
 def test_an_option_without_text_asks_for_nothing() -> None:

@@ -50,26 +50,6 @@ def test_the_machine_defaults_to_machine_json(run: Run) -> None:
     assert run("pingpong", "--bytes", "8")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        (["pingpong", "--bytes", "8", "--locality", "node"], "locality 'node'", "measured: package, network"),
-        (["pingong", "--bytes", "8"], "'pingong'", "pingping, pingpong, profile, receive_overhead"),
-        (["pingpong", "--bytes", "-8"], "'-8' is not a size", "64KiB"),
-        (["pingpong", "--bytes", "64KB"], "'64KB' is not a size", "KiB 1024"),
-        (["pingpong", "--bytes", "8", "--model", "loggp"], "'loggp' is not fitted", "piecewise"),
-        (["pingpong", "--bytes", "8", "--where", "window"], "'window' is not a condition", "--where"),
-    ],
-)
-def test_a_wrong_request_is_one_line_with_what_there_is(
-    run: Run, arguments: list[str], message: str, hint: str
-) -> None:
-    code, out, err = run(*arguments, "--machine", MACHINE)
-    assert (code, out) == (2, "")
-    assert message in err.splitlines()[0]
-    assert hint in err.splitlines()[1]
-
-
 def test_errors_are_json_with_json(run: Run) -> None:
     code, out, _ = run("pingpong", "--bytes", "8", "--locality", "node", "--machine", MACHINE, "--json")
     assert code == 2
@@ -90,22 +70,6 @@ def test_effects_are_shown_with_their_sources(run: Run) -> None:
     assert "--overlap" in err
     code, _, err = run("bandwidth", "--bytes", "8", "--machine", "bluegene_p", "--queue", "1")
     assert code == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--congestion", "0.5"), "is no congestion"),
-        (("--hop-latency", "1us"), "--hop-latency needs --hops"),
-        (("--block", "8B"), "--block needs --layout"),
-        (("--layout", "vector"), "--layout needs --block and --stride"),
-        (("--layout", "vector", "--block", "3B", "--stride", "8B"), "no whole blocks"),
-    ],
-)
-def test_wrong_effects(words: tuple[str, ...], said: str, run: Run) -> None:
-    code, _, err = run("pingpong", "--bytes", "16KiB", "--machine", "bluegene_p", *words)
-    assert code == 2
-    assert said in err
 
 
 def test_fft(run: Run) -> None:

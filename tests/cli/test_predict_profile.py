@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import command_line
 from tests.command_line import outcome
 
 from hockney.predict.decisions.base import decisions_for
@@ -41,10 +42,7 @@ def written(path: Path, *calls: Call, mpi: str = "Open MPI 5.0.11") -> Path:
     return path
 
 
-def answer(*words: str | Path) -> Any:
-    code, out, error = outcome("predict", *words, "--json")
-    assert code == 0, error
-    return json.loads(out)
+answer = partial(command_line.answer, "predict")
 
 
 def times(operation: str, ranks: int, size_B: int) -> dict[str, float]:

@@ -88,7 +88,8 @@ def test_half_the_bandwidth_is_at_one_size_in_fit_show_and_report(tmp_path: Path
     reported = run_hockney("report", "t.csv", "--json", cwd=tmp_path).stdout
     page = (tmp_path / "report.html").read_text()
     assert "bandwidth 2 GB/s, n½ 1.95 KiB" in fitted
-    assert [line.split()[1:3] for line in shown.splitlines() if "n½" in line][-1] == ["1.95", "KiB"]
+    rows_of_quality = [line.split() for line in shown.splitlines() if line.split()[:2] == ["piecewise", "10"]]
+    assert [row[-2:] for row in rows_of_quality] == [["1.95", "KiB"]]
     headline = json.loads(reported)["headline"][0]
     assert headline["n_half_B"]["value"] == pytest.approx(2000, rel=1e-6)
     [quality] = re.findall(r"<tr><th[^>]*>piecewise</th><td>10</td>.*?</tr>", page)

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import answer, run_hockney
 
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_hockney("schedule", *arguments)
-
-
-def told(*arguments: str) -> Any:
-    done = run(*arguments, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
+run, told = partial(run_hockney, "schedule"), partial(answer, "schedule")
 
 
 @pytest.mark.parametrize(("ranks", "path", "messages"), [(8, 3, 7), (14, 4, 13), (28, 5, 27)])
@@ -94,70 +85,6 @@ def test_draw_writes_each_kind(name: str, style: str, tmp_path: Path) -> None:
 
 
 DRAW = ["draw", "reduce", "--algorithm", "linear", "--ranks", "4"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
-        (
-            ["count", "bcas", "--algorithm", "linear", "--ranks", "4"],
-            "unknown collective",
-            "did you mean 'bcast'",
-        ),
-        (["count", "bcast", "--algorithm", "binomal", "--ranks", "4"], "unknown algorithm", "'binomial'"),
-        (["show", "bcast", "--algorithm", "linear", "--ranks", "0"], "at least 1", ""),
-        (["show", "bcast", "--algorithm", "linear", "--ranks", "4", "--root", "4"], "root 4", ""),
-        (["show", "bcast", "--algorithm", "chain", "--ranks", "4", "--segment", "0"], "segment of 0 B", "none"),
-        (["show", "bcast", "--algorithm", "linear", "--ranks", "4", "--segment", "8"], "does not cut", ""),
-        (["show", "bcast", "--algorithm", "knomial", "--ranks", "4", "--radix", "1"], "at least 2", ""),
-        (["show", "bcast", "--algorithm", "linear", "--ranks", "4", "--rank", "7"], "rank 7", ""),
-        (["count", "allgather", "--algorithm", "neighbor_exchange", "--ranks", "5"], "even number", ""),
-        (["count", "bcast", "--algorithm", "linear", "--ranks", "4", "--bytes", "many"], "many", ""),
-        (["verify", "--algorithm", "linear"], "needs its collective", ""),
-        (["verify", "bcast", "--ranks", "x"], "not understood", ""),
-        (["verify", "bcast", "--ranks", "²"], "not understood", ""),
-        (["verify", "bcast", "--ranks", "8-4"], "not understood", ""),
-        (["verify", "bcast", "--ranks", "4", "--root", "²"], "not understood", ""),
-        (["verify", "bcast", "--ranks", "99999999999"], "none of 1 to", ""),
-        (["verify", "bcast", "--ranks", "1-99999999999"], "none of 1 to", ""),
-        (["verify", "bcast", "--ranks", "0"], "none of 1 to", ""),
-        (["verify", "bcast", "--ranks", "4", "--root", "0-99999999999"], "none of 0 to", ""),
-        (["verify", "bcast", "--algorithm", ""], "unknown algorithm", "binomial"),
-        (["verify", "allgather", "--algorithm", "neighbor_exchange", "--ranks", "7"], "even number", "list"),
-        (["count", "bcast", "--algorithm", "", "--ranks", "4"], "names nothing", "binomial"),
-        (["count", "bcast", "--algorithm", ",", "--ranks", "4"], "names nothing", "binomial"),
-        (["count", "bcast", "--algorithm", "knomial", "--ranks", "4", "--radix", "99999999999"], "radix", "0"),
-        (["count", "bcast", "--algorithm", "linear", "--ranks", "4", "--bytes", "1e30"], "more bytes", "fewer"),
-        (["count", "bcast", "--algorithm", "linear", "--ranks", "4", "--bytes", "1e400"], "too large", "64KiB"),
-        (["count", "bcast", "--algorithm", "linear", "--ranks", "99999999999"], "at most", ""),
-        # The sum over four ranks has more than 63 bits.
-        (["count", "allgather", "--algorithm", "ring", "--ranks", "4", "--bytes", "4e18"], "more bytes", ""),
-        ([*DRAW, "--latency", "0s", "--bandwidth", "0B/s"], "--bandwidth", "GB/s"),
-        ([*DRAW, "--latency", "0s", "--bandwidth", "1e-320B/s"], "--bandwidth", "GB/s"),
-        ([*DRAW, "--latency", "1us", "--bandwidth", "1GB/s", "--reduction", "0B/s"], "--reduction", "GB/s"),
-        (
-            ["export", "reduce", "--algorithm", "linear", "--ranks", "2", "--reduce-ns-per-byte", "inf"],
-            "1000",
-            "",
-        ),
-        (["export", "reduce", "--algorithm", "linear", "--ranks", "2", "--reduce-ns-per-byte", "nan"], "", ""),
-        (["draw", "allreduce", "--algorithm", "ring", "--ranks", "4", "--style", "tree"], "no root", "steps"),
-        (["draw", "bcast", "--algorithm", "linear", "--ranks", "1000"], "too many", ""),
-        (["draw", "bcast", "--algorithm", "linear", "--ranks", "4", "-o", "x.gif"], "x.gif", ".svg"),
-        (
-            ["export", "bcast", "--algorithm", "linear", "--ranks", "4", "--format", "xml"],
-            "unknown format",
-            "goal",
-        ),
-    ],
-)
-def test_what_is_wrong_is_said_in_a_line(words: list[str], message: str, hint: str) -> None:
-    done = run(*words, "--json")
-    assert done.returncode == 2, done.stdout + done.stderr
-    error = json.loads(done.stdout)["error"]
-    assert message in error["message"]
-    assert hint in error["hint"]
-    assert "Traceback" not in done.stderr
 
 
 def test_export_matches_every_send_with_a_receive(tmp_path: Path) -> None:

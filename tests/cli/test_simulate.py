@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import csv
-import json
-import subprocess
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import answer, run_hockney
 
 LOGGP = ["--latency", "2.5us", "--overhead", "1.5us", "--gap", "1us", "--bandwidth", "6ns"]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_hockney("simulate", *arguments)
-
-
-def told(*arguments: str) -> Any:
-    done = run(*arguments, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
+run, told = partial(run_hockney, "simulate"), partial(answer, "simulate")
 
 
 def test_a_million_ranks_as_the_project_promises() -> None:
@@ -147,67 +138,6 @@ def test_parameters_that_are_given_are_told_as_such() -> None:
     assert known["overhead_s"] == {"value": 0.0, "from": "default"}
 
 
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        ([], "needs --latency, or --machine or --system"),
-        (["--machine", "absent.json"], "absent.json"),
-        (["--latency", "1us", "--mapping", "core"], "--mapping needs --system"),
-        (
-            ["--system", "orfeo-epyc", "--mapping", "core", "--ppn", "8", "--node-bandwidth", "1GB/s"],
-            "shared",
-        ),
-        (["--system", "orfeo-epyc", "--mapping", "core", "--trace", "x.csv"], "places"),
-        (["--system", "alaska-ib", "--ranks", "100000000"], "a place each"),
-    ],
-)
-def test_wrong_sources(words: list[str], what: str) -> None:
-    done = run(*PAIR, *words, "--json")
-    assert done.returncode == 2, done.stderr
-    assert what in json.loads(done.stdout)["error"]["message"]
-
-
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (["--algorithm", "binomail"], "unknown algorithm of bcast"),
-        (["--ranks", "0"], "at least 1"),
-        (["--ranks", "-8"], "at least 1"),
-        (["--latency", "-1us"], "not a time"),
-        (["--latency", "nan"], "not a time"),
-        (["--latency", "1e999s"], "too large"),
-        (["--bandwidth", "0GB/s"], "moves nothing"),
-        (["--bandwidth", "fast"], "not a time for each byte"),
-        (["--bytes", "1e30"], "more bytes than can be counted"),
-        (["--segment", "0"], "segment of 0 B"),
-        (["--radix", "4"], "takes no radix"),
-        (["--root", "8"], "root 8 is none"),
-        (["--seed", "-1", "--noise", "1us"], "--seed': Input should be greater than or equal to 0"),
-        (
-            ["--ppn", "0", "--node-bandwidth", "1GB/s"],
-            "--ppn': Input should be greater than or equal to 1",
-        ),
-        (["--ppn", "2"], "changes nothing"),
-        (["--torus", "4x2"], "bandwidth of its links"),
-        (["--link", "1GB/s"], "bandwidth of its links"),
-        (["--torus", "4x0", "--link", "1GB/s"], "'4x0' has a direction without nodes"),
-        (["--fat-tree", "4", "--link", "1GB/s"], "not a fat tree"),
-        (["--torus", "2x2", "--link", "1GB/s"], "need 8 nodes"),
-        (["--torus", "8", "--fat-tree", "8:1", "--link", "1GB/s"], "not both"),
-        (["--noise", "1us", "--trace", "x.csv"], "neither shared links nor places"),
-        (["--trace", "x.txt"], "cannot write a trace"),
-        (["--per-rank", "nowhere/x.csv"], "cannot write"),
-    ],
-)
-def test_wrong_requests(words: list[str], what: str, tmp_path: Path) -> None:
-    asked = {"--algorithm": "binomial", "--ranks": "8", "--bytes": "8"}
-    asked |= dict(zip(LOGGP[::2], LOGGP[1::2], strict=True)) | dict(zip(words[::2], words[1::2], strict=True))
-    flat = [word for pair in asked.items() for word in pair]
-    done = run_hockney("simulate", "bcast", *flat, "--json", cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert what in json.loads(done.stdout)["error"]["message"]
-
-
 def test_more_than_the_memory_is_refused() -> None:
     done = run(
         "alltoall", "--algorithm", "linear", "--ranks", "100000000", "--bytes", "8", "--no-by-class", *LOGGP
@@ -226,21 +156,3 @@ def test_a_graph_of_ones_own(tmp_path: Path) -> None:
     assert (outcome["ranks"], outcome["messages"]) == (8, 7)
     path.write_text("num_ranks 1 rank 0 { calc 500 }")
     assert told("--goal", str(path), *LOGGP, "--tick", "2us")["makespan_s"] == pytest.approx(1e-3)
-
-
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (["--goal", "none.goal"], "none.goal"),
-        (["bcast", "--goal", "b.goal"], "COLLECTIVE means nothing with --goal"),
-        (["--goal", "b.goal", "--ranks", "3"], "--ranks means nothing with --goal"),
-        (["bcast", "--tick", "1us", "--algorithm", "linear", "--ranks", "2"], "--tick needs --goal"),
-        (["bcast", "--ranks", "2"], "needs --algorithm, or --goal"),
-        (["--goal", "b.goal", "--trace", "t.csv"], "graphs"),
-    ],
-)
-def test_wrong_requests_of_graphs(words: list[str], what: str, tmp_path: Path) -> None:
-    (tmp_path / "b.goal").write_text("num_ranks 1 rank 0 { calc 500 }")
-    done = run_hockney("simulate", *words, *LOGGP, cwd=tmp_path)
-    assert done.returncode == 2
-    assert what in done.stderr

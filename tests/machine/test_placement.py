@@ -200,34 +200,41 @@ def test_every_shipped_mapping_places_ranks_on_cores_of_their_own(name: str) -> 
             assert all(ids.dtype == np.int32 and ids.shape == (ranks,) for ids in placed.domains())
 
 
-def test_even_ranks_need_not_divide() -> None:
-    system = small(["core", "cache", "numa", "package", "node"], nodes=3, ppn="even")
-    assert list(placement(system, "m", 7).node) == [0, 0, 0, 1, 1, 1, 2]
-    assert list(placement(system, "m", 8, nodes=2).node) == [0] * 4 + [1] * 4
+OUTWARD: list[str] = [*LEVELS]
+OVER_NODES = ["node", "core", "cache", "numa", "package"]
 
 
-def test_ranks_per_node_alone_give_the_nodes() -> None:
-    system = small(["node", "core", "cache", "numa", "package"])
-    assert list(placement(system, "m", 6, ppn=2).node) == [0, 1, 2, 0, 1, 2]
+@pytest.mark.parametrize(
+    ("system", "numbers", "nodes"),
+    [
+        # Even ranks need not divide.
+        (small(OUTWARD, nodes=3, ppn="even"), {"ranks": 7}, [0, 0, 0, 1, 1, 1, 2]),
+        (small(OUTWARD, nodes=3, ppn="even"), {"ranks": 8, "nodes": 2}, [0] * 4 + [1] * 4),
+        # Ranks per node alone give the nodes, and overrule the mapping's own number of them.
+        (small(OVER_NODES), {"ranks": 6, "ppn": 2}, [0, 1, 2, 0, 1, 2]),
+        (small(OVER_NODES, nodes=2), {"ranks": 5, "ppn": 1}, [0, 1, 2, 3, 4]),
+        # Spreading takes all nodes of the system.
+        (small(OVER_NODES).model_copy(update={"nodes": 3}), {"ranks": 7}, [0, 1, 2, 0, 1, 2, 0]),
+    ],
+)
+def test_nodes_of_ranks(system: System, numbers: dict[str, int], nodes: list[int]) -> None:
+    assert list(placement(system, "m", **numbers).node) == nodes
 
 
-def test_ranks_per_node_alone_overrule_the_mappings_number_of_nodes() -> None:
-    assert list(placement(ORFEO, "node", 5, ppn=1).node) == [0, 1, 2, 3, 4]
-
-
-def test_spreading_takes_all_nodes_of_the_system() -> None:
-    system = small(["node", "core", "cache", "numa", "package"]).model_copy(update={"nodes": 3})
-    assert list(placement(system, "m", 7).node) == [0, 1, 2, 0, 1, 2, 0]
-
-
-def test_a_core_that_is_named_is_not_used_again() -> None:
-    system = small(list(LEVELS), first_cores=[2])
-    assert list(placement(system, "m", 5).core) == [2, 0, 1, 3, 4]
-
-
-def test_a_mapping_that_names_its_cores_follows_its_order_among_them() -> None:
-    system = small(["package", "core", "cache", "numa", "node"], first_cores=[5, 0], from_core=1, to_core=11)
-    assert list(placement(system, "m", 7).core) == [5, 0, 6, 1, 7, 2, 8]
+@pytest.mark.parametrize(
+    ("system", "cores"),
+    [
+        # A core that is named is not used again.
+        (small(OUTWARD, first_cores=[2]), [2, 0, 1, 3, 4]),
+        # A mapping that names its cores follows its order among them.
+        (
+            small(["package", "core", "cache", "numa", "node"], first_cores=[5, 0], from_core=1, to_core=11),
+            [5, 0, 6, 1, 7, 2, 8],
+        ),
+    ],
+)
+def test_cores_of_mappings_that_name_some(system: System, cores: list[int]) -> None:
+    assert list(placement(system, "m", len(cores)).core) == cores
 
 
 def test_ten_million_ranks() -> None:
@@ -269,7 +276,7 @@ def test_more_ranks_than_the_system_has() -> None:
 
 def test_spreading_over_an_unknown_number_of_nodes_is_refused() -> None:
     with pytest.raises(RequestError, match="how many there are is not known"):
-        placement(small(["node", "core", "cache", "numa", "package"]), "m", 4)
+        placement(small(OVER_NODES), "m", 4)
 
 
 @pytest.mark.parametrize(("channel", "receiver"), [("corse", 4), ("core", 128), ("core", -1)])

@@ -118,7 +118,7 @@ def test_each_figure_has_a_title_and_each_table_headers(page: Page) -> None:
 
 
 def test_the_headline_holds_the_true_numbers(report: Report, page: Page) -> None:
-    head = report.headlines[0]
+    head = report.content.headlines[0]
     # The data lie on one line exactly, so that is what a fit finds, up to rounding.
     assert head.latency_s.value == pytest.approx(2e-6, rel=1e-6)
     assert head.bandwidth_B_per_s is not None
@@ -133,7 +133,7 @@ def test_shares_of_a_peak(report: Report, page: Page) -> None:
     """The largest message runs at n / (2 µs + n / 1 GB/s), 49.9 % of 2 GB/s; so do both ways of 2 × 2 GB/s."""
     n = SIZES[-1]
     reached = n / (2e-6 + n / 1e9)
-    assert report.headlines[0].peaks == {"Link": pytest.approx(reached / 2e9)}
+    assert report.content.headlines[0].peaks == {"Link": pytest.approx(reached / 2e9)}
     assert "50 % of Link 2 GB/s" in page.text
     assert "Link 2 × 2 GB/s: 50 % reached" in page.text
 
@@ -281,7 +281,7 @@ def test_the_data_are_read_once(
     report = make(source)
     assert set(read) >= ({"t.csv"} if is_table else {"records.jsonl", "launches.jsonl", "plan.json"})
     assert len(read) == len(set(read))
-    assert report.headlines
+    assert report.content.headlines
 
 
 def test_a_series_is_built_once(campaign: Path) -> None:
@@ -320,7 +320,7 @@ def folder(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _errors(report: Report) -> list[float | None]:
-    return [one.get("error") for one in report.applications]
+    return [one.get("error") for one in report.content.runs]
 
 
 def test_applications_alone_make_a_page(folder: Path, tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_the_messages_of_the_folder_predict_its_applications(campaign: Path, tmp
         *[section.title for section in before.sections],
         "Ring",
     ]
-    assert report.headlines == before.headlines
+    assert report.content.headlines == before.content.headlines
     assert "Predicted from the fits of this page" in Page(report.html).text
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hockney.machine.file import Machine, MeasuredSystem, Provenance
 from hockney.records.journal import LaunchLine
 from hockney.records.nodes import cpu_ranges
 from hockney.report.provenance import lead, tables
@@ -66,16 +65,8 @@ def test_settings_and_limits(launch: Callable[..., LaunchLine]) -> None:
 
 
 def test_imports_tell_their_headers() -> None:
-    machine = Machine(
-        hockney_version="1",
-        created="",
-        system=MeasuredSystem(),
-        mpi=[],
-        point_to_point=[],
-        provenance=Provenance(),
-    )
     line = LaunchLine(id="1", imported="f.out", tool="IMB 2019", records=3, metadata={"date": "x", "empty": None})
-    assert lead(machine, [line]) == ["imported from 1 file (IMB 2019)"]
+    assert lead([], [], [line]) == ["imported from 1 file (IMB 2019)"]
     (table,) = tables([line])
     assert table.rows == [["f.out", "IMB 2019", "3", "date: x; empty: —"]]
 

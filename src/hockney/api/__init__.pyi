@@ -58,8 +58,8 @@ from .network import network_locality as network_locality
 from .network import network_map as network_map
 from .network import network_measures as network_measures
 from .network import network_traffic as network_traffic
-from .pages import CardAnswer as CardAnswer
 from .pages import Page as Page
+from .pages import ReportAnswer as ReportAnswer
 from .pages import write_report as write_report
 from .predictions import AddedTerm as AddedTerm
 from .predictions import AddedTime as AddedTime

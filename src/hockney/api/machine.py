@@ -16,8 +16,8 @@ from hockney.machine.select import words
 from hockney.models.base import Parameter, preferred_model
 
 if TYPE_CHECKING:
+    from hockney.api.cards import Card
     from hockney.api.comparison import Comparison
-    from hockney.api.pages import Card
     from hockney.api.tuning import Tuning
 
 Size = int | str
@@ -116,7 +116,7 @@ class Machine:
 
     def card(self, output: str | Path | None = None, *, any_level: bool = False) -> Card:
         """The machine on a few printed pages, written to `output` where one is named."""
-        from hockney.api.pages import card
+        from hockney.api.cards import card
 
         made = card(self.content, any_level=any_level)
         if output is not None:

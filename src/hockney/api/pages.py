@@ -1,31 +1,23 @@
-"""The pages that a person looks at: the report of a campaign, and the card of a machine."""
+"""The report of a campaign, and of several that are compared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from hockney import reading, writing
-from hockney.api.alone import runs_alone
+from hockney import reading
 from hockney.api.shown import as_html
 from hockney.errors import RequestError
 from hockney.fields import flags_written
-from hockney.machine.build import fitted
 from hockney.machine.file import Machine, expect_measurements, load
-from hockney.machine.levels import at_any_level
 from hockney.machine.system import find_system
 from hockney.options.report import ReportOptions
-from hockney.records.contents import read
 from hockney.report.app_sections import spoken
-from hockney.report.card.content import CardAnswer as CardAnswer
-from hockney.report.card.content import content
-from hockney.report.card.page import render
 from hockney.report.compare import compare
 from hockney.report.curves import Headline
 from hockney.report.findings import Finding
@@ -34,6 +26,9 @@ from hockney.report.marks import Peak
 from hockney.report.page import Report, Row
 from hockney.report.reading import Progress, Wish, unsaid
 from hockney.words import several
+
+if TYPE_CHECKING:
+    from hockney.report.card.content import CardAnswer
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +50,7 @@ class Page:
     @property
     def headlines(self) -> list[str]:
         """A line for each kind of pair: latency, bandwidth, n½, and the share of the links that was reached."""
-        return [head.text for head in self.made.headlines]
+        return [head.text for head in self.made.content.headlines]
 
     @property
     def findings(self) -> list[str]:
@@ -74,30 +69,6 @@ class Page:
         return as_html(
             repr(self), None, [*self.headlines, self.made.content.omitted, self.made.verdict, *self.warnings]
         )
-
-
-@dataclass(frozen=True, repr=False)
-class Card:
-    """A machine on a few printed pages."""
-
-    machine: Machine
-    content: CardAnswer
-
-    def write(self, path: str | Path) -> Path:
-        """Write the page and return its path; NotWritten where that fails."""
-        writing.replace(Path(path), render(self.machine, self.content))
-        return Path(path)
-
-    @property
-    def key(self) -> pd.DataFrame:
-        """The key figures: name, value and 95 % interval, as text."""
-        return pd.DataFrame([vars(figure) for figure in self.content.key])
-
-    def __repr__(self) -> str:
-        return f"card of {self.content.title}"
-
-    def _repr_html_(self) -> str:
-        return as_html(repr(self), self.key)
 
 
 def report(
@@ -145,13 +116,6 @@ def compared(
             f"a comparison does not take {', '.join(others)}", "leave them out, or name one campaign"
         )
     return Page(compare(paths, statistic, progress))
-
-
-def card(machine: Machine, *, any_level: bool = False) -> Card:
-    """The machine's numbers with intervals, formulas, limits and provenance; `any_level` as of `at_any_level`."""
-    if any_level:
-        (machine,) = at_any_level(machine)
-    return Card(machine, content(machine))
 
 
 @dataclass(frozen=True)
@@ -205,10 +169,9 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
             raise RequestError(f"a card is of one machine, not of {len(options.campaigns)}", "name one")
     in_place = _in_place(output, is_named=options.output is not None)
     if options.card:
-        is_measured = first.is_dir() or first.name.endswith((".csv", ".csv.gz", ".parquet"))
-        made = card(_fitted(first, progress) if is_measured else load(first), any_level=options.any_level)
-        made.write(output)
-        return replace(made.content, card=str(output), in_place=in_place)
+        from hockney.api.cards import write_card
+
+        return write_card(first, output, in_place, progress, any_level=options.any_level)
     if others:
         # As they are called there, so that a comparison refuses them by these names.
         unfit_here = {flag: True for name, flag in written.items() if name in NOT_ON_COMPARISONS}
@@ -229,29 +192,22 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
     drawn = [] if options.figures is None else write_figures(whole, options.figures)
     tables = [] if options.csv is None else write_csv(whole, options.csv)
     findings = page.findings if others else []
-    said_of_runs = spoken(whole.applications) if whole.applications else []
+    said_of_runs = spoken(whole.content.runs) if whole.content.runs else []
     return ReportAnswer(
         report=str(output),
         figures=list(map(str, drawn)),
         csv=list(map(str, tables)),
-        headline=whole.headlines,
-        left_out=whole.omitted,
+        headline=whole.content.headlines,
+        left_out=whole.content.omitted,
         evaluations=whole.evaluations,
         collectives={section.id: section.rows for section in whole.sections if section.rows},
-        applications=whole.applications,
+        applications=whole.content.runs,
         findings=list(whole.findings),
         warnings=whole.warnings,
-        lines=[*page.headlines, *findings, *filter(None, [whole.omitted, whole.verdict]), *said_of_runs],
-        unmeasured=whole.unmeasured,
+        lines=[*page.headlines, *findings, *filter(None, [whole.content.omitted, whole.verdict]), *said_of_runs],
+        unmeasured="" if whole.reading is None else whole.reading.unmeasured,
         in_place=in_place,
     )
-
-
-def _fitted(path: Path, progress: Progress) -> Machine:
-    contents = read(path)
-    if contents.apps and contents.frame.empty and not contents.effects:
-        raise runs_alone(path, contents.apps)
-    return fitted(contents, lambda name: progress(f"fitting {name}"))
 
 
 def _in_place(output: Path, *, is_named: bool) -> str:

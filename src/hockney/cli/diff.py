@@ -39,7 +39,7 @@ def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
             Column("", "stated_verdict"),
         )
         for where, rows in groupby(difference.comparisons, key=lambda row: row.where):
-            say.rows(where, rows, columns)
+            say.rows(f"\n{where}", rows, columns)
         say.line(difference.summary)
         if difference.level_warning:
             say.warn(difference.level_warning)

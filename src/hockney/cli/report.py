@@ -33,19 +33,17 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
         answer = api.write_report(options, status)
     if as_json:
         say.json(answer)
-    elif isinstance(answer, api.CardAnswer):
-        for figure in answer.key:
-            say.line(f"{figure.name}: {figure.value}{f' ({figure.interval})' if figure.interval else ''}")
-        say.line(f"wrote {answer.card}{answer.in_place}")
-    else:
+    elif isinstance(answer, api.ReportAnswer):
         for warning in answer.warnings:
             if warning != answer.unmeasured:
                 say.warn(warning)
-        for text in answer.lines:
+        for text in [*answer.lines, *(f"wrote {path}" for path in [*answer.figures, *answer.csv])]:
             say.line(text)
-        for path in [*answer.figures, *answer.csv]:
-            say.line(f"wrote {path}")
         say.line(f"wrote {answer.report}{answer.in_place}")
         if answer.unmeasured:
             # Last, so that the way to go on is not lost above the results.
             say.warn(answer.unmeasured)
+    else:
+        for figure in answer.key:
+            say.line(f"{figure.name}: {figure.value}{f' ({figure.interval})' if figure.interval else ''}")
+        say.line(f"wrote {answer.card}{answer.in_place}")

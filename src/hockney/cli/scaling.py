@@ -16,34 +16,25 @@ scaling = group(
 )
 
 
-@verb(
-    "amdahl",
-    examples="hockney scaling amdahl --parallel-fraction 0.9 --efficiency 0.7 --json\n"
-    "hockney scaling amdahl --serial-fraction 0.01 --ranks 1,8,64,512",
-    of=scaling,
-)
+SERIAL = """hockney scaling {law} --serial-fraction 0.01 --ranks 1,8,64,512
+hockney scaling {law} --parallel-fraction 0.9 --efficiency 0.7 --json"""
+USL = """hockney scaling usl --contention 0.02 --coherency 0.0001
+hockney scaling usl --contention 0.02 --coherency 0.0001 --efficiency 0.5 --ranks 16,64,256 --json"""
+
+
+@verb("amdahl", examples=SERIAL.format(law="amdahl"), of=scaling)
 def amdahl(options: SerialOptions, json: JsonOption = False) -> None:
     """Fixed work (Amdahl): S = 1/(s + (1 − s)/p), at most 1/s."""
     _law("amdahl", options, json)
 
 
-@verb(
-    "gustafson",
-    examples="hockney scaling gustafson --serial-fraction 0.1 --ranks 1,8,64\n"
-    "hockney scaling gustafson --parallel-fraction 0.9 --efficiency 0.92 --json",
-    of=scaling,
-)
+@verb("gustafson", examples=SERIAL.format(law="gustafson"), of=scaling)
 def gustafson(options: SerialOptions, json: JsonOption = False) -> None:
     """Work that grows with the processes (Gustafson): the scaled speed-up is S = s + (1 − s)p."""
     _law("gustafson", options, json)
 
 
-@verb(
-    "usl",
-    examples="hockney scaling usl --contention 0.02 --coherency 0.0001\n"
-    "hockney scaling usl --contention 0.02 --coherency 0.0001 --efficiency 0.5 --ranks 16,64,256 --json",
-    of=scaling,
-)
+@verb("usl", examples=USL, of=scaling)
 def usl(options: UslOptions, json: JsonOption = False) -> None:
     """Universal scalability law (Gunther): S = p/(1 + σ(p − 1) + κp(p − 1)), with its peak at √((1 − σ)/κ)."""
     _law("usl", options, json)

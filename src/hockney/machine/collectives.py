@@ -11,10 +11,11 @@ from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, factor_of, fit_collective
 from hockney.models.collectives.statements import views_of_fit
-from hockney.models.over_ranks.points import CONFIGURATION, HELD, Configuration, collectives_in, groups, points
+from hockney.models.over_ranks.points import CONFIGURATION, HELD, Configuration, groups, points
 from hockney.records.columns import CHOICE
 from hockney.records.contents import Contents
 from hockney.records.series import default_statistic
+from hockney.records.table import collectives_in
 from hockney.statistics import Array
 
 MOST_POINTS = 3000

@@ -341,12 +341,7 @@ def loads(text: str, path: Path) -> Machine:
     data = reading.parsed(text, str(path), _restore(path))
     if not _looks_like_machine(data):
         raise RequestError(f"{path} is not a machine file (no schema_version)", _MAKE_ONE.format(path=path))
-    version = data["schema_version"]
-    if version > SCHEMA_VERSION:
-        raise RequestError(
-            f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
-            "upgrade hockney: `git pull` in its clone, and install it again",
-        )
+    reading.expect_version(data["schema_version"], SCHEMA_VERSION, path)
     # What versions 2 to 4 added may be absent.
     data["schema_version"] = SCHEMA_VERSION
     try:

@@ -226,12 +226,7 @@ def load_system(path: Path) -> System:
     data = reading.parsed(text, str(path), hint)
     if not isinstance(data, dict) or "schema_version" not in data:
         raise RequestError(f"{path} is not a system file (no schema_version)", hint)
-    version = data["schema_version"]
-    if type(version) is int and version > SCHEMA_VERSION:
-        raise RequestError(
-            f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
-            "upgrade hockney: `git pull` in its clone, and install it again",
-        )
+    reading.expect_version(data["schema_version"], SCHEMA_VERSION, path)
     try:
         return System.model_validate_json(text)
     except ValidationError as error:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney._core import nonnegative_lines
-from hockney.models.base import Parameter, Quality, Regime
+from hockney.errors import RequestError
+from hockney.models.base import Fit, Parameter, Quality, Regime
 from hockney.records.series import Series
 from hockney.statistics import Array, least_absolute_share, least_squares, standard_error, t_reach
 
@@ -83,6 +84,32 @@ def line_parameters(
 def one_regime(alpha_s: Parameter, beta_s_per_B: Parameter) -> list[Regime]:
     """One line for all sizes."""
     return [Regime(min_B=0.0, max_B=None, alpha_s=alpha_s, beta_s_per_B=beta_s_per_B)]
+
+
+def sizes_and_times(series: Series, model: str) -> tuple[Array, Array]:
+    """What a line is fitted to; RequestError for fewer than two sizes."""
+    if series.size_B.size < 2:
+        raise RequestError(f"{model} needs at least two message sizes", "measure or import more sizes")
+    return series.size_B, series.time_s
+
+
+def one_line(
+    model: str,
+    series: Series,
+    alpha: Parameter,
+    beta: Parameter,
+    bandwidth: Parameter | None,
+    lines: Callable[[Array, Array], tuple[Array, Array]],
+) -> Fit:
+    """A model with one line for all sizes; `lines` as `assess_lines` takes it."""
+    regimes = one_regime(alpha, beta)
+    return Fit(
+        model=model,
+        regimes=regimes,
+        parameters={"latency_s": alpha} | ({"bandwidth_B_per_s": bandwidth} if bandwidth else {}),
+        n_half_B=half_bandwidth_size(regimes),
+        quality=assess_lines(series.size_B, series.time_s, lines, 1),
+    )
 
 
 def reciprocal(parameter: Parameter, unit: str) -> Parameter | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.models._lines import assess_lines, half_bandwidth_size, one_regime, reciprocal
+from hockney.models._lines import one_line, reciprocal, sizes_and_times
 from hockney.models.base import Fit, Parameter, models
 from hockney.records.series import Series
 from hockney.statistics import Array, mean_reach
@@ -56,23 +56,13 @@ def fit(series: Series) -> Fit:
 
     RequestError for fewer than two sizes.
     """
-    size, time = series.size_B, series.time_s
-    if size.size < 2:
-        raise RequestError("asymptotic needs at least two message sizes", "measure or import more sizes")
+    size, time = sizes_and_times(series, "asymptotic")
     latency = _mean(time[_is_small(size)], "s")
     bandwidth = _mean((size / time)[_is_large(size)], "B/s")
     beta = reciprocal(bandwidth, "s/B")
     if beta is None:
         raise RequestError("asymptotic found no bandwidth", "measure or import larger messages")
-    regimes = one_regime(latency, beta)
-    notes = []
+    line = one_line("asymptotic", series, latency, beta, bandwidth, _lines)
     if not np.any((size >= LATENCY_B[0]) & (size <= LATENCY_B[1])):
-        notes.append(f"no message of 1–4 B was measured; the smallest one ({size[0]:g} B) gives the latency")
-    return Fit(
-        model="asymptotic",
-        regimes=regimes,
-        parameters={"latency_s": latency, "bandwidth_B_per_s": bandwidth},
-        n_half_B=half_bandwidth_size(regimes),
-        quality=assess_lines(size, time, _lines, 1),
-        notes=notes,
-    )
+        line.notes = [f"no message of 1–4 B was measured; the smallest one ({size[0]:g} B) gives the latency"]
+    return line

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hockney.errors import RequestError
-from hockney.models._lines import assess_lines, half_bandwidth_size, one_regime, reciprocal
+from hockney.models._lines import one_line, reciprocal, sizes_and_times
 from hockney.models.base import Fit, Parameter, models
 from hockney.records.series import Series
 from hockney.statistics import Array, LeastSquares, least_squares, t_reach
@@ -28,9 +27,7 @@ def _lines(size_B: Array, time_s: Array) -> tuple[Array, Array]:
 @models.register("least_squares")
 def fit(series: Series) -> Fit:
     """Ordinary least squares with its t-intervals; RequestError for fewer than two sizes."""
-    size, time = series.size_B, series.time_s
-    if size.size < 2:
-        raise RequestError("least_squares needs at least two message sizes", "measure or import more sizes")
+    size, time = sizes_and_times(series, "least_squares")
     line = _solved(size, time)
     alpha, beta = (
         Parameter(value=float(value), unit=unit) for value, unit in zip(line.value, ("s", "s/B"), strict=True)
@@ -40,14 +37,7 @@ def fit(series: Series) -> Fit:
         for parameter, width in zip((alpha, beta), widths, strict=True):
             parameter.low, parameter.high = float(parameter.value - width), float(parameter.value + width)
     negative = [word for word, value in (("latency", alpha.value), ("slope", beta.value)) if value < 0]
-    regimes = one_regime(alpha, beta)
-    bandwidth = reciprocal(beta, "B/s")
-    return Fit(
-        model="least_squares",
-        regimes=regimes,
-        parameters={"latency_s": alpha} | ({"bandwidth_B_per_s": bandwidth} if bandwidth else {}),
-        nonphysical=bool(negative),
-        n_half_B=half_bandwidth_size(regimes),
-        quality=assess_lines(size, time, _lines, 1),
-        notes=[f"the {word} is negative, which no message can be" for word in negative],
-    )
+    fitted = one_line("least_squares", series, alpha, beta, reciprocal(beta, "B/s"), _lines)
+    fitted.nonphysical = bool(negative)
+    fitted.notes = [f"the {word} is negative, which no message can be" for word in negative]
+    return fitted

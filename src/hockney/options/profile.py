@@ -10,10 +10,9 @@ from pydantic import BaseModel
 from hockney.fields import Argument, Option
 
 
-class ProfileOptions(BaseModel):
-    """Which program is watched, and where the profile goes."""
+class LaunchedProgram(BaseModel):
+    """A program that the user launches, by its own launch line."""
 
-    output: Annotated[Path, Option("File of the profile.", flags=("--output", "-o"))] = Path("profile.json")
     mpi: Annotated[
         str | None,
         Option("The program's: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
@@ -21,3 +20,9 @@ class ProfileOptions(BaseModel):
     command: Annotated[
         list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)
     ]
+
+
+class ProfileOptions(LaunchedProgram):
+    """Which program is watched, and where the profile goes."""
+
+    output: Annotated[Path, Option("File of the profile.", flags=("--output", "-o"))] = Path("profile.json")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option
+from hockney.options.profile import LaunchedProgram
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean, unit_files
 from hockney.tune.rules import SIZES_B
@@ -108,7 +109,7 @@ class TuneOptions(BaseModel):
     trust: Annotated[bool, Option(flags=("--trust",), panel=VERIFY)] = False
 
 
-class ApplyOptions(BaseModel):
+class ApplyOptions(LaunchedProgram):
     """What is put under a program, and what is said of it at the end."""
 
     table: Annotated[
@@ -156,10 +157,3 @@ class ApplyOptions(BaseModel):
             read=parse_bytes,
         ),
     ] = None
-    mpi: Annotated[
-        str | None,
-        Option("The program's: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
-    ] = None
-    command: Annotated[
-        list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)
-    ]

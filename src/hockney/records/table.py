@@ -23,6 +23,7 @@ from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED, mis
 from hockney.records.defaults import defaults_of
 from hockney.records.folder import Campaign
 from hockney.records.journal import LaunchLine, StoredPlan
+from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record
 from hockney.records.statistic import RATES, STATISTICS
@@ -333,6 +334,12 @@ def _is_size(word: str) -> bool:
         return 0 <= float(word) <= MOST
     except ValueError:
         return False
+
+
+def collectives_in(frame: pd.DataFrame) -> list[str]:
+    """The collectives of a table, in the usual order."""
+    present = set(frame["operation"].unique())
+    return [name for name in COLLECTIVES if name in present]
 
 
 def operations(frame: pd.DataFrame) -> list[str]:

@@ -24,12 +24,7 @@ def load(kind: type[Form], path: Path, what: str, field: str, hint: str) -> Form
     data = reading.json_file(path, hint)
     if not isinstance(data, dict) or not {"schema_version", field} <= data.keys():
         raise RequestError(f"{path} is no {what} (no schema_version and {field})", hint)
-    version = data["schema_version"]
-    if type(version) is int and version > SCHEMA_VERSION:
-        raise RequestError(
-            f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
-            "upgrade hockney: `git pull` in its clone, and install it again",
-        )
+    reading.expect_version(data["schema_version"], SCHEMA_VERSION, path)
     try:
         return kind.model_validate(data)
     except ValidationError as error:

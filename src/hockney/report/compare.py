@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.models.over_ranks.choice import CRITERION
-from hockney.models.over_ranks.points import collectives_in
 from hockney.records.contents import read
 from hockney.records.statistic import RATES
+from hockney.records.table import collectives_in
 from hockney.report import provenance
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import (
@@ -23,6 +23,7 @@ from hockney.report.explorer.chart import (
     DIMENSIONS,
     Explored,
     Selection,
+    View,
     figure,
     panel,
 )
@@ -30,7 +31,7 @@ from hockney.report.explorer.embed import by_wins
 from hockney.report.explorer.explored import explored
 from hockney.report.findings import Finding, ratios, ratios_in_words, weightiest
 from hockney.report.make import not_shown
-from hockney.report.page import Contribution, Report, Section
+from hockney.report.page import Contribution, Report, Row, Section
 from hockney.report.reading import PLAIN, Progress, Reading, statistics_of, unsaid
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import NONE, Table
@@ -143,20 +144,12 @@ def differences(seen: Explored, names: Sequence[str]) -> pd.DataFrame:
 def _section(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks, names: Sequence[str]) -> Section:
     section = Section(operation, operation.capitalize(), f"Times of each campaign beside those of {names[0]}.")
     section.figures = _drawings(operation, rows, seen, looks)
-    held = [name for name in DIMENSIONS[1:] if len(rows[name].unique()) > 1]
-    groups = [
-        (dict(zip(("campaign", *held), key, strict=True)), group)
-        for key, group in rows.groupby(["campaign", *held], sort=False)
-    ]
-    section.tables = [_table(operation, groups, held, names[0])]
+    section.tables = [_table(operation, rows, names[0])]
     anchor = f"figure-{section.figures[0].name}" if section.figures else operation
     for name, group in rows.groupby("campaign", sort=False):
         section.findings.append(_finding(operation, str(name), group, names[0], anchor))
     plain = [*_SAME, "campaign", "time_s_first", "time_s", "ratio", "is_told"]
-    listed: list[dict[str, Any]] = [
-        {str(key): value for key, value in row.items()} for row in rows[plain].to_dict("records")
-    ]
-    section.rows = {"ratios": listed}
+    section.rows = {"ratios": cast(list[Row], rows[plain].to_dict("records"))}
     return section
 
 
@@ -186,38 +179,41 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
             (held["placement"], held["variant"]), replace(first, ranks=int(key["ranks"]), held=held)
         )
     chosen = [*fullest.values()][:MOST_PANELS]
-    made = []
-    by_size = {_words(one): panel(AGAINST_SIZE, one, seen) for one in chosen}
-    if any(len(line.x) > 1 for one in by_size.values() for line in one.lines):
-        left = len(fullest) - len(chosen)
-        note = f"{left} more placements are in the table. " if left else ""
-        note += "Vertical bars are intervals, or ranges of repeats; the table has what is told apart."
-        made.append(
-            Drawing(
-                f"{operation}-compared",
-                f"{operation}: time against size.",
-                f"{operation}: time against message size, a line for each campaign; {', '.join(by_size)}",
-                note,
-                figure(AGAINST_SIZE, by_size, looks),
-                choice=chosen[0],
-            )
-        )
+    left = len(fullest) - len(chosen)
+    note = f"{left} more placements are in the table. " if left else ""
+    note += "Vertical bars are intervals, or ranges of repeats; the table has what is told apart."
+    by_size = _described(operation, AGAINST_SIZE, {_words(choice): choice for choice in chosen}, seen, looks)
     sizes = sorted(rows["bytes"].unique())
     some = [replace(chosen[0], bytes=int(size)) for size in sizes[:: max(1, len(sizes) // 2)]][:MOST_PANELS]
-    by_ranks = {format_bytes(one.bytes): panel(AGAINST_RANKS, one, seen) for one in some}
-    by_ranks = {title: one for title, one in by_ranks.items() if any(len(line.x) > 1 for line in one.lines)}
-    if by_ranks:
-        made.append(
-            Drawing(
-                f"{operation}-compared-against-ranks",
-                f"{operation}: time against the number of ranks{_of(chosen[0])}.",
-                f"{operation}: time against ranks, a line for each campaign, at {', '.join(by_ranks)}",
-                "",
-                figure(AGAINST_RANKS, by_ranks, looks),
-                choice=some[0],
-            )
+    by_ranks = _described(
+        operation, AGAINST_RANKS, {format_bytes(choice.bytes): choice for choice in some}, seen, looks
+    )
+    return [
+        *([replace(by_size, caption=note)] if by_size else []),
+        *([replace(by_ranks, name=f"{by_ranks.name}-against-ranks")] if by_ranks else []),
+    ]
+
+
+def _described(
+    operation: str, view: View, choices: Mapping[str, Selection], seen: Explored, looks: Looks
+) -> Drawing | None:
+    """A figure with a panel for each choice; None where no line has two points."""
+    panels = {title: panel(view, choice, seen) for title, choice in choices.items()}
+    panels = {title: one for title, one in panels.items() if any(len(line.x) > 1 for line in one.lines)}
+    first = next(iter(choices.values()))
+    against = "size" if view is AGAINST_SIZE else f"the number of ranks{_of(first)}"
+    return (
+        Drawing(
+            f"{operation}-compared",
+            f"{operation}: time against {against}.",
+            f"{operation}: time against {against}, a line for each campaign; {', '.join(panels)}",
+            "",
+            figure(view, panels, looks),
+            choice=first,
         )
-    return made
+        if panels
+        else None
+    )
 
 
 def _of(choice: Selection) -> str:
@@ -230,16 +226,14 @@ def _words(choice: Selection) -> str:
     return ", ".join(filter(None, [*words, f"{choice.ranks} ranks" if choice.ranks else ""]))
 
 
-def _table(
-    operation: str, groups: Sequence[tuple[dict[str, Any], pd.DataFrame]], held: Sequence[str], first: str
-) -> Table:
-    rows = []
-    for key, group in groups:
+def _table(operation: str, rows: pd.DataFrame, first: str) -> Table:
+    held = [name for name in DIMENSIONS[1:] if len(rows[name].unique()) > 1]
+    lines = []
+    for key, group in rows.groupby(["campaign", *held], sort=False):
         told = group.loc[group["is_told"], "ratio"]
-        rows.append(
+        lines.append(
             [
-                str(key["campaign"]),
-                *(str(key[name]) or NONE for name in held),
+                *(str(name) or NONE for name in key),
                 str(len(group)),
                 *(f"× {group['ratio'].quantile(level):.2f}" for level in (0.0, 0.5, 1.0)),
                 str(int((told > 1).sum())),
@@ -248,10 +242,10 @@ def _table(
             ]
         )
     columns = ["points", "least ratio", "median", "largest", "slower", "faster", "not told apart"]
-    cut = f" ({MOST_ROWS} of {len(rows)})" if len(rows) > MOST_ROWS else ""
+    cut = f" ({MOST_ROWS} of {len(lines)})" if len(lines) > MOST_ROWS else ""
     return Table(
         f"{operation}: times over those of {first}{cut}",
         ["campaign", *held, *columns],
-        rows[:MOST_ROWS],
+        lines[:MOST_ROWS],
         frozenset(range(len(held) + 1)),
     )

@@ -14,7 +14,6 @@ from hockney.records.contents import Contents, unmeasured
 from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import Level, in_words
-from hockney.records.record import Record
 from hockney.units import counted
 
 
@@ -65,39 +64,27 @@ def shares_cores(launch: LaunchLine) -> bool:
 
 def of_results(contents: Contents, anchor: str) -> list[Finding]:
     """Whether each checked result was right, and what gave none: all that crowded launches can answer."""
-    measured = [one for one in contents.records if one.verified is not None]
-    runs = [one for one in contents.apps if one.answer.verified is not None]
-    without = _without_result(contents)
-    if not (measured or runs or without):
-        return []
-    wrong = {f"{one.operation} {one.algorithm}".rstrip() for one in measured if not one.verified}
-    wrong |= {f"{one.operation} on {counted(one.ranks, 'rank')}" for one in runs if not one.answer.verified}
-    said = f"wrong are those of {', '.join(sorted(wrong))}" if wrong else "all are right"
-    if without:
-        said = f"of those that came to an end, {said}; {without} did not"
-    where = " and ".join(filter(None, [_points(measured), _runs(len(runs))]))
-    text = (
-        f"Results were checked {where}: {said}." if where else f"No result was checked: {without} came to no end."
-    )
-    return [Finding(text, anchor, 0.99)]
-
-
-def _points(measured: Sequence[Record]) -> str:
-    points = {(one.operation, one.algorithm, one.ranks, one.bytes) for one in measured}
-    algorithms = {point[:2] for point in points if point[0] in COLLECTIVES}
-    of = f" of {counted(len(algorithms), 'algorithm')} of collectives" if algorithms else ""
-    return f"at {counted(len(points), 'point')}{of}" if points else ""
-
-
-def _runs(count: int) -> str:
-    return f"in {counted(count, 'run')} of applications" if count else ""
-
-
-def _without_result(contents: Contents) -> int:
-    """How many points failed in every launch, and runs and launches that failed; limitations are no failures."""
+    measured = [record for record in contents.records if record.verified is not None]
+    runs = [run for run in contents.apps if run.answer.verified is not None]
     failed = [line for line in contents.failures if line.reason]
     of_points = [line for line in failed if line.series]
-    return len(unmeasured(contents.records, of_points)) + len(failed) - len(of_points)
+    # Limitations are no failures, and a point that came in another launch is none either.
+    without = len(unmeasured(contents.records, of_points)) + len(failed) - len(of_points)
+    points = {(record.operation, record.algorithm, record.ranks, record.bytes) for record in measured}
+    algorithms = {point[:2] for point in points if point[0] in COLLECTIVES}
+    among = f" of {counted(len(algorithms), 'algorithm')} of collectives" if algorithms else ""
+    at_points = f"at {counted(len(points), 'point')}{among}" if points else ""
+    in_runs = f"in {counted(len(runs), 'run')} of applications" if runs else ""
+    where = " and ".join(filter(None, [at_points, in_runs]))
+    if not where:
+        text = f"No result was checked: {without} came to no end."
+        return [Finding(text, anchor, 0.99)] if without else []
+    wrong = {f"{record.operation} {record.algorithm}".rstrip() for record in measured if not record.verified}
+    wrong |= {f"{run.operation} on {counted(run.ranks, 'rank')}" for run in runs if not run.answer.verified}
+    verdict = f"wrong are those of {', '.join(sorted(wrong))}" if wrong else "all are right"
+    if without:
+        verdict = f"of those that came to an end, {verdict}; {without} did not"
+    return [Finding(f"Results were checked {where}: {verdict}.", anchor, 0.99)]
 
 
 def of_trust(

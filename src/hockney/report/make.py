@@ -12,9 +12,11 @@ from hockney.errors import RequestError
 from hockney.machine.file import load
 from hockney.machine.levels import mixture
 from hockney.machine.marks import MARKS, marks_of
-from hockney.models.over_ranks.points import collectives_in, points
+from hockney.machine.provenance import system_of
+from hockney.models.over_ranks.points import points
 from hockney.records.contents import Contents
 from hockney.records.keys import POINT_TO_POINT
+from hockney.records.table import collectives_in
 from hockney.records.verification import find as find_verification
 from hockney.report import figures, messages, node_figure, points_csv, provenance
 from hockney.report.drawing import Drawing
@@ -82,9 +84,10 @@ def _title(reading: Reading) -> str:
 
 def _lead(reading: Reading) -> list[str]:
     if reading.machine is not None:
-        return provenance.lead(reading.machine, reading.launches)
-    libraries = {*reading.frame["mpi"].unique(), *(record.mpi for record in reading.contents.apps)}
-    return provenance.plain_lead(libraries, reading.launches)
+        machine = reading.machine
+        return provenance.lead(provenance.libraries_of(machine), machine.system.hosts, reading.launches)
+    libraries = {*map(str, reading.frame["mpi"].unique()), *(run.mpi for run in reading.contents.apps)}
+    return provenance.lead(sorted(libraries), system_of(reading.launches, ()).hosts, reading.launches)
 
 
 def not_shown(frame: pd.DataFrame) -> list[str]:
@@ -240,7 +243,7 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
     with drawing_style():
         for drawing in drawings:
             paths += _write_figure(drawing, folder)
-        for curve in report.curves:
+        for curve in report.reading.curves if report.reading else ():
             for draw, what in (figures.with_fits, "fits"), (figures.residuals, "residuals"):
                 # One at a time, since a large import has a hundred of them.
                 if curve.fits and report.reading is not None and f"{curve.name}-{what}" not in names:
@@ -260,17 +263,17 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         paths.append(folder / f"{name}.csv")
         writing.replace(paths[-1], text)
 
-    frame, launches = (report.reading.frame, report.reading.launches) if report.reading else (pd.DataFrame(), [])
-    for operation in collectives_in(frame) if len(frame) else ():
-        write(operation, points(frame, operation).to_csv(index=False, float_format="%.12g"))
     for section in report.sections:
         for name, rows in section.rows.items():
             if rows:
                 write(f"{section.id}-{name}", pd.DataFrame(list(rows)).to_csv(index=False))
-    for curve in report.curves:
-        write(curve.name, points_csv.text(curve, launches))
-    for name in dict.fromkeys(run["operation"] for run in report.applications):
-        runs = pd.DataFrame([run for run in report.applications if run["operation"] == name])
+    if (reading := report.reading) is not None:
+        for operation in reading.statistics:
+            write(operation, points(reading.frame, operation).to_csv(index=False, float_format="%.12g"))
+        for curve in reading.curves:
+            write(curve.name, points_csv.text(curve, reading.launches))
+    for name in dict.fromkeys(run["operation"] for run in report.content.runs):
+        runs = pd.DataFrame([run for run in report.content.runs if run["operation"] == name])
         write(page_id(name), runs.to_csv(index=False))
     return paths
 

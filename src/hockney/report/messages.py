@@ -16,7 +16,6 @@ from hockney.report.curves import (
     LOCALITY_WORDS,
     Headline,
     MessageCurve,
-    WithInterval,
     by_crowd,
     by_operation,
     file_name,
@@ -28,7 +27,7 @@ from hockney.report.findings import Finding, ratios, ratios_in_words
 from hockney.report.marks import percent
 from hockney.report.page import MEANING, Contribution, Section, SectionPart
 from hockney.report.reading import Reading
-from hockney.report.tables import value_and_interval
+from hockney.report.tables import stated_with_interval
 from hockney.units import format_bytes, format_rate, format_time
 
 MOST_HEADLINES = 16
@@ -138,9 +137,9 @@ def of_headlines(headlines: Sequence[Headline]) -> list[Finding]:
         curve = head.curve
         anchor = _anchor(curve, len(headlines))
         where = f"{curve.operation}, {curve.label}"
-        text = f"{where}: an empty message takes {_said(head.latency_s)}"
+        text = f"{where}: an empty message takes {stated_with_interval(head.latency_s.parameter)}"
         if head.bandwidth_B_per_s is not None:
-            text += f", and long ones approach {_said(head.bandwidth_B_per_s)}"
+            text += f", and long ones approach {stated_with_interval(head.bandwidth_B_per_s.parameter)}"
         text += f", by the model {head.model}{_largest(curve, curve.fits[head.model])}."
         found.append(Finding(text, anchor, 0.95 - 0.1 * place))
         if place == 0 and (step := _eager(curve, curve.fits[head.model])):
@@ -207,11 +206,6 @@ def _at_same(curve: MessageCurve, base: Sequence[MessageCurve]) -> MessageCurve 
 def _mapped(mapping: str, own: Sequence[MessageCurve]) -> str:
     places = dict.fromkeys(curve.entry.locality for curve in own if curve.entry.locality)
     return f"mapping {mapping}" + (f" ({', '.join(places)})" if places else "")
-
-
-def _said(number: WithInterval) -> str:
-    value, interval = value_and_interval(number.parameter)
-    return f"{value} (95 %: {interval})" if interval else f"{value} (no interval)"
 
 
 def _largest(curve: MessageCurve, fit: Fit) -> str:

@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from hockney import __version__, reading
 from hockney.models._evaluate import HeldOut
-from hockney.predict.evaluate import CollectiveEvaluation
 from hockney.records.app_record import AppRecord
-from hockney.report.curves import LOCALITY_WORDS, Headline, MessageCurve
+from hockney.report.curves import LOCALITY_WORDS, Headline
 from hockney.report.drawing import Drawing
 from hockney.report.explorer import embed
 from hockney.report.explorer.chart import Explored, Selection, Shown
@@ -29,6 +28,9 @@ from hockney.report.style import css as palette
 from hockney.report.svg import Inliner, policy
 from hockney.report.tables import Table, value_and_interval
 from hockney.units import format_bytes, format_rate
+
+if TYPE_CHECKING:
+    from hockney.predict.evaluate import CollectiveEvaluation
 
 MEANING = {
     "pingpong": "One message goes there and back; the time is half the round trip. Throughput is size over time.",
@@ -188,41 +190,16 @@ class Report:
         return self.content.sections
 
     @property
-    def curves(self) -> list[MessageCurve]:
-        """The curves of messages; those of campaigns that are compared are in the explorer alone."""
-        return [] if self.reading is None else self.reading.curves
-
-    @property
-    def headlines(self) -> list[Headline]:
-        """The numbers of each kind of pair."""
-        return self.content.headlines
-
-    @property
-    def omitted(self) -> str:
-        """A sentence on what the headlines leave out; empty where they show all."""
-        return self.content.omitted
-
-    @property
     def evaluations(self) -> dict[str, CollectiveEvaluation]:
         """Predictions of points left out, by collective."""
         return {section.id: section.evaluation for section in self.sections if section.evaluation}
 
     @property
-    def applications(self) -> list[Row]:
-        """The values that a section shows, for each run of an application."""
-        return self.content.runs
-
-    @property
-    def unmeasured(self) -> str:
-        """A sentence on points without a time and on how to continue; it is also a warning on the page."""
-        return "" if self.reading is None else self.reading.unmeasured
-
-    @property
     def verdict(self) -> str:
         """The error of the headline's model on points it was not fitted to; empty if no point was held out."""
-        if not self.headlines:
+        if not self.content.headlines:
             return ""
-        head = self.headlines[0]
+        head = self.content.headlines[0]
         errors = next((s.held_out.get(head.model) for s in self.sections if s.id == head.operation), None)
         if errors is None:
             return ""
@@ -239,7 +216,7 @@ def render(report: Report) -> str:
     drawings = [drawing for section in report.sections for drawing in section.drawings]
     # In the order of the page, so that ids and classes come in that order too.
     pictures = {one.name: inliner.inline(one.figure, one.alt) for one in filter(None, [*drawings, report.nodes])}
-    heads = report.headlines
+    heads = report.content.headlines
     page, css = template("hockney.report", "page")
     css += report.css
     script, data, thinned = "", "", ""
@@ -248,7 +225,7 @@ def render(report: Report) -> str:
         script, data = embed.script(), embed.data(carried, report.looks)
         css += palette() + embed.style()
     css += inliner.css()
-    notes = [report.omitted, "All models stand side by side below."]
+    notes = [report.content.omitted, "All models stand side by side below."]
     with_apps = any(section.is_application for section in report.sections)
     return page.render(
         report=report,

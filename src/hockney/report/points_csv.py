@@ -3,10 +3,11 @@ bandwidth of each model, then the points with the values of each fit."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
-from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from hockney.machine.formula import latency
 from hockney.models.base import predict
@@ -36,30 +37,23 @@ def text(curve: MessageCurve, launches: Sequence[LaunchLine]) -> str:
             f"# {model}: latency {latency(fit).value * 1e6:.6g} us, "
             f"bandwidth {'unknown' if rate is None else f'{rate.value / 1e6:.6g} MB/s'}{negative}"
         )
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    columns = [f"{what}_{model}" for model in curve.fits for what in ("t_us", "MB_per_s")]
-    writer.writerow(["bytes", "repetitions", "t_us", "low_us", "high_us", "MB_per_s", *columns])
-    for index, point in enumerate(curve.entry.measurements.points):
-        size = curve.size_B[index]
-        row: list[Any] = [
-            point.size_B,
-            "" if point.samples is None else point.samples,
-            _number(point.time_s * 1e6),
-        ]
-        row += ["" if bound is None else _number(bound * 1e6) for bound in (point.low_s, point.high_s)]
-        row.append(_number(curve.streams * size / point.time_s / 1e6))
-        for fit in curve.fits.values():
-            time_s = float(predict(fit, size))
-            # A time of zero or less has no throughput.
-            row += [_number(time_s * 1e6), _number(curve.streams * size / time_s / 1e6) if time_s > 0 else ""]
-        writer.writerow(row)
-    return "\n".join(_one_line(line) for line in lines) + "\n" + buffer.getvalue()
+    points = curve.entry.measurements.points
+    measured = _columns(curve, "", np.array([point.time_s for point in points]))
+    columns = {
+        "bytes": [point.size_B for point in points],
+        "repetitions": pd.array([point.samples for point in points], dtype="Int64"),
+        "t_us": measured.pop("t_us"),
+        "low_us": 1e6 * np.array([point.low_s for point in points], np.float64),
+        "high_us": 1e6 * np.array([point.high_s for point in points], np.float64),
+        **measured,
+    }
+    for model, fit in curve.fits.items():
+        columns |= _columns(curve, f"_{model}", predict(fit, curve.size_B))
+    comments = "".join(f"{' '.join(line.split())}\n" for line in lines)
+    return comments + pd.DataFrame(columns).to_csv(index=False, float_format="%.6g")
 
 
-def _number(value: float) -> str:
-    return f"{value:.6g}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _columns(curve: MessageCurve, suffix: str, time_s: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Times and rates; a time of zero or less has no rate."""
+    rate = curve.throughput(curve.size_B, np.where(time_s > 0, time_s, np.nan))
+    return {f"t_us{suffix}": 1e6 * time_s, f"MB_per_s{suffix}": rate / 1e6}

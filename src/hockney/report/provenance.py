@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 import statistics
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Sized
+from typing import TypeVar
 
-from hockney.machine.file import Machine
+from hockney.machine.file import Host, Machine
 from hockney.records.answers import RankPlace
 from hockney.records.journal import LaunchLine
 from hockney.records.nodes import cpu_ranges, node_facts
@@ -14,7 +15,11 @@ from hockney.report.tables import NONE, Table
 from hockney.runner.transports import OFFERED
 from hockney.units import counted, format_bytes, format_time
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 _KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
+MOST_HOSTS = 4
+"""Hosts that the page begins with."""
 
 
 def tables(launches: Sequence[LaunchLine]) -> list[Table]:
@@ -34,32 +39,24 @@ def tables(launches: Sequence[LaunchLine]) -> list[Table]:
     return [table for table in result if table.rows]
 
 
-def lead(machine: Machine, launches: Sequence[LaunchLine]) -> list[str]:
+def lead(libraries: Collection[str], hosts: Sequence[Host], launches: Sequence[LaunchLine]) -> list[str]:
     """MPI libraries, hosts and times of measurement, as lines."""
-    lines = []
-    names = [f"{_KINDS.get(mpi.kind, mpi.kind)} {mpi.version}".strip() or mpi.name for mpi in machine.mpi]
-    known = list(dict.fromkeys(name for name in names if name))
-    if known:
-        lines.append(", ".join(known))
-    for host in machine.system.hosts[:4]:
+    lines = [", ".join(dict.fromkeys(filter(None, libraries)))]
+    for host in hosts[:MOST_HOSTS]:
         parts = [host.host, host.cpu_model, f"{host.cpus} CPUs" if host.cpus else "", host.kernel]
-        lines.append(" · ".join(part for part in parts if part))
-    if len(machine.system.hosts) > 4:
-        lines.append(f"and {len(machine.system.hosts) - 4} more hosts")
+        lines.append(" · ".join(filter(None, parts)))
+    if len(hosts) > MOST_HOSTS:
+        lines.append(f"and {len(hosts) - MOST_HOSTS} more hosts")
     if imported := [launch for launch in launches if launch.imported]:
         tools = dict.fromkeys(launch.tool or "unknown program" for launch in imported)
         lines.append(f"imported from {counted(len(imported), 'file')} ({', '.join(tools)})")
-    if times := [launch.time for launch in launches if launch.time and not launch.imported]:
-        lines.append(_span(times))
-    return lines
-
-
-def plain_lead(libraries: Collection[str], launches: Sequence[LaunchLine]) -> list[str]:
-    """MPI libraries, hosts and time, of a campaign without any fit."""
-    lines = [", ".join(sorted({str(name) for name in libraries if name}))]
-    for launch in launches[:1]:
-        lines += [*(f"{host.host} · {host.cpu_model or ''}" for host in launch.hosts[:4]), launch.time]
+    lines.append(_span([launch.time for launch in launches if launch.time and not launch.imported]))
     return [line for line in lines if line]
+
+
+def libraries_of(machine: Machine) -> list[str]:
+    """The names of its libraries, as their makers write them."""
+    return [f"{_KINDS.get(mpi.kind, mpi.kind)} {mpi.version}".strip() or mpi.name for mpi in machine.mpi]
 
 
 def command_line(launch: LaunchLine) -> str:
@@ -112,12 +109,24 @@ def _hosts(launches: Sequence[LaunchLine]) -> Table:
 
 def _nodes(launches: Sequence[LaunchLine]) -> list[Table]:
     """Each description once, with all hosts that it is of."""
-    hosts: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
-    for launch in launches:
-        for node in launch.nodes:
-            hosts.setdefault(tuple(node_facts(node)), {}).update(dict.fromkeys(node.hosts))
-    columns = ["part", "as the kernel's files say"]
-    return [Table(f"Node {', '.join(of)}", columns, rows, frozenset({0, 1})) for rows, of in hosts.items()]
+    nodes = [node for launch in launches for node in launch.nodes]
+    return [
+        Table(
+            f"Node {', '.join(dict.fromkeys(host for node in alike for host in node.hosts))}",
+            ["part", "as the kernel's files say"],
+            facts,
+            frozenset({0, 1}),
+        )
+        for facts, alike in _groups(nodes, lambda node: tuple(node_facts(node))).items()
+    ]
+
+
+def _groups(members: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The members by what they have alike, in the order of the first."""
+    groups: dict[K, list[T]] = {}
+    for member in members:
+        groups.setdefault(key(member), []).append(member)
+    return groups
 
 
 def _caches(launch: LaunchLine, host: object) -> str:
@@ -132,51 +141,47 @@ def _caches(launch: LaunchLine, host: object) -> str:
 
 def _launches(launches: Sequence[LaunchLine]) -> Table:
     """One row for each kind of launch: those that differ in their time and clock alone share one."""
-    alike: dict[tuple[str, ...], list[LaunchLine]] = {}
-    for launch in launches:
-        environment = " ".join(f"{k}={v}" for k, v in launch.environment.items())
-        kind = (
-            _text(launch.index),
-            _text(launch.variant),
-            _text(launch.hockney),
-            f"{_text(launch.mapping)} / {_text(launch.bind_to)}",
-            f"{environment} {command_line(launch)}".strip() or NONE,
-        )
-        alike.setdefault(kind, []).append(launch)
     rows = []
-    for (index, variant, hockney, mapping, line), starts in alike.items():
+    for (index, variant, hockney, mapping, line), starts in _groups(launches, _kind).items():
         steps_s = [step_s for launch in starts if (step_s := launch.clock_granularity_s) is not None]
         step = format_time(statistics.median(steps_s)) if steps_s else NONE
-        time = _span([launch.time for launch in starts if launch.time])
+        time = _span([launch.time for launch in starts if launch.time]) or NONE
         rows.append([index, variant, str(len(starts)), time, hockney, mapping, step, line])
     columns = ["launch", "variant", "starts", "time (UTC)", "hockney", "map / bind", "clock step", "command line"]
     return Table("Launches", columns, rows, frozenset({1, 3, 4, 5, 7}))
 
 
+def _kind(launch: LaunchLine) -> tuple[str, ...]:
+    environment = [f"{name}={value}" for name, value in launch.environment.items()]
+    return (
+        _text(launch.index),
+        _text(launch.variant),
+        _text(launch.hockney),
+        f"{_text(launch.mapping)} / {_text(launch.bind_to)}",
+        " ".join(filter(None, [*environment, command_line(launch)])) or NONE,
+    )
+
+
 def _span(times: Sequence[str]) -> str:
-    """The first and the last of some times; `NONE` where there are none."""
-    if not times:
-        return NONE
-    first, last = min(times), max(times)
-    return first if first == last else f"{first} to {last}"
+    """The first and the last of some times; empty where there are none."""
+    return " to ".join(dict.fromkeys((min(times), max(times)))) if times else ""
 
 
-def _placements(launches: Sequence[LaunchLine]) -> list[Table]:
+def _placements(launches: Sequence[LaunchLine]) -> Iterator[Table]:
     """Placement of every rank; launches with the same placement share a table."""
-    same: dict[tuple[tuple[str, ...], ...], list[LaunchLine]] = {}
-    for launch in launches:
-        rows = tuple(map(_rank, launch.ranks))
-        same.setdefault(rows, []).append(launch)
     columns = ["rank", "host", "CPU", "may run on", "core", "SMT siblings", "NUMA domain", "package"]
-    result = []
-    for rows, group in same.items():
-        where = "" if len(same) == 1 else f" in launch {', '.join(dict.fromkeys(map(_name, group)))}"
-        result.append(Table(f"Placement of the ranks{where}", columns, rows, frozenset({1})))
-    return result
+    groups = _groups(launches, lambda launch: tuple(map(_rank, launch.ranks)))
+    for rows, alike in groups.items():
+        yield Table(f"Placement of the ranks{_where(alike, groups)}", columns, rows, frozenset({1}))
 
 
-def _name(launch: LaunchLine) -> str:
-    return f"{'' if launch.index is None else launch.index} {launch.variant}".strip() or launch.id
+def _where(alike: Sequence[LaunchLine], groups: Sized) -> str:
+    """The launches of one of several groups."""
+    names = (
+        f"{'' if launch.index is None else launch.index} {launch.variant}".strip() or launch.id
+        for launch in alike
+    )
+    return f" in launch {', '.join(dict.fromkeys(names))}" if len(groups) > 1 else ""
 
 
 def _rank(rank: RankPlace) -> tuple[str, ...]:
@@ -185,23 +190,22 @@ def _rank(rank: RankPlace) -> tuple[str, ...]:
     return tuple(NONE if cell == -1 else _text(cell) for cell in cells)
 
 
-def _settings(launches: Sequence[LaunchLine]) -> list[Table]:
+def _settings(launches: Sequence[LaunchLine]) -> Iterator[Table]:
     """Settings as the library reports them; launches with the same settings share a table."""
-    same: dict[tuple[tuple[str, str], ...], list[LaunchLine]] = {}
-    for launch in launches:
-        values = {name: _text(value) for name, value in launch.settings.items()}
-        values |= {
-            f"eager limit, {channel.replace('_', ' ')}": format_bytes(limit_B)
-            for channel, limit_B in launch.eager_limit_B.items()
-            if limit_B is not None
-        }
-        same.setdefault(tuple(sorted(values.items())), []).append(launch)
-    result = []
-    for rows, group in same.items():
-        variants = dict.fromkeys(launch.variant for launch in group)
-        where = "" if len(same) == 1 else f", variant {', '.join(variants)}"
-        result.append(Table(f"Settings of the library{where}", ["setting", "value"], rows, frozenset({0, 1})))
-    return result
+    groups = _groups(launches, _setting_rows)
+    for rows, alike in groups.items():
+        caption = f"Settings of the library{_where(alike, groups)}"
+        yield Table(caption, ["setting", "value"], rows, frozenset({0, 1}))
+
+
+def _setting_rows(launch: LaunchLine) -> tuple[tuple[str, str], ...]:
+    values = {name: _text(value) for name, value in launch.settings.items()}
+    values |= {
+        f"eager limit, {channel.replace('_', ' ')}": format_bytes(limit_B)
+        for channel, limit_B in launch.eager_limit_B.items()
+        if limit_B is not None
+    }
+    return tuple(sorted(values.items()))
 
 
 def _imports(launches: Sequence[LaunchLine]) -> Table:

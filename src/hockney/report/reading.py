@@ -22,11 +22,12 @@ from hockney.machine.reservations import reservations
 from hockney.machine.system import System
 from hockney.models.base import models
 from hockney.models.effects.base import Effect
-from hockney.models.over_ranks.points import collectives_in, visits_of
+from hockney.models.over_ranks.points import visits_of
 from hockney.records.contents import Contents, at_any_level, read, unmeasured
 from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.records.series import default_statistic
+from hockney.records.table import collectives_in
 from hockney.report.curves import MessageCurve, curves
 from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.embed import by_wins

@@ -214,6 +214,12 @@ def value_and_interval(parameter: Parameter | None, size: bool = False) -> tuple
     return format_size(parameter.value), bounds
 
 
+def stated_with_interval(parameter: Parameter) -> str:
+    """`0.2 µs (95 %: 0.19 to 0.21 µs)`."""
+    value, bounds = value_and_interval(parameter)
+    return f"{value} (95 %: {bounds})" if bounds else f"{value} (no interval)"
+
+
 def _us(seconds: float | None) -> str:
     """Microseconds with four significant digits, never an exponent."""
     if seconds is None:

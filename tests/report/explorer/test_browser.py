@@ -47,7 +47,7 @@ def seen(path: Path) -> Explored:
     report = make(path)
     statistics = dict.fromkeys(("barrier", "bcast", "reduce"), "completion")
     assert report.reading is not None
-    made = explored([Explorable(path.name, report.reading.frame, report.curves, statistics)])
+    made = explored([Explorable(path.name, report.reading.frame, report.reading.curves, statistics)])
     assert made is not None
     return made
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hockney.api.answers.base import answer
-from hockney.api.pages import CardAnswer, ReportAnswer
+from hockney.api.cards import CardAnswer
+from hockney.api.pages import ReportAnswer
 from hockney.campaign.jobs import WrittenJobs
 from hockney.studies.answers import ShownStudy, StudyDone, StudyLeft, StudyList, StudyPlanned
 

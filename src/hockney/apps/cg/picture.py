@@ -30,7 +30,7 @@ def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float | None
         # What was no number is null in a record.
         values = np.asarray(norms, dtype=np.float64)
         lines.append(Line(label, np.arange(float(values.size)), values / values[0], style=looks[label]))
-    panel = Panel(lines, Axis("iteration", "linear"), Axis("‖r‖ / ‖r at the start‖", "log"))
+    panel = Panel(lines, Axis("iteration", "whole"), Axis("‖r‖ / ‖r at the start‖", "log"))
     chart = Chart([[panel]], 3.6, 0.6 * WIDTH_IN, legend="below" if len(looks) > 1 else "none")
     title = "Residual norms over iterations"
     write_drawing(path, lambda: Drawing("convergence", title, title, "", chart))

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from hockney.records import columns
 from hockney.records.contents import Contents
-from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Record
 from hockney.records.series import default_statistic
 from hockney.records.visits import ByLaunch, visits_by_launch
@@ -35,12 +34,6 @@ PLACED = (*CONFIGURATION, *(name for name in columns.SCALE if name != "ranks"))
 """Times at one rank count agree in these."""
 HELD = (*PLACED, *columns.CHOICE, "ranks", "bytes")
 """These tell one point from another; what is unknown is empty."""
-
-
-def collectives_in(frame: pd.DataFrame) -> list[str]:
-    """The collectives of a tidy table, in the usual order."""
-    present = set(frame["operation"].unique())
-    return [name for name in COLLECTIVES if name in present]
 
 
 def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataFrame:

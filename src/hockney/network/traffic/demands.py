@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.network.traffic.base import Allocated, Pairs, check_pairs
@@ -49,11 +50,15 @@ def alltoall(among: Allocated, _seed: int) -> Pairs:
 traffics.register("alltoall")(Traffic("every node sends to every other", alltoall, is_pairing=False))
 
 
+def _halves(nodes: NDArray[np.int64]) -> Pairs:
+    half = len(nodes) // 2
+    low, high = nodes[:half], nodes[half : 2 * half]
+    return np.concatenate([low, high]), np.concatenate([high, low])
+
+
 def bisection(among: Allocated, _seed: int) -> Pairs:
     """Node i of n with node i + ⌊n/2⌋, both ways; of an odd number the last has no partner."""
-    half = len(among.nodes) // 2
-    low, high = among.nodes[:half], among.nodes[half : 2 * half]
-    return np.concatenate([low, high]), np.concatenate([high, low])
+    return _halves(among.nodes)
 
 
 traffics.register("bisection")(Traffic("node i with node i + n/2, both ways", bisection))
@@ -104,10 +109,7 @@ def random_bisection(among: Allocated, seed: int) -> Pairs:
 
     This traffic measures the effective bisection bandwidth (Hoefler, Schneider, Lumsdaine 2008).
     """
-    half = len(among.nodes) // 2
-    mixed = np.random.default_rng(seed).permutation(among.nodes)
-    low, high = mixed[:half], mixed[half : 2 * half]
-    return np.concatenate([low, high]), np.concatenate([high, low])
+    return _halves(np.random.default_rng(seed).permutation(among.nodes))
 
 
 traffics.register("random_bisection")(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import OVERSUBSCRIBED, bandwidth, latency
 from hockney.machine.levels import level_remark
 from hockney.machine.reservations import percent
 from hockney.machine.select import titles
-from hockney.models.base import Fit, Parameter, preferred_model
-from hockney.units import format_bytes, format_rate, format_time
+from hockney.models.base import Fit, preferred_model
+from hockney.report.tables import stated_with_interval
+from hockney.units import format_bytes, format_time
 
 
 def as_summary(machine: Machine) -> str:
@@ -21,26 +20,20 @@ def as_summary(machine: Machine) -> str:
         name = preferred_model(entry.fits)
         if name is None:
             continue
+        fit, limit_B = entry.fits[name], entry.eager_limit_B
+        rate = bandwidth(entry, fit)
         lines = {
-            "latency": _with_interval(latency(entry.fits[name]), format_time),
-            "bandwidth": _with_interval(bandwidth(entry, entry.fits[name]), format_rate),
-            "eager limit": "not stated by the library"
-            if entry.eager_limit_B is None
-            else f"{format_bytes(entry.eager_limit_B)}, as the library says",
+            "latency": stated_with_interval(latency(fit)),
+            "bandwidth": stated_with_interval(rate) if rate else "none found: time does not grow with size",
+            "eager limit": f"{format_bytes(limit_B)}, as the library says"
+            if limit_B
+            else "not stated by the library",
             "level": _level(entry),
-            "trust": _trust(machine, entry, entry.fits[name]),
+            "trust": _trust(machine, entry, fit),
         }
         texts = [f"  {what:<12} {text}" for what, text in lines.items()]
         blocks.append("\n".join([f"{of} — {name}", *texts]))
     return "\n\n".join(blocks)
-
-
-def _with_interval(parameter: Parameter | None, write: Callable[[float], str]) -> str:
-    if parameter is None:
-        return "none found: time does not grow with size"
-    if parameter.low is None or parameter.high is None:
-        return f"{write(parameter.value)}"
-    return f"{write(parameter.value)} (95 %: {write(parameter.low)} to {write(parameter.high)})"
 
 
 def _level(entry: Entry) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,9 @@ from hockney.models.effects.base import Cell
 from hockney.report.marks import percent
 from hockney.report.tables import NONE, Table, named, quality, regimes
 
+Data = dict[str, Any]
+"""What JSON holds of a model; its type is in `api.answers.machine`."""
+
 
 def chosen(machine: Machine, model: str) -> Machine:
     """`machine` with the fits of that model only ('all': every model); RequestError where no entry has it."""
@@ -36,24 +39,23 @@ def chosen(machine: Machine, model: str) -> Machine:
         raise RequestError(
             f"no fit of model {model!r} among these entries", f"fitted: {', '.join(known) or 'none'}"
         )
+    return _only(machine, lambda _: model)
+
+
+def preferred(machine: Machine) -> Machine:
+    """`machine` with one fit for each entry, the fit that represents the entry where there is one line for it."""
+    return _only(machine, lambda entry: preferred_model(entry.fits))
+
+
+def _only(machine: Machine, model: Callable[[Entry], str | None]) -> Machine:
     entries = [
-        entry.model_copy(update={"fits": {name: fit for name, fit in entry.fits.items() if name == model}})
+        entry.model_copy(update={"fits": {name: fit for name, fit in entry.fits.items() if name == model(entry)}})
         for entry in machine.point_to_point
     ]
     return machine.model_copy(update={"point_to_point": entries})
 
 
-def preferred(machine: Machine) -> Machine:
-    """`machine` with one fit for each entry, the fit that represents the entry where there is one line for it."""
-    entries = []
-    for entry in machine.point_to_point:
-        name = preferred_model(entry.fits)
-        fits = {} if name is None else {name: entry.fits[name]}
-        entries.append(entry.model_copy(update={"fits": fits}))
-    return machine.model_copy(update={"point_to_point": entries})
-
-
-def overview(machine: Machine) -> dict[str, Any]:
+def overview(machine: Machine) -> Data:
     """The data that `fit --json` and `show --json` print: every entry with its models, without the points."""
     return {
         "schema_version": machine.schema_version,
@@ -124,7 +126,7 @@ def as_tables(machine: Machine) -> Iterator[Table]:
                 yield replace(table, caption=f"{heading}{remark}\n{table.caption}")
 
 
-def _entry_data(entry: Entry) -> dict[str, Any]:
+def _entry_data(entry: Entry) -> Data:
     points = entry.measurements.points
     return {
         **words(entry),
@@ -141,13 +143,13 @@ def _entry_data(entry: Entry) -> dict[str, Any]:
     }
 
 
-def levels_data(entry: Entry) -> dict[str, Any]:
+def levels_data(entry: Entry) -> Data:
     """The level of an entry, and what the others would change, as plain data."""
     others = [other.model_dump(mode="json", include={"level", "times_as_long"}) for other in entry.other_levels]
     return {"level": None if entry.level is None else entry.level.model_dump(mode="json"), "other_levels": others}
 
 
-def _fit_data(entry: Entry, fit: Fit) -> dict[str, Any]:
+def _fit_data(entry: Entry, fit: Fit) -> Data:
     rate = bandwidth(entry, fit)
     data = fit.model_dump(mode="json", exclude={"model"})
     return {

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from hockney.machine.formula import interval, latex_text, stated
 from hockney.models.views import SYMBOLS, VIEWS, Statement, View
 from hockney.report.tables import Table
-from hockney.report.views.render import cell
+from hockney.report.views.render import Data, cell
 from hockney.report.views.sections import ModelSection, parameter_line
 
 _DASHES = {"—": "---", "–": "--", "…": r"\dots{}", "’": "'"}
@@ -88,7 +87,7 @@ def _statements(section: ModelSection, views: Sequence[View]) -> list[tuple[str,
     return [*statements, *(("as printed", statement) for statement in section.as_printed)]
 
 
-def sections_data(sections: Sequence[ModelSection], views: Sequence[View]) -> list[dict[str, Any]]:
+def sections_data(sections: Sequence[ModelSection], views: Sequence[View]) -> list[Data]:
     """The data that `--json` prints: all data of each section, with the given views."""
     return [
         {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion, Congestions
@@ -20,6 +19,7 @@ from hockney.records.statistic import BY_NAME
 from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
+from hockney.report.views.render import Data
 
 COLLECTIVES = "collectives"
 """The word for all collectives in the place of an operation."""
@@ -31,7 +31,7 @@ class ModelSection:
 
     heading: str
     views: Views
-    data: dict[str, Any]
+    data: Data
     parameters: dict[str, Parameter] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     as_printed: list[Statement] = field(default_factory=list)
