@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hockney.records import versioned
+from hockney.records import journal
 from hockney.records.journal import LaunchLine
 
 FILE = "defaults.json"
@@ -106,7 +106,7 @@ def defaults_of(folder: Path, launches: Iterable[LaunchLine]) -> Defaults:
 def find(folder: Path) -> list[WatchedCell]:
     """What was watched in the folder; nothing where there is no file, RequestError where it is damaged."""
     hint = "remove it, and give `hockney identify --watch` again"
-    watched = versioned.find(WatchedFile, folder / FILE, hint)
+    watched = journal.find(WatchedFile, folder / FILE, hint)
     return watched.cells if watched else []
 
 
@@ -114,7 +114,7 @@ def add(folder: Path, time: str, cells: Sequence[WatchedCell]) -> None:
     """Write the cells into the folder's file, in place of what it had of the same places."""
     places = {cell.place for cell in cells}
     kept = [cell for cell in find(folder) if cell.place not in places]
-    versioned.write(folder / FILE, WatchedFile(time=time, cells=[*kept, *cells]))
+    journal.write(folder / FILE, WatchedFile(time=time, cells=[*kept, *cells]))
 
 
 NOTHING_KNOWN = Defaults()

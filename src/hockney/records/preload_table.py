@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney import _core, writing
-from hockney.records import versioned
+from hockney.records import journal
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 
@@ -94,4 +94,4 @@ class PreloadTable(BaseModel):
 
 def load(path: Path) -> PreloadTable:
     """RequestError where the file cannot be read, is no JSON, or is no such table: what is wrong first."""
-    return versioned.load(PreloadTable, path, "table of `hockney apply`", "rules", _HINT)
+    return journal.load(PreloadTable, path, "table of `hockney apply`", "rules", _HINT)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney import writing
-from hockney.records import versioned
+from hockney.records import journal
 from hockney.records.record import MOST_EXACT, NotNegative
 
 _HINT = "`hockney profile -o FILE -- mpirun … ./app` writes such a file"
@@ -111,4 +111,4 @@ class Profile(BaseModel):
 
 def load(path: Path) -> Profile:
     """RequestError where the file cannot be read, is no JSON, or is no profile."""
-    return versioned.load(Profile, path, "profile", "communicators", _HINT)
+    return journal.load(Profile, path, "profile", "communicators", _HINT)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hockney.records import versioned
+from hockney.records import journal
 from hockney.units import format_bytes
 
 FILE = "verification.json"
@@ -117,9 +117,9 @@ def _mean(gains: Iterable[float | None]) -> float | None:
 
 def write(folder: Path, verification: Verification) -> None:
     """Write the file of a folder."""
-    versioned.write(folder / FILE, verification)
+    journal.write(folder / FILE, verification)
 
 
 def find(folder: Path) -> Verification | None:
     """What is in the folder; None where there is none, RequestError where it is damaged."""
-    return versioned.find(Verification, folder / FILE, "give the same `hockney tune --verify` again")
+    return journal.find(Verification, folder / FILE, "give the same `hockney tune --verify` again")
