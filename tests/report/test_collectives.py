@@ -82,7 +82,7 @@ def test_a_table_of_collectives_alone_makes_a_report(reported: Report, tmp_path:
     assert "another node begins" in report.html
     assert "× 1.30" in report.html
     written = {path.name: path for path in write_csv(report, tmp_path)}
-    assert set(written) == {"bcast.csv", "bcast-steps.csv"}
+    assert set(written) == {"bcast.csv", "bcast-models.csv", "bcast-steps.csv"}
     assert len(pd.read_csv(written["bcast.csv"])) == 3 * 3 * 16
     assert any(text.startswith("Expect no interval at 144 of 144 measurements") for text in report.warnings)
     assert pd.read_csv(written["bcast.csv"])["low_s"].isna().all()
@@ -125,6 +125,29 @@ def test_a_default_that_is_fastest_is_said_to_be(measured: Path, tmp_path: Path)
     ]
     assert rows[1]["cannot be told from it"] == "default"
     assert "intervals do not overlap" in section.note
+
+
+def test_each_algorithm_has_one_model_over_its_allocations(measured: Path, tmp_path: Path) -> None:
+    """Allocation `node` takes 1.5 times as long as `core`, and there is one row an algorithm and size."""
+    frame = table.load(measured)
+    noise = np.random.default_rng(1).normal(0, 0.01, 2 * len(frame))
+    both = pd.concat([frame, frame.assign(mapping="node", time_s=frame["time_s"] * 1.5)], ignore_index=True)
+    both["time_s"] = np.where(both["ranks"] > 32, 0.5, 1.0) * both["time_s"] * np.exp(noise)
+    table.write(both, tmp_path / "allocations.csv")
+    section = section_of(tmp_path / "allocations.csv")
+    rows = table_of(section, "One model for each algorithm")
+    assert {(row["algorithm"], row["size"]) for row in rows} == {
+        (name, size) for name in ("default", "binomial", "linear") for size in ("8 B", "1 KiB", "64 KiB")
+    }
+    chosen = [row for row in section.rows["models"] if row["preferred"]]
+    # Without the step at 32 ranks each is 1 + 0.1·P + size/10⁴: a line, with a factor of 1.5.
+    assert {row["form"] for row in chosen if row["bytes"] == 8} <= {"linear", "quadratic"}
+    for row in chosen:
+        factor, low, high = row["factors"]["node"]
+        assert low <= factor <= high
+        # 1 % noise on 2 × 16 points: good to 0.35 %; three of these.
+        assert factor == pytest.approx(1.5, rel=0.011)
+    assert sum(one.anchor == "bcast-models" for one in section.findings) == len(chosen)
 
 
 def test_allocations_of_an_algorithm_share_a_panel(measured: Path, tmp_path: Path) -> None:

@@ -1,14 +1,17 @@
-"""What a page says of a collective against ranks and size: steps with their causes, crossover sizes."""
+"""What a page says of a collective against ranks and size: models, steps with their causes, crossover sizes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
+from hockney.models.collectives.closed_form import closed_form
+from hockney.models.collectives.expression import FormulaCall
+from hockney.models.collectives.growth import SCHEDULE, SIMULATED, ModelChoice, RankCurve, choose
 from hockney.models.over_ranks.crossovers import Crossover, crossovers
 from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups, most_ranks
 from hockney.models.over_ranks.search import search
@@ -63,7 +66,8 @@ class AlgorithmCurves:
     """The curves of one algorithm at one size: one for each allocation, everything else alike.
 
     `points`: allocation → the rows of its curve in the order of ranks, with the columns of `predict.points.POINT`
-    and `time_s`; `configurations`: what it is. `untested`: ranks at which no step can be told.
+    and `time_s`; `configurations`: what it is. `untested`: ranks at which no step can be told. `choice`: the
+    models of all allocations; None with too few points.
     """
 
     operation: str
@@ -74,6 +78,7 @@ class AlgorithmCurves:
     points: Mapping[str, pd.DataFrame]
     steps: list[ExplainedStep] = field(default_factory=list)
     untested: list[int] = field(default_factory=list)
+    choice: ModelChoice | None = None
 
     @property
     def name(self) -> str:
@@ -87,6 +92,17 @@ class AlgorithmCurves:
     def time_s(self, allocation: str) -> Array:
         """The times of a curve, shape (n,)."""
         return self.points[allocation]["time_s"].to_numpy(np.float64)
+
+    def curve(self, allocation: str, simulated_s: Array | None = None) -> RankCurve:
+        """The curve, with what the schedule gives at its ranks, and its simulation where there is one."""
+        ranks = self.ranks(allocation)
+        own = {} if simulated_s is None else {SIMULATED: simulated_s}
+        form = closed_form(self.operation, self.name)
+        if form is not None and ranks.min() > 1:
+            numbers = self.points[allocation][["ranks", "bytes", "segment_bytes", "radix"]]
+            call = FormulaCall(*numbers.astype(np.float64).fillna(0).to_numpy().T)
+            own[SCHEDULE] = np.asarray(np.broadcast_to(form.counts(call).alpha, ranks.shape), np.float64)
+        return RankCurve(allocation, ranks, self.time_s(allocation), own)
 
 
 @dataclass(frozen=True)
@@ -167,9 +183,12 @@ def analyse(
             searched = search(
                 {name: (algorithm.ranks(name), algorithm.time_s(name)) for name in own}, own, boundaries, alike
             )
-            algorithm.steps.extend(_explained(algorithm, own, searched.found, simulation))
+            beside = None if simulation is None else _simulated(algorithm, own, searched.found, simulation)
+            algorithm.steps.extend(_explained(own, searched.found, beside))
             algorithm.untested.extend(place.before for place in searched.untested)
-            result.algorithms.append(algorithm)
+            times_s = {} if beside is None else beside.time_s
+            choice = choose([algorithm.curve(name, times_s.get(name)) for name in algorithm.points])
+            result.algorithms.append(replace(algorithm, choice=choice))
     return result
 
 
@@ -312,19 +331,24 @@ def _shown(found: FoundStep) -> dict[str, LevelStep]:
     return {**({ALL: found.together} if found.is_common else {}), **{n: found.each[n] for n in found.shown_by}}
 
 
-def _explained(
+def _simulated(
     algorithm: AlgorithmCurves,
     places: Mapping[str, Sequence[StepPlace]],
     every: Sequence[FoundStep],
-    simulation: Reproduction | None,
+    simulation: Reproduction,
+) -> _Simulated:
+    scenarios = {name: simulation.scenarios.of_points(curve) for name, curve in algorithm.points.items()}
+    simulated = {name: simulation.time_s(curve) for name, curve in scenarios.items()}
+    whole = {name: time_s for name, time_s in simulated.items() if np.isfinite(time_s).all()}
+    return _Simulated(algorithm, places, every, simulation, scenarios, whole)
+
+
+def _explained(
+    places: Mapping[str, Sequence[StepPlace]],
+    every: Sequence[FoundStep],
+    beside: _Simulated | None,
 ) -> list[ExplainedStep]:
     """All steps of an algorithm; a break for which there is no reason, and no simulation, is not explained."""
-    beside = None
-    if simulation is not None and any(found.is_tested for found in every):
-        scenarios = {name: simulation.scenarios.of_points(curve) for name, curve in algorithm.points.items()}
-        simulated = {name: simulation.time_s(curve) for name, curve in scenarios.items()}
-        whole = {name: time_s for name, time_s in simulated.items() if np.isfinite(time_s).all()}
-        beside = _Simulated(algorithm, places, every, simulation, scenarios, whole)
     result = []
     for found in every:
         explanations = beside.explained(found) if beside is not None and found.is_tested else {}

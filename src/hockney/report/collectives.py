@@ -28,6 +28,7 @@ from hockney.report import bandwidths, maps
 from hockney.report.collective_analysis import Key, analyse
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_findings import CAUSES, crossover_table, of_choices, of_steps, step_table
+from hockney.report.collective_growth import POOLING, every_model_table, model_rows, model_table, of_models
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.explored import Explorable
@@ -88,14 +89,17 @@ def section(
         for size in sizes:
             algorithms = [one for one in analysis.algorithms if one.size_B == size]
             result.figures += against_ranks(operation, algorithms, chosen, names, looks, words)
-        result.findings += of_steps(operation, analysis)
-        result.rows = analysis.as_rows()
-        notes = [CAUSES, *(f"Not simulated: {note}." for note in analysis.notes)]
+        result.findings += [*of_models(operation, analysis), *of_steps(operation, analysis)]
+        result.rows = {"models": model_rows(analysis), **analysis.as_rows()}
+        notes = [POOLING, CAUSES, *(f"Not simulated: {note}." for note in analysis.notes)]
         tables = [
+            model_table(operation, analysis, names),
             step_table(operation, analysis, names),
             crossover_table(operation, analysis, telling_placed(measured)),
         ]
         result.tables += [table for table in tables if table.rows]
+        all_models = every_model_table(operation, analysis)
+        parts.append(SectionPart(f"{operation}-all-models", "All models", all_models))
         parts.append(SectionPart(f"{operation}-regressions", "Regressions", _regressions(lines, names)))
     anchor = f"figure-{leading.name}" if leading else operation
     result.findings += of_choices(operation, source.choices[operation], telling_placed(measured), anchor)
