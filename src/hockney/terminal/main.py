@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import gc
+import io
 import os
 import sys
 import traceback
+import unicodedata
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -17,7 +20,42 @@ from hockney import __version__, reading
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.terminal import app, application, say
 from hockney.terminal.signals import send_nowhere
-from hockney.terminal.signs import accept_any_terminal
+
+_NEAREST = {
+    "µ": "u",
+    "μ": "u",
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "…": "...",
+    "→": "->",
+    "≤": "<=",
+    "≥": ">=",
+    "±": "+-",
+    "·": ".",
+    "×": "x",
+    "∞": "inf",
+    "‖": "||",
+    "α": "alpha",
+    "β": "beta",
+    "γ": "gamma",
+    "κ": "kappa",
+    "σ": "sigma",
+    "Θ": "Theta",
+    "½": "1/2",
+    "’": "'",
+    "╭": "+",
+    "╮": "+",
+    "╰": "+",
+    "╯": "+",
+    "│": "|",
+    "─": "-",
+    "━": "-",
+    "┤": "|",
+    "└": "+",
+    "═": "=",
+}
+"""What a terminal or pipe of another encoding than UTF-8 gets for a sign. Others are taken apart: ² is 2."""
 
 LIMITS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 SIGNS_OF_LIMITS = ("failed to map segment", "can't start new thread")
@@ -103,9 +141,34 @@ def _refuse_names_that_are_no_text() -> None:
             raise RequestError(f"{reading.printable(word)!r} is not UTF-8", "rename the file, or link to it")
 
 
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    """What stands for signs that an encoding lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    return "".join(_NEAREST.get(sign) or _apart(sign) for sign in signs), error.end
+
+
+def _is_utf(encoding: str) -> bool:
+    return codecs.lookup(encoding).name.startswith("utf")
+
+
+def _apart(sign: str) -> str:
+    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or "?"
+
+
+def _accept_any_terminal() -> None:
+    """From now on what is said reaches a standard output or error of any encoding."""
+    codecs.register_error("nearest", _nearest)
+    for stream in (sys.stdout, sys.stderr):
+        # Standard error has another way out than "strict", and in the C locale standard output has, too.
+        if isinstance(stream, io.TextIOWrapper) and (stream.errors == "strict" or not _is_utf(stream.encoding)):
+            stream.reconfigure(errors="nearest")
+
+
 def main() -> None:
     """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
-    accept_any_terminal()
+    _accept_any_terminal()
     as_json = "--json" in sys.argv
     # Threads that wait for a core by spinning cost more than they bring on matrices as small as ours, and sums
     # would depend on how many there are. It must be said before numpy is imported.
