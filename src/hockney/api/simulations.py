@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -183,7 +184,11 @@ def _write_files(
 
 
 def _write_table(path: Path, rows: Iterable[dict[str, float | str]]) -> None:
-    import pandas as pd  # slow, and few simulations write tables
-
+    # Row by row: a trace may hold more messages than memory.
     with writing.replacing_text(path) as file:
-        pd.DataFrame(rows).to_csv(file, index=False, lineterminator="\n")
+        writer = None
+        for row in rows:
+            if writer is None:
+                writer = csv.DictWriter(file, row.keys(), lineterminator="\n")
+                writer.writeheader()
+            writer.writerow(row)

@@ -104,7 +104,7 @@ def quality(entry: Entry) -> Table:
                 *(_percent(value) for value in known),
                 *(_percent(value) for value in left_out),
                 r2,
-                value_and_interval(half_bandwidth_size(entry, fit), size=True)[0],
+                _with_interval(half_bandwidth_size(entry, fit)),
             ]
         )
     return Table(
@@ -212,6 +212,11 @@ def value_and_interval(parameter: Parameter | None, size: bool = False) -> tuple
     low, high = parameter.low, parameter.high
     bounds = "" if low is None or high is None else f"{format_size(low)} to {format_size(high)}"
     return format_size(parameter.value), bounds
+
+
+def _with_interval(size: Parameter | None) -> str:
+    value, bounds = value_and_interval(size, size=True)
+    return f"{value} ({bounds})" if bounds else value
 
 
 def stated_with_interval(parameter: Parameter) -> str:

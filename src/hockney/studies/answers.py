@@ -40,8 +40,10 @@ class StepAnswer:
         planned = (step.placement, step.estimate_s, step.estimate.bound_s if step.estimate else None)
         if done is None:
             return cls(step.name, step.command, step.why, *planned, state)
-        names = step.name, step.command, done.why
-        return cls(*names, *planned, done.state, done.took_s, done.hint, done.left_out)
+        return cls(
+            *(step.name, step.command, done.why, step.placement, done.estimate_s, planned[-1]),
+            *(done.state, done.took_s, done.hint, done.left_out),
+        )
 
 
 @dataclass(frozen=True)

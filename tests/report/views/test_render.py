@@ -14,6 +14,7 @@ from tests.factories import version_1
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.select import matching
+from hockney.report.views.in_short import as_summary
 from hockney.report.views.render import (
     as_formulas,
     as_latex,
@@ -134,3 +135,11 @@ def test_overview_is_json_with_units_in_its_names(machine: Machine) -> None:
     assert fit["formula"][0] == "T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)"
     assert data["warnings"] == oversubscription(machine)
     assert len(data["warnings"]) == 1
+
+
+def test_an_eager_limit_of_nothing_is_a_limit(machine: Machine) -> None:
+    entry = machine.point_to_point[0]
+    machine.point_to_point[:] = [entry.model_copy(update={"eager_limit_B": 0})]
+    assert "0 B, as the library says" in as_summary(machine)
+    machine.point_to_point[:] = [entry.model_copy(update={"eager_limit_B": None})]
+    assert "not stated by the library" in as_summary(machine)

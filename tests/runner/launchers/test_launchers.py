@@ -240,8 +240,11 @@ def test_variant_wins_over_the_environment_of_the_mpi(launcher: str) -> None:
         (OMPI5, {"map_by": "socket", "ppn": 2}, "needs hosts"),
         (OMPI5, {"ranks": 0}, "0 ranks"),
         (MPICH, {"ppn": 0}, "0 ranks per node"),
+        (MPICH, {"map_by": "slot"}, "unknown mapping 'slot'"),
+        (MPICH, {"bind_to": "l3"}, "unknown binding 'l3'"),
         (MPICH, {"hosts": ("a:x",)}, "'a:x' is not a host"),
         (INTEL, {"hosts": ("a:2", "b:1")}, "same number of ranks"),
+        (INTEL, {"hosts": ("a:2", "b")}, "same number of ranks"),
         (SRUN_MPICH, {"hosts": ("a:2", "b:1")}, "same number of ranks"),
     ],
 )

@@ -25,9 +25,9 @@ def as_summary(machine: Machine) -> str:
         lines = {
             "latency": stated_with_interval(latency(fit)),
             "bandwidth": stated_with_interval(rate) if rate else "none found: time does not grow with size",
-            "eager limit": f"{format_bytes(limit_B)}, as the library says"
-            if limit_B
-            else "not stated by the library",
+            "eager limit": "not stated by the library"
+            if limit_B is None
+            else f"{format_bytes(limit_B)}, as the library says",
             "level": _level(entry),
             "trust": _trust(machine, entry, fit),
         }

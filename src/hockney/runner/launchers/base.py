@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from hockney import reading
 from hockney.errors import RequestError
@@ -166,6 +166,10 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
         raise RequestError(f"{request.ranks} ranks cannot be launched", "ask for at least one rank")
     if request.ppn is not None and request.ppn < 1:
         raise RequestError(f"{request.ppn} ranks per node cannot be launched", "ask for at least one per node")
+    if request.map_by not in get_args(MapBy):
+        raise RequestError(f"unknown mapping {request.map_by!r}", f"known: {', '.join(get_args(MapBy))}")
+    if request.bind_to not in get_args(BindTo):
+        raise RequestError(f"unknown binding {request.bind_to!r}", f"known: {', '.join(get_args(BindTo))}")
     check_hosts(request.hosts)
     if request.threads is not None:
         request = _with_threads(request)

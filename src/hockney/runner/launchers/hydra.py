@@ -9,14 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from hockney.runner.launchers.base import (
-    Launcher,
-    LaunchRequest,
-    bare_hosts,
-    launchers,
-    ranks_per_node,
-    words_after,
-)
+from hockney.errors import RequestError
+from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers, words_after
 from hockney.runner.mpi import Mpi
 
 _WITHIN = {"node": "core", "cache": "l3cache"}
@@ -50,6 +44,16 @@ def _hydra_pinning(request: LaunchRequest) -> list[str]:
     return ["-bind-to", request.binding + width, "-map-by", within + step]
 
 
+def _without_slots(request: LaunchRequest) -> tuple[int, tuple[str, ...]]:
+    """Intel's `-hosts` takes `name:slots` for a host name; its slots are the ranks per node."""
+    hosts, _, slots = zip(*(host.partition(":") for host in request.hosts), strict=True)
+    if len(set(slots)) > 1:
+        raise RequestError(
+            "Intel MPI's -hosts puts the same number of ranks on each", "list them in a --hostfile"
+        )
+    return int(slots[0]), hosts
+
+
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
     argv = [str(mpi.launcher), "-n", str(request.ranks)]
     pinning: dict[str, str] = {}
@@ -59,8 +63,7 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
         argv += _hydra_pinning(request)
     ppn, hosts = request.ppn, request.hosts
     if mpi.kind == "intel" and any(":" in host for host in hosts):
-        # Its slots are the ranks per node: `name:slots` is a host's name to it.
-        ppn, hosts = ranks_per_node(request, "Intel MPI's -hosts"), (bare_hosts(request),)
+        ppn, hosts = _without_slots(request)
     if request.map_by == "node":
         ppn = 1
     if ppn is not None:

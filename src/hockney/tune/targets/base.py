@@ -66,7 +66,7 @@ def branches(tree: Any, pattern: str) -> list[tuple[re.Match[str], Any]]:
     if not isinstance(tree, dict) or not tree:
         raise Malformed(f"the tree has nothing where {pattern} belongs")
     matches = [(re.fullmatch(pattern, key), key, below) for key, below in tree.items()]
-    if wrong := next((key for match, key, _ in matches if match is None), None):
+    if (wrong := next((key for match, key, _ in matches if match is None), None)) is not None:
         raise Malformed(f"{wrong!r} stands where {pattern} belongs")
     return [(match, below) for match, _, below in matches if match is not None]
 
