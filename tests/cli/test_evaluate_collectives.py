@@ -132,7 +132,7 @@ def test_text_names_models_and_what_was_scored(hockney: Any) -> None:
         "textbook_hockney",
         "  core",
         "regret",
-        "no closed form of default",
+        "points have no closed form",
         "48 points",
         "all predict",
     ):

@@ -31,10 +31,10 @@ def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
     # What loggp needs, too.
     operations = "pingpong,bandwidth,send_overhead,receive_overhead"
     words = ("--operation", operations, "--mpi", str(mpi.wrapper), "-o", str(campaign))
-    answer = measured(*TINY, *words)
-    assert answer["measured"] == answer["records"] > 20
-    assert answer["failures"] == []
-    assert min(answer["prepare_s"], answer["measure_s"]) > 0
+    done = measured(*TINY, *words)
+    assert done["measured"] == done["records"] > 20
+    assert done["failures"] == []
+    assert min(done["prepare_s"], done["measure_s"]) > 0
     fitted = answer("fit", str(campaign), "-o", str(machine))
     assert fitted
     shown = answer("show", str(machine))
