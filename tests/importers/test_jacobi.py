@@ -90,6 +90,7 @@ def test_six_repetitions_bound_their_median() -> None:
     [
         ("ranks,grid,subdomain,mlups\n4,2x1x1,100,9\n", "is not one of 4 ranks"),
         ("ranks,grid,subdomain,mlups\n2,2x1x1,100,fast\n", "no rate"),
+        ("ranks,grid,subdomain,mlups\n2,2x1x1,100,0\n", "no rate"),
         ("ranks,grid,subdomain,mlups\n2,2x1x1,0,9\n", "no size"),
         ("ranks,grid,subdomain,mlups\n2,two,100,9\n", "no size"),
         ("ranks,grid,subdomain,cells,mlups\n2,2x1x1,100,100,9\n", "subdomain and cells for the size"),

@@ -207,7 +207,7 @@ class _ImbReader(TableReader[_ImbTable]):
         ):
             return printed
         if table.release:
-            return self.block_B(printed, table.ranks, where)
+            return self.block_B(printed, table.ranks or self.given.ranks, where)
         self.imported.warn(
             where, "left out: no release says whether the bytes of Reduce_scatter are a block or all"
         )

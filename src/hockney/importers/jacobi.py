@@ -48,8 +48,8 @@ def recognises(path: Path, text: str) -> bool:
 def read(path: Path, text: str, _given: Given) -> Imported:
     """Runs of all rows; RequestError names the row that is wrong: a table is taken whole or not at all."""
     names = header(text)
-    runs = _of_csv(path, text, names) if "grid" in names else _of_print(path, text)
-    return Imported(tool="Jacobi solver", apps=[_with_rate(run) for run in joined(list(runs))])
+    runs = joined([*_of_csv(path, text, names)]) if "grid" in names else _of_print(path, text)
+    return Imported(tool="Jacobi solver", apps=[_with_rate(run) for run in runs])
 
 
 def _of_csv(path: Path, text: str, names: list[str]) -> Iterator[AppRecord]:
@@ -66,7 +66,8 @@ def _of_csv(path: Path, text: str, names: list[str]) -> Iterator[AppRecord]:
         if size == "subdomain":
             sides = tuple(side * along for side, along in zip(sides, grid, strict=True))
         if value == "mlups":
-            sweep_s = math.prod(sides) / 1e6 / (float(row[value]) if is_number(row[value]) else math.inf)
+            mlups = float(row[value]) if is_number(row[value]) else 0.0
+            sweep_s = math.prod(sides) / 1e6 / mlups if mlups > 0 else math.inf
             if not SMALLEST <= sweep_s <= LONGEST_S:
                 raise RequestError(f"{where}: mlups {row[value]!r} is no rate of a solver", "correct that row")
         else:

@@ -36,7 +36,8 @@ class Parameter(BaseModel):
     @property
     def inverse(self) -> Parameter:
         """One over it; without an interval where that would have no end."""
-        low, high = (1 / end if end else None for end in (self.high, self.low))
+        has_ends = self.low is None or self.low > 0
+        low, high = (1 / end if end and has_ends else None for end in (self.high, self.low))
         return Parameter(value=1 / self.value, low=low, high=high, unit=f"1/{self.unit}")
 
     def scaled(self, factor: float, unit: str) -> Parameter:

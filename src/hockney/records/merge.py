@@ -14,7 +14,7 @@ from hockney.records.columns import POINT
 from hockney.records.contents import Contents, contents_of
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign, Unfinished
-from hockney.records.journal import StoredPlan
+from hockney.records.journal import LaunchLine, StoredPlan
 from hockney.records.record import Record
 
 _point = attrgetter(*POINT)
@@ -40,11 +40,11 @@ def merge(sources: Sequence[Path], target: Path, at_end: Callable[[], object] = 
     plan = StoredPlan(merged=[{"from": str(c.path), "plan": c.plan().as_said()} for c in opened])
     mark = Unfinished(verb="merge", sources=[printable(path) for path in sources])
     with Campaign.whole(target, mark, plan) as target_campaign:
-        launches = {
-            launch.id: launch for campaign in reversed(opened) for launch in reversed(campaign.launches())
-        }
+        launches: dict[str, LaunchLine] = {}
+        for launch in (launch for campaign in opened for launch in campaign.launches()):
+            launches.setdefault(launch.id, launch)
         target_campaign.append_all(_numbered_on(records, _point))
-        target_campaign.append_all(reversed(launches.values()))
+        target_campaign.append_all(launches.values())
         target_campaign.append_all(failure for campaign in opened for failure in campaign.failures())
         target_campaign.append_all(
             {run.model_dump_json(): run for of_source in apps for run in of_source}.values()

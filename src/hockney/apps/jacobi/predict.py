@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.jacobi.app import EXAMPLE, FORMULAS, OF_FORMULAS, Formula, FormulaOptions, JacobiCase
 from hockney.apps.jacobi.links import FormulaLinks
 from hockney.apps.jacobi.printed import (
@@ -37,6 +38,7 @@ from hockney.machine.system import find_system
 from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import has_machine, refuse_places
 from hockney.records.folder import Campaign
+from hockney.report.app_sections import is_readable
 from hockney.report.application import AppAnswer
 from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
@@ -276,9 +278,10 @@ def _compare(case: JacobiCase, formula: FormulaOptions, name: Formula) -> Formul
             raise RequestError(f"{option} means nothing with --runs", "leave it out: the runs say it")
     model, source = MODELS[name], _source(case, formula)
     campaign = Campaign.open(case.runs)
+    runs = [run for run in campaign.apps() if run.operation == "jacobi" and is_readable(run, JacobiAnswer)]
     tables = [
         table
-        for table in scaling_tables(campaign.apps())
+        for table in scaling_tables(runs)
         if (side := side_of(table)) is not None and case.subdomain in (None, side)
     ]
     if not tables:
