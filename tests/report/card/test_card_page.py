@@ -1,13 +1,16 @@
-"""The card as a document: self-contained, escaped, with all facts."""
+"""The card as a document: self-contained, escaped, with all facts, and a few pages where a browser prints it."""
 
 from __future__ import annotations
 
 import html
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.capabilities import lacking
 
 from hockney.machine.file import Machine, load
 from hockney.models.base import Parameter
@@ -18,6 +21,7 @@ from hockney.report.card.figures import collectives
 from hockney.report.card.page import render
 
 TWIN = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 FORMULA = Statement(text="T(n) = 1 µs + n / 1 GB/s", latex="", where="n > 4 KiB")
@@ -78,6 +82,20 @@ def test_what_is_printed_and_what_is_right_stand_beside_each_other() -> None:
     assert "T(S, P) ≥ g(P−1) + S · G · ∛P · (∛P/2 + 1)³" in text
     assert "max((P−1)/6, C)" in text
     assert "B ≥ 374.5 MB/s · (2/3) / ∛P" in text
+
+
+@pytest.mark.skipif(BROWSER is None, reason=lacking("a browser", "no chromium is on the PATH"))
+@pytest.mark.parametrize(("name", "most"), [("bluegene_p", 3), ("twin", 3), ("thin", 2)])
+def test_a_machine_fits_a_few_printed_pages(name: str, most: int, tmp_path: Path) -> None:
+    assert BROWSER is not None
+    page, printed = tmp_path / "card.html", tmp_path / "card.pdf"
+    page.write_text(render(MACHINES[name]), encoding="utf-8")
+    start = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    subprocess.run(
+        [*start, f"--print-to-pdf={printed}", "--no-pdf-header-footer", page.as_uri()],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes())) <= most
 
 
 @pytest.mark.parametrize("name", ["bluegene_p", "full", "effects alone"])
